@@ -1,0 +1,23 @@
+.DEFAULT_GOAL := help
+.PHONY: help lint test fix demo
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lint: ## format, clippy on every feature set, documentation, dependencies; rewrites nothing
+	cargo fmt -- --check
+	scripts/clippy
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features
+	scripts/deny
+
+test: ## every test, against redis-servers that it starts; installs redis-server if need be
+	scripts/redis-server
+	scripts/test
+
+fix: ## mends what lint finds and a machine can mend
+	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
+	cargo fmt
+
+demo: ## masters fail under a held lock, on your terminal
+	cargo run --release --example failover

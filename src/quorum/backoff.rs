@@ -1,0 +1,33 @@
+//! How long to wait before the next attempt, given a random number.
+
+use super::instant::nanos;
+use std::time::Duration;
+
+/// Full jitter over a window that doubles with each attempt, up to a cap.
+///
+/// Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Backoff {
+    /// The window after the first refusal.
+    pub(crate) base: Duration,
+    /// The widest window.
+    pub(crate) cap: Duration,
+}
+
+impl Backoff {
+    /// A delay in `0..=min(cap, base * 2^attempt, ceiling)`, where `random` picks the place in the
+    /// window. `attempt` counts from 0.
+    pub(crate) fn delay(self, attempt: u32, ceiling: Option<Duration>, random: u64) -> Duration {
+        let doubled = self.base.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX));
+        let window = doubled.min(self.cap).min(ceiling.unwrap_or(Duration::MAX));
+        let picked = ((u128::from(nanos(window)) + 1) * u128::from(random)) >> 64;
+        Duration::from_nanos(u64::try_from(picked).unwrap_or(u64::MAX))
+    }
+}
+
+/// The earliest time at which `quorum` masters may be free again: the quorum-th smallest of the
+/// remaining lives that they reported. `None` while fewer than that are known.
+pub(crate) fn earliest_quorum(remaining: &mut [Duration], quorum: usize) -> Option<Duration> {
+    remaining.sort_unstable();
+    remaining.get(quorum.checked_sub(1)?).copied()
+}

@@ -1,0 +1,25 @@
+//! What is decided: plain functions and values.
+//!
+//! No I/O, no clock, no randomness, no async and no foreign crate: whatever decides safety is a
+//! function of its arguments, so that it can be enumerated, checked as a model and simulated
+//! exactly as it ships. `tests/purity.rs` fails when something else comes in.
+//!
+//! Sources: "Distributed Locks with Redis" (Redis documentation) for the algorithm,
+//! `SAFETY.md` for the rules that were added and why.
+
+pub(crate) mod backoff;
+pub(crate) mod instant;
+pub(crate) mod lease;
+pub(crate) mod membership;
+pub(crate) mod tally;
+pub(crate) mod validity;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use backoff::Backoff;
+pub(crate) use instant::Instant;
+pub(crate) use lease::{Extension, Progress, Report};
+pub(crate) use membership::{Membership, NodeSet};
+pub(crate) use tally::{Tally, Verdict, Vote};
+pub(crate) use validity::Drift;

@@ -1,0 +1,83 @@
+//! The deciding layer against tables, laws and enumerations.
+//!
+//! A table is the specification, written out by hand and not computed. An enumeration compares
+//! the code with it for every input up to a bound, a law holds for random input of any size, and
+//! whatever fails prints a picture of the votes, one letter per master.
+
+mod backoff;
+mod drift;
+mod extension;
+mod extension_orders;
+mod extension_rounds;
+mod membership;
+mod permutations;
+mod tally;
+mod tally_orders;
+mod validity;
+
+use super::{Instant, Membership};
+use proptest::test_runner::Config;
+use std::fmt::Debug;
+use std::time::Duration;
+
+/// Random tests: nothing is written beside the sources. A failure prints its smallest input, and
+/// `PROPTEST_RNG_SEED` repeats a run.
+fn cases(count: u32) -> Config {
+    Config { cases: count, failure_persistence: None, ..Config::default() }
+}
+
+/// A membership of `count` masters.
+fn masters(count: usize) -> Membership {
+    Membership::of(count).unwrap_or_else(|| panic!("{count} masters are no membership"))
+}
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// `millis` after the origin of the clock.
+const fn at(millis: u64) -> Instant {
+    Instant::from_nanos(millis * 1_000_000)
+}
+
+/// Everything that a value holds, for comparing values that have no equality of their own.
+fn all_of(value: &impl Debug) -> String {
+    format!("{value:?}")
+}
+
+/// Letters in the place of the masters: what each has said, `_` for nothing yet.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Picture(Vec<char>);
+
+impl Picture {
+    fn blank(masters: usize) -> Self {
+        Self(vec!['_'; masters])
+    }
+
+    /// The picture with `glyph` in the place of `node`.
+    fn with(&self, node: usize, glyph: char) -> Self {
+        let mut next = self.clone();
+        next.0[node] = glyph;
+        next
+    }
+
+    fn count(&self, glyphs: &str) -> usize {
+        self.0.iter().filter(|&&glyph| glyphs.contains(glyph)).count()
+    }
+
+    /// The masters that have said nothing yet.
+    fn silent(&self) -> Vec<usize> {
+        self.places('_')
+    }
+
+    /// The masters that have said `glyph`.
+    fn places(&self, glyph: char) -> Vec<usize> {
+        (0..self.0.len()).filter(|&node| self.0[node] == glyph).collect()
+    }
+}
+
+impl std::fmt::Display for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|glyph| write!(f, "{glyph}"))
+    }
+}
