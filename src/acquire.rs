@@ -1,0 +1,174 @@
+//! One acquisition as the caller sees it: its options, and the future that it becomes.
+
+use crate::coordinator::{self, RequestId};
+use crate::driver::Message;
+use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
+use crate::guard::Guard;
+use crate::quorum::Instant;
+use crate::redlock::Redlock;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// An acquisition to be: set options, then await it.
+///
+/// ```no_run
+/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+/// use std::time::Duration;
+///
+/// let guard = redlock
+///     .acquire("orders:42")
+///     .ttl(Duration::from_secs(30))
+///     .wait(Duration::from_secs(5))
+///     .await?;
+/// # drop(guard);
+/// # Ok(()) }
+/// ```
+///
+/// `Ok` proves that a quorum of masters had set our key, each for the full ttl, at most
+/// `ttl - remaining - drift` ago. It does not prove that the lock is still held when you look:
+/// that is what [`Guard::check`] is for.
+///
+/// # Errors
+///
+/// [`Contended`](crate::error::Contended) when somebody else holds the lock,
+/// [`NoQuorum`](crate::error::NoQuorum) when too few masters could vote in time,
+/// [`Invalid`](crate::error::Invalid) for a resource or a ttl that cannot work,
+/// [`Closed`](crate::error::Closed) after a shutdown.
+///
+/// # Cancel safety
+///
+/// Nothing is sent before the first poll. Dropped after that, the acquisition is rolled back on
+/// every master by the coordinator, without you; a lock that was won in the same moment is
+/// released. Only the place in the wait is lost.
+#[must_use = "nothing is asked before this is awaited"]
+#[derive(Clone)]
+pub struct Acquire {
+    redlock: Redlock,
+    resource: Arc<str>,
+    ttl: Duration,
+    wait: Option<Duration>,
+}
+
+impl Acquire {
+    pub(crate) fn new(redlock: Redlock, resource: Arc<str>, wait: Option<Duration>) -> Self {
+        let ttl = redlock.config().ttl;
+        Self { redlock, resource, ttl, wait }
+    }
+
+    /// How long the key lives on the masters unless it is released or extended; the holder may
+    /// rely on it for a little less (the drift, and the time that the acquisition took). Cut to
+    /// whole milliseconds. At most [`max_ttl`](crate::RedlockBuilder::max_ttl); default: the
+    /// builder's [`ttl`](crate::RedlockBuilder::ttl).
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    /// For how long to wait while somebody else holds the lock. No attempt begins later; the last
+    /// one may take an operation timeout more. Default: the builder's
+    /// [`wait`](crate::RedlockBuilder::wait); none at all for `try_acquire`.
+    pub const fn wait(mut self, wait: Duration) -> Self {
+        self.wait = Some(wait);
+        self
+    }
+
+    /// Waits until the lock is won, however long that takes.
+    pub const fn wait_forever(mut self) -> Self {
+        self.wait = None;
+        self
+    }
+
+    fn request(&self) -> Result<coordinator::Acquire, Invalid> {
+        let config = self.redlock.config();
+        config.check_resource(&self.resource)?;
+        let ttl = config.check_ttl("ttl", self.ttl)?;
+        Ok(coordinator::Acquire { key: config.key(&self.resource), ttl, wait: self.wait })
+    }
+}
+
+impl fmt::Debug for Acquire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquire")
+            .field("resource", &self.resource)
+            .field("ttl", &self.ttl)
+            .field("wait", &self.wait)
+            .finish_non_exhaustive()
+    }
+}
+
+impl IntoFuture for Acquire {
+    type Output = Result<Guard, AcquireError>;
+    type IntoFuture = AcquireFuture;
+
+    fn into_future(self) -> AcquireFuture {
+        AcquireFuture { acquire: self, waiting: None }
+    }
+}
+
+/// The future of an [`Acquire`]: asks at the first poll, cancels when dropped.
+#[must_use = "futures do nothing unless polled"]
+#[derive(Debug)]
+pub struct AcquireFuture {
+    acquire: Acquire,
+    waiting: Option<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    request: RequestId,
+    began: Instant,
+    answer: oneshot::Receiver<Result<Guard, AcquireError>>,
+}
+
+impl AcquireFuture {
+    fn ask(&self) -> Result<Waiting, Invalid> {
+        let acquire = self.acquire.request()?;
+        let redlock = self.acquire.redlock.clone();
+        let (reply, answer) = oneshot::channel();
+        let (request, began) = (redlock.next_request(), redlock.now());
+        let resource = self.acquire.resource.clone();
+        let message = Message::Acquire { request, acquire, redlock, resource, reply };
+        self.acquire.redlock.send(message);
+        Ok(Waiting { request, began, answer })
+    }
+}
+
+impl Future for AcquireFuture {
+    type Output = Result<Guard, AcquireError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let waiting = match &mut this.waiting {
+            Some(waiting) => waiting,
+            None => match this.ask() {
+                Ok(waiting) => this.waiting.insert(waiting),
+                Err(invalid) => return Poll::Ready(Err(invalid.into())),
+            },
+        };
+        let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
+        let began = waiting.began;
+        this.waiting = None;
+        Poll::Ready(match answer {
+            // The lock may have lapsed on its way here.
+            Ok(Ok(guard)) if !guard.is_valid() => {
+                let waited = this.acquire.redlock.now().since(began);
+                Err(NoQuorum::picked_up_late(this.acquire.resource.clone(), waited).into())
+            }
+            Ok(answer) => answer,
+            Err(_) => Err(Closed::SHUT_DOWN.into()),
+        })
+    }
+}
+
+impl Drop for AcquireFuture {
+    fn drop(&mut self) {
+        if let Some(waiting) = &self.waiting {
+            self.acquire.redlock.send(Message::Cancel(waiting.request));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! One configured master: what it is called in errors, how it is reached, who we are there.
+//!
+//! Addresses come as the `redis` crate's own: a URL (`&str`, `String`, `url::Url`), a
+//! `(host, port)`, a `ConnectionAddr`, or a `ConnectionInfo` (of a `redis::Client`, a clone of its
+//! `get_connection_info()`). Its TCP settings and its choice of protocol are not taken over.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use redis::{ConnectionAddr, ConnectionInfo};
+
+use crate::driver::dial::Transport;
+#[cfg(feature = "tls")]
+use crate::driver::tls;
+
+mod parse_error;
+
+pub(crate) use parse_error::parse_error;
+
+/// The user's own TLS configuration. Without the feature there can be none, so that callers pass
+/// `None` and need no `cfg`.
+#[cfg(feature = "tls")]
+pub(crate) type TlsConfig = Arc<tokio_rustls::rustls::ClientConfig>;
+#[cfg(not(feature = "tls"))]
+pub(crate) type TlsConfig = std::convert::Infallible;
+
+#[derive(Clone)]
+pub(crate) struct Address {
+    /// What errors show: `10.0.0.1:6379`, `[::1]:6379` or the path of the socket.
+    pub(crate) name: Arc<str>,
+    pub(crate) transport: Transport,
+    pub(crate) login: Login,
+}
+
+/// Who we are at a master, and in which of its databases.
+#[derive(Clone, Default)]
+pub(crate) struct Login {
+    pub(crate) username: Option<String>,
+    pub(crate) password: Option<String>,
+    pub(crate) database: i64,
+}
+
+impl Address {
+    /// `tls` is what `RedlockBuilder::tls_config` was given; without it the platform's roots
+    /// decide. The error says what is wrong and what to write instead.
+    pub(crate) fn from_info(
+        info: &ConnectionInfo,
+        tls: Option<&TlsConfig>,
+    ) -> Result<Self, String> {
+        let (name, transport) = match info.addr() {
+            ConnectionAddr::Tcp(host, port) => {
+                let host = bare(host)?;
+                (place(host, *port)?, Transport::Tcp { host: host.to_owned(), port: *port })
+            }
+            ConnectionAddr::TcpTls { tls_params: Some(_), .. } => return Err(TLS_PARAMS.into()),
+            ConnectionAddr::TcpTls { host, port, insecure, .. } => {
+                let host = bare(host)?;
+                (place(host, *port)?, encrypted(host, *port, *insecure, tls)?)
+            }
+            #[cfg(unix)]
+            ConnectionAddr::Unix(path) if path.as_os_str().is_empty() => {
+                return Err(format!("the address has no path: {EXAMPLE}"));
+            }
+            #[cfg(unix)]
+            ConnectionAddr::Unix(path) => {
+                (path.display().to_string(), Transport::Unix(path.clone()))
+            }
+            _ => return Err(format!("this kind of address is not supported here: {EXAMPLE}")),
+        };
+        let settings = info.redis_settings();
+        let database = settings.db();
+        if database < 0 {
+            return Err(format!("database {database}: the numbers of databases start at 0"));
+        }
+        let login = Login {
+            username: settings.username().map(str::to_owned),
+            password: settings.password().map(str::to_owned),
+            database,
+        };
+        Ok(Self { name: name.into(), transport, login })
+    }
+
+    /// Whether both mean one server as far as can be told from the outside; a master that hides
+    /// behind two names is found by its `run_id`. The database does not matter: two databases of
+    /// one server fail together, and so are one vote.
+    pub(crate) fn same_place(&self, other: &Self) -> bool {
+        match (&self.transport, &other.transport) {
+            #[cfg(unix)]
+            (Transport::Unix(one), Transport::Unix(two)) => one == two,
+            (Transport::Custom(one), Transport::Custom(two)) => Arc::ptr_eq(one, two),
+            (one, two) => match (host_and_port(one), host_and_port(two)) {
+                (Some((host, port)), Some(theirs)) => (host, port) == theirs,
+                _ => false,
+            },
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+fn encrypted(
+    host: &str,
+    port: u16,
+    insecure: bool,
+    given: Option<&TlsConfig>,
+) -> Result<Transport, String> {
+    let config = match given {
+        Some(_) if insecure => return Err(INSECURE_AND_CONFIG.into()),
+        Some(config) => config.clone(),
+        None if insecure => tls::insecure_config()?,
+        None => tls::platform_config()?,
+    };
+    Ok(Transport::Tls { host: host.to_owned(), port, config })
+}
+
+#[cfg(not(feature = "tls"))]
+fn encrypted(_: &str, _: u16, _: bool, _: Option<&TlsConfig>) -> Result<Transport, String> {
+    Err(NO_TLS.into())
+}
+
+/// The host without the brackets that a pair like `("[::1]", 6379)` brings along.
+fn bare(host: &str) -> Result<&str, String> {
+    let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    if inner.is_empty() { Err(format!("the address has no host: {EXAMPLE}")) } else { Ok(inner) }
+}
+
+fn place(host: &str, port: u16) -> Result<String, String> {
+    match (port, host.contains(':')) {
+        (0, _) => Err(format!("port 0 is not a port to connect to: {EXAMPLE}")),
+        (_, true) => Ok(format!("[{host}]:{port}")),
+        (_, false) => Ok(format!("{host}:{port}")),
+    }
+}
+
+/// Spellings of one host made equal.
+fn host_and_port(transport: &Transport) -> Option<(String, u16)> {
+    let (host, port) = match transport {
+        Transport::Tcp { host, port } => (host, *port),
+        #[cfg(feature = "tls")]
+        Transport::Tls { host, port, .. } => (host, *port),
+        _ => return None,
+    };
+    let host = match host.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().to_string(),
+        Err(_) => host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(),
+    };
+    Some((host, port))
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login")
+            .field("username", &self.username)
+            .field("password", &self.password.as_ref().map(|_| "***"))
+            .field("database", &self.database)
+            .finish()
+    }
+}
+
+const EXAMPLE: &str = "write it like \"redis://10.0.0.1:6379\" or \"unix:///run/redis.sock\"";
+const NO_TLS: &str = "the address asks for TLS: enable the feature \"tls\" of quorumlock";
+const TLS_PARAMS: &str = "TLS parameters inside a redis::ConnectionInfo cannot be read from \
+                          outside the redis crate: hand the rustls configuration to \
+                          RedlockBuilder::tls_config instead";
+#[cfg(feature = "tls")]
+const INSECURE_AND_CONFIG: &str =
+    "\"#insecure\" and RedlockBuilder::tls_config contradict each other: keep one of them";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+//! How a `Redlock` is set up.
+
+use crate::address::{self, Address, TlsConfig};
+use crate::config::Config;
+use crate::coordinator::{Coordinator, Random};
+use crate::driver::clock::Clock;
+use crate::driver::dial::{BoxStream, Transport};
+use crate::driver::random::OsRandom;
+use crate::driver::{Callers, Driver};
+use crate::error::{Closed, ConnectError, Invalid};
+use crate::quorum::{Backoff, Drift, Membership, NodeSet};
+use crate::redlock::Redlock;
+use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{mpsc, oneshot};
+
+/// Sets up a [`Redlock`].
+///
+/// ```no_run
+/// # async fn example() -> Result<(), quorumlock::ConnectError> {
+/// use quorumlock::Redlock;
+/// use std::time::Duration;
+///
+/// let redlock = Redlock::builder()
+///     .nodes([
+///         "redis://10.0.0.1",
+///         "redis://10.0.0.2",
+///         "redis://10.0.0.3",
+///         "redis://10.0.0.4",
+///         "redis://10.0.0.5",
+///     ])
+///     .ttl(Duration::from_secs(10))
+///     .connect()
+///     .await?;
+/// # Ok(()) }
+/// ```
+#[must_use = "nothing is connected before `connect`"]
+pub struct RedlockBuilder {
+    nodes: Vec<Node>,
+    tls: Option<TlsConfig>,
+    config: Config,
+}
+
+struct Node {
+    /// As it was written, for an error; not kept where it may hold credentials and parses.
+    info: Result<ConnectionInfo, String>,
+    transport: Option<Transport>,
+}
+
+impl RedlockBuilder {
+    pub(crate) fn new() -> Self {
+        Self { nodes: Vec::new(), tls: None, config: Config::default() }
+    }
+
+    /// Adds the masters: independent of each other, none a replica of another. Five survive the
+    /// loss of two, three of one; an even number survives no more than the odd number below it
+    /// and costs one command more.
+    ///
+    /// Whatever the `redis` crate takes as an address: a URL (`redis://[user][:password@]host[:port][/db]`,
+    /// `rediss://` with the feature `tls`, `unix:///path?db=0&user=…&pass=…`), a `(host, port)`, a
+    /// [`redis::ConnectionInfo`]. A mistake in it is reported by [`connect`](Self::connect).
+    pub fn nodes<I>(self, addresses: I) -> Self
+    where
+        I: IntoIterator<Item: IntoConnectionInfo>,
+    {
+        addresses.into_iter().fold(self, Self::node)
+    }
+
+    /// Adds one master, as [`nodes`](Self::nodes) does.
+    pub fn node(mut self, address: impl IntoConnectionInfo) -> Self {
+        let info = parsed(address.into_connection_info());
+        self.nodes.push(Node { info, transport: None });
+        self
+    }
+
+    /// Adds one master that is reached through a stream of your own: a tunnel, a service mesh, a
+    /// test. `address` names it and gives credentials and database; `dial` is called for each
+    /// connection and bounded by the connect timeout.
+    ///
+    /// One stream must be one ordered connection to one server: rollback relies on it.
+    pub fn node_via<D, F, S>(mut self, address: impl IntoConnectionInfo, dial: D) -> Self
+    where
+        D: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<S>> + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let info = parsed(address.into_connection_info());
+        let transport = Transport::Custom(Arc::new(move || {
+            let dialing = dial();
+            Box::pin(async move { Ok(Box::new(dialing.await?) as BoxStream) })
+        }));
+        self.nodes.push(Node { info, transport: Some(transport) });
+        self
+    }
+
+    /// How `rediss://` masters are verified, instead of by the platform's root certificates: a
+    /// private authority, client certificates.
+    #[cfg(feature = "tls")]
+    pub fn tls_config(mut self, config: Arc<tokio_rustls::rustls::ClientConfig>) -> Self {
+        self.tls = Some(config);
+        self
+    }
+
+    /// How long a key lives unless it is released or extended, and so how long a crashed holder
+    /// keeps others out. Longer means fewer extensions and a longer wait after a crash. Default:
+    /// 10 s. Can be set per call.
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.config.ttl = ttl;
+        self
+    }
+
+    /// The longest ttl that any call may ask for. The same for all clients of these masters.
+    /// Default: 30 s.
+    pub const fn max_ttl(mut self, max_ttl: Duration) -> Self {
+        self.config.max_ttl = max_ttl;
+        self
+    }
+
+    /// For how long `acquire` waits while somebody else holds the lock. Default: 10 s. Can be set
+    /// per call.
+    pub const fn wait(mut self, wait: Duration) -> Self {
+        self.config.wait = wait;
+        self
+    }
+
+    /// How long one master may take to answer before its vote is unknown; never more than a tenth
+    /// of the ttl. A master that is silent for three times as long is reconnected. Longer tolerates
+    /// slower masters, and shows an outage later. Default: 200 ms.
+    pub const fn operation_timeout(mut self, timeout: Duration) -> Self {
+        self.config.operation_timeout = timeout;
+        self
+    }
+
+    /// How long resolving, connecting and a TLS handshake may take together, and the first answers
+    /// after that. Never on the path of an acquire while enough others answer. Default: 500 ms.
+    pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.config.connect_timeout = timeout;
+        self
+    }
+
+    /// What is taken off each ttl because clocks run at different speeds: a share in parts per
+    /// million, and a constant. More is safer and shortens every hold. Default: 10,000 ppm (1 %)
+    /// and 2 ms.
+    pub const fn drift(mut self, rate_ppm: u32, constant: Duration) -> Self {
+        self.config.drift = Drift { rate_ppm, constant };
+        self
+    }
+
+    /// The pause between attempts of an acquire that waits: a random time up to `base`, doubling
+    /// with each attempt up to `cap`. Shorter hands over sooner and asks more often. Default: 5 ms
+    /// and 250 ms.
+    pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
+        self.config.backoff = Backoff { base, cap };
+        self
+    }
+
+    /// What stands before each resource's name in Redis. The same for all clients that are to
+    /// exclude each other. Default: nothing, as with other Redlock clients.
+    pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.config.key_prefix = prefix.into();
+        self
+    }
+
+    /// Connects, on the tokio runtime that this is awaited on: returns once each master has
+    /// answered or failed, also when none is up; those are redialled in the background.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`](ConnectError::Invalid) for a setting that cannot work;
+    /// [`Unfit`](ConnectError::Unfit) when a master answers and cannot be used as configured
+    /// (wrong credentials, a replica, the same server twice).
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, it closes what it has opened.
+    pub async fn connect(self) -> Result<Redlock, ConnectError> {
+        self.connect_on(Clock::boot()).await
+    }
+
+    pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
+        self.config.check()?;
+        let addresses = self.addresses()?;
+        if OsRandom.bits().is_none() {
+            let problem = "the operating system gives no random bytes for tokens";
+            return Err(Invalid::new("randomness", problem).into());
+        }
+        let membership =
+            Membership::of(addresses.len()).ok_or_else(|| too_many(addresses.len()))?;
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            let problem = "connect() must be awaited on a tokio runtime with I/O and time enabled";
+            return Err(Invalid::new("runtime", problem).into());
+        };
+
+        let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
+        let settings = self.config.settings(membership);
+        let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom));
+        let transports = addresses.iter().map(|one| one.transport.clone()).collect();
+        let (requests, inbox) = mpsc::unbounded_channel();
+        let (reply, connected) = oneshot::channel();
+        let (within, linger) = (self.config.connect_timeout, self.config.ttl);
+        let callers = Callers::new(reply);
+        let driver = Driver::new(machine, clock, inbox, callers, transports, within, linger);
+        runtime.spawn(driver);
+        let redlock = Redlock::new(self.config, requests, clock);
+        connected.await.map_err(|_| Closed::SHUT_DOWN)??;
+        Ok(redlock)
+    }
+
+    fn addresses(&self) -> Result<Vec<Address>, Invalid> {
+        if self.nodes.is_empty() {
+            let problem = "there is none: name the masters, five usually, \
+                           with .nodes([\"redis://10.0.0.1\", …])";
+            return Err(Invalid::new("nodes", problem));
+        }
+        let count = self.nodes.len();
+        if count > NodeSet::CAPACITY {
+            return Err(too_many(count));
+        }
+        let mut addresses: Vec<Address> = Vec::with_capacity(count);
+        for (place, node) in self.nodes.iter().enumerate() {
+            let place = place + 1;
+            let invalid = |problem: &str| {
+                Invalid::new("nodes", format!("node {place} of {count}: {problem}"))
+            };
+            let info = node.info.as_ref().map_err(|problem| invalid(problem))?;
+            let mut address =
+                Address::from_info(info, self.tls.as_ref()).map_err(|problem| invalid(&problem))?;
+            if let Some(twin) = addresses.iter().position(|other| other.same_place(&address)) {
+                let (name, twin) = (&address.name, twin + 1);
+                let problem = format!("{name} is node {twin} already: name each master once");
+                return Err(invalid(&problem));
+            }
+            if let Some(transport) = &node.transport {
+                address.transport = transport.clone();
+            }
+            addresses.push(address);
+        }
+        Ok(addresses)
+    }
+}
+
+impl fmt::Debug for RedlockBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedlockBuilder")
+            .field("nodes", &self.nodes.len())
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+fn parsed(info: RedisResult<ConnectionInfo>) -> Result<ConnectionInfo, String> {
+    info.map_err(|error| address::parse_error(None, &error))
+}
+
+fn too_many(count: usize) -> Invalid {
+    let most = NodeSet::CAPACITY;
+    Invalid::new(
+        "nodes",
+        format!("{count} masters are more than {most}: five are the usual number"),
+    )
+}

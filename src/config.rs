@@ -1,0 +1,149 @@
+//! What is set, its defaults, and what cannot work.
+
+use crate::coordinator::Settings;
+use crate::error::Invalid;
+use crate::quorum::{Backoff, Drift, Membership, validity};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Names that start with this are kept for keys of our own.
+const RESERVED: &str = "quorumlock:";
+
+/// A resource's name is sent to every master with every command.
+const LONGEST_RESOURCE: usize = 4096;
+
+/// What a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
+const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
+
+/// The defaults, with their reasons in the README's table of options.
+pub(crate) mod default {
+    use super::{Backoff, Drift};
+    use std::time::Duration;
+
+    pub(crate) const TTL: Duration = Duration::from_secs(10);
+    pub(crate) const MAX_TTL: Duration = Duration::from_secs(30);
+    pub(crate) const WAIT: Duration = Duration::from_secs(10);
+    pub(crate) const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
+    pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+    pub(crate) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+    pub(crate) const BACKOFF: Backoff =
+        Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) };
+}
+
+/// What a `Redlock` was built with.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) ttl: Duration,
+    pub(crate) max_ttl: Duration,
+    pub(crate) wait: Duration,
+    pub(crate) operation_timeout: Duration,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) drift: Drift,
+    pub(crate) backoff: Backoff,
+    pub(crate) key_prefix: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            ttl: default::TTL,
+            max_ttl: default::MAX_TTL,
+            wait: default::WAIT,
+            operation_timeout: default::OPERATION_TIMEOUT,
+            connect_timeout: default::CONNECT_TIMEOUT,
+            drift: default::DRIFT,
+            backoff: default::BACKOFF,
+            key_prefix: String::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Everything that can be told before a connection is made.
+    pub(crate) fn check(&self) -> Result<(), Invalid> {
+        for (field, timeout) in [
+            ("operation_timeout", self.operation_timeout),
+            ("connect_timeout", self.connect_timeout),
+        ] {
+            if timeout < Duration::from_millis(1) {
+                return Err(Invalid::new(field, "must be at least 1ms"));
+            }
+        }
+        if self.backoff.base.is_zero() || self.backoff.cap < self.backoff.base {
+            let problem = "the first delay must be above zero and at most the longest one";
+            return Err(Invalid::new("backoff", problem));
+        }
+        if self.max_ttl > LONGEST_TTL {
+            return Err(Invalid::new("max_ttl", "must be at most 292 years"));
+        }
+        self.check_ttl("max_ttl", self.max_ttl)?;
+        self.check_ttl("ttl", self.ttl)?;
+        Ok(())
+    }
+
+    /// The ttl in whole milliseconds, as Redis takes it, if a lock can be held with it at all.
+    pub(crate) fn check_ttl(
+        &self,
+        field: &'static str,
+        ttl: Duration,
+    ) -> Result<Duration, Invalid> {
+        let human = humantime::format_duration;
+        if ttl > self.max_ttl {
+            let (ttl, max) = (human(ttl), human(self.max_ttl));
+            let problem = format!(
+                "{ttl} is above max_ttl ({max}): shorten it, or raise RedlockBuilder::max_ttl"
+            );
+            return Err(Invalid::new(field, problem));
+        }
+        let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        let whole = Duration::from_millis(millis);
+        let drift = self.drift.of(whole);
+        let round_trip = self.round_timeout(whole);
+        if validity::validity(whole, round_trip, drift).is_none() {
+            let (ttl, drift, round_trip) = (human(ttl), human(drift), human(round_trip));
+            let problem = format!(
+                "{ttl} leaves no validity: drift takes {drift} and a round trip may take \
+                 {round_trip}; use at least a few hundred milliseconds"
+            );
+            return Err(Invalid::new(field, problem));
+        }
+        Ok(whole)
+    }
+
+    pub(crate) fn check_resource(&self, resource: &str) -> Result<(), Invalid> {
+        let problem = if resource.is_empty() {
+            "is empty: name what is to be locked, such as \"orders:42\"".to_owned()
+        } else if resource.starts_with(RESERVED) {
+            format!("\"{resource}\" starts with \"{RESERVED}\", which is reserved: rename it")
+        } else if resource.len() > LONGEST_RESOURCE {
+            let len = resource.len();
+            format!("{len} bytes are more than {LONGEST_RESOURCE}: use a shorter name or its hash")
+        } else {
+            return Ok(());
+        };
+        Err(Invalid::new("resource", problem))
+    }
+
+    /// The key that stands in Redis for `resource`.
+    pub(crate) fn key(&self, resource: &Arc<str>) -> Arc<str> {
+        if self.key_prefix.is_empty() {
+            resource.clone()
+        } else {
+            format!("{}{resource}", self.key_prefix).into()
+        }
+    }
+
+    fn round_timeout(&self, ttl: Duration) -> Duration {
+        crate::coordinator::round_timeout(self.operation_timeout, ttl)
+    }
+
+    pub(crate) const fn settings(&self, membership: Membership) -> Settings {
+        Settings {
+            membership,
+            drift: self.drift,
+            backoff: self.backoff,
+            operation_timeout: self.operation_timeout,
+            connect_timeout: self.connect_timeout,
+        }
+    }
+}

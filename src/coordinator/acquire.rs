@@ -1,0 +1,278 @@
+//! Acquire: an attempt to every node, its verdict, the rollback, and the next attempt.
+//!
+//! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5, and
+//! "Retry on Failure".
+
+use super::attempt::{Attempt, Hold};
+use super::queue::{Acquisition, Phase};
+use super::round::{self, Round};
+use super::session::Purpose;
+use super::timers::Timer;
+use super::{AttemptId, Coordinator, Event, Failure, RequestId, RoundId, wire};
+use crate::quorum::{Instant, NodeSet, Tally, Verdict, Vote, validity};
+use crate::report::{Answer, Cause, NodeReport, Reason};
+use redis::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What an acquire asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Acquire {
+    /// The key as it stands in Redis.
+    pub(crate) key: Arc<str>,
+    pub(crate) ttl: Duration,
+    /// For how long new attempts may begin; zero for a single one, `None` for ever.
+    pub(crate) wait: Option<Duration>,
+}
+
+impl Coordinator {
+    pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
+        let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
+        let Acquire { key, ttl, .. } = acquire;
+        match self.attempt(now, request, &key, ttl, false) {
+            Some((round, attempt)) => {
+                let phase = Phase::Trying { round, attempt };
+                let acquisition = Acquisition::new(key, ttl, now, until, phase);
+                self.acquisitions.insert(request, acquisition);
+                self.judge_acquire(now, round);
+            }
+            None => self.events.push_back(Event::NoRandomness { request }),
+        }
+    }
+
+    /// The time of the next attempt has come.
+    pub(super) fn retry_acquire(&mut self, now: Instant, request: RequestId) {
+        let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        let Phase::Waiting { again_at, .. } = acquisition.phase else { return };
+        self.timers.cancel(again_at, Timer::Attempt(request));
+        let (key, ttl) = (acquisition.key.clone(), acquisition.ttl);
+        let ask_remaining = acquisition.may_retry(now);
+        match self.attempt(now, request, &key, ttl, ask_remaining) {
+            Some((round, attempt)) => {
+                if let Some(acquisition) = self.acquisitions.get_mut(&request) {
+                    acquisition.try_again(round, attempt);
+                }
+                self.judge_acquire(now, round);
+            }
+            None => {
+                self.acquisitions.remove(&request);
+                self.events.push_back(Event::NoRandomness { request });
+            }
+        }
+    }
+
+    /// The caller has gone: what it began is rolled back.
+    pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
+        let Some(acquisition) = self.acquisitions.remove(&request) else { return };
+        match acquisition.phase {
+            Phase::Trying { round, attempt } => {
+                self.close_round(round);
+                self.roll_back(now, attempt);
+            }
+            Phase::Waiting { again_at, .. } => {
+                self.timers.cancel(again_at, Timer::Attempt(request));
+            }
+        }
+    }
+
+    /// One SET to every node that takes it, under a token of its own.
+    fn attempt(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        key: &Arc<str>,
+        ttl: Duration,
+        ask_remaining: bool,
+    ) -> Option<(RoundId, AttemptId)> {
+        let mut attempt = Attempt::new(key.clone(), ttl, self.random.bits()?);
+        let attempt_id = AttemptId(self.next_id());
+        let round_id = RoundId(self.next_id());
+        let set = wire::set(key, &attempt.token, ttl);
+        let purpose = round::Purpose::Acquire {
+            request,
+            attempt: attempt_id,
+            tally: Tally::new(self.settings.membership),
+        };
+        let timeout = self.settings.round_timeout(ttl);
+        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+
+        let mut takers = NodeSet::EMPTY;
+        for (node, session) in self.sessions.iter().enumerate() {
+            match session.admits(set.len()) {
+                Ok(()) => takers.insert(node),
+                Err(reason) => round.vote(node, Answer::Refused(reason), now),
+            }
+        }
+        // Nothing is sent that could not win.
+        if self.settings.membership.is_quorum(takers) {
+            let pttl = ask_remaining.then(|| wire::pttl(key));
+            for node in takers.iter() {
+                let session = &mut self.sessions[node];
+                session.push(now, Purpose::Vote(round_id), &set);
+                if let Some(pttl) = &pttl {
+                    session.push(now, Purpose::Remaining(request, attempt_id), pttl);
+                }
+            }
+            attempt.touched = takers;
+        }
+        self.timers.set(round.timeout_at, Timer::Round(round_id));
+        self.rounds.insert(round_id, round);
+        self.attempts.insert(attempt_id, attempt);
+        Some((round_id, attempt_id))
+    }
+
+    pub(super) fn vote_acquire(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        round.vote(node, answer, now);
+        self.judge_acquire(now, id);
+    }
+
+    /// What has come of the round so far.
+    pub(super) fn judge_acquire(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get(&id) else { return };
+        let round::Purpose::Acquire { request, attempt, tally } = &round.purpose else { return };
+        let (request, attempt_id, verdict, started) =
+            (*request, *attempt, tally.verdict(), round.started);
+        let complete = round.is_complete();
+        let undecided = self.attempts.get(&attempt_id).is_some_and(|one| one.hold.is_none());
+        if undecided {
+            let ttl = self.attempts.get(&attempt_id).map_or(Duration::ZERO, |one| one.ttl);
+            match verdict {
+                Verdict::Pending => {}
+                Verdict::Won => match validity::deadline(started, now, ttl, self.settings.drift) {
+                    Some(deadline) => self.win(request, attempt_id, deadline),
+                    None => self.lose(now, id, request, attempt_id),
+                },
+                Verdict::Lost => self.lose(now, id, request, attempt_id),
+            }
+        }
+        if complete {
+            self.close_round(id);
+        }
+    }
+
+    fn win(&mut self, request: RequestId, attempt_id: AttemptId, deadline: Instant) {
+        if let Some(attempt) = self.attempts.get_mut(&attempt_id) {
+            attempt.hold = Some(Hold { deadline, lost: None });
+        }
+        self.timers.set(deadline, Timer::Deadline(attempt_id));
+        self.acquisitions.remove(&request);
+        self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline });
+    }
+
+    /// Rolls back, then waits for the next attempt or gives the caller its answer.
+    fn lose(&mut self, now: Instant, id: RoundId, request: RequestId, attempt_id: AttemptId) {
+        let Some(round) = self.close_round(id) else { return };
+        self.roll_back(now, attempt_id);
+        let reports = round.reports(self.sessions.iter().map(|session| &session.name));
+        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        for report in &reports {
+            match report.answer {
+                Answer::Granted => acquisition.learn(Duration::ZERO),
+                Answer::Refused(Reason::Held { remaining: Some(left) }) => acquisition.learn(left),
+                _ => {}
+            }
+        }
+        let contended = can_be_contended(self.settings.membership, &reports);
+        let failure = Failure { contended, reports, attempts: acquisition.attempts };
+        if acquisition.may_retry(now) {
+            let random = self.random.jitter();
+            let at = acquisition.wait(now, &self.settings, attempt_id, failure, random);
+            self.timers.set(at, Timer::Attempt(request));
+        } else {
+            let waited = now.since(acquisition.began);
+            self.acquisitions.remove(&request);
+            self.events.push_back(Event::NotAcquired { request, failure, waited });
+        }
+    }
+
+    /// Every node to which the SET has left, whatever it said, with a debt of its own.
+    fn roll_back(&mut self, now: Instant, attempt: AttemptId) {
+        if let Some(attempt) = self.attempts.remove(&attempt) {
+            self.owe(now, &attempt, None);
+        }
+    }
+
+    /// A node has told how long the key that refused us has yet to live.
+    pub(super) fn learn_remaining(
+        &mut self,
+        node: usize,
+        request: RequestId,
+        attempt: AttemptId,
+        reply: &Value,
+    ) {
+        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        // -2: no key any more; -1: a key that never expires.
+        let left = match reply {
+            Value::Int(-2) => Duration::ZERO,
+            Value::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
+            _ => return,
+        };
+        match &mut acquisition.phase {
+            Phase::Trying { round, attempt: current } if *current == attempt => {
+                if let Some(round) = self.rounds.get_mut(round) {
+                    round.note_remaining(node, left);
+                }
+            }
+            Phase::Waiting { failed, failure, .. } if *failed == attempt => {
+                if let Some(report) = failure.reports.get_mut(node) {
+                    report.answer.note_remaining(left);
+                }
+                acquisition.learn(left);
+                if let Some((old, new)) = acquisition.shorten(&self.settings) {
+                    self.timers.cancel(old, Timer::Attempt(request));
+                    self.timers.set(new, Timer::Attempt(request));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A node has opened: whoever waits because too few could vote tries again at once.
+    pub(super) fn wake_starved(&mut self, now: Instant) {
+        let starved = self.acquisitions.iter().filter_map(|(request, one)| match &one.phase {
+            Phase::Waiting { failure, .. } if !failure.contended => Some(*request),
+            _ => None,
+        });
+        for request in starved.collect::<Vec<_>>() {
+            self.retry_acquire(now, request);
+        }
+    }
+}
+
+impl Round {
+    /// Notes an answer to an acquire, and counts it.
+    fn vote(&mut self, node: usize, answer: Answer, now: Instant) {
+        let vote = match &answer {
+            Answer::Granted => Vote::Granted,
+            Answer::Unknown(_) => Vote::Unknown,
+            _ => Vote::Refused,
+        };
+        if self.note(node, answer, now)
+            && let round::Purpose::Acquire { tally, .. } = &mut self.purpose
+        {
+            tally.record(node, vote);
+        }
+    }
+}
+
+/// What a master's reply to `SET NX` says.
+pub(super) fn answer(reply: &Value) -> Answer {
+    match reply {
+        Value::Okay => Answer::Granted,
+        Value::Nil => Answer::Refused(Reason::Held { remaining: None }),
+        Value::ServerError(_) => Answer::Refused(Reason::Server(wire::unexpected(reply))),
+        other => Answer::Unknown(Cause::Server(wire::unexpected(other))),
+    }
+}
+
+/// Whether a loss is due to another holder: a quorum could have voted for us. If it could not, it
+/// is an outage, whoever holds the lock.
+fn can_be_contended(membership: crate::quorum::Membership, reports: &[NodeReport]) -> bool {
+    let unable = reports.iter().enumerate().filter_map(|(node, report)| match report.answer {
+        Answer::Granted | Answer::Outstanding | Answer::Refused(Reason::Held { .. }) => None,
+        _ => Some(node),
+    });
+    let holds = |report: &NodeReport| matches!(report.answer, Answer::Refused(Reason::Held { .. }));
+    membership.can_spare(unable.collect()) && reports.iter().any(holds)
+}

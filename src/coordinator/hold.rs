@@ -1,0 +1,320 @@
+//! A held lock: extension, top-up, loss, release.
+
+use super::attempt::Attempt;
+use super::ledger::Debt;
+use super::round::{self, Round};
+use super::session::Purpose;
+use super::timers::Timer;
+use super::{AttemptId, Coordinator, Event, Loss, NotExtended, Release, RequestId, RoundId, wire};
+use crate::quorum::{Extension, Instant, Progress, Report, Tally, Verdict, Vote};
+use crate::report::{Answer, Cause, Reason};
+use redis::Value;
+use std::sync::Arc;
+
+impl Coordinator {
+    // Extend.
+
+    pub(super) fn begin_extend(&mut self, now: Instant, request: RequestId, id: AttemptId) {
+        self.lapse_if_due(now, id);
+        let Some(attempt) = self.attempts.get(&id) else { return };
+        if let Some(loss) = attempt.hold.as_ref().and_then(|hold| hold.lost.clone()) {
+            let result = Err(NotExtended::Lost(loss));
+            self.events.push_back(Event::Extended { request, attempt: id, result });
+            return;
+        }
+        let command = wire::extend(&self.extend_hash, &attempt.key, &attempt.token, attempt.ttl);
+        let timeout = self.settings.round_timeout(attempt.ttl);
+        let extension = Extension::new(self.settings.membership, now, attempt.ttl);
+        let purpose =
+            round::Purpose::Extend { request: Some(request), attempt: id, extension, won: false };
+        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+        let round_id = RoundId(self.next_id());
+        for (node, session) in self.sessions.iter_mut().enumerate() {
+            match session.admits(command.len()) {
+                Ok(()) => session.push(now, Purpose::Vote(round_id), &command),
+                Err(reason) => round.report(node, not_asked(reason), now),
+            }
+        }
+        self.timers.set(round.timeout_at, Timer::Round(round_id));
+        self.rounds.insert(round_id, round);
+        self.judge_extension(now, round_id);
+    }
+
+    pub(super) fn vote_extension(
+        &mut self,
+        now: Instant,
+        id: RoundId,
+        node: usize,
+        answer: Answer,
+    ) {
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let vacant = answer == Answer::Vacant;
+        round.report(node, answer, now);
+        let was_won = matches!(round.purpose, round::Purpose::Extend { won: true, .. });
+        let attempt = round.attempt();
+        self.judge_extension(now, id);
+        // A straggler of a round that was won before.
+        if let (true, true, Some(attempt)) = (was_won, vacant, attempt) {
+            self.top_up(now, attempt, node);
+        }
+    }
+
+    /// What has come of the round so far.
+    pub(super) fn judge_extension(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let complete = round.is_complete();
+        let round::Purpose::Extend { request, attempt, extension, won } = &mut round.purpose else {
+            return;
+        };
+        let attempt_id = *attempt;
+        let Some(hold) = self.attempts.get(&attempt_id).and_then(Attempt::held) else {
+            // Released or lost meanwhile: nothing that comes back counts.
+            let request = request.take();
+            self.close_round(id);
+            self.answer_extension(request, attempt_id);
+            return;
+        };
+        let deadline = hold.deadline;
+        match extension.progress(deadline, now, self.settings.drift) {
+            Progress::Pending => {}
+            Progress::Extended(_) if *won => {}
+            Progress::Extended(extended) => {
+                *won = true;
+                let request = request.take();
+                let vacant = extension.vacant();
+                self.move_deadline(attempt_id, deadline, extended);
+                vacant.iter().for_each(|node| self.top_up(now, attempt_id, node));
+                if let Some(request) = request {
+                    let result = Ok(extended);
+                    self.events.push_back(Event::Extended { request, attempt: attempt_id, result });
+                }
+            }
+            Progress::Unconfirmed => {
+                if let Some(request) = request.take() {
+                    let names = self.sessions.iter().map(|session| &session.name);
+                    let result = Err(NotExtended::Unconfirmed(round.reports(names)));
+                    self.events.push_back(Event::Extended { request, attempt: attempt_id, result });
+                }
+            }
+            Progress::Lost => {
+                let request = request.take();
+                let names = self.sessions.iter().map(|session| &session.name);
+                let loss = if now >= deadline {
+                    Loss::Lapsed
+                } else {
+                    Loss::QuorumGone(round.reports(names).into())
+                };
+                self.lose_hold(attempt_id, loss);
+                self.answer_extension(request, attempt_id);
+            }
+        }
+        if complete {
+            self.close_round(id);
+        }
+    }
+
+    fn answer_extension(&mut self, request: Option<RequestId>, attempt: AttemptId) {
+        let Some(request) = request else { return };
+        let hold = self.attempts.get(&attempt).and_then(|one| one.hold.as_ref());
+        let loss = hold.and_then(|hold| hold.lost.clone()).unwrap_or(Loss::Released);
+        let result = Err(NotExtended::Lost(loss));
+        self.events.push_back(Event::Extended { request, attempt, result });
+    }
+
+    fn move_deadline(&mut self, id: AttemptId, old: Instant, new: Instant) {
+        if let Some(hold) = self.attempts.get_mut(&id).and_then(|one| one.hold.as_mut()) {
+            hold.deadline = new;
+            self.timers.cancel(old, Timer::Deadline(id));
+            self.timers.set(new, Timer::Deadline(id));
+        }
+    }
+
+    /// The ordinary acquire command with the same token, to a node that said *vacant* in a round
+    /// that was won. Its answer counts for nothing, `Granted` included: it may be the answer to a
+    /// key that an earlier, late SET put there, whose life it does not prolong. Counting it gives
+    /// two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
+    fn top_up(&mut self, now: Instant, id: AttemptId, node: usize) {
+        let Some(attempt) = self.attempts.get_mut(&id) else { return };
+        if attempt.held().is_none() {
+            return;
+        }
+        let set = wire::set(&attempt.key, &attempt.token, attempt.ttl);
+        let session = &mut self.sessions[node];
+        if session.admits(set.len()).is_ok() {
+            attempt.touched.insert(node);
+            session.push(now, Purpose::TopUp, &set);
+        }
+    }
+
+    // Loss.
+
+    pub(super) fn lapse_if_due(&mut self, now: Instant, id: AttemptId) {
+        let hold = self.attempts.get(&id).and_then(Attempt::held);
+        if hold.is_some_and(|hold| now >= hold.deadline) {
+            self.lose_hold(id, Loss::Lapsed);
+        }
+    }
+
+    /// Lost for good. The keys stay until the guard is gone: whoever still works behind its back
+    /// is not also exposed to the next holder any earlier than need be.
+    pub(super) fn lose_hold(&mut self, id: AttemptId, loss: Loss) {
+        let Some(hold) = self.attempts.get_mut(&id).and_then(|one| one.hold.as_mut()) else {
+            return;
+        };
+        if hold.lost.is_none() {
+            hold.lost = Some(loss.clone());
+            self.timers.cancel(hold.deadline, Timer::Deadline(id));
+            self.events.push_back(Event::Lost { attempt: id, loss });
+        }
+    }
+
+    // Release.
+
+    /// Deletes the key wherever it may stand. `request` is answered when a quorum has deleted.
+    pub(super) fn begin_release(
+        &mut self,
+        now: Instant,
+        request: Option<RequestId>,
+        id: AttemptId,
+    ) {
+        self.lapse_if_due(now, id);
+        let Some(attempt) = self.attempts.remove(&id) else { return };
+        let Some(hold) = &attempt.hold else { return };
+        self.timers.cancel(hold.deadline, Timer::Deadline(id));
+        let lost = hold.lost.clone();
+        match (request, lost) {
+            (None, _) => self.owe(now, &attempt, None),
+            (Some(request), Some(loss)) => {
+                self.owe(now, &attempt, None);
+                self.events.push_back(Event::Released { request, release: Release::Lost(loss) });
+            }
+            (Some(request), None) => self.confirm_release(now, request, &attempt),
+        }
+    }
+
+    fn confirm_release(&mut self, now: Instant, request: RequestId, attempt: &Attempt) {
+        let tally = Tally::new(self.settings.membership);
+        let purpose = round::Purpose::Release { request: Some(request), tally };
+        let timeout = self.settings.round_timeout(attempt.ttl);
+        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+        for (node, session) in self.sessions.iter().enumerate() {
+            if !attempt.touched.contains(node) {
+                round.deletion(node, Answer::Vacant, now);
+            } else if !session.is_open() {
+                round.deletion(node, Answer::Unknown(Cause::Down(session.cause())), now);
+            }
+        }
+        let id = RoundId(self.next_id());
+        self.timers.set(round.timeout_at, Timer::Round(id));
+        self.rounds.insert(id, round);
+        self.owe(now, attempt, Some(id));
+        self.judge_release(id);
+    }
+
+    pub(super) fn vote_release(
+        &mut self,
+        now: Instant,
+        id: RoundId,
+        node: usize,
+        said: Result<bool, Arc<str>>,
+    ) {
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let answer = match said {
+            Ok(true) => Answer::Deleted,
+            Ok(false) => Answer::Vacant,
+            Err(error) => Answer::Unknown(Cause::Server(error)),
+        };
+        round.deletion(node, answer, now);
+        self.judge_release(id);
+    }
+
+    /// The operation timeout has passed: the release goes on, but nobody waits for it.
+    pub(super) fn release_unanswered(&mut self, now: Instant, id: RoundId, node: usize) {
+        if let Some(round) = self.rounds.get_mut(&id) {
+            round.deletion(node, Answer::Unknown(Cause::TimedOut), now);
+            self.judge_release(id);
+        }
+    }
+
+    pub(super) fn judge_release(&mut self, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let round::Purpose::Release { request, tally } = &mut round.purpose else { return };
+        let verdict = tally.verdict();
+        if verdict != Verdict::Pending
+            && let Some(request) = request.take()
+        {
+            let release = if verdict == Verdict::Won {
+                Release::Released
+            } else {
+                let names = self.sessions.iter().map(|session| &session.name);
+                Release::Unconfirmed(round.reports(names))
+            };
+            self.events.push_back(Event::Released { request, release });
+            self.close_round(id);
+        }
+    }
+
+    /// The key stays until it expires; nobody extends or deletes it.
+    pub(super) fn leave(&mut self, id: AttemptId) {
+        if let Some(hold) = self.attempts.remove(&id).and_then(|attempt| attempt.hold) {
+            self.timers.cancel(hold.deadline, Timer::Deadline(id));
+        }
+    }
+
+    /// Every node where the key may stand owes its deletion.
+    pub(super) fn owe(&mut self, now: Instant, attempt: &Attempt, round: Option<RoundId>) {
+        for node in attempt.touched.iter() {
+            let debt = Debt::new(attempt.release.clone(), attempt.ttl, round);
+            self.sessions[node].settle(now, debt);
+        }
+    }
+}
+
+impl Round {
+    /// Notes an answer to an extension.
+    fn report(&mut self, node: usize, answer: Answer, now: Instant) {
+        let report = match &answer {
+            Answer::Held => Report::Held,
+            Answer::Vacant => Report::Vacant,
+            Answer::Taken => Report::Taken,
+            _ => Report::Unknown,
+        };
+        if self.note(node, answer, now)
+            && let round::Purpose::Extend { extension, .. } = &mut self.purpose
+        {
+            extension.record(node, report);
+        }
+    }
+
+    /// Notes an answer to a release.
+    fn deletion(&mut self, node: usize, answer: Answer, now: Instant) {
+        let vote = match &answer {
+            Answer::Deleted => Vote::Granted,
+            Answer::Vacant => Vote::Refused,
+            _ => Vote::Unknown,
+        };
+        if self.note(node, answer, now)
+            && let round::Purpose::Release { tally, .. } = &mut self.purpose
+        {
+            tally.record(node, vote);
+        }
+    }
+}
+
+/// What a master's reply to an extension says.
+pub(super) fn answer(reply: &Value) -> Answer {
+    match reply {
+        Value::Int(1) => Answer::Held,
+        Value::Int(0) => Answer::Vacant,
+        Value::Int(-1) => Answer::Taken,
+        other => Answer::Unknown(Cause::Server(wire::unexpected(other))),
+    }
+}
+
+/// A node that could not be asked may hold the key all the same.
+fn not_asked(reason: Reason) -> Answer {
+    Answer::Unknown(match reason {
+        Reason::Down(cause) | Reason::Unfit(cause) | Reason::Server(cause) => Cause::Down(cause),
+        Reason::QueueFull | Reason::Held { .. } => Cause::Down("queue full".into()),
+    })
+}

@@ -1,0 +1,99 @@
+//! Rollbacks and releases that one master still owes an answer to.
+//!
+//! A debt is settled by an integer (the server has compared and deleted), by nothing else. It is
+//! forgotten only once nothing can be left to delete: a ttl after the moment from which no SET of
+//! its attempt can arrive any more.
+
+use super::RoundId;
+use crate::quorum::Instant;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// One compare-and-delete that a master has to answer.
+#[derive(Clone, Debug)]
+pub(super) struct Debt {
+    /// The encoded command, with its source: it must work at once on a master that has restarted.
+    pub(super) command: Bytes,
+    /// The life of the key it deletes.
+    pub(super) ttl: Duration,
+    /// The release that waits for the answer, if one does.
+    pub(super) round: Option<RoundId>,
+    /// From then on no SET of the attempt can arrive: everything before it has been answered, or
+    /// all predecessors are dead.
+    certain_from: Option<Instant>,
+    /// An integer does not settle it before: a predecessor that nobody may kill can still bring
+    /// the SET in.
+    repeat_until: Option<Instant>,
+}
+
+impl Debt {
+    pub(super) const fn new(command: Bytes, ttl: Duration, round: Option<RoundId>) -> Self {
+        Self { command, ttl, round, certain_from: None, repeat_until: None }
+    }
+
+    /// While a predecessor lives on that may not be killed, its SET may come in behind us.
+    pub(super) fn repeat_while_unkillable(&mut self, since: Option<Instant>) {
+        self.repeat_until = since.map(|since| since.after(self.ttl));
+    }
+}
+
+/// The debts of one master that are not on their way.
+#[derive(Default)]
+pub(super) struct Ledger {
+    owed: VecDeque<Debt>,
+    retry_at: Option<Instant>,
+}
+
+impl Ledger {
+    pub(super) fn len(&self) -> usize {
+        self.owed.len()
+    }
+
+    /// When there is something to send again, while the connection is open.
+    pub(super) const fn retry_at(&self) -> Option<Instant> {
+        self.retry_at
+    }
+
+    /// Nothing was answered: no connection, or it was lost.
+    pub(super) fn owe(&mut self, debt: Debt) {
+        self.owed.push_back(debt);
+    }
+
+    /// An integer answered. Says whether that settles the debt.
+    pub(super) fn answered(&mut self, mut debt: Debt, now: Instant, pause: Duration) -> bool {
+        if debt.repeat_until.is_none_or(|until| now >= until) {
+            return true;
+        }
+        debt.round = None;
+        self.retry(debt, now, pause);
+        false
+    }
+
+    /// An error answered (NOREPLICAS, LOADING, a denied right): still owed, unless the key cannot
+    /// be there any more.
+    pub(super) fn refused(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
+        let certain_from = *debt.certain_from.get_or_insert(now);
+        if now.since(certain_from) <= debt.ttl {
+            self.retry(debt, now, pause);
+        }
+    }
+
+    fn retry(&mut self, debt: Debt, now: Instant, pause: Duration) {
+        self.owed.push_back(debt);
+        self.retry_at.get_or_insert(now.after(pause));
+    }
+
+    /// A connection has opened: its predecessors are dead, as far as anybody may kill them.
+    pub(super) fn opened(&mut self, now: Instant) {
+        for debt in &mut self.owed {
+            debt.certain_from.get_or_insert(now);
+        }
+    }
+
+    /// All that is owed, to be sent now.
+    pub(super) fn take(&mut self) -> VecDeque<Debt> {
+        self.retry_at = None;
+        std::mem::take(&mut self.owed)
+    }
+}

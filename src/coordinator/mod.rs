@@ -1,0 +1,491 @@
+//! What is done about it: one state machine. Requests, received bytes and time go in; bytes to
+//! send, verdicts and the next wake-up come out.
+//!
+//! It has no socket, task, clock or randomness of its own (`tests/purity.rs`), so that the machine
+//! that ships can be driven by tests and by a simulator. There is one owner of everything that
+//! races in other lock libraries: rounds, stragglers, owed rollbacks, leases and waiters are
+//! entries of its tables, and a race is merely an order of events.
+//!
+//! The driver's duties: call `handle_*` for what happens, with `now` never going back, then poll
+//! until nothing is left: [`Coordinator::poll_action`], [`Coordinator::transmit`] of every node,
+//! [`Coordinator::poll_event`]; then sleep until [`Coordinator::poll_timeout`].
+
+mod acquire;
+mod attempt;
+mod hold;
+mod ledger;
+mod queue;
+mod round;
+mod session;
+mod timers;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use crate::address::Login;
+use crate::quorum::{Backoff, Drift, Instant, Membership};
+use crate::report::{Answer, Cause, NodeReport, Reason};
+use attempt::Attempt;
+use queue::Acquisition;
+use round::Round;
+use session::{Session, Settled, Wake};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+use timers::{Timer, Timers};
+
+pub(crate) use acquire::Acquire;
+pub(crate) use session::{Epoch, Fault, FaultKind};
+
+/// What a caller asked for; chosen by the caller's side, never reused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct RequestId(pub(crate) u64);
+
+/// One attempt to hold a lock, and the hold that came of it; never reused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct AttemptId(u64);
+
+/// One command sent to every node; never reused, so that a late answer is recognised.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct RoundId(u64);
+
+/// What the machine is configured with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) membership: Membership,
+    pub(crate) drift: Drift,
+    pub(crate) backoff: Backoff,
+    pub(crate) operation_timeout: Duration,
+    pub(crate) connect_timeout: Duration,
+}
+
+impl Settings {
+    fn round_timeout(&self, ttl: Duration) -> Duration {
+        round_timeout(self.operation_timeout, ttl)
+    }
+}
+
+/// How long a round waits for answers: never more than a tenth of the ttl, or one slow node would
+/// eat the validity.
+pub(crate) fn round_timeout(operation_timeout: Duration, ttl: Duration) -> Duration {
+    operation_timeout.min(ttl / 10).max(Duration::from_millis(1))
+}
+
+/// Where random numbers come from.
+pub(crate) trait Random: Send {
+    /// 128 bits that nobody can guess or repeat; `None` if there are none to be had.
+    fn bits(&mut self) -> Option<u128>;
+
+    /// For jitter, where a bad number only costs time.
+    fn jitter(&mut self) -> u64 {
+        self.bits().map_or(u64::MAX / 2, |bits| (bits >> 64) as u64)
+    }
+}
+
+/// What the driver is to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Connect to `node`, and say [`Coordinator::handle_connected`] or
+    /// [`Coordinator::handle_dial_failed`].
+    Dial { node: usize, epoch: Epoch },
+    /// Drop the connection.
+    Close { node: usize, epoch: Epoch },
+}
+
+/// What has been decided.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// Every node has been reached or has failed, once.
+    Settled,
+    Acquired {
+        request: RequestId,
+        attempt: AttemptId,
+        deadline: Instant,
+    },
+    NotAcquired {
+        request: RequestId,
+        failure: Failure,
+        waited: Duration,
+    },
+    /// The operating system gave no random bytes for a token.
+    NoRandomness {
+        request: RequestId,
+    },
+    Extended {
+        request: RequestId,
+        attempt: AttemptId,
+        result: Result<Instant, NotExtended>,
+    },
+    Released {
+        request: RequestId,
+        release: Release,
+    },
+    Lost {
+        attempt: AttemptId,
+        loss: Loss,
+    },
+}
+
+/// Why an acquire failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// Somebody else holds it; otherwise too few masters could vote in time.
+    pub(crate) contended: bool,
+    pub(crate) reports: Vec<NodeReport>,
+    pub(crate) attempts: u32,
+}
+
+/// Why a hold is over.
+#[derive(Clone, Debug)]
+pub(crate) enum Loss {
+    /// The deadline has passed.
+    Lapsed,
+    /// A quorum is known not to hold our token.
+    QuorumGone(Arc<[NodeReport]>),
+    /// It was released meanwhile.
+    Released,
+}
+
+/// Why a deadline did not move.
+#[derive(Clone, Debug)]
+pub(crate) enum NotExtended {
+    Lost(Loss),
+    /// The old deadline stays.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+/// What has come of a release.
+#[derive(Clone, Debug)]
+pub(crate) enum Release {
+    /// A quorum has deleted our key.
+    Released,
+    /// It was lost before.
+    Lost(Loss),
+    /// No quorum has confirmed; the rest is owed.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+/// The state machine.
+pub(crate) struct Coordinator {
+    settings: Settings,
+    sessions: Vec<Session>,
+    acquisitions: BTreeMap<RequestId, Acquisition>,
+    attempts: BTreeMap<AttemptId, Attempt>,
+    rounds: BTreeMap<RoundId, Round>,
+    timers: Timers,
+    actions: VecDeque<Action>,
+    events: VecDeque<Event>,
+    random: Box<dyn Random>,
+    extend_hash: String,
+    last_id: u64,
+    settled: bool,
+    closing: bool,
+}
+
+impl Coordinator {
+    /// A machine for these masters; it wants to dial at once.
+    pub(crate) fn new(
+        now: Instant,
+        settings: Settings,
+        nodes: impl IntoIterator<Item = (Arc<str>, Login)>,
+        random: Box<dyn Random>,
+    ) -> Self {
+        let sessions = nodes.into_iter().map(|(name, login)| Session::new(name, login, now));
+        let mut machine = Self {
+            settings,
+            sessions: sessions.collect(),
+            acquisitions: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            rounds: BTreeMap::new(),
+            timers: Timers::default(),
+            actions: VecDeque::new(),
+            events: VecDeque::new(),
+            random,
+            extend_hash: redis::Script::new(wire::EXTEND).get_hash().to_owned(),
+            last_id: 0,
+            settled: false,
+            closing: false,
+        };
+        machine.wake_sessions(now);
+        machine
+    }
+
+    // Requests.
+
+    pub(crate) fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
+        self.begin_acquire(now, request, acquire);
+    }
+
+    /// The caller no longer waits. Harmless if it has its answer.
+    pub(crate) fn handle_cancel(&mut self, now: Instant, request: RequestId) {
+        self.cancel_acquire(now, request);
+    }
+
+    pub(crate) fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
+        self.begin_extend(now, request, attempt);
+    }
+
+    /// `request` is answered when a quorum has deleted; a guard that was dropped has none.
+    pub(crate) fn handle_release(
+        &mut self,
+        now: Instant,
+        request: Option<RequestId>,
+        attempt: AttemptId,
+    ) {
+        self.begin_release(now, request, attempt);
+    }
+
+    /// The key stays until it expires.
+    pub(crate) fn handle_leave(&mut self, attempt: AttemptId) {
+        self.leave(attempt);
+    }
+
+    /// The guard saw its deadline pass before an extension could move it: lost.
+    pub(crate) fn handle_lapsed(&mut self, attempt: AttemptId) {
+        self.lose_hold(attempt, Loss::Lapsed);
+    }
+
+    /// No more attempts: what is under way is rolled back, what is owed is still paid.
+    pub(crate) fn handle_shutdown(&mut self, now: Instant) {
+        self.closing = true;
+        let waiting: Vec<RequestId> = self.acquisitions.keys().copied().collect();
+        waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
+    }
+
+    // The network.
+
+    pub(crate) fn handle_connected(&mut self, now: Instant, node: usize, epoch: Epoch) {
+        if self.is_current(node, epoch) {
+            self.sessions[node].connected(now, &self.settings);
+        }
+    }
+
+    pub(crate) fn handle_dial_failed(
+        &mut self,
+        now: Instant,
+        node: usize,
+        epoch: Epoch,
+        cause: &str,
+    ) {
+        if self.is_current(node, epoch) {
+            self.break_session(now, node, Fault::new(FaultKind::Down, cause));
+        }
+    }
+
+    pub(crate) fn handle_closed(&mut self, now: Instant, node: usize, epoch: Epoch, cause: &str) {
+        self.handle_dial_failed(now, node, epoch, cause);
+    }
+
+    /// Bytes that `node` has sent.
+    pub(crate) fn handle_bytes(&mut self, now: Instant, node: usize, epoch: Epoch, bytes: &[u8]) {
+        if !self.is_current(node, epoch) {
+            return;
+        }
+        self.sessions[node].receive(bytes);
+        while let Some(settled) = self.sessions[node].next_settled(now, &self.settings) {
+            self.handle_settled(now, node, settled);
+        }
+    }
+
+    /// The stream has taken `len` bytes of [`Coordinator::transmit`]: they may have left.
+    pub(crate) fn handle_written(&mut self, node: usize, epoch: Epoch, len: usize) {
+        if self.is_current(node, epoch) {
+            self.sessions[node].written(len);
+        }
+    }
+
+    // Time.
+
+    /// It is `now`: what was due by then happens.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        while let Some(timer) = self.timers.pop(now) {
+            match timer {
+                Timer::Round(round) => self.time_out(now, round),
+                Timer::Attempt(request) => self.retry_acquire(now, request),
+                Timer::Deadline(attempt) => self.lapse_if_due(now, attempt),
+            }
+        }
+        self.wake_sessions(now);
+    }
+
+    // What follows.
+
+    pub(crate) fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The bytes to send to `node`, and over which connection.
+    pub(crate) fn transmit(&self, node: usize) -> (Epoch, &[u8]) {
+        let session = &self.sessions[node];
+        (session.epoch(), session.transmit())
+    }
+
+    /// When [`Coordinator::handle_timeout`] is next due.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        let sessions = self.sessions.iter().filter_map(|one| one.wake_at(&self.settings)).min();
+        sessions.into_iter().chain(self.timers.next_at()).min()
+    }
+
+    /// Rounds that are open: a measure of how busy it is.
+    pub(crate) fn open_rounds(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// Rollbacks and releases that no node has answered with an integer yet.
+    pub(crate) fn debts(&self) -> usize {
+        self.sessions.iter().map(Session::debts).sum()
+    }
+
+    /// Nodes that answer and say that they cannot be used, with the reason.
+    pub(crate) fn faults(&self) -> Vec<(Arc<str>, Fault)> {
+        let faulty = |session: &Session| Some((session.name.clone(), session.fault()?.clone()));
+        self.sessions.iter().filter_map(faulty).collect()
+    }
+
+    // Within.
+
+    fn handle_settled(&mut self, now: Instant, node: usize, settled: Settled) {
+        match settled {
+            Settled::Nothing => {}
+            Settled::Identified => match self.unfit(node) {
+                Some(fault) => self.break_session(now, node, fault),
+                None if self.sessions[node].hand_over(now) => self.open(now, node),
+                None => {}
+            },
+            Settled::HandedOver => self.open(now, node),
+            Settled::Broken(fault) => self.break_session(now, node, fault),
+            Settled::Vote(round, reply) => match self.rounds.get(&round).map(|one| &one.purpose) {
+                Some(round::Purpose::Acquire { .. }) => {
+                    self.vote_acquire(now, round, node, acquire::answer(&reply));
+                }
+                Some(round::Purpose::Extend { .. }) => {
+                    self.vote_extension(now, round, node, hold::answer(&reply));
+                }
+                Some(round::Purpose::Release { .. }) | None => {}
+            },
+            Settled::Remaining(request, attempt, reply) => {
+                self.learn_remaining(node, request, attempt, &reply);
+            }
+            Settled::Release(round, said) => self.vote_release(now, round, node, said),
+        }
+    }
+
+    fn open(&mut self, now: Instant, node: usize) {
+        let jitter = self.random.jitter();
+        self.sessions[node].open(now, jitter);
+        self.wake_starved(now);
+        self.note_settled();
+    }
+
+    /// Whether this node may not vote: it is no independent master.
+    fn unfit(&self, node: usize) -> Option<Fault> {
+        let session = &self.sessions[node];
+        if let Some(master) = session.replica_of() {
+            let cause = format!("a replica of {master}: name independent masters only");
+            return Some(Fault::new(FaultKind::Unfit, cause));
+        }
+        let run_id = session.run_id()?;
+        let twin = self.sessions.iter().enumerate().find_map(|(other, one)| {
+            (other != node && one.run_id() == Some(run_id)).then_some(&one.name)
+        })?;
+        let cause = format!("the same server as {twin}: each master counts once");
+        Some(Fault::new(FaultKind::Unfit, cause))
+    }
+
+    fn break_session(&mut self, now: Instant, node: usize, fault: Fault) {
+        let jitter = self.random.jitter();
+        let session = &mut self.sessions[node];
+        if session.has_connection() {
+            self.actions.push_back(Action::Close { node, epoch: session.epoch() });
+        }
+        let cause = fault.cause.clone();
+        for vote in session.close(now, fault, jitter) {
+            self.strand(now, node, vote.round, vote.may_have_left, &cause);
+        }
+        self.note_settled();
+    }
+
+    /// A vote whose connection is gone.
+    fn strand(
+        &mut self,
+        now: Instant,
+        node: usize,
+        id: RoundId,
+        may_have_left: bool,
+        cause: &Arc<str>,
+    ) {
+        let Some(round) = self.rounds.get(&id) else { return };
+        let lost = Answer::Unknown(Cause::ConnectionLost(cause.clone()));
+        match &round.purpose {
+            round::Purpose::Acquire { .. } if may_have_left => {
+                self.vote_acquire(now, id, node, lost)
+            }
+            round::Purpose::Acquire { attempt, .. } => {
+                if let Some(attempt) = self.attempts.get_mut(attempt) {
+                    attempt.touched.remove(node);
+                }
+                let down = Answer::Refused(Reason::Down(cause.clone()));
+                self.vote_acquire(now, id, node, down);
+            }
+            round::Purpose::Extend { .. } => self.vote_extension(now, id, node, lost),
+            round::Purpose::Release { .. } => {}
+        }
+    }
+
+    /// The operation timeout of a round has passed: what has not been answered is unknown.
+    fn time_out(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get(&id) else { return };
+        for node in round.outstanding() {
+            let silent = Answer::Unknown(Cause::TimedOut);
+            match self.rounds.get(&id).map(|round| &round.purpose) {
+                Some(round::Purpose::Acquire { .. }) => self.vote_acquire(now, id, node, silent),
+                Some(round::Purpose::Extend { .. }) => self.vote_extension(now, id, node, silent),
+                Some(round::Purpose::Release { .. }) => {
+                    self.release_unanswered(now, id, node);
+                }
+                None => return,
+            }
+        }
+    }
+
+    fn wake_sessions(&mut self, now: Instant) {
+        for node in 0..self.sessions.len() {
+            let jitter = self.random.jitter();
+            match self.sessions[node].wake(now, &self.settings, jitter) {
+                Wake::Nothing => {}
+                Wake::Dial => {
+                    let epoch = self.sessions[node].dial();
+                    self.actions.push_back(Action::Dial { node, epoch });
+                }
+                Wake::Close(fault) => self.break_session(now, node, fault),
+            }
+        }
+    }
+
+    fn note_settled(&mut self) {
+        if !self.settled && self.sessions.iter().all(|session| session.settled_once) {
+            self.settled = true;
+            self.events.push_back(Event::Settled);
+        }
+    }
+
+    fn close_round(&mut self, id: RoundId) -> Option<Round> {
+        let round = self.rounds.remove(&id)?;
+        self.timers.cancel(round.timeout_at, Timer::Round(id));
+        Some(round)
+    }
+
+    fn is_current(&self, node: usize, epoch: Epoch) -> bool {
+        self.sessions.get(node).is_some_and(|session| session.epoch() == epoch)
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+}

@@ -1,0 +1,90 @@
+//! Who waits for a lock, and when it tries again.
+
+use super::{AttemptId, Failure, RoundId, Settings};
+use crate::quorum::{Instant, backoff};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One acquire, over all its attempts.
+pub(super) struct Acquisition {
+    pub(super) key: Arc<str>,
+    pub(super) ttl: Duration,
+    pub(super) began: Instant,
+    /// No attempt begins after this.
+    pub(super) until: Instant,
+    /// Attempts begun.
+    pub(super) attempts: u32,
+    pub(super) phase: Phase,
+    /// How long those that refused the latest attempt said that it will be; zero for a node that
+    /// granted it and has it back.
+    remaining: Vec<Duration>,
+}
+
+pub(super) enum Phase {
+    /// An attempt is under way.
+    Trying { round: RoundId, attempt: AttemptId },
+    /// The next attempt begins at `again_at`.
+    Waiting { failed: AttemptId, since: Instant, random: u64, again_at: Instant, failure: Failure },
+}
+
+impl Acquisition {
+    pub(super) const fn new(
+        key: Arc<str>,
+        ttl: Duration,
+        began: Instant,
+        until: Instant,
+        phase: Phase,
+    ) -> Self {
+        Self { key, ttl, began, until, attempts: 1, phase, remaining: Vec::new() }
+    }
+
+    /// Whether a further attempt may begin after `now`.
+    pub(super) fn may_retry(&self, now: Instant) -> bool {
+        now < self.until
+    }
+
+    /// A new attempt begins.
+    pub(super) fn try_again(&mut self, round: RoundId, attempt: AttemptId) {
+        self.attempts = self.attempts.saturating_add(1);
+        self.remaining.clear();
+        self.phase = Phase::Trying { round, attempt };
+    }
+
+    /// A node will have the resource free after `remaining`.
+    pub(super) fn learn(&mut self, remaining: Duration) {
+        self.remaining.push(remaining);
+    }
+
+    /// The latest attempt has failed: waits for the next one.
+    pub(super) fn wait(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        failed: AttemptId,
+        failure: Failure,
+        random: u64,
+    ) -> Instant {
+        let again_at = now.after(self.delay(settings, random)).min(self.until);
+        self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };
+        again_at
+    }
+
+    /// Never longer than until a quorum may be free; jittered also when it is free by now, or
+    /// contenders would collide in step.
+    fn delay(&mut self, settings: &Settings, random: u64) -> Duration {
+        let quorum = settings.membership.quorum();
+        let ceiling = backoff::earliest_quorum(&mut self.remaining, quorum);
+        let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
+        settings.backoff.delay(self.attempts.saturating_sub(1), ceiling, random)
+    }
+
+    /// Another node has told how long it will be. Says when to try again, if that has become
+    /// earlier: the old time and the new.
+    pub(super) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
+        let Phase::Waiting { since, random, .. } = self.phase else { return None };
+        let sooner = since.after(self.delay(settings, random));
+        let Phase::Waiting { again_at, .. } = &mut self.phase else { return None };
+        let old = std::mem::replace(again_at, sooner.min(*again_at));
+        (*again_at < old).then_some((old, *again_at))
+    }
+}

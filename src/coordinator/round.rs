@@ -1,0 +1,92 @@
+//! One command to every node, its votes and its stragglers.
+//!
+//! A round belongs to the coordinator, not to the caller's future: it ends when every node has
+//! answered or the operation timeout has passed, also when its verdict came long before.
+
+use super::{AttemptId, RequestId};
+use crate::quorum::{Extension, Instant, Tally};
+use crate::report::{Answer, NodeReport};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the votes of a round decide.
+pub(super) enum Purpose {
+    Acquire {
+        request: RequestId,
+        attempt: AttemptId,
+        tally: Tally,
+    },
+    /// `request` until the caller has its answer.
+    Extend {
+        request: Option<RequestId>,
+        attempt: AttemptId,
+        extension: Extension,
+        won: bool,
+    },
+    Release {
+        request: Option<RequestId>,
+        tally: Tally,
+    },
+}
+
+pub(super) struct Round {
+    pub(super) purpose: Purpose,
+    pub(super) started: Instant,
+    pub(super) timeout_at: Instant,
+    answers: Vec<(Answer, Duration)>,
+}
+
+impl Round {
+    pub(super) fn new(purpose: Purpose, started: Instant, timeout: Duration, nodes: usize) -> Self {
+        let answers = vec![(Answer::Outstanding, Duration::ZERO); nodes];
+        Self { purpose, started, timeout_at: started.after(timeout), answers }
+    }
+
+    /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
+    pub(super) fn note(&mut self, node: usize, answer: Answer, now: Instant) -> bool {
+        match self.answers.get_mut(node) {
+            Some(slot) if slot.0 == Answer::Outstanding => {
+                *slot = (answer, now.since(self.started));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The key that refused us on `node` has yet `left` to live.
+    pub(super) fn note_remaining(&mut self, node: usize, left: Duration) {
+        if let Some((answer, _)) = self.answers.get_mut(node) {
+            answer.note_remaining(left);
+        }
+    }
+
+    pub(super) const fn attempt(&self) -> Option<AttemptId> {
+        match self.purpose {
+            Purpose::Acquire { attempt, .. } | Purpose::Extend { attempt, .. } => Some(attempt),
+            Purpose::Release { .. } => None,
+        }
+    }
+
+    /// Every node has answered or was given up.
+    pub(super) fn is_complete(&self) -> bool {
+        self.answers.iter().all(|(answer, _)| *answer != Answer::Outstanding)
+    }
+
+    /// The nodes that have not answered.
+    pub(super) fn outstanding(&self) -> Vec<usize> {
+        let open = |(node, (answer, _)): (usize, &(Answer, Duration))| {
+            (*answer == Answer::Outstanding).then_some(node)
+        };
+        self.answers.iter().enumerate().filter_map(open).collect()
+    }
+
+    /// What every node said, by name.
+    pub(super) fn reports<'a>(&self, names: impl Iterator<Item = &'a Arc<str>>) -> Vec<NodeReport> {
+        let reports = names.zip(&self.answers).map(|(node, (answer, latency))| NodeReport {
+            node: node.clone(),
+            answer: answer.clone(),
+            latency: *latency,
+        });
+        reports.collect()
+    }
+}

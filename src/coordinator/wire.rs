@@ -1,0 +1,174 @@
+//! Commands out, replies in. Packing and parsing are the `redis` crate's.
+
+use crate::address::Login;
+use bytes::Bytes;
+use redis::{Cmd, Value};
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Carried in full by each release, so that it works on a master that has just restarted.
+const RELEASE: &str = include_str!("scripts/release.lua");
+
+/// Loaded in the handshake and called by its hash.
+pub(crate) const EXTEND: &str = include_str!("scripts/extend.lua");
+
+/// No reply to anything that is sent here comes near this size.
+const LARGEST_REPLY: usize = 1 << 20;
+
+fn pack(command: &Cmd) -> Bytes {
+    command.get_packed_command().into()
+}
+
+/// A ttl as the server takes it: whole milliseconds, rounded down.
+pub(crate) fn millis(ttl: Duration) -> u64 {
+    u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// `SET key token NX PX ttl`: the plain layout, so that other Redlock clients exclude us.
+pub(crate) fn set(key: &str, token: &str, ttl: Duration) -> Bytes {
+    pack(redis::cmd("SET").arg(key).arg(token).arg("NX").arg("PX").arg(millis(ttl)))
+}
+
+pub(crate) fn pttl(key: &str) -> Bytes {
+    pack(redis::cmd("PTTL").arg(key))
+}
+
+pub(crate) fn release(key: &str, token: &str) -> Bytes {
+    pack(redis::cmd("EVAL").arg(RELEASE).arg(1).arg(key).arg(token))
+}
+
+pub(crate) fn extend(hash: &str, key: &str, token: &str, ttl: Duration) -> Bytes {
+    pack(redis::cmd("EVALSHA").arg(hash).arg(1).arg(key).arg(token).arg(millis(ttl)))
+}
+
+/// `HELLO 3`, with credentials where there are any. Its answer carries the connection's id.
+pub(crate) fn hello(login: &Login) -> Bytes {
+    let mut command = redis::cmd("HELLO");
+    command.arg(3);
+    if login.username.is_some() || login.password.is_some() {
+        let user = login.username.as_deref().unwrap_or("default");
+        command.arg("AUTH").arg(user).arg(login.password.as_deref().unwrap_or_default());
+    }
+    pack(command.arg("SETNAME").arg("quorumlock"))
+}
+
+pub(crate) fn select(database: i64) -> Bytes {
+    pack(redis::cmd("SELECT").arg(database))
+}
+
+pub(crate) fn info(section: &str) -> Bytes {
+    pack(redis::cmd("INFO").arg(section))
+}
+
+pub(crate) fn load(script: &str) -> Bytes {
+    pack(redis::cmd("SCRIPT").arg("LOAD").arg(script))
+}
+
+pub(crate) fn kill(client: i64) -> Bytes {
+    pack(redis::cmd("CLIENT").arg("KILL").arg("ID").arg(client))
+}
+
+/// One field of an INFO reply.
+pub(crate) fn info_field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
+    info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_end)
+}
+
+/// The text of an INFO reply, a verbatim string in RESP3.
+pub(crate) fn text(reply: &Value) -> Option<&str> {
+    match reply {
+        Value::VerbatimString { text, .. } => Some(text),
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// The connection's own id, from the answer to HELLO.
+pub(crate) fn hello_id(reply: &Value) -> Option<i64> {
+    let Value::Map(fields) = reply else { return None };
+    fields.iter().find_map(|field| match field {
+        (name, Value::Int(id)) if text(name) == Some("id") => Some(*id),
+        _ => None,
+    })
+}
+
+/// An error of the server, in its own words; anything else is none.
+pub(crate) fn error(reply: &Value) -> Option<Arc<str>> {
+    match reply {
+        Value::ServerError(error) => Some(match error.details() {
+            Some(details) => format!("{} {details}", error.code()).into(),
+            None => error.code().into(),
+        }),
+        _ => None,
+    }
+}
+
+/// What to say of a reply that the command cannot have.
+pub(crate) fn unexpected(reply: &Value) -> Arc<str> {
+    error(reply).unwrap_or_else(|| format!("unexpected reply {reply:?}").into())
+}
+
+/// Replies out of received bytes, however they were cut.
+pub(crate) struct Replies {
+    parser: redis::Parser,
+    received: Vec<u8>,
+    read: usize,
+    /// Bytes received since the last complete reply, to bound a reply's size.
+    pending: usize,
+}
+
+impl Replies {
+    pub(crate) fn new() -> Self {
+        Self { parser: redis::Parser::new(), received: Vec::new(), read: 0, pending: 0 }
+    }
+
+    pub(crate) fn receive(&mut self, bytes: &[u8]) {
+        self.received.drain(..self.read);
+        self.read = 0;
+        self.received.extend_from_slice(bytes);
+        self.pending += bytes.len();
+    }
+
+    /// The next complete reply, `None` when more bytes are needed.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no RESP3, or a reply is larger than any that can be due.
+    pub(crate) fn next(&mut self) -> Result<Option<Value>, Arc<str>> {
+        let mut rest = Rest { bytes: &self.received, read: &mut self.read };
+        match self.parser.parse_value(&mut rest) {
+            Ok(reply) => {
+                self.pending = 0;
+                Ok(Some(reply))
+            }
+            // The only I/O error that `Rest` knows is `WouldBlock`.
+            Err(error) if error.is_io_error() => {
+                if self.pending > LARGEST_REPLY {
+                    Err(format!("a reply of more than {LARGEST_REPLY} bytes").into())
+                } else {
+                    Ok(None)
+                }
+            }
+            Err(error) => Err(format!("not a RESP3 reply: {error}").into()),
+        }
+    }
+}
+
+/// What was received and not yet parsed. The parser resumes after `WouldBlock`, while an end of
+/// input would make it give up on a partial reply.
+struct Rest<'a> {
+    bytes: &'a [u8],
+    read: &'a mut usize,
+}
+
+impl Read for Rest<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let mut rest = self.bytes.get(*self.read..).unwrap_or_default();
+        if rest.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let read = rest.read(into)?;
+        *self.read += read;
+        Ok(read)
+    }
+}

@@ -1,0 +1,253 @@
+//! Who waits for which answer, and who holds which lock.
+
+use super::clock::Clock;
+use crate::coordinator::{
+    Acquire, AttemptId, Coordinator, Event, Failure, Fault, Loss, NotExtended, Release, RequestId,
+};
+use crate::error::{
+    AcquireError, ConnectError, Contended, ExtendError, LostReason, NoQuorum, NotDrained,
+    Unextended,
+};
+use crate::guard::{Guard, Released};
+use crate::hold::Hold;
+use crate::quorum::Instant;
+use crate::redlock::Redlock;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// What a caller hands over to be answered through.
+type Reply<T> = oneshot::Sender<T>;
+
+/// What handles and guards say to the driver.
+pub(crate) enum Message {
+    Acquire {
+        request: RequestId,
+        acquire: Acquire,
+        redlock: Redlock,
+        resource: Arc<str>,
+        reply: Reply<Result<Guard, AcquireError>>,
+    },
+    Cancel(RequestId),
+    Extend {
+        request: RequestId,
+        attempt: AttemptId,
+        reply: Reply<Result<Instant, ExtendError>>,
+    },
+    Release {
+        request: RequestId,
+        attempt: AttemptId,
+        reply: Option<Reply<Released>>,
+    },
+    Leave(AttemptId),
+    Shutdown(Reply<Result<(), NotDrained>>),
+}
+
+struct Acquirer {
+    redlock: Redlock,
+    resource: Arc<str>,
+    reply: Reply<Result<Guard, AcquireError>>,
+}
+
+pub(crate) struct Callers {
+    connecting: Option<Reply<Result<(), ConnectError>>>,
+    acquirers: HashMap<RequestId, Acquirer>,
+    extenders: HashMap<RequestId, Reply<Result<Instant, ExtendError>>>,
+    releasers: HashMap<RequestId, Reply<Released>>,
+    holds: HashMap<AttemptId, Arc<Hold>>,
+    closers: Vec<Reply<Result<(), NotDrained>>>,
+    closing: bool,
+}
+
+impl Callers {
+    /// `connecting` is told when every node has answered or failed.
+    pub(crate) fn new(connecting: Reply<Result<(), ConnectError>>) -> Self {
+        Self {
+            connecting: Some(connecting),
+            acquirers: HashMap::new(),
+            extenders: HashMap::new(),
+            releasers: HashMap::new(),
+            holds: HashMap::new(),
+            closers: Vec::new(),
+            closing: false,
+        }
+    }
+
+    pub(super) fn holding(&self) -> bool {
+        !self.holds.is_empty()
+    }
+
+    /// Passes a message on to the machine. `true` if it asks for the end.
+    pub(super) fn take(
+        &mut self,
+        machine: &mut Coordinator,
+        now: Instant,
+        message: Message,
+    ) -> bool {
+        match message {
+            // The caller reads the dropped reply as `Closed`.
+            Message::Acquire { .. } if self.closing => {}
+            Message::Acquire { request, acquire, redlock, resource, reply } => {
+                self.acquirers.insert(request, Acquirer { redlock, resource, reply });
+                machine.handle_acquire(now, request, acquire);
+            }
+            Message::Cancel(request) => {
+                self.acquirers.remove(&request);
+                machine.handle_cancel(now, request);
+            }
+            Message::Extend { request, attempt, reply } => {
+                self.extenders.insert(request, reply);
+                machine.handle_extend(now, request, attempt);
+            }
+            Message::Release { request, attempt, reply } => {
+                self.holds.remove(&attempt);
+                let request = reply.map(|reply| {
+                    self.releasers.insert(request, reply);
+                    request
+                });
+                machine.handle_release(now, request, attempt);
+            }
+            Message::Leave(attempt) => {
+                self.holds.remove(&attempt);
+                machine.handle_leave(attempt);
+            }
+            Message::Shutdown(reply) => {
+                self.closing = true;
+                self.closers.push(reply);
+                self.acquirers.clear();
+                machine.handle_shutdown(now);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Tells callers what the machine has decided.
+    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) {
+        while let Some(event) = machine.poll_event() {
+            match event {
+                Event::Settled => self.connected(&machine.faults()),
+                Event::Acquired { request, attempt, deadline } => {
+                    self.acquired(request, attempt, clock.now(), deadline);
+                }
+                Event::NotAcquired { request, failure, waited } => {
+                    if let Some(acquirer) = self.acquirers.remove(&request) {
+                        let error = not_acquired(acquirer.resource, failure, waited);
+                        let _ = acquirer.reply.send(Err(error));
+                    }
+                }
+                Event::NoRandomness { request } => {
+                    if let Some(acquirer) = self.acquirers.remove(&request) {
+                        let _ = acquirer.reply.send(Err(AcquireError::no_randomness()));
+                    }
+                }
+                Event::Extended { request, attempt, result } => {
+                    self.extended(machine, request, attempt, clock.now(), result);
+                }
+                Event::Released { request, release } => {
+                    if let Some(reply) = self.releasers.remove(&request) {
+                        let _ = reply.send(released(release));
+                    }
+                }
+                Event::Lost { attempt, loss } => {
+                    if let Some(hold) = self.holds.get(&attempt) {
+                        hold.end(clock.now(), reason(loss));
+                    }
+                }
+            }
+        }
+    }
+
+    fn connected(&mut self, faults: &[(Arc<str>, Fault)]) {
+        if let Some(reply) = self.connecting.take() {
+            let _ = reply.send(ConnectError::from_faults(faults).map_or(Ok(()), Err));
+        }
+    }
+
+    /// What travels to the caller is the guard itself: if nobody picks it up, it releases.
+    fn acquired(
+        &mut self,
+        request: RequestId,
+        attempt: AttemptId,
+        now: Instant,
+        deadline: Instant,
+    ) {
+        let Some(Acquirer { redlock, resource, reply }) = self.acquirers.remove(&request) else {
+            return;
+        };
+        let hold = Arc::new(Hold::new(resource, now, deadline));
+        self.holds.insert(attempt, hold.clone());
+        let _ = reply.send(Ok(Guard::new(redlock, attempt, hold)));
+    }
+
+    fn extended(
+        &mut self,
+        machine: &mut Coordinator,
+        request: RequestId,
+        attempt: AttemptId,
+        now: Instant,
+        result: Result<Instant, NotExtended>,
+    ) {
+        let (Some(reply), Some(hold)) = (self.extenders.remove(&request), self.holds.get(&attempt))
+        else {
+            return;
+        };
+        let result = match result {
+            Ok(deadline) if hold.extend(deadline) => Ok(deadline),
+            // The holder saw the old deadline pass: that stands.
+            Ok(_) => {
+                machine.handle_lapsed(attempt);
+                hold.end(now, LostReason::Lapsed);
+                hold.check(now).map(|_| hold.deadline()).map_err(ExtendError::Lost)
+            }
+            Err(NotExtended::Lost(loss)) => {
+                hold.end(now, reason(loss));
+                hold.check(now).map(|_| hold.deadline()).map_err(ExtendError::Lost)
+            }
+            Err(NotExtended::Unconfirmed(nodes)) => {
+                let resource = hold.resource.clone();
+                Err(ExtendError::Unextended(Unextended { resource, nodes }))
+            }
+        };
+        let _ = reply.send(result);
+    }
+
+    /// The driver ends, with so many debts unpaid.
+    pub(super) fn shut_down(&mut self, debts: usize) {
+        for reply in self.closers.drain(..) {
+            let _ = reply.send(if debts == 0 { Ok(()) } else { Err(NotDrained { owed: debts }) });
+        }
+    }
+
+    pub(super) fn end_holds(&mut self, now: Instant) {
+        for (_, hold) in self.holds.drain() {
+            hold.end(now, LostReason::Closed);
+        }
+    }
+}
+
+fn not_acquired(resource: Arc<str>, failure: Failure, waited: Duration) -> AcquireError {
+    let Failure { contended, reports: nodes, attempts } = failure;
+    if contended {
+        AcquireError::Contended(Contended { resource, waited, attempts, nodes })
+    } else {
+        AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes })
+    }
+}
+
+fn released(release: Release) -> Released {
+    match release {
+        Release::Released => Released::Released,
+        Release::Lost(loss) => Released::Lost(reason(loss)),
+        Release::Unconfirmed(nodes) => Released::Unconfirmed(nodes),
+    }
+}
+
+fn reason(loss: Loss) -> LostReason {
+    match loss {
+        Loss::Lapsed => LostReason::Lapsed,
+        Loss::QuorumGone(nodes) => LostReason::QuorumGone(nodes.to_vec()),
+        Loss::Released => LostReason::Closed,
+    }
+}

@@ -1,0 +1,150 @@
+//! How a byte stream to a master comes about: TCP, TLS, a Unix socket, or whatever the user hands
+//! over. A dial is spawned as a task of its own, so that a slow handshake holds up nobody.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+#[cfg(unix)]
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+#[cfg(feature = "tls")]
+use tokio_rustls::{TlsConnector, rustls};
+
+/// What the driver moves bytes over. TLS buffers: written bytes leave only once flushed.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for T {}
+
+pub(crate) type BoxStream = Box<dyn Stream>;
+
+/// A user's own way to a master: an SSH tunnel, a simulated network, an embedded master.
+pub(crate) type Dial = Arc<dyn Fn() -> Dialing + Send + Sync>;
+
+type Dialing = Pin<Box<dyn Future<Output = io::Result<BoxStream>> + Send>>;
+
+/// Where a master is and how it is reached.
+#[derive(Clone)]
+pub(crate) enum Transport {
+    Tcp {
+        host: String,
+        port: u16,
+    },
+    #[cfg(feature = "tls")]
+    Tls {
+        host: String,
+        port: u16,
+        config: Arc<rustls::ClientConfig>,
+    },
+    #[cfg(unix)]
+    Unix(PathBuf),
+    Custom(Dial),
+}
+
+impl Transport {
+    /// One try. `within` bounds resolving the name, connecting and the TLS handshake together.
+    /// The name is resolved anew each time: a master that comes back may have moved.
+    ///
+    /// Dropping the future closes what it has opened.
+    pub(crate) async fn dial(&self, within: Duration) -> io::Result<BoxStream> {
+        timeout(within, self.open(within)).await.unwrap_or_else(|_elapsed| {
+            let within = humantime::format_duration(within);
+            Err(io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {within}")))
+        })
+    }
+
+    async fn open(&self, within: Duration) -> io::Result<BoxStream> {
+        Ok(match self {
+            Self::Tcp { host, port } => Box::new(tcp(host, *port, within).await?),
+            #[cfg(feature = "tls")]
+            Self::Tls { host, port, config } => {
+                let name = rustls::pki_types::ServerName::try_from(host.clone())
+                    .map_err(|_| tls_error(&"the host is no name that a certificate can carry"))?;
+                let stream = tcp(host, *port, within).await?;
+                let tls = TlsConnector::from(config.clone());
+                Box::new(tls.connect(name, stream).await.map_err(|error| tls_error(&error))?)
+            }
+            #[cfg(unix)]
+            Self::Unix(path) => Box::new(tokio::net::UnixStream::connect(path).await?),
+            Self::Custom(dial) => dial().await?,
+        })
+    }
+}
+
+#[cfg(feature = "tls")]
+fn tls_error(cause: &dyn std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {cause}"))
+}
+
+async fn tcp(host: &str, port: u16, within: Duration) -> io::Result<TcpStream> {
+    let addresses: Vec<_> = tokio::net::lookup_host((host, port)).await?.collect();
+    let stream = first_to_connect(addresses, within).await?;
+    if talks_to_itself(&stream)? {
+        return Err(io::ErrorKind::ConnectionRefused.into());
+    }
+    configure(&stream)?;
+    Ok(stream)
+}
+
+/// A port of the ephemeral range where nobody listens can be given to the dialling socket itself,
+/// which TCP then connects to itself; kept, it would keep the master from binding its port again.
+fn talks_to_itself(stream: &TcpStream) -> io::Result<bool> {
+    Ok(stream.local_addr()? == stream.peer_addr()?)
+}
+
+/// One dead address of several must not eat the whole time, so each next one is tried without
+/// waiting for the end of the last; all get their turn in the first half of `within`.
+async fn first_to_connect(addresses: Vec<SocketAddr>, within: Duration) -> io::Result<TcpStream> {
+    let turns = u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+    let head_start = HEAD_START.min(within / 2 / turns);
+    let mut cause = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut waiting = addresses.into_iter();
+    let mut racing = JoinSet::new();
+    loop {
+        if let Some(address) = waiting.next() {
+            racing.spawn(TcpStream::connect(address));
+        }
+        let patience = if waiting.len() == 0 { within } else { head_start };
+        match timeout(patience, racing.join_next()).await {
+            Ok(Some(Ok(Ok(stream)))) => return Ok(stream),
+            Ok(Some(Ok(Err(error)))) => cause = error,
+            Ok(Some(Err(aborted))) => cause = io::Error::other(aborted),
+            Ok(None) => return Err(cause),
+            Err(_elapsed) => {}
+        }
+    }
+}
+
+/// Nagle's algorithm would hold a rollback back until the acquire before it is acknowledged. The
+/// rest finds a peer that has vanished without a word, also while nothing is asked of it.
+fn configure(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let socket = SockRef::from(stream);
+    let keepalive = TcpKeepalive::new().with_time(SILENCE).with_interval(PROBE_INTERVAL);
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows))]
+    let keepalive = keepalive.with_retries(PROBES);
+    socket.set_tcp_keepalive(&keepalive)?;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    socket.set_tcp_user_timeout(Some(SILENCE))?;
+    Ok(())
+}
+
+/// How long an address is tried alone before the next one joins. Long beside a handshake in one
+/// region, so that the resolver's order of preference holds whenever its first answer is alive.
+const HEAD_START: Duration = Duration::from_millis(50);
+
+/// How long a connection may idle before it is probed, and unacknowledged data may be outstanding.
+const SILENCE: Duration = Duration::from_secs(10);
+const PROBE_INTERVAL: Duration = Duration::from_secs(3);
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows))]
+const PROBES: u32 = 3;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! One connection's stream.
+
+use super::dial::BoxStream;
+use crate::coordinator::Epoch;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+pub(super) struct Link {
+    pub(super) epoch: Epoch,
+    stream: BoxStream,
+    /// The stream may keep what was written to it (TLS does) until it is flushed.
+    unflushed: bool,
+}
+
+impl Link {
+    pub(super) const fn new(epoch: Epoch, stream: BoxStream) -> Self {
+        Self { epoch, stream, unflushed: false }
+    }
+
+    /// The next bytes received, never none.
+    pub(super) fn poll_read<'a>(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &'a mut [u8],
+    ) -> Poll<Result<&'a [u8], Arc<str>>> {
+        let mut into = ReadBuf::new(buffer);
+        let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut into));
+        let len = into.filled().len();
+        Poll::Ready(match read {
+            Ok(()) if len == 0 => Err("closed by the server".into()),
+            Ok(()) => Ok(&buffer[..len]),
+            Err(error) => Err(error.to_string().into()),
+        })
+    }
+
+    /// Writes some of `bytes`, which belong to the connection `epoch`; pending once there is
+    /// nothing left to do.
+    pub(super) fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        epoch: Epoch,
+        bytes: &[u8],
+    ) -> Poll<Result<usize, Arc<str>>> {
+        if bytes.is_empty() || epoch != self.epoch {
+            if self.unflushed {
+                let flushed = ready!(Pin::new(&mut self.stream).poll_flush(cx));
+                self.unflushed = false;
+                if let Err(error) = flushed {
+                    return Poll::Ready(Err(error.to_string().into()));
+                }
+            }
+            return Poll::Pending;
+        }
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes));
+        self.unflushed = true;
+        Poll::Ready(match written {
+            Ok(0) => Err("the stream takes no more bytes".into()),
+            Ok(len) => Ok(len),
+            Err(error) => Err(error.to_string().into()),
+        })
+    }
+}

@@ -1,0 +1,270 @@
+//! Who moves the bytes: one tokio task that runs the machine of [`crate::coordinator`].
+//!
+//! Each dial is a task of its own (a TLS handshake in the loop would stall healthy nodes), all
+//! else happens here: one FIFO per node by construction, and no lock.
+
+mod callers;
+pub(crate) mod clock;
+pub(crate) mod dial;
+mod link;
+pub(crate) mod random;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
+
+pub(crate) use callers::{Callers, Message};
+
+use crate::coordinator::{Action, Coordinator, Epoch};
+use crate::quorum::Instant;
+use clock::Clock;
+use dial::{BoxStream, Transport};
+use link::Link;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use tokio::time::Sleep;
+
+/// With this many rounds open the driver lets callers enqueue once more before it writes, so that
+/// writes batch.
+const BUSY: usize = 4;
+
+/// tokio's timers stand still while the machine sleeps: while a lock is held, the clock that does
+/// not is read at least this often.
+const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
+
+const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// What one dial came to.
+type Dialled = (usize, Epoch, io::Result<BoxStream>);
+
+pub(crate) struct Driver {
+    machine: Coordinator,
+    clock: Clock,
+    requests: UnboundedReceiver<Message>,
+    inbox: Vec<Message>,
+    callers: Callers,
+    transports: Vec<Transport>,
+    connect_timeout: Duration,
+    links: Vec<Option<Link>>,
+    dials: JoinSet<Dialled>,
+    buffer: Box<[u8]>,
+    sleep: Pin<Box<Sleep>>,
+    wakes_at: Instant,
+    yielded: bool,
+    linger: Duration,
+    ends_at: Option<Instant>,
+}
+
+impl Driver {
+    /// `linger` bounds how long debts are still paid once everybody has gone.
+    pub(crate) fn new(
+        machine: Coordinator,
+        clock: Clock,
+        requests: UnboundedReceiver<Message>,
+        callers: Callers,
+        transports: Vec<Transport>,
+        connect_timeout: Duration,
+        linger: Duration,
+    ) -> Self {
+        Self {
+            machine,
+            clock,
+            requests,
+            inbox: Vec::new(),
+            callers,
+            links: transports.iter().map(|_| None).collect(),
+            transports,
+            connect_timeout,
+            dials: JoinSet::new(),
+            buffer: vec![0; 16 * 1024].into(),
+            sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            wakes_at: Instant::default(),
+            yielded: false,
+            linger,
+            ends_at: None,
+        }
+    }
+
+    /// What callers ask. Once all of them have gone, what is owed is paid and the driver ends.
+    fn take_requests(&mut self, cx: &mut Context<'_>) {
+        while let Poll::Ready(count) = self.requests.poll_recv_many(cx, &mut self.inbox, 256) {
+            let now = self.clock.now();
+            if count == 0 {
+                return self.shut_down(now);
+            }
+            for message in self.inbox.drain(..) {
+                if self.callers.take(&mut self.machine, now, message) {
+                    self.ends_at.get_or_insert(now.after(self.linger));
+                }
+            }
+        }
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        if self.ends_at.is_none() {
+            self.ends_at = Some(now.after(self.linger));
+            self.machine.handle_shutdown(now);
+        }
+    }
+
+    /// Dials that have come to an end.
+    fn take_dials(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut moved = false;
+        while let Poll::Ready(Some(dial)) = self.dials.poll_join_next(cx) {
+            moved = true;
+            let Ok((node, epoch, result)) = dial else { continue };
+            let now = self.clock.now();
+            match result {
+                Ok(stream) => {
+                    self.links[node] = Some(Link::new(epoch, stream));
+                    self.machine.handle_connected(now, node, epoch);
+                }
+                Err(error) => {
+                    self.machine.handle_dial_failed(now, node, epoch, &error.to_string());
+                }
+            }
+        }
+        moved
+    }
+
+    fn read(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut moved = false;
+        for node in 0..self.links.len() {
+            while let Some(link) = &mut self.links[node] {
+                let epoch = link.epoch;
+                match link.poll_read(cx, &mut self.buffer) {
+                    Poll::Pending => break,
+                    Poll::Ready(Ok(bytes)) => {
+                        self.machine.handle_bytes(self.clock.now(), node, epoch, bytes);
+                    }
+                    Poll::Ready(Err(cause)) => {
+                        self.links[node] = None;
+                        self.machine.handle_closed(self.clock.now(), node, epoch, &cause);
+                    }
+                }
+                moved = true;
+                self.act();
+            }
+        }
+        moved
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>) {
+        for node in 0..self.links.len() {
+            while let Some(link) = &mut self.links[node] {
+                let (epoch, bytes) = self.machine.transmit(node);
+                match link.poll_write(cx, epoch, bytes) {
+                    Poll::Pending => break,
+                    Poll::Ready(Ok(len)) => self.machine.handle_written(node, epoch, len),
+                    Poll::Ready(Err(cause)) => {
+                        self.links[node] = None;
+                        self.machine.handle_closed(self.clock.now(), node, epoch, &cause);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Dials and closes as the machine asks. `true` if it asked: a new dial must be polled once.
+    fn act(&mut self) -> bool {
+        let mut moved = false;
+        while let Some(action) = self.machine.poll_action() {
+            moved = true;
+            match action {
+                Action::Dial { node, epoch } => {
+                    let (transport, within) = (self.transports[node].clone(), self.connect_timeout);
+                    self.dials.spawn(async move { (node, epoch, transport.dial(within).await) });
+                }
+                Action::Close { node, epoch } => {
+                    if self.links[node].as_ref().is_some_and(|link| link.epoch == epoch) {
+                        self.links[node] = None;
+                    }
+                }
+            }
+        }
+        moved
+    }
+
+    /// Lets time pass in the machine. `true` if something was due.
+    fn expire(&mut self) -> bool {
+        let now = self.clock.now();
+        let due = self.machine.poll_timeout().is_some_and(|at| at <= now);
+        if due {
+            self.machine.handle_timeout(now);
+        }
+        due
+    }
+
+    /// Sleeps until something is due. `true` if it already is.
+    fn sleep(&mut self, cx: &mut Context<'_>) -> bool {
+        let now = self.clock.now();
+        let most = if self.callers.holding() { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
+        let next = self.machine.poll_timeout().into_iter().chain(self.ends_at).min();
+        let until = next.map_or(now.after(most), |at| at.min(now.after(most)));
+        // A timer that fires early costs one turn of the loop; moving it each time costs more.
+        if until <= now {
+            return true;
+        }
+        if until < self.wakes_at || self.wakes_at <= now {
+            self.wakes_at = until;
+            self.sleep.as_mut().reset(tokio::time::Instant::now() + until.since(now));
+        }
+        if self.sleep.as_mut().poll(cx).is_ready() {
+            self.wakes_at = Instant::default();
+            return true;
+        }
+        false
+    }
+
+    /// All that is owed is paid, or the time for it has passed.
+    fn has_ended(&mut self) -> bool {
+        let Some(ends_at) = self.ends_at else { return false };
+        let debts = self.machine.debts();
+        let ended = debts == 0 || self.clock.now() >= ends_at;
+        if ended {
+            self.callers.shut_down(debts);
+        }
+        ended
+    }
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        loop {
+            this.take_requests(cx);
+            let mut moved = this.take_dials(cx) | this.read(cx);
+            // After reading: an answer that came in time counts, however late it is read.
+            moved |= this.expire();
+            moved |= this.act();
+            this.callers.answer(&mut this.machine, this.clock);
+            if !this.yielded && this.machine.open_rounds() >= BUSY {
+                this.yielded = true;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            this.write(cx);
+            moved |= this.act();
+            this.callers.answer(&mut this.machine, this.clock);
+            if this.has_ended() {
+                return Poll::Ready(());
+            }
+            if !moved && !this.sleep(cx) {
+                this.yielded = false;
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl Drop for Driver {
+    /// The runtime is gone, or everything is paid: nobody extends or releases from here on.
+    fn drop(&mut self) {
+        self.callers.end_holds(self.clock.now());
+    }
+}

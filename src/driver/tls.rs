@@ -1,0 +1,126 @@
+//! How the certificate of a master is judged when the user hands over no configuration.
+//!
+//! Each configuration names its crypto provider: installing one for the whole process is the
+//! application's right, and to rely on one would make a missing line of its `main` our error.
+
+use std::sync::{Arc, OnceLock};
+
+use rustls_native_certs::CertificateResult;
+use tokio_rustls::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
+use tokio_rustls::rustls::crypto::{
+    WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
+};
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{
+    ClientConfig, ConfigBuilder, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    WantsVerifier,
+};
+
+/// Trusts the roots of the platform, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name. They
+/// are read once per process (some 300 KB); a failure is not remembered.
+pub(crate) fn platform_config() -> Result<Arc<ClientConfig>, String> {
+    static PLATFORM: OnceLock<Arc<ClientConfig>> = OnceLock::new();
+    if let Some(config) = PLATFORM.get() {
+        return Ok(config.clone());
+    }
+    let roots = usable_roots(rustls_native_certs::load_native_certs())?;
+    let config = Arc::new(builder()?.with_root_certificates(roots).with_no_client_auth());
+    Ok(PLATFORM.get_or_init(|| config).clone())
+}
+
+/// For `rediss://host#insecure`: encrypts, and talks to whoever answers. Made for self-signed
+/// masters on a network that is trusted anyway; an attacker on the path is not noticed.
+pub(crate) fn insecure_config() -> Result<Arc<ClientConfig>, String> {
+    let verifier = AnyCertificate(ring::default_provider().signature_verification_algorithms);
+    let config = builder()?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+/// One unreadable file among hundreds of roots is no reason to refuse: the handshake will tell
+/// whether the one that matters is there. No root at all would refuse every master, and each
+/// time with a text that blames the master's certificate.
+fn usable_roots(found: CertificateResult) -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(found.certs);
+    if !roots.is_empty() {
+        return Ok(roots);
+    }
+    let why: String = found.errors.iter().map(|error| format!(" ({error})")).collect();
+    Err(format!(
+        "no root certificate found on this machine{why}: install the package `ca-certificates`, \
+         point SSL_CERT_FILE at a PEM file, or hand a configuration to RedlockBuilder::tls_config"
+    ))
+}
+
+fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, String> {
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("no version of TLS can be used: {error}"))
+}
+
+/// Believes every certificate. The signatures of the handshake are checked all the same: whoever
+/// answers holds the key of the certificate that it shows.
+#[derive(Debug)]
+struct AnyCertificate(WebPkiSupportedAlgorithms);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_any_root_the_message_names_the_fix() {
+        let refusal = usable_roots(CertificateResult::default()).unwrap_err();
+        assert!(refusal.starts_with("no root certificate found on this machine: install"));
+        assert!(
+            refusal.contains("SSL_CERT_FILE") && refusal.contains("RedlockBuilder::tls_config")
+        );
+    }
+
+    #[test]
+    fn one_unreadable_root_among_good_ones_is_skipped() {
+        let good = rcgen::generate_simple_self_signed(["master".to_owned()]).unwrap();
+        let mut found = CertificateResult::default();
+        found.certs = vec![CertificateDer::from(vec![1, 2, 3]), good.cert.der().clone()];
+        assert_eq!(usable_roots(found).unwrap().len(), 1);
+    }
+}

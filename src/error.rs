@@ -1,0 +1,353 @@
+//! Errors, typed by what the caller does next. Each carries what every master said.
+
+use crate::coordinator::{Fault, FaultKind};
+use crate::report::{Answer, NodeReport, Reason, round};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why there is no lock.
+///
+/// Whichever it is, nothing stays behind: the attempt has been rolled back on every master it may
+/// have reached, or that rollback is owed and will be made.
+#[derive(Debug, Clone, Error)]
+#[non_exhaustive]
+pub enum AcquireError {
+    /// Somebody holds it: wait longer, or do without.
+    #[error(transparent)]
+    Contended(#[from] Contended),
+    /// Too few masters could vote in time: an outage, whoever holds the lock.
+    #[error(transparent)]
+    NoQuorum(#[from] NoQuorum),
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+impl AcquireError {
+    /// Whether somebody else holds the lock.
+    #[must_use]
+    pub const fn is_contended(&self) -> bool {
+        matches!(self, Self::Contended(_))
+    }
+
+    /// Whether too few masters could vote.
+    #[must_use]
+    pub const fn is_no_quorum(&self) -> bool {
+        matches!(self, Self::NoQuorum(_))
+    }
+
+    /// What every master said to the last attempt, in the order of the configuration.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeReport] {
+        match self {
+            Self::Contended(error) => &error.nodes,
+            Self::NoQuorum(error) => &error.nodes,
+            Self::Invalid(_) | Self::Closed(_) => &[],
+        }
+    }
+
+    pub(crate) const fn no_randomness() -> Self {
+        Self::Closed(Closed { cause: "the operating system gives no random bytes for a token" })
+    }
+}
+
+/// Somebody holds the lock: a quorum of masters could have voted for us, and did not.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Contended {
+    /// What was to be locked.
+    pub resource: Arc<str>,
+    /// From the call to the answer.
+    pub waited: Duration,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// What every master said to the last attempt.
+    pub nodes: Vec<NodeReport>,
+}
+
+/// Too few masters could vote in time for anybody to win.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NoQuorum {
+    /// What was to be locked.
+    pub resource: Arc<str>,
+    /// From the call to the answer.
+    pub waited: Duration,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// What every master said to the last attempt.
+    pub nodes: Vec<NodeReport>,
+}
+
+impl NoQuorum {
+    /// Whether a quorum did grant, but so late that no validity was left.
+    #[must_use]
+    pub fn is_too_late(&self) -> bool {
+        granted(&self.nodes) >= quorum(&self.nodes)
+    }
+
+    /// Won, but the caller's task came to pick it up only after the deadline.
+    pub(crate) const fn picked_up_late(resource: Arc<str>, waited: Duration) -> Self {
+        Self { resource, waited, attempts: 1, nodes: Vec::new() }
+    }
+}
+
+impl fmt::Display for Contended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = |node: &&NodeReport| matches!(node.answer, Answer::Refused(Reason::Held { .. }));
+        let holders = self.nodes.iter().filter(held).count();
+        write!(
+            f,
+            "\"{}\" is held by somebody else: {} of {} masters refused, {} granted, {} needed",
+            self.resource,
+            holders,
+            self.nodes.len(),
+            granted(&self.nodes),
+            quorum(&self.nodes),
+        )?;
+        tail(f, self.waited, self.attempts, &self.nodes)
+    }
+}
+
+impl fmt::Display for NoQuorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_too_late() {
+            write!(f, "\"{}\" was granted too late to be of use", self.resource)?;
+        } else {
+            write!(
+                f,
+                "no quorum for \"{}\": {} of {} masters granted, {} needed",
+                self.resource,
+                granted(&self.nodes),
+                self.nodes.len(),
+                quorum(&self.nodes),
+            )?;
+        }
+        tail(f, self.waited, self.attempts, &self.nodes)
+    }
+}
+
+impl std::error::Error for Contended {}
+impl std::error::Error for NoQuorum {}
+
+fn granted(nodes: &[NodeReport]) -> usize {
+    nodes.iter().filter(|node| node.answer == Answer::Granted).count()
+}
+
+const fn quorum(nodes: &[NodeReport]) -> usize {
+    nodes.len() / 2 + 1
+}
+
+fn tail(
+    f: &mut fmt::Formatter<'_>,
+    waited: Duration,
+    attempts: u32,
+    nodes: &[NodeReport],
+) -> fmt::Result {
+    let waited = humantime::format_duration(round(waited));
+    match attempts {
+        1 => write!(f, " (after {waited}, 1 attempt)")?,
+        n => write!(f, " (after {waited}, {n} attempts)")?,
+    }
+    list(f, nodes)
+}
+
+fn list(f: &mut fmt::Formatter<'_>, nodes: &[NodeReport]) -> fmt::Result {
+    for (place, node) in nodes.iter().enumerate() {
+        write!(f, "{}{node}", if place == 0 { ": " } else { "; " })?;
+    }
+    Ok(())
+}
+
+/// A setting or an argument that cannot work, found before anything was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{field}: {problem}")]
+#[non_exhaustive]
+pub struct Invalid {
+    /// The setting or argument.
+    pub field: &'static str,
+    /// What is wrong with it, and what to do about it.
+    pub problem: String,
+}
+
+impl Invalid {
+    pub(crate) fn new(field: &'static str, problem: impl Into<String>) -> Self {
+        Self { field, problem: problem.into() }
+    }
+}
+
+/// This `Redlock` was shut down, or the runtime it was connected on is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("closed: {cause}")]
+#[non_exhaustive]
+pub struct Closed {
+    cause: &'static str,
+}
+
+impl Closed {
+    pub(crate) const SHUT_DOWN: Self =
+        Self { cause: "this Redlock was shut down, or the runtime it was connected on is gone" };
+}
+
+/// Why there is no connection to the masters. Masters that are merely down are no error: they are
+/// redialled in the background, and an acquire says whether those that are up are enough.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// A setting cannot work.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// Masters answered, and what they said is evidence of a mistake.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The runtime went away meanwhile.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+/// Masters that cannot be used as configured: credentials, a replica, one server under two names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unfit {
+    /// Each master's address, and what is wrong there.
+    pub nodes: Vec<(Arc<str>, Arc<str>)>,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nodes: ")?;
+        for (place, (node, problem)) in self.nodes.iter().enumerate() {
+            write!(f, "{}{node} is unfit ({problem})", if place == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+impl ConnectError {
+    /// Only positive evidence is an error.
+    pub(crate) fn from_faults(faults: &[(Arc<str>, Fault)]) -> Option<Self> {
+        let evidence = faults.iter().filter(|(_, fault)| fault.kind != FaultKind::Down);
+        let nodes: Vec<_> =
+            evidence.map(|(node, fault)| (node.clone(), fault.cause.clone())).collect();
+        (!nodes.is_empty()).then_some(Self::Unfit(Unfit { nodes }))
+    }
+}
+
+/// The lock is no longer ours to rely on, for good. Another may hold it now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    resource: Arc<str>,
+    reason: LostReason,
+    held_for: Duration,
+}
+
+/// Why a hold is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LostReason {
+    /// The deadline has passed.
+    Lapsed,
+    /// A quorum of masters is known not to hold our key, before the deadline: they lost their
+    /// memory, or somebody took the lock away. What every master said is inside.
+    QuorumGone(Vec<NodeReport>),
+    /// This `Redlock` was shut down, or its runtime is gone: nobody looks after the lock any more.
+    Closed,
+}
+
+impl Lost {
+    pub(crate) const fn new(resource: Arc<str>, reason: LostReason, held_for: Duration) -> Self {
+        Self { resource, reason, held_for }
+    }
+
+    /// What was locked.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        &self.resource
+    }
+
+    /// Why.
+    #[must_use]
+    pub const fn reason(&self) -> &LostReason {
+        &self.reason
+    }
+
+    /// For how long it was held: work begun within this time was protected.
+    #[must_use]
+    pub const fn held_for(&self) -> Duration {
+        self.held_for
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = humantime::format_duration(round(self.held_for));
+        write!(f, "lost \"{}\" {held} after it was acquired: ", self.resource)?;
+        match &self.reason {
+            LostReason::Lapsed => f.write_str("its deadline has passed"),
+            LostReason::QuorumGone(nodes) => {
+                f.write_str("a quorum no longer holds our key")?;
+                list(f, nodes)
+            }
+            LostReason::Closed => f.write_str("this Redlock was shut down"),
+        }
+    }
+}
+
+impl std::error::Error for Lost {}
+
+/// Why an extension did not move the deadline.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ExtendError {
+    /// The lock is lost, for good.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    /// Too few masters answered: the lock is held until its old deadline, nothing is destroyed,
+    /// and another extension may succeed.
+    #[error(transparent)]
+    Unextended(#[from] Unextended),
+}
+
+/// Too few masters confirmed an extension in time. The old deadline stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unextended {
+    /// What is locked.
+    pub resource: Arc<str>,
+    /// What every master said.
+    pub nodes: Vec<NodeReport>,
+}
+
+impl fmt::Display for Unextended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = self.nodes.iter().filter(|node| node.answer == Answer::Held).count();
+        write!(
+            f,
+            "\"{}\" was not extended, its deadline stands: {held} of {} masters confirmed, {} needed",
+            self.resource,
+            self.nodes.len(),
+            quorum(&self.nodes),
+        )?;
+        list(f, &self.nodes)
+    }
+}
+
+impl std::error::Error for Unextended {}
+
+/// [`Redlock::shutdown`](crate::Redlock::shutdown) ran out of time.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{owed} releases and rollbacks were not confirmed in time: their keys expire with their ttl"
+)]
+#[non_exhaustive]
+pub struct NotDrained {
+    /// Deletions, counted once a master, that no master has confirmed.
+    pub owed: usize,
+}

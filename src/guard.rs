@@ -1,0 +1,209 @@
+//! What the caller holds after a win.
+
+use crate::coordinator::AttemptId;
+use crate::driver::Message;
+use crate::error::{ExtendError, Lost, LostReason};
+use crate::hold::Hold;
+use crate::quorum::Instant;
+use crate::redlock::Redlock;
+use crate::report::NodeReport;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// A held lock. Dropping it releases in the background, from any thread, inside a runtime or out.
+///
+/// The lock is held until the [deadline](Guard::deadline) and not a moment longer: nobody extends
+/// it but you. Ask [`check`](Guard::check) before each side effect, and watch
+/// [`lost`](Guard::lost) beside long work.
+///
+/// A guard is bound to no task or thread: send it where the work is.
+///
+/// ```no_run
+/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+/// let guard = redlock.acquire("orders:42").await?;
+/// guard.check()?; // the time left, or the error to stop with
+/// guard.release().await;
+/// # Ok(()) }
+/// ```
+#[must_use = "dropping the guard releases the lock"]
+pub struct Guard {
+    redlock: Redlock,
+    attempt: AttemptId,
+    hold: Arc<Hold>,
+    released: bool,
+}
+
+/// What has come of a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Released {
+    /// A quorum of masters has deleted our key, within its validity.
+    Released,
+    /// The lock had been lost before: the work done since then may have overlapped with another's.
+    Lost(LostReason),
+    /// No quorum has confirmed in time. The rest is owed and made up for in the background; at
+    /// worst the keys expire with their ttl. What every master said is inside.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+/// An instant until which a lock may be relied on, on a clock that counts suspend.
+///
+/// Ordered, and otherwise opaque: no type of the standard library counts suspend.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Deadline(Instant);
+
+impl Guard {
+    pub(crate) const fn new(redlock: Redlock, attempt: AttemptId, hold: Arc<Hold>) -> Self {
+        Self { redlock, attempt, hold, released: false }
+    }
+
+    /// Moves the deadline to a full ttl from now, if a quorum of masters still holds our key.
+    ///
+    /// `Ok` proves that a quorum prolonged our key before the old deadline. It never acquires
+    /// anew: a lock that was lost in between stays lost.
+    ///
+    /// # Errors
+    ///
+    /// [`ExtendError::Lost`] when the deadline has passed or a quorum is known not to hold our
+    /// key; [`ExtendError::Unextended`] when too few masters answered: the old deadline stands,
+    /// and you may try again.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: once polled, the round goes on without you, and the deadline moves if it is won.
+    pub async fn extend(&self) -> Result<Deadline, ExtendError> {
+        let (reply, answer) = oneshot::channel();
+        let (request, attempt) = (self.redlock.next_request(), self.attempt);
+        self.redlock.send(Message::Extend { request, attempt, reply });
+        match answer.await {
+            Ok(result) => result.map(Deadline),
+            // The driver has ended, and every hold with it.
+            Err(_) => Err(ExtendError::Lost(self.hold.lost().await)),
+        }
+    }
+
+    /// Releases the lock: deletes our key, compared by its token, on every master.
+    ///
+    /// Returns when a quorum has deleted it, or after the operation timeout; what is left is made
+    /// up for in the background. There is no error to handle: the outcome says what happened, and
+    /// cannot hide an error of yours.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the release is made whether or not you wait for it.
+    pub async fn release(mut self) -> Released {
+        let (reply, answer) = oneshot::channel();
+        self.send_release(Some(reply));
+        answer.await.unwrap_or(Released::Unconfirmed(Vec::new()))
+    }
+
+    /// Gives the guard up and keeps the key until it expires, so that nobody else gets the lock
+    /// before: a job that must not run again on a host whose clock is behind, for example.
+    pub fn leave(mut self) {
+        self.released = true;
+        self.redlock.send(Message::Leave(self.attempt));
+    }
+
+    /// A read-only view of this lock for subtasks.
+    pub fn lease(&self) -> Lease {
+        Lease { redlock: self.redlock.clone(), hold: self.hold.clone() }
+    }
+
+    fn send_release(&mut self, reply: Option<oneshot::Sender<Released>>) {
+        if !self.released {
+            self.released = true;
+            let (request, attempt) = (self.redlock.next_request(), self.attempt);
+            self.redlock.send(Message::Release { request, attempt, reply });
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.send_release(None);
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let remaining = self.remaining();
+        f.debug_struct("Guard")
+            .field("resource", &self.hold.resource)
+            .field("remaining", &remaining)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A read-only view of a held lock, for subtasks: cloned at will, it keeps nothing alive.
+#[derive(Clone)]
+pub struct Lease {
+    redlock: Redlock,
+    hold: Arc<Hold>,
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let remaining = self.remaining();
+        f.debug_struct("Lease")
+            .field("resource", &self.hold.resource)
+            .field("remaining", &remaining)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a guard and its lease have in common.
+macro_rules! view {
+    ($type:ty) => {
+        impl $type {
+            /// What is locked.
+            #[must_use]
+            pub fn resource(&self) -> &str {
+                &self.hold.resource
+            }
+
+            /// The instant until which the lock may be relied on.
+            #[must_use]
+            pub fn deadline(&self) -> Deadline {
+                Deadline(self.hold.deadline())
+            }
+
+            /// The time left until the deadline; zero once the lock is lost.
+            ///
+            /// The answer ages at once: leave a margin for what you do with it.
+            #[must_use]
+            pub fn remaining(&self) -> Duration {
+                self.check().unwrap_or(Duration::ZERO)
+            }
+
+            /// Whether the lock may still be relied on. Once `false`, always `false`.
+            #[must_use]
+            pub fn is_valid(&self) -> bool {
+                self.check().is_ok()
+            }
+
+            /// The time left, or the error to stop with: use it with `?` before each side effect.
+            ///
+            /// # Errors
+            ///
+            /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone.
+            pub fn check(&self) -> Result<Duration, Lost> {
+                self.hold.check(self.redlock.now())
+            }
+
+            /// Completes when the lock must no longer be relied on: at the deadline, or as soon
+            /// as a quorum is known to be gone. It does not wait for an extension to fail.
+            ///
+            /// # Cancel safety
+            ///
+            /// Safe: it only watches. Works on any executor.
+            pub async fn lost(&self) -> Lost {
+                self.hold.lost().await
+            }
+        }
+    };
+}
+
+view!(Guard);
+view!(Lease);

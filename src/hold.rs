@@ -1,0 +1,184 @@
+//! What a guard and the driver share about one held lock.
+
+use crate::error::{Lost, LostReason};
+use crate::quorum::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Set in the shared deadline once the hold is over. Deadlines stay below it for 292 years.
+const OVER: u64 = 1 << 63;
+
+/// The deadline that guard and driver share. A lapse is decided once, by compare-and-swap:
+/// whoever sees the deadline pass first ends the hold, and an extension that comes too late finds
+/// it ended.
+#[derive(Debug)]
+struct SharedDeadline(AtomicU64);
+
+impl SharedDeadline {
+    const fn new(deadline: Instant) -> Self {
+        Self(AtomicU64::new(deadline.as_nanos() & !OVER))
+    }
+
+    /// The deadline as it was last set, over or not.
+    fn instant(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Acquire) & !OVER)
+    }
+
+    /// The time left at `now`, or `None` from the deadline on, for good.
+    fn remaining(&self, now: Instant) -> Option<Duration> {
+        let mut seen = self.0.load(Ordering::Acquire);
+        while seen & OVER == 0 {
+            let deadline = Instant::from_nanos(seen);
+            if now < deadline {
+                return Some(deadline.since(now));
+            }
+            match self.swap(seen, seen | OVER) {
+                Ok(_) => return None,
+                Err(actual) => seen = actual,
+            }
+        }
+        None
+    }
+
+    /// Moves the deadline, never back. `false` if the hold was over before.
+    fn extend(&self, to: Instant) -> bool {
+        let to = to.as_nanos() & !OVER;
+        let mut seen = self.0.load(Ordering::Acquire);
+        while seen & OVER == 0 {
+            match self.swap(seen, seen.max(to)) {
+                Ok(_) => return true,
+                Err(actual) => seen = actual,
+            }
+        }
+        false
+    }
+
+    fn end(&self) {
+        self.0.fetch_or(OVER, Ordering::AcqRel);
+    }
+
+    fn swap(&self, from: u64, to: u64) -> Result<u64, u64> {
+        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+/// One held lock, as seen from both sides.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    pub(crate) resource: Arc<str>,
+    acquired_at: Instant,
+    deadline: SharedDeadline,
+    loss: OnceLock<Lost>,
+    lost: Notify,
+}
+
+impl Hold {
+    pub(crate) fn new(resource: Arc<str>, now: Instant, deadline: Instant) -> Self {
+        Self {
+            resource,
+            acquired_at: now,
+            deadline: SharedDeadline::new(deadline),
+            loss: OnceLock::new(),
+            lost: Notify::new(),
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline.instant()
+    }
+
+    /// The time left, or why there is none.
+    pub(crate) fn check(&self, now: Instant) -> Result<Duration, Lost> {
+        self.deadline.remaining(now).ok_or_else(|| {
+            self.loss.get().cloned().unwrap_or_else(|| self.loss_at(now, LostReason::Lapsed))
+        })
+    }
+
+    /// The driver's side: an extension was won. `false` if the holder saw the deadline pass.
+    pub(crate) fn extend(&self, to: Instant) -> bool {
+        self.deadline.extend(to)
+    }
+
+    /// The driver's side: the hold is over. The first reason stands.
+    pub(crate) fn end(&self, now: Instant, reason: LostReason) {
+        self.deadline.end();
+        let _ = self.loss.set(self.loss_at(now, reason));
+        self.lost.notify_waiters();
+    }
+
+    /// Completes when the hold is over, at once if it is.
+    pub(crate) async fn lost(&self) -> Lost {
+        loop {
+            let notified = self.lost.notified();
+            if let Some(loss) = self.loss.get() {
+                return loss.clone();
+            }
+            notified.await;
+        }
+    }
+
+    fn loss_at(&self, now: Instant, reason: LostReason) -> Lost {
+        // Noticed late or not, a lapse happened at the deadline.
+        let at = if reason == LostReason::Lapsed { self.deadline() } else { now };
+        Lost::new(self.resource.clone(), reason, at.since(self.acquired_at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn hold_until(millis: u64) -> Hold {
+        Hold::new("r".into(), at(0), at(millis))
+    }
+
+    #[test]
+    fn a_lapse_is_final_even_if_an_extension_follows() {
+        let hold = hold_until(100);
+        assert_eq!(hold.check(at(40)).unwrap(), Duration::from_millis(60));
+        assert!(hold.check(at(100)).is_err(), "at the deadline, not after it");
+        assert!(!hold.extend(at(900)));
+        assert!(hold.check(at(40)).is_err(), "also for whoever asks with an older clock");
+        assert_eq!(hold.deadline(), at(100));
+    }
+
+    #[test]
+    fn an_extension_never_moves_the_deadline_back() {
+        let hold = hold_until(100);
+        assert!(hold.extend(at(50)));
+        assert_eq!(hold.deadline(), at(100));
+        assert!(hold.extend(at(200)));
+        assert_eq!(hold.check(at(150)).unwrap(), Duration::from_millis(50));
+    }
+
+    #[test]
+    fn the_first_reason_of_a_loss_stands() {
+        let hold = hold_until(100);
+        hold.end(at(70), LostReason::Closed);
+        hold.end(at(120), LostReason::Lapsed);
+        let lost = hold.check(at(130)).unwrap_err();
+        assert_eq!(
+            (lost.reason(), lost.held_for()),
+            (&LostReason::Closed, Duration::from_millis(70))
+        );
+    }
+
+    #[tokio::test]
+    async fn the_loss_is_seen_by_whoever_waited_and_by_whoever_comes_late() {
+        let hold = Arc::new(hold_until(100));
+        let waiter = tokio::spawn({
+            let hold = hold.clone();
+            async move { hold.lost().await }
+        });
+        tokio::task::yield_now().await;
+        hold.end(at(100), LostReason::Lapsed);
+        assert_eq!(waiter.await.unwrap().reason(), &LostReason::Lapsed);
+        assert_eq!(hold.lost().await.held_for(), Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,117 @@
+//! The handle that users clone.
+
+use crate::acquire::Acquire;
+use crate::builder::RedlockBuilder;
+use crate::config::Config;
+use crate::coordinator::RequestId;
+use crate::driver::Message;
+use crate::driver::clock::Clock;
+use crate::error::NotDrained;
+use crate::quorum::Instant;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+/// A coordinator for one set of masters. Clones share it.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use quorumlock::Redlock;
+///
+/// let redlock = Redlock::builder()
+///     .nodes(["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"])
+///     .connect()
+///     .await?;
+/// let guard = redlock.acquire("orders:42").await?;
+/// // the work that only one may do
+/// guard.release().await;
+/// redlock.shutdown().await?;
+/// # Ok(()) }
+/// ```
+///
+/// Each [`connect`](RedlockBuilder::connect) is a coordinator of its own, with one connection to
+/// each master and one task that looks after them. Connect after a fork, not before.
+#[derive(Clone)]
+pub struct Redlock {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: Config,
+    requests: UnboundedSender<Message>,
+    last_request: AtomicU64,
+    clock: Clock,
+}
+
+impl Redlock {
+    /// Where a `Redlock` begins.
+    pub fn builder() -> RedlockBuilder {
+        RedlockBuilder::new()
+    }
+
+    pub(crate) fn new(config: Config, requests: UnboundedSender<Message>, clock: Clock) -> Self {
+        let last_request = AtomicU64::new(0);
+        Self { shared: Arc::new(Shared { config, requests, last_request, clock }) }
+    }
+
+    /// Acquires the lock on `resource`, waiting while somebody else holds it, but not for ever
+    /// (10 s unless configured). Options per call are set on what this returns; await it to begin.
+    ///
+    /// See [`Acquire`] for errors and cancel safety.
+    pub fn acquire(&self, resource: impl Into<Arc<str>>) -> Acquire {
+        Acquire::new(self.clone(), resource.into(), Some(self.shared.config.wait))
+    }
+
+    /// Makes one attempt, and does not wait while somebody else holds the lock. The same options
+    /// as [`acquire`](Redlock::acquire).
+    pub fn try_acquire(&self, resource: impl Into<Arc<str>>) -> Acquire {
+        Acquire::new(self.clone(), resource.into(), Some(std::time::Duration::ZERO))
+    }
+
+    /// Ends this coordinator, for all clones: waits until every release and rollback that is owed
+    /// is confirmed, at most for the configured ttl (after that nothing is left to delete).
+    ///
+    /// Acquires under way end with [`Closed`](crate::error::Closed) and are rolled back. Guards
+    /// that are still held are told by `lost()`; their keys stay until their ttl is over, so
+    /// release them first. A `main` that ends without this may leave keys behind for a ttl.
+    ///
+    /// # Errors
+    ///
+    /// [`NotDrained`] when masters did not confirm in time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: once polled, the shutdown goes on without you.
+    pub async fn shutdown(&self) -> Result<(), NotDrained> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Shutdown(reply));
+        // No answer: it was shut down before.
+        answer.await.unwrap_or(Ok(()))
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.shared.clock.now()
+    }
+
+    pub(crate) fn next_request(&self) -> RequestId {
+        RequestId(self.shared.last_request.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Never blocks and needs no runtime. If the driver has gone, the message is dropped, and
+    /// whoever waits for its reply sees that.
+    pub(crate) fn send(&self, message: Message) {
+        let _ = self.shared.requests.send(message);
+    }
+}
+
+impl fmt::Debug for Redlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redlock").field("config", &self.shared.config).finish_non_exhaustive()
+    }
+}

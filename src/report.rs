@@ -1,0 +1,149 @@
+//! What each master said, as errors and outcomes carry it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What one master answered in one round, and how long it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeReport {
+    /// The master's address as configured, without credentials.
+    pub node: Arc<str>,
+    /// What it said.
+    pub answer: Answer,
+    /// From the start of the round to the answer, or to the moment it was given up.
+    pub latency: Duration,
+}
+
+/// What one master answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// To an acquire: the key is set for our token.
+    Granted,
+    /// To an acquire: the master definitely did not set the key.
+    Refused(Reason),
+    /// To an extension: our token is there, and its life was prolonged.
+    Held,
+    /// To an extension or a release: no key is there.
+    Vacant,
+    /// To an extension: somebody else's token is there.
+    Taken,
+    /// To a release: our key was there and is deleted.
+    Deleted,
+    /// Nobody can tell what the master did: it never helps to win, and it is cleaned up.
+    Unknown(Cause),
+    /// The round was decided before this answer came.
+    Outstanding,
+}
+
+/// Why one master refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Somebody holds the lock there. `remaining` is how long the key has yet to live, where the
+    /// master was asked (it is on every attempt but the first).
+    Held {
+        /// The remaining life of the other holder's key.
+        remaining: Option<Duration>,
+    },
+    /// No connection: refused within this process, nothing was sent.
+    Down(Arc<str>),
+    /// Reachable, but not an independent master (a replica, or the same server as another node):
+    /// refused within this process, nothing was sent.
+    Unfit(Arc<str>),
+    /// The master is connected but does not keep up, and too much is queued for it already:
+    /// refused within this process, nothing was sent.
+    QueueFull,
+    /// An error of the server, in its own words.
+    Server(Arc<str>),
+}
+
+/// Why it is not known what a master did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// No answer within the operation timeout.
+    TimedOut,
+    /// The connection was lost after the command may have been sent.
+    ConnectionLost(Arc<str>),
+    /// There was no connection to ask over.
+    Down(Arc<str>),
+    /// The server answered with an error, in its own words.
+    Server(Arc<str>),
+}
+
+impl Answer {
+    /// A refusal learns how long it will last.
+    pub(crate) const fn note_remaining(&mut self, left: Duration) {
+        if let Self::Refused(Reason::Held { remaining }) = self {
+            *remaining = Some(left);
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Granted => f.write_str("granted"),
+            Self::Refused(reason) => reason.fmt(f),
+            Self::Held => f.write_str("held by us"),
+            Self::Vacant => f.write_str("no key there"),
+            Self::Taken => f.write_str("held by another token"),
+            Self::Deleted => f.write_str("deleted"),
+            Self::Unknown(cause) => cause.fmt(f),
+            Self::Outstanding => f.write_str("not waited for"),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Held { remaining: None } => f.write_str("held"),
+            Self::Held { remaining: Some(left) } => {
+                write!(f, "held for {} yet", humantime::format_duration(round(*left)))
+            }
+            Self::Down(cause) => write!(f, "down ({cause})"),
+            Self::Unfit(cause) => write!(f, "unfit ({cause})"),
+            Self::QueueFull => f.write_str("queue full"),
+            Self::Server(error) => write!(f, "refused by the server ({error})"),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("no answer in time"),
+            Self::ConnectionLost(cause) => write!(f, "connection lost ({cause})"),
+            Self::Down(cause) => write!(f, "down ({cause})"),
+            Self::Server(error) => write!(f, "error of the server ({error})"),
+        }
+    }
+}
+
+impl fmt::Display for NodeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.node, self.answer)?;
+        match self.answer {
+            // Decided in this process: a latency would only be noise.
+            Answer::Refused(Reason::Down(_) | Reason::Unfit(_) | Reason::QueueFull)
+            | Answer::Unknown(Cause::Down(_))
+            | Answer::Outstanding => Ok(()),
+            _ => write!(f, " after {}", humantime::format_duration(round(self.latency))),
+        }
+    }
+}
+
+/// To three significant units at most: nobody reads nanoseconds in an error.
+pub(crate) fn round(span: Duration) -> Duration {
+    if span >= Duration::from_secs(10) {
+        Duration::from_secs(span.as_secs())
+    } else if span >= Duration::from_millis(10) {
+        Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
+    } else {
+        Duration::from_micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}

@@ -1,0 +1,40 @@
+//! Several independent masters.
+
+use super::server::Server;
+use std::ops::Deref;
+use std::thread;
+
+/// Several independent masters; derefs to a slice of [`Server`].
+#[derive(Debug)]
+pub(crate) struct Masters(Vec<Server>);
+
+impl Masters {
+    /// Starts `n` of them at the same time.
+    pub(crate) fn start(n: usize) -> Self {
+        Self::start_with(n, &[])
+    }
+
+    pub(crate) fn start_with(n: usize, arguments: &[&str]) -> Self {
+        Self(thread::scope(|scope| {
+            let start = || scope.spawn(|| Server::start_with(arguments));
+            let starting: Vec<_> = (0..n).map(|_| start()).collect();
+            starting.into_iter().map(|it| it.join().expect("a master that starts")).collect()
+        }))
+    }
+
+    pub(crate) fn urls(&self) -> Vec<String> {
+        self.iter().map(Server::url).collect()
+    }
+
+    pub(crate) fn kill(&self, node: usize) {
+        self[node].kill();
+    }
+}
+
+impl Deref for Masters {
+    type Target = [Server];
+
+    fn deref(&self) -> &[Server] {
+        &self.0
+    }
+}

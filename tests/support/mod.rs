@@ -1,0 +1,17 @@
+//! What the integration tests stand on: real masters, an independent witness that looks at their
+//! keys, a network that misbehaves on command, seeds and latency samples.
+//!
+//! Each test binary uses a part of it, hence the allowance for dead code. Everything here panics
+//! when the *harness* fails, with the reason; it never skips.
+
+#![allow(dead_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub(crate) mod masters;
+pub(crate) mod poll;
+pub(crate) mod port;
+pub(crate) mod proxy;
+pub(crate) mod samples;
+pub(crate) mod seed;
+pub(crate) mod server;
+pub(crate) mod witness;

@@ -1,0 +1,140 @@
+//! One connection through the proxy: two sockets and a lane each way.
+
+use super::lane::{Direction, Lane, Rules, Valve};
+use socket2::SockRef;
+use std::net::{Shutdown, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+/// How a connection is ended from the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// As if the other side had closed it: end of stream.
+    Fin,
+    /// As if the other side knew nothing of it: connection reset.
+    Reset,
+}
+
+/// One connection, for tests that treat it differently from its neighbours.
+#[derive(Debug)]
+pub(crate) struct Link {
+    to_server: Lane,
+    to_client: Lane,
+    cut: watch::Sender<Option<Cut>>,
+    live: AtomicBool,
+}
+
+impl Link {
+    pub(super) fn new(to_server: Rules, to_client: Rules) -> Self {
+        let (to_server, to_client) = (Lane::new(to_server), Lane::new(to_client));
+        Self { to_server, to_client, cut: watch::Sender::new(None), live: AtomicBool::new(true) }
+    }
+
+    /// As [`Proxy::delay`](super::Proxy::delay), for this connection; so are those below.
+    pub(crate) fn delay(&self, direction: Direction, delay: Duration) {
+        self.change(direction, |rules| rules.delay = delay);
+    }
+
+    pub(crate) fn hold(&self, direction: Direction) {
+        self.change(direction, |rules| rules.valve = Valve::Held);
+    }
+
+    pub(crate) fn let_go(&self, direction: Direction) {
+        self.change(direction, |rules| rules.valve = Valve::Open);
+    }
+
+    pub(crate) fn discard(&self, direction: Direction) {
+        self.change(direction, |rules| rules.valve = Valve::Discarding);
+    }
+
+    pub(crate) fn cut(&self, how: Cut) {
+        self.cut.send_replace(Some(how));
+    }
+
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.load(Ordering::SeqCst)
+    }
+
+    /// The bytes read but not delivered yet; none once the connection has ended.
+    pub(crate) fn waiting(&self, direction: Direction) -> u64 {
+        if self.is_live() { self.lane(direction).waiting() } else { 0 }
+    }
+
+    pub(crate) fn delivered(&self, direction: Direction) -> u64 {
+        self.lane(direction).delivered()
+    }
+
+    pub(crate) fn last_byte_delivered_at(&self, direction: Direction) -> Option<Instant> {
+        self.lane(direction).last_byte_delivered_at()
+    }
+
+    pub(crate) fn change(&self, direction: Direction, change: impl FnOnce(&mut Rules)) {
+        self.lane(direction).change(change);
+    }
+
+    const fn lane(&self, direction: Direction) -> &Lane {
+        match direction {
+            Direction::ToServer => &self.to_server,
+            Direction::ToClient => &self.to_client,
+        }
+    }
+
+    /// Carries bytes until both lanes have ended or the connection is cut. Without a target it
+    /// is a black hole.
+    pub(super) async fn run(&self, client: TcpStream, target: Option<SocketAddr>) {
+        tokio::select! {
+            biased;
+            how = self.cut_requested() => end(&client, how),
+            dialled = dial(target) => match dialled {
+                Ok(server) => self.carry(&client, &server).await,
+                Err(_) => end(&client, Cut::Reset),
+            },
+        }
+        self.live.store(false, Ordering::SeqCst);
+    }
+
+    async fn carry(&self, client: &TcpStream, server: &TcpStream) {
+        client.set_nodelay(true).expect("TCP_NODELAY");
+        server.set_nodelay(true).expect("TCP_NODELAY");
+        let cut_here = || self.cut(Cut::Fin);
+        let to_server = self.to_server.carry(client, server, cut_here);
+        let to_client = self.to_client.carry(server, client, cut_here);
+        tokio::select! {
+            biased;
+            how = self.cut_requested() => {
+                end(client, how);
+                end(server, how);
+            }
+            ((), ()) = async { tokio::join!(to_server, to_client) } => {}
+        }
+    }
+
+    async fn cut_requested(&self) -> Cut {
+        let mut cut = self.cut.subscribe();
+        loop {
+            if let Some(how) = *cut.borrow_and_update() {
+                return how;
+            }
+            cut.changed().await.expect("the sender lives in the link");
+        }
+    }
+}
+
+async fn dial(target: Option<SocketAddr>) -> std::io::Result<TcpStream> {
+    match target {
+        Some(target) => TcpStream::connect(target).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends one side of a cut connection; dropping the socket does the rest.
+fn end(socket: &TcpStream, how: Cut) {
+    let socket = SockRef::from(socket);
+    // The peer may have been faster: then there is nothing left to end.
+    let _already_ended = match how {
+        Cut::Fin => socket.shutdown(Shutdown::Both),
+        Cut::Reset => socket.set_linger(Some(Duration::ZERO)),
+    };
+}

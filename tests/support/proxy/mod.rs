@@ -1,0 +1,207 @@
+//! A network that misbehaves on command: a TCP proxy on 127.0.0.1 in front of one server.
+//!
+//! What is said to the [`Proxy`] holds for all its connections, those to come included; what is
+//! said to one [`Link`] holds for that connection. Nothing is lost by default: bytes that the
+//! proxy has read are delivered, however late, even when their sender has closed the connection
+//! meanwhile. It reads without bound, so a sender never feels a slow receiver.
+
+mod lane;
+mod link;
+
+pub(crate) use lane::{Direction, Rules, Valve};
+pub(crate) use link::{Cut, Link};
+
+use super::port::ReservedPort;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The proxy. Its connections are cut when it is dropped. Lives on the runtime it was started on.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    port: Arc<ReservedPort>,
+    shared: Arc<Shared>,
+    accepting: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    target: SocketAddr,
+    swallow_new: AtomicBool,
+    state: Mutex<State>,
+}
+
+/// Behind one lock, so that no connection slips through between two rules.
+#[derive(Debug)]
+struct State {
+    links: Vec<Arc<Link>>,
+    to_server: Rules,
+    to_client: Rules,
+}
+
+impl Proxy {
+    /// Starts one in front of `target`, which need not be up.
+    pub(crate) fn start(target: SocketAddr) -> Self {
+        let port = Arc::new(ReservedPort::new());
+        let (to_server, to_client) = (Rules::default(), Rules::default());
+        let state = Mutex::new(State { links: Vec::new(), to_server, to_client });
+        let shared = Arc::new(Shared { target, swallow_new: AtomicBool::new(false), state });
+        let accepting = tokio::spawn(Arc::clone(&shared).accept(port.listen()));
+        Self { port, shared, accepting: Mutex::new(Some(accepting)) }
+    }
+
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.port.address()
+    }
+
+    /// Its address as the client under test is given it.
+    pub(crate) fn url(&self) -> String {
+        format!("redis://{}", self.addr())
+    }
+
+    /// From now on each byte is delivered that much after its arrival, in order.
+    pub(crate) fn delay(&self, direction: Direction, delay: Duration) {
+        self.change(direction, |rules| rules.delay = delay);
+    }
+
+    /// Delivers nothing until let go: a black hole whose bytes arrive late.
+    pub(crate) fn hold(&self, direction: Direction) {
+        self.change(direction, |rules| rules.valve = Valve::Held);
+    }
+
+    /// Ends a hold (what was held is delivered at once) or a discard.
+    pub(crate) fn let_go(&self, direction: Direction) {
+        self.change(direction, |rules| rules.valve = Valve::Open);
+    }
+
+    /// Swallows every byte and the end of the stream, those still held or delayed included.
+    pub(crate) fn discard(&self, direction: Direction) {
+        self.change(direction, |rules| rules.valve = Valve::Discarding);
+    }
+
+    /// Swallows everything, both ways, on the connections that exist: they look alive and are
+    /// not. New ones are fine.
+    pub(crate) fn half_open(&self) {
+        for link in &self.state().links {
+            link.discard(Direction::ToServer);
+            link.discard(Direction::ToClient);
+        }
+    }
+
+    /// Delivers `n` more bytes on each connection, then ends it as by [`Cut::Fin`]; with `None`
+    /// no longer.
+    pub(crate) fn cut_after(&self, direction: Direction, n: impl Into<Option<u64>>) {
+        let n = n.into();
+        self.change(direction, |rules| rules.cut_after = n);
+    }
+
+    /// Whether bytes that wait (held, delayed) when their sender closes are delivered in their
+    /// time, as they are from the start, or lost.
+    pub(crate) fn deliver_after_close(&self, deliver: bool) {
+        for direction in [Direction::ToServer, Direction::ToClient] {
+            self.change(direction, |rules| rules.deliver_after_close = deliver);
+        }
+    }
+
+    /// Ends all live connections on both sides. What waits is lost.
+    pub(crate) fn cut(&self, how: Cut) {
+        self.state().links.iter().for_each(|link| link.cut(how));
+    }
+
+    /// Refuses new connections, as a port where nobody listens does, or takes them again. In
+    /// force on return; live connections go on.
+    pub(crate) async fn refuse_new(&self, refuse: bool) {
+        let before = self.accepting.lock().expect("no panic under the lock").take();
+        if let Some(accepting) = before {
+            accepting.abort();
+            let _aborted = accepting.await;
+        }
+        if !refuse {
+            let accepting = tokio::spawn(Arc::clone(&self.shared).accept(self.port.listen()));
+            *self.accepting.lock().expect("no panic under the lock") = Some(accepting);
+        }
+    }
+
+    /// Accepts new connections and never answers, nor dials the server, for their whole life.
+    pub(crate) fn swallow_new(&self, swallow: bool) {
+        self.shared.swallow_new.store(swallow, Ordering::SeqCst);
+    }
+
+    /// How many connections were ever accepted.
+    pub(crate) fn connections(&self) -> usize {
+        self.state().links.len()
+    }
+
+    /// How many of them have not ended.
+    pub(crate) fn live(&self) -> usize {
+        self.state().links.iter().filter(|link| link.is_live()).count()
+    }
+
+    /// The connection that was accepted as number `n`, counted from 0.
+    pub(crate) fn link(&self, n: usize) -> Arc<Link> {
+        let link = self.state().links.get(n).cloned();
+        link.unwrap_or_else(|| panic!("no connection {n}: {} so far", self.connections()))
+    }
+
+    /// The bytes read but not delivered yet, on live connections.
+    pub(crate) fn waiting(&self, direction: Direction) -> u64 {
+        self.state().links.iter().map(|link| link.waiting(direction)).sum()
+    }
+
+    /// The bytes delivered on all connections since the start.
+    pub(crate) fn delivered(&self, direction: Direction) -> u64 {
+        self.state().links.iter().map(|link| link.delivered(direction)).sum()
+    }
+
+    /// When the last byte was delivered in that direction.
+    pub(crate) fn last_byte_delivered_at(&self, direction: Direction) -> Option<Instant> {
+        let state = self.state();
+        state.links.iter().filter_map(|link| link.last_byte_delivered_at(direction)).max()
+    }
+
+    fn change(&self, direction: Direction, change: impl Fn(&mut Rules)) {
+        let mut state = self.state();
+        change(match direction {
+            Direction::ToServer => &mut state.to_server,
+            Direction::ToClient => &mut state.to_client,
+        });
+        state.links.iter().for_each(|link| link.change(direction, &change));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().expect("no panic under the lock")
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        if let Some(accepting) = self.accepting.lock().ok().and_then(|mut it| it.take()) {
+            accepting.abort();
+        }
+        self.cut(Cut::Reset);
+    }
+}
+
+impl Shared {
+    async fn accept(self: Arc<Self>, listener: TcpListener) {
+        loop {
+            let (client, _) = listener.accept().await.expect("to accept a connection");
+            let link = {
+                let mut state = self.state.lock().expect("no panic under the lock");
+                let link = Arc::new(Link::new(state.to_server.clone(), state.to_client.clone()));
+                state.links.push(Arc::clone(&link));
+                link
+            };
+            let target = (!self.swallow_new.load(Ordering::SeqCst)).then_some(self.target);
+            tokio::spawn(async move { link.run(client, target).await });
+        }
+    }
+}
+
+/// One proxy in front of each address.
+pub(crate) fn in_front_of(targets: impl IntoIterator<Item = SocketAddr>) -> Vec<Proxy> {
+    targets.into_iter().map(Proxy::start).collect()
+}

@@ -1,0 +1,91 @@
+//! Random tests that can be run again: one printed seed, one small generator.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+use std::time::Duration;
+
+/// Where a random test starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seed(pub(crate) u64);
+
+impl Seed {
+    /// The number in the environment variable (decimal, or hex after `0x`), or a random one.
+    /// Prints the line that runs the same again; the test harness shows it when the test fails.
+    pub(crate) fn from_env_or_random(variable: &str) -> Self {
+        let seed = std::env::var(variable).ok().map(|text| {
+            Self::parse(&text).unwrap_or_else(|| panic!("{variable}={text} is not a seed"))
+        });
+        let seed = seed.unwrap_or_else(|| Self(RandomState::new().hash_one("seed")));
+        eprintln!("{variable}={seed}");
+        seed
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let number = match text.strip_prefix("0x") {
+            Some(hex) => u64::from_str_radix(hex, 16),
+            None => text.parse(),
+        };
+        number.ok().map(Self)
+    }
+
+    pub(crate) const fn rng(self) -> Rng {
+        Rng { state: self.0 }
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// `SplitMix64`: the same numbers from the same seed, on every machine. Good enough for tests.
+#[derive(Clone, Debug)]
+pub(crate) struct Rng {
+    state: u64,
+}
+
+impl Rng {
+    pub(crate) const fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number of the range, which must not be empty.
+    pub(crate) fn within(&mut self, range: Range<u64>) -> u64 {
+        assert!(!range.is_empty(), "nothing to choose from in {range:?}");
+        range.start + self.next() % (range.end - range.start)
+    }
+
+    /// True in `percent` of a hundred cases.
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
+        self.within(0..100) < percent
+    }
+
+    /// One of the items, of which there must be some.
+    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.within(0..items.len() as u64) as usize]
+    }
+
+    /// A duration of the range, by the microsecond.
+    pub(crate) fn duration(&mut self, range: Range<Duration>) -> Duration {
+        let micros = |it: Duration| u64::try_from(it.as_micros()).expect("a sane duration");
+        Duration::from_micros(self.within(micros(range.start)..micros(range.end)))
+    }
+
+    /// Brings the items into a random order.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.within(0..last as u64 + 1) as usize);
+        }
+    }
+
+    /// A generator of its own for a task, so that tasks don't disturb each other's numbers.
+    pub(crate) const fn fork(&mut self) -> Self {
+        Self { state: self.next() }
+    }
+}

@@ -1,0 +1,209 @@
+//! Real masters: redis-server processes that belong to the value that started them.
+
+use super::poll::eventually_blocking;
+use super::port::ReservedPort;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long a process may take to become ready, to stop or to go on.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Starts again on another port this often when the process ends before it is ready.
+const ATTEMPTS: usize = 5;
+
+/// One redis-server on 127.0.0.1 with a directory of its own, without persistence unless the
+/// arguments ask for it. Killed and reaped on drop, stopped or not.
+///
+/// The methods block their thread, for milliseconds as a rule.
+#[derive(Debug)]
+pub(crate) struct Server {
+    process: Mutex<Child>,
+    arguments: Vec<String>,
+    port: ReservedPort,
+    directory: TempDir,
+    /// Commands that the witness itself has sent to this process.
+    pub(super) witnessed: AtomicU64,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts with further arguments, such as `&["--maxmemory", "10mb"]`; a later one wins.
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        let mut log = String::new();
+        for _ in 0..ATTEMPTS {
+            let server = Self::launch(arguments);
+            if server.await_ready() {
+                return server;
+            }
+            log = server.log_tail();
+        }
+        panic!("redis-server {arguments:?} ended {ATTEMPTS} times before it was ready:\n{log}");
+    }
+
+    /// Freezes the process (SIGSTOP). On return it executes nothing; the kernel still accepts
+    /// connections and bytes for it.
+    pub(crate) fn stop(&self) {
+        self.signal(Signal::STOP);
+        eventually_blocking("the server is stopped", PATIENCE, || self.is_stopped());
+    }
+
+    /// Lets a stopped process go on (SIGCONT).
+    pub(crate) fn cont(&self) {
+        self.signal(Signal::CONT);
+        eventually_blocking("the server goes on", PATIENCE, || !self.is_stopped());
+    }
+
+    /// Kills the process (SIGKILL) and reaps it. Dials are refused until it is restarted.
+    pub(crate) fn kill(&self) {
+        let mut process = self.process();
+        let _already_gone = process.kill();
+        process.wait().expect("a killed server to be reaped");
+    }
+
+    /// Kills what runs and starts a new process on the same port and directory: an empty one,
+    /// with another `run_id`, unless the arguments ask for persistence.
+    pub(crate) fn restart(&self) {
+        self.kill();
+        *self.process() = spawn(&self.port, &self.directory, &self.arguments);
+        self.witnessed.store(0, Ordering::Relaxed);
+        assert!(self.await_ready(), "the server ended on restart:\n{}", self.log_tail());
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.process().try_wait().expect("the state of the server").is_none()
+    }
+
+    /// Whether it is frozen by [`stop`](Self::stop), as the kernel tells.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
+        // The state follows the command name, which stands in parentheses.
+        stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" T")))
+    }
+
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.port.address()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.addr().port()
+    }
+
+    /// Its address without credentials.
+    pub(crate) fn url(&self) -> String {
+        format!("redis://{}", self.addr())
+    }
+
+    /// Of the process that runs now, or ran last.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process().id()
+    }
+
+    /// What follows `--requirepass` among the arguments.
+    pub(crate) fn password(&self) -> Option<&str> {
+        let at = self.arguments.iter().position(|argument| argument == "--requirepass")?;
+        self.arguments.get(at + 1).map(String::as_str)
+    }
+
+    /// The last lines that the server wrote, over all its restarts.
+    pub(crate) fn log_tail(&self) -> String {
+        let log = std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+
+    fn launch(arguments: &[&str]) -> Self {
+        let directory = tempfile::Builder::new().prefix("quorumlock-").tempdir();
+        let directory = directory.expect("a temporary directory");
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        let port = ReservedPort::new();
+        let process = Mutex::new(spawn(&port, &directory, &arguments));
+        Self { process, arguments, port, directory, witnessed: AtomicU64::new(0) }
+    }
+
+    /// Waits until it answers. False if the process has ended instead.
+    fn await_ready(&self) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let answers = answers(self.addr());
+            if !self.is_running() {
+                return false;
+            }
+            if answers {
+                return true;
+            }
+            let log = || self.log_tail();
+            assert!(Instant::now() < deadline, "no answer in {PATIENCE:?}; its log:\n{}", log());
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let mut process = self.process();
+        let state = process.try_wait().expect("the state of the server");
+        assert!(state.is_none(), "no {signal:?} to a server that is gone: {state:?}");
+        kill_process(Pid::from_child(&process), signal).expect("a signal to our own server");
+    }
+
+    fn process(&self) -> MutexGuard<'_, Child> {
+        // A panic elsewhere must not keep the drop from killing the process.
+        self.process.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut process = self.process();
+        let _already_gone = process.kill();
+        let _already_reaped = process.wait();
+    }
+}
+
+fn spawn(port: &ReservedPort, directory: &TempDir, arguments: &[String]) -> Child {
+    let log = directory.path().join("log");
+    let log = OpenOptions::new().create(true).append(true).open(log).expect("a log file");
+    let also_log: File = log.try_clone().expect("a second handle on the log file");
+    let mut command = Command::new("redis-server");
+    command.args(["--bind", "127.0.0.1", "--port", &port.address().port().to_string()]);
+    command.args(["--save", "", "--appendonly", "no", "--loglevel", "warning"]);
+    command.args(["--daemonize", "no"]).arg("--dir").arg(directory.path()).args(arguments);
+    command.stdin(Stdio::null()).stdout(log).stderr(also_log);
+    command.spawn().unwrap_or_else(|error| match error.kind() {
+        ErrorKind::NotFound => panic!("redis-server is not on the PATH; `make test` installs it"),
+        _ => panic!("redis-server does not start: {error}"),
+    })
+}
+
+/// Whether somebody there answers PING. Introduces itself as the witness, so as not to be counted.
+fn answers(address: SocketAddr) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let limit = Duration::from_millis(500);
+        let mut stream = TcpStream::connect_timeout(&address, limit)?;
+        stream.set_read_timeout(Some(limit))?;
+        stream.write_all(b"CLIENT SETNAME witness\r\nPING\r\n")?;
+        let mut reply = Vec::new();
+        let mut chunk = [0; 256];
+        loop {
+            let n = stream.read(&mut chunk)?;
+            reply.extend_from_slice(&chunk[..n]);
+            let seen = String::from_utf8_lossy(&reply);
+            if seen.contains("+PONG\r\n") || seen.contains("-NOAUTH") {
+                return Ok(true);
+            }
+            if n == 0 || seen.contains("-LOADING") {
+                return Ok(false);
+            }
+        }
+    };
+    ask().unwrap_or(false)
+}
