@@ -202,7 +202,7 @@ impl RedlockBuilder {
         let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();
         let (reply, connected) = oneshot::channel();
-        let (within, linger) = (self.config.connect_timeout, self.config.ttl);
+        let (within, linger) = (self.config.connect_timeout, self.config.linger());
         let callers = Callers::new(reply);
         let driver = Driver::new(machine, clock, inbox, callers, transports, within, linger);
         runtime.spawn(driver);

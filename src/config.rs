@@ -133,6 +133,13 @@ impl Config {
         }
     }
 
+    /// How long a shutdown waits for what is owed: long enough to redial a master once and for a
+    /// slow one to answer, and no longer than there is anything to delete.
+    pub(crate) fn linger(&self) -> Duration {
+        let slow = self.operation_timeout.saturating_mul(3);
+        self.connect_timeout.saturating_add(slow).min(self.ttl)
+    }
+
     fn round_timeout(&self, ttl: Duration) -> Duration {
         crate::coordinator::round_timeout(self.operation_timeout, ttl)
     }

@@ -257,6 +257,8 @@ pub enum LostReason {
     /// A quorum of masters is known not to hold our key, before the deadline: they lost their
     /// memory, or somebody took the lock away. What every master said is inside.
     QuorumGone(Vec<NodeReport>),
+    /// Its guard has released it, or was dropped: what a lease of it sees.
+    Released,
     /// This `Redlock` was shut down, or its runtime is gone: nobody looks after the lock any more.
     Closed,
 }
@@ -295,6 +297,7 @@ impl fmt::Display for Lost {
                 f.write_str("a quorum no longer holds our key")?;
                 list(f, nodes)
             }
+            LostReason::Released => f.write_str("its guard has released it"),
             LostReason::Closed => f.write_str("this Redlock was shut down"),
         }
     }

@@ -103,6 +103,7 @@ impl Guard {
     /// before: a job that must not run again on a host whose clock is behind, for example.
     pub fn leave(mut self) {
         self.released = true;
+        self.hold.end(self.redlock.now(), LostReason::Released);
         self.redlock.send(Message::Leave(self.attempt));
     }
 
@@ -114,6 +115,8 @@ impl Guard {
     fn send_release(&mut self, reply: Option<oneshot::Sender<Released>>) {
         if !self.released {
             self.released = true;
+            // From here on no lease of this guard may say that it is valid.
+            self.hold.end(self.redlock.now(), LostReason::Released);
             let (request, attempt) = (self.redlock.next_request(), self.attempt);
             self.redlock.send(Message::Release { request, attempt, reply });
         }

@@ -16,12 +16,10 @@ impl Coordinator {
 
     pub(super) fn begin_extend(&mut self, now: Instant, request: RequestId, id: AttemptId) {
         self.lapse_if_due(now, id);
-        let Some(attempt) = self.attempts.get(&id) else { return };
-        if let Some(loss) = attempt.hold.as_ref().and_then(|hold| hold.lost.clone()) {
-            let result = Err(NotExtended::Lost(loss));
-            self.events.push_back(Event::Extended { request, attempt: id, result });
-            return;
-        }
+        let Some(attempt) = self.attempts.get(&id).filter(|attempt| attempt.held().is_some())
+        else {
+            return self.answer_extension(Some(request), id);
+        };
         let command = wire::extend(&self.extend_hash, &attempt.key, &attempt.token, attempt.ttl);
         let timeout = self.settings.round_timeout(attempt.ttl);
         let extension = Extension::new(self.settings.membership, now, attempt.ttl);
@@ -179,9 +177,10 @@ impl Coordinator {
     ) {
         self.lapse_if_due(now, id);
         let Some(attempt) = self.attempts.remove(&id) else { return };
-        let Some(hold) = &attempt.hold else { return };
-        self.timers.cancel(hold.deadline, Timer::Deadline(id));
-        let lost = hold.lost.clone();
+        let lost = attempt.hold.as_ref().and_then(|hold| {
+            self.timers.cancel(hold.deadline, Timer::Deadline(id));
+            hold.lost.clone()
+        });
         match (request, lost) {
             (None, _) => self.owe(now, &attempt, None),
             (Some(request), Some(loss)) => {
@@ -200,8 +199,8 @@ impl Coordinator {
         for (node, session) in self.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
                 round.deletion(node, Answer::Vacant, now);
-            } else if !session.is_open() {
-                round.deletion(node, Answer::Unknown(Cause::Down(session.cause())), now);
+            } else if let Some(fault) = session.fault() {
+                round.deletion(node, Answer::Unknown(Cause::Down(fault.cause.clone())), now);
             }
         }
         let id = RoundId(self.next_id());

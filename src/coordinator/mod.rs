@@ -12,31 +12,32 @@
 
 mod acquire;
 mod attempt;
+mod event;
+mod fault;
 mod hold;
 mod ledger;
+mod nodes;
 mod queue;
 mod round;
 mod session;
 mod timers;
 mod wire;
 
-#[cfg(test)]
-mod tests;
-
 use crate::address::Login;
 use crate::quorum::{Backoff, Drift, Instant, Membership};
-use crate::report::{Answer, Cause, NodeReport, Reason};
 use attempt::Attempt;
 use queue::Acquisition;
 use round::Round;
-use session::{Session, Settled, Wake};
+use session::Session;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use timers::{Timer, Timers};
 
 pub(crate) use acquire::Acquire;
-pub(crate) use session::{Epoch, Fault, FaultKind};
+pub(crate) use event::{Action, Event, Failure, Loss, NotExtended, Release};
+pub(crate) use fault::{Fault, FaultKind};
+pub(crate) use session::Epoch;
 
 /// What a caller asked for; chosen by the caller's side, never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -81,89 +82,6 @@ pub(crate) trait Random: Send {
     fn jitter(&mut self) -> u64 {
         self.bits().map_or(u64::MAX / 2, |bits| (bits >> 64) as u64)
     }
-}
-
-/// What the driver is to do.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// Connect to `node`, and say [`Coordinator::handle_connected`] or
-    /// [`Coordinator::handle_dial_failed`].
-    Dial { node: usize, epoch: Epoch },
-    /// Drop the connection.
-    Close { node: usize, epoch: Epoch },
-}
-
-/// What has been decided.
-#[derive(Debug)]
-pub(crate) enum Event {
-    /// Every node has been reached or has failed, once.
-    Settled,
-    Acquired {
-        request: RequestId,
-        attempt: AttemptId,
-        deadline: Instant,
-    },
-    NotAcquired {
-        request: RequestId,
-        failure: Failure,
-        waited: Duration,
-    },
-    /// The operating system gave no random bytes for a token.
-    NoRandomness {
-        request: RequestId,
-    },
-    Extended {
-        request: RequestId,
-        attempt: AttemptId,
-        result: Result<Instant, NotExtended>,
-    },
-    Released {
-        request: RequestId,
-        release: Release,
-    },
-    Lost {
-        attempt: AttemptId,
-        loss: Loss,
-    },
-}
-
-/// Why an acquire failed.
-#[derive(Clone, Debug)]
-pub(crate) struct Failure {
-    /// Somebody else holds it; otherwise too few masters could vote in time.
-    pub(crate) contended: bool,
-    pub(crate) reports: Vec<NodeReport>,
-    pub(crate) attempts: u32,
-}
-
-/// Why a hold is over.
-#[derive(Clone, Debug)]
-pub(crate) enum Loss {
-    /// The deadline has passed.
-    Lapsed,
-    /// A quorum is known not to hold our token.
-    QuorumGone(Arc<[NodeReport]>),
-    /// It was released meanwhile.
-    Released,
-}
-
-/// Why a deadline did not move.
-#[derive(Clone, Debug)]
-pub(crate) enum NotExtended {
-    Lost(Loss),
-    /// The old deadline stays.
-    Unconfirmed(Vec<NodeReport>),
-}
-
-/// What has come of a release.
-#[derive(Clone, Debug)]
-pub(crate) enum Release {
-    /// A quorum has deleted our key.
-    Released,
-    /// It was lost before.
-    Lost(Loss),
-    /// No quorum has confirmed; the rest is owed.
-    Unconfirmed(Vec<NodeReport>),
 }
 
 /// The state machine.
@@ -269,7 +187,7 @@ impl Coordinator {
         cause: &str,
     ) {
         if self.is_current(node, epoch) {
-            self.break_session(now, node, Fault::new(FaultKind::Down, cause));
+            self.break_session(now, node, Fault::down(cause));
         }
     }
 
@@ -348,131 +266,6 @@ impl Coordinator {
     }
 
     // Within.
-
-    fn handle_settled(&mut self, now: Instant, node: usize, settled: Settled) {
-        match settled {
-            Settled::Nothing => {}
-            Settled::Identified => match self.unfit(node) {
-                Some(fault) => self.break_session(now, node, fault),
-                None if self.sessions[node].hand_over(now) => self.open(now, node),
-                None => {}
-            },
-            Settled::HandedOver => self.open(now, node),
-            Settled::Broken(fault) => self.break_session(now, node, fault),
-            Settled::Vote(round, reply) => match self.rounds.get(&round).map(|one| &one.purpose) {
-                Some(round::Purpose::Acquire { .. }) => {
-                    self.vote_acquire(now, round, node, acquire::answer(&reply));
-                }
-                Some(round::Purpose::Extend { .. }) => {
-                    self.vote_extension(now, round, node, hold::answer(&reply));
-                }
-                Some(round::Purpose::Release { .. }) | None => {}
-            },
-            Settled::Remaining(request, attempt, reply) => {
-                self.learn_remaining(node, request, attempt, &reply);
-            }
-            Settled::Release(round, said) => self.vote_release(now, round, node, said),
-        }
-    }
-
-    fn open(&mut self, now: Instant, node: usize) {
-        let jitter = self.random.jitter();
-        self.sessions[node].open(now, jitter);
-        self.wake_starved(now);
-        self.note_settled();
-    }
-
-    /// Whether this node may not vote: it is no independent master.
-    fn unfit(&self, node: usize) -> Option<Fault> {
-        let session = &self.sessions[node];
-        if let Some(master) = session.replica_of() {
-            let cause = format!("a replica of {master}: name independent masters only");
-            return Some(Fault::new(FaultKind::Unfit, cause));
-        }
-        let run_id = session.run_id()?;
-        let twin = self.sessions.iter().enumerate().find_map(|(other, one)| {
-            (other != node && one.run_id() == Some(run_id)).then_some(&one.name)
-        })?;
-        let cause = format!("the same server as {twin}: each master counts once");
-        Some(Fault::new(FaultKind::Unfit, cause))
-    }
-
-    fn break_session(&mut self, now: Instant, node: usize, fault: Fault) {
-        let jitter = self.random.jitter();
-        let session = &mut self.sessions[node];
-        if session.has_connection() {
-            self.actions.push_back(Action::Close { node, epoch: session.epoch() });
-        }
-        let cause = fault.cause.clone();
-        for vote in session.close(now, fault, jitter) {
-            self.strand(now, node, vote.round, vote.may_have_left, &cause);
-        }
-        self.note_settled();
-    }
-
-    /// A vote whose connection is gone.
-    fn strand(
-        &mut self,
-        now: Instant,
-        node: usize,
-        id: RoundId,
-        may_have_left: bool,
-        cause: &Arc<str>,
-    ) {
-        let Some(round) = self.rounds.get(&id) else { return };
-        let lost = Answer::Unknown(Cause::ConnectionLost(cause.clone()));
-        match &round.purpose {
-            round::Purpose::Acquire { .. } if may_have_left => {
-                self.vote_acquire(now, id, node, lost)
-            }
-            round::Purpose::Acquire { attempt, .. } => {
-                if let Some(attempt) = self.attempts.get_mut(attempt) {
-                    attempt.touched.remove(node);
-                }
-                let down = Answer::Refused(Reason::Down(cause.clone()));
-                self.vote_acquire(now, id, node, down);
-            }
-            round::Purpose::Extend { .. } => self.vote_extension(now, id, node, lost),
-            round::Purpose::Release { .. } => {}
-        }
-    }
-
-    /// The operation timeout of a round has passed: what has not been answered is unknown.
-    fn time_out(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get(&id) else { return };
-        for node in round.outstanding() {
-            let silent = Answer::Unknown(Cause::TimedOut);
-            match self.rounds.get(&id).map(|round| &round.purpose) {
-                Some(round::Purpose::Acquire { .. }) => self.vote_acquire(now, id, node, silent),
-                Some(round::Purpose::Extend { .. }) => self.vote_extension(now, id, node, silent),
-                Some(round::Purpose::Release { .. }) => {
-                    self.release_unanswered(now, id, node);
-                }
-                None => return,
-            }
-        }
-    }
-
-    fn wake_sessions(&mut self, now: Instant) {
-        for node in 0..self.sessions.len() {
-            let jitter = self.random.jitter();
-            match self.sessions[node].wake(now, &self.settings, jitter) {
-                Wake::Nothing => {}
-                Wake::Dial => {
-                    let epoch = self.sessions[node].dial();
-                    self.actions.push_back(Action::Dial { node, epoch });
-                }
-                Wake::Close(fault) => self.break_session(now, node, fault),
-            }
-        }
-    }
-
-    fn note_settled(&mut self) {
-        if !self.settled && self.sessions.iter().all(|session| session.settled_once) {
-            self.settled = true;
-            self.events.push_back(Event::Settled);
-        }
-    }
 
     fn close_round(&mut self, id: RoundId) -> Option<Round> {
         let round = self.rounds.remove(&id)?;

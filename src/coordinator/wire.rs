@@ -103,6 +103,11 @@ pub(crate) fn error(reply: &Value) -> Option<Arc<str>> {
     }
 }
 
+/// The server does not know the script: nothing was done.
+pub(crate) fn is_noscript(reply: &Value) -> bool {
+    matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT")
+}
+
 /// What to say of a reply that the command cannot have.
 pub(crate) fn unexpected(reply: &Value) -> Arc<str> {
     error(reply).unwrap_or_else(|| format!("unexpected reply {reply:?}").into())

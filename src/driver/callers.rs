@@ -248,6 +248,6 @@ fn reason(loss: Loss) -> LostReason {
     match loss {
         Loss::Lapsed => LostReason::Lapsed,
         Loss::QuorumGone(nodes) => LostReason::QuorumGone(nodes.to_vec()),
-        Loss::Released => LostReason::Closed,
+        Loss::Released => LostReason::Released,
     }
 }

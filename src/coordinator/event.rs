@@ -1,0 +1,90 @@
+//! What the machine hands out: what to do, and what has been decided.
+
+use super::{AttemptId, Epoch, RequestId};
+use crate::quorum::Instant;
+use crate::report::NodeReport;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the driver is to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Connect to `node`, and say [`Coordinator::handle_connected`] or
+    /// [`Coordinator::handle_dial_failed`].
+    Dial { node: usize, epoch: Epoch },
+    /// Drop the connection.
+    Close { node: usize, epoch: Epoch },
+}
+
+/// What has been decided.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// Every node has been reached or has failed, once.
+    Settled,
+    Acquired {
+        request: RequestId,
+        attempt: AttemptId,
+        deadline: Instant,
+    },
+    NotAcquired {
+        request: RequestId,
+        failure: Failure,
+        waited: Duration,
+    },
+    /// The operating system gave no random bytes for a token.
+    NoRandomness {
+        request: RequestId,
+    },
+    Extended {
+        request: RequestId,
+        attempt: AttemptId,
+        result: Result<Instant, NotExtended>,
+    },
+    Released {
+        request: RequestId,
+        release: Release,
+    },
+    Lost {
+        attempt: AttemptId,
+        loss: Loss,
+    },
+}
+
+/// Why an acquire failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// Somebody else holds it; otherwise too few masters could vote in time.
+    pub(crate) contended: bool,
+    pub(crate) reports: Vec<NodeReport>,
+    pub(crate) attempts: u32,
+}
+
+/// Why a hold is over.
+#[derive(Clone, Debug)]
+pub(crate) enum Loss {
+    /// The deadline has passed.
+    Lapsed,
+    /// A quorum is known not to hold our token.
+    QuorumGone(Arc<[NodeReport]>),
+    /// It was released meanwhile.
+    Released,
+}
+
+/// Why a deadline did not move.
+#[derive(Clone, Debug)]
+pub(crate) enum NotExtended {
+    Lost(Loss),
+    /// The old deadline stays.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+/// What has come of a release.
+#[derive(Clone, Debug)]
+pub(crate) enum Release {
+    /// A quorum has deleted our key.
+    Released,
+    /// It was lost before.
+    Lost(Loss),
+    /// No quorum has confirmed; the rest is owed.
+    Unconfirmed(Vec<NodeReport>),
+}

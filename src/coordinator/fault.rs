@@ -1,0 +1,58 @@
+//! Why a master has no session.
+
+use super::wire;
+use crate::report::Reason;
+use redis::Value;
+use std::sync::Arc;
+
+/// Why a master has no session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) kind: FaultKind,
+    pub(crate) cause: Arc<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    /// Not reachable, or lost: it may come back by itself.
+    Down,
+    /// It answers, and says that it cannot be used like this: credentials, rights, version.
+    Rejected,
+    /// It answers, and is no independent master.
+    Unfit,
+}
+
+impl Fault {
+    pub(super) fn down(cause: impl Into<Arc<str>>) -> Self {
+        Self { kind: FaultKind::Down, cause: cause.into() }
+    }
+
+    pub(super) fn rejected(cause: impl Into<Arc<str>>) -> Self {
+        Self { kind: FaultKind::Rejected, cause: cause.into() }
+    }
+
+    pub(super) fn unfit(cause: impl Into<Arc<str>>) -> Self {
+        Self { kind: FaultKind::Unfit, cause: cause.into() }
+    }
+
+    /// An answer to HELLO that is not the one of a master that lets us in.
+    pub(super) fn from_hello(reply: &Value) -> Self {
+        let Some(error) = wire::error(reply) else {
+            return Self::rejected("HELLO 3 was not answered as by a Redis server");
+        };
+        if error.contains("unknown command") {
+            return Self::rejected(format!("{error}: Redis 6.2 or later is needed"));
+        }
+        match error.split(' ').next() {
+            Some("WRONGPASS" | "NOAUTH" | "NOPERM" | "DENIED") => Self::rejected(error),
+            _ => Self::down(error),
+        }
+    }
+
+    pub(super) fn reason(&self) -> Reason {
+        match self.kind {
+            FaultKind::Down | FaultKind::Rejected => Reason::Down(self.cause.clone()),
+            FaultKind::Unfit => Reason::Unfit(self.cause.clone()),
+        }
+    }
+}

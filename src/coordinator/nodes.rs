@@ -1,0 +1,134 @@
+//! What comes from the masters, and what becomes of it.
+
+use super::session::{Settled, Wake};
+use super::{Action, Coordinator, Event, Fault, RoundId, acquire, hold, round, wire};
+use crate::quorum::Instant;
+use crate::report::{Answer, Cause, Reason};
+use std::sync::Arc;
+
+impl Coordinator {
+    pub(super) fn handle_settled(&mut self, now: Instant, node: usize, settled: Settled) {
+        match settled {
+            Settled::Nothing => {}
+            Settled::Identified => match self.unfit(node) {
+                Some(fault) => self.break_session(now, node, fault),
+                None if self.sessions[node].hand_over(now) => self.open(now, node),
+                None => {}
+            },
+            Settled::HandedOver => self.open(now, node),
+            Settled::Broken(fault) => self.break_session(now, node, fault),
+            Settled::Vote(round, reply) => match self.rounds.get(&round).map(|one| &one.purpose) {
+                Some(round::Purpose::Acquire { .. }) => {
+                    self.vote_acquire(now, round, node, acquire::answer(&reply));
+                }
+                Some(round::Purpose::Extend { .. }) => {
+                    if wire::is_noscript(&reply) {
+                        self.sessions[node].reload(now);
+                    }
+                    self.vote_extension(now, round, node, hold::answer(&reply));
+                }
+                Some(round::Purpose::Release { .. }) | None => {}
+            },
+            Settled::Remaining(request, attempt, reply) => {
+                self.learn_remaining(node, request, attempt, &reply);
+            }
+            Settled::Release(round, said) => self.vote_release(now, round, node, said),
+        }
+    }
+
+    fn open(&mut self, now: Instant, node: usize) {
+        self.sessions[node].open(now, &mut *self.random);
+        self.wake_starved(now);
+        self.note_settled();
+    }
+
+    /// Why this node may not vote, if it is no independent master.
+    fn unfit(&self, node: usize) -> Option<Fault> {
+        let identity = self.sessions[node].identity()?;
+        if let Some(master) = &identity.replica_of {
+            let cause = format!("a replica of {master}: name independent masters only");
+            return Some(Fault::unfit(cause));
+        }
+        let run_id = identity.run_id.as_ref()?;
+        let twin = self.sessions.iter().enumerate().find_map(|(other, one)| {
+            let theirs = one.identity()?.run_id.as_ref()?;
+            (other != node && theirs == run_id).then_some(&one.name)
+        })?;
+        Some(Fault::unfit(format!("the same server as {twin}: each master counts once")))
+    }
+
+    pub(super) fn break_session(&mut self, now: Instant, node: usize, fault: Fault) {
+        let session = &mut self.sessions[node];
+        if session.has_connection() {
+            self.actions.push_back(Action::Close { node, epoch: session.epoch() });
+        }
+        let cause = fault.cause.clone();
+        for vote in session.close(now, fault, &mut *self.random) {
+            self.strand(now, node, vote.round, vote.may_have_left, &cause);
+        }
+        self.note_settled();
+    }
+
+    /// A vote whose connection is gone.
+    fn strand(
+        &mut self,
+        now: Instant,
+        node: usize,
+        id: RoundId,
+        may_have_left: bool,
+        cause: &Arc<str>,
+    ) {
+        let Some(round) = self.rounds.get(&id) else { return };
+        let lost = Answer::Unknown(Cause::ConnectionLost(cause.clone()));
+        match &round.purpose {
+            round::Purpose::Acquire { .. } if may_have_left => {
+                self.vote_acquire(now, id, node, lost)
+            }
+            round::Purpose::Acquire { attempt, .. } => {
+                if let Some(attempt) = self.attempts.get_mut(attempt) {
+                    attempt.touched.remove(node);
+                }
+                let down = Answer::Refused(Reason::Down(cause.clone()));
+                self.vote_acquire(now, id, node, down);
+            }
+            round::Purpose::Extend { .. } => self.vote_extension(now, id, node, lost),
+            round::Purpose::Release { .. } => {}
+        }
+    }
+
+    /// The operation timeout of a round has passed: what has not been answered is unknown.
+    pub(super) fn time_out(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get(&id) else { return };
+        for node in round.outstanding() {
+            let silent = Answer::Unknown(Cause::TimedOut);
+            match self.rounds.get(&id).map(|round| &round.purpose) {
+                Some(round::Purpose::Acquire { .. }) => self.vote_acquire(now, id, node, silent),
+                Some(round::Purpose::Extend { .. }) => self.vote_extension(now, id, node, silent),
+                Some(round::Purpose::Release { .. }) => {
+                    self.release_unanswered(now, id, node);
+                }
+                None => return,
+            }
+        }
+    }
+
+    pub(super) fn wake_sessions(&mut self, now: Instant) {
+        for node in 0..self.sessions.len() {
+            match self.sessions[node].wake(now, &self.settings, &mut *self.random) {
+                Wake::Nothing => {}
+                Wake::Dial => {
+                    let epoch = self.sessions[node].dial();
+                    self.actions.push_back(Action::Dial { node, epoch });
+                }
+                Wake::Close(fault) => self.break_session(now, node, fault),
+            }
+        }
+    }
+
+    fn note_settled(&mut self) {
+        if !self.settled && self.sessions.iter().all(|session| session.settled_once) {
+            self.settled = true;
+            self.events.push_back(Event::Settled);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What must be known, and who must be dead, before the first SET.
+
+use super::{Purpose, Session, Settled, State};
+use crate::coordinator::fault::Fault;
+use crate::coordinator::{Settings, wire};
+use crate::quorum::Instant;
+use redis::Value;
+use std::sync::Arc;
+
+/// What the handshake tells of a connection.
+#[derive(Clone, Default)]
+pub(in crate::coordinator) struct Identity {
+    client_id: Option<i64>,
+    /// The server process; `None` if INFO is denied.
+    pub(in crate::coordinator) run_id: Option<Arc<str>>,
+    pub(in crate::coordinator) replica_of: Option<Arc<str>>,
+}
+
+impl Identity {
+    /// Takes what an INFO reply tells. A denied INFO tells nothing.
+    pub(super) fn learn(&mut self, info: &Value) {
+        let Some(info) = wire::text(info) else { return };
+        if let Some(run_id) = wire::info_field(info, "run_id") {
+            self.run_id = Some(run_id.into());
+        }
+        if let Some(host) = wire::info_field(info, "master_host") {
+            let port = wire::info_field(info, "master_port").unwrap_or("?");
+            self.replica_of = Some(format!("{host}:{port}").into());
+        }
+    }
+
+    /// Whether an INFO reply comes from another server process.
+    pub(super) fn contradicts(&self, info: &Value) -> bool {
+        let told = wire::text(info).and_then(|info| wire::info_field(info, "run_id"));
+        matches!((&self.run_id, told), (Some(mine), Some(told)) if **mine != *told)
+    }
+}
+
+impl Session {
+    /// The stream is there: everything that must be known before the first SET, in one write.
+    pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
+        self.identity = Identity::default();
+        self.kills_due = 0;
+        self.state = State::Handshake { until: now.after(settings.connect_timeout) };
+        self.push(now, Purpose::Hello, &wire::hello(&self.login));
+        if self.login.database != 0 {
+            self.push(now, Purpose::Select, &wire::select(self.login.database));
+        }
+        self.push(now, Purpose::InfoServer, &wire::info("server"));
+        self.push(now, Purpose::InfoReplication, &wire::info("replication"));
+        self.push(now, Purpose::Load, &wire::load(wire::EXTEND));
+    }
+
+    pub(super) fn hello_answered(&mut self, reply: &Value) -> Settled {
+        self.identity.client_id = wire::hello_id(reply);
+        if self.identity.client_id.is_some() {
+            Settled::Nothing
+        } else {
+            Settled::Broken(Fault::from_hello(reply))
+        }
+    }
+
+    /// Kills the predecessors; `true` if there is nobody to wait for. A server that has restarted
+    /// since has none of them any more, and its ids start over: the wrong client would die.
+    pub(in crate::coordinator) fn hand_over(&mut self, now: Instant) -> bool {
+        let mine = self.identity.run_id.clone();
+        let predecessors = std::mem::take(&mut self.predecessors);
+        for one in &predecessors {
+            match (&one.run_id, &mine, one.client_id) {
+                (Some(theirs), Some(mine), Some(id)) if theirs == mine => {
+                    self.kills_due += 1;
+                    self.push(now, Purpose::Kill, &wire::kill(id));
+                }
+                (Some(_), Some(_), _) => {}
+                // INFO is denied: nobody knows whose id that is now.
+                _ => self.unkillable_since = Some(now),
+            }
+        }
+        self.predecessors = predecessors;
+        self.kills_due == 0
+    }
+
+    pub(super) fn kill_answered(&mut self, now: Instant, reply: &Value) -> Settled {
+        match reply {
+            // Zero: it was gone already.
+            Value::Int(_) => {}
+            // Without the right to kill, repeating the rollback for a ttl is the best there is.
+            Value::ServerError(error) if error.code() == "NOPERM" => {
+                self.unkillable_since = Some(now);
+            }
+            other => return Settled::Broken(Fault::down(wire::unexpected(other))),
+        }
+        self.kills_due -= 1;
+        if self.kills_due == 0 { Settled::HandedOver } else { Settled::Nothing }
+    }
+}

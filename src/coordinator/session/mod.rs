@@ -1,0 +1,372 @@
+//! One master: its connection, its standing, and the hand-over from one connection to the next.
+//!
+//! Order is the safety argument. On one connection a rollback travels behind its SET and cannot
+//! overtake it. Between connections there is no order, so a new one first learns whether it talks
+//! to the same server process (`run_id`), then kills every predecessor there (`CLIENT KILL ID`),
+//! then sends the rollbacks that are owed, and only then opens for votes.
+
+mod handshake;
+mod pipe;
+
+pub(super) use handshake::Identity;
+pub(super) use pipe::Purpose;
+
+use super::fault::Fault;
+use super::ledger::{Debt, Ledger};
+use super::{AttemptId, Random, RequestId, RoundId, Settings, wire};
+use crate::address::Login;
+use crate::quorum::Instant;
+use crate::report::Reason;
+use bytes::Bytes;
+use pipe::Pipe;
+use redis::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A connection is replaced after this many operation timeouts of silence while it owes an
+/// answer: a half-open socket would otherwise live for minutes.
+pub(super) const TIMEOUTS_BEFORE_REPLACEMENT: u32 = 3;
+
+/// Commands without an answer that a master may have outstanding, in bytes. Beyond it SETs are
+/// refused in this process; rollbacks and releases never are.
+pub(super) const LARGEST_QUEUE: usize = 1 << 20;
+
+/// Debts of one master beyond which it gets no new SETs, since each may become another one.
+pub(super) const LARGEST_LEDGER: usize = 1 << 16;
+
+/// INFO at this pace finds a connection that died idle before the next acquire needs it.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+const REDIAL_BASE: Duration = Duration::from_millis(50);
+const REDIAL_CAP: Duration = Duration::from_secs(2);
+
+/// Counts the connections of one master; what comes from an older one is ignored.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) struct Epoch(u64);
+
+/// What an answer has led to.
+pub(super) enum Settled {
+    Nothing,
+    /// The handshake is complete: is this a master that may be used?
+    Identified,
+    /// The predecessors are dead.
+    HandedOver,
+    Broken(Fault),
+    Vote(RoundId, Value),
+    Remaining(RequestId, AttemptId, Value),
+    /// A release was answered by an integer (was a key deleted?) or by an error.
+    Release(RoundId, Result<bool, Arc<str>>),
+}
+
+/// A vote whose answer will never come.
+pub(super) struct Stranded {
+    pub(super) round: RoundId,
+    /// Whether the command may have reached the server.
+    pub(super) may_have_left: bool,
+}
+
+/// What a wake-up asks of the coordinator.
+pub(super) enum Wake {
+    Nothing,
+    Dial,
+    Close(Fault),
+}
+
+enum State {
+    Down {
+        redial_at: Instant,
+    },
+    Dialing,
+    /// Connected, not open for votes; given up at `until`.
+    Handshake {
+        until: Instant,
+    },
+    Open {
+        heartbeat_at: Instant,
+    },
+}
+
+/// One master.
+pub(super) struct Session {
+    pub(super) name: Arc<str>,
+    login: Login,
+    epoch: Epoch,
+    state: State,
+    fault: Option<Fault>,
+    identity: Identity,
+    /// Connections that were open for votes and are not yet confirmed dead.
+    predecessors: Vec<Identity>,
+    kills_due: usize,
+    /// Since then a predecessor lives on as far as anybody knows, and may not be killed.
+    unkillable_since: Option<Instant>,
+    pipe: Pipe,
+    ledger: Ledger,
+    failures: u32,
+    /// Whether the first try to connect has ended, one way or the other.
+    pub(super) settled_once: bool,
+}
+
+impl Session {
+    pub(super) fn new(name: Arc<str>, login: Login, now: Instant) -> Self {
+        Self {
+            name,
+            login,
+            epoch: Epoch::default(),
+            state: State::Down { redial_at: now },
+            fault: Some(Fault::down("not connected yet")),
+            identity: Identity::default(),
+            predecessors: Vec::new(),
+            kills_due: 0,
+            unkillable_since: None,
+            pipe: Pipe::new(now),
+            ledger: Ledger::default(),
+            failures: 0,
+            settled_once: false,
+        }
+    }
+
+    /// Begins the next connection.
+    pub(super) fn dial(&mut self) -> Epoch {
+        self.epoch.0 += 1;
+        self.state = State::Dialing;
+        self.epoch
+    }
+
+    /// The predecessors are dead: what is owed goes first, then votes.
+    pub(super) fn open(&mut self, now: Instant, random: &mut dyn Random) {
+        self.predecessors.clear();
+        self.fault = None;
+        self.failures = 0;
+        self.settled_once = true;
+        self.state = State::Open { heartbeat_at: now.after(jittered(HEARTBEAT, random)) };
+        self.ledger.opened(now);
+        self.pay(now);
+    }
+
+    /// Ends the connection. Returns the votes that will never be answered.
+    pub(super) fn close(
+        &mut self,
+        now: Instant,
+        fault: Fault,
+        random: &mut dyn Random,
+    ) -> Vec<Stranded> {
+        if self.is_open() {
+            self.predecessors.push(std::mem::take(&mut self.identity));
+        }
+        let pause = REDIAL_BASE.saturating_mul(1 << self.failures.min(16)).min(REDIAL_CAP);
+        self.failures = self.failures.saturating_add(1);
+        self.settled_once = true;
+        self.state = State::Down { redial_at: now.after(jittered(pause, random)) };
+        self.fault = Some(fault);
+        let mut stranded = Vec::new();
+        for one in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
+            match one.purpose {
+                Purpose::Vote(round) => {
+                    stranded.push(Stranded { round, may_have_left: one.may_have_left });
+                }
+                Purpose::Settle(debt) => self.ledger.owe(debt),
+                _ => {}
+            }
+        }
+        stranded
+    }
+
+    // Sending.
+
+    /// Whether a SET or an extension would be sent now.
+    pub(super) fn admits(&self, len: usize) -> Result<(), Reason> {
+        match &self.fault {
+            None if self.pipe.due_bytes() + len > LARGEST_QUEUE => Err(Reason::QueueFull),
+            None if self.debts() >= LARGEST_LEDGER => Err(Reason::QueueFull),
+            None => Ok(()),
+            Some(fault) => Err(fault.reason()),
+        }
+    }
+
+    pub(super) fn push(&mut self, now: Instant, purpose: Purpose, command: &Bytes) {
+        self.pipe.push(now, purpose, command);
+    }
+
+    /// The server has forgotten the extension's script: loads it again, for the next round. Not
+    /// for this one: a second trip could land behind the release.
+    pub(super) fn reload(&mut self, now: Instant) {
+        self.push(now, Purpose::Reload, &wire::load(wire::EXTEND));
+    }
+
+    /// Sends a rollback or a release, or keeps it until there is a connection.
+    pub(super) fn settle(&mut self, now: Instant, mut debt: Debt) {
+        if self.is_open() {
+            debt.repeat_while_unkillable(self.unkillable_since);
+            let command = debt.command.clone();
+            self.push(now, Purpose::Settle(debt), &command);
+        } else {
+            self.ledger.owe(debt);
+        }
+    }
+
+    fn pay(&mut self, now: Instant) {
+        for debt in self.ledger.take() {
+            self.settle(now, debt);
+        }
+    }
+
+    pub(super) fn transmit(&self) -> &[u8] {
+        self.pipe.transmit()
+    }
+
+    pub(super) fn written(&mut self, len: usize) {
+        self.pipe.written(len);
+    }
+
+    // Receiving.
+
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.pipe.receive(bytes);
+    }
+
+    /// What the next complete answer has led to; `None` when there is none.
+    pub(super) fn next_settled(&mut self, now: Instant, settings: &Settings) -> Option<Settled> {
+        if !self.has_connection() {
+            return None;
+        }
+        let (purpose, reply) = match self.pipe.next_answer(now) {
+            Ok(answer) => answer?,
+            Err(cause) => return Some(Settled::Broken(Fault::down(cause))),
+        };
+        Some(match purpose {
+            Purpose::Vote(round) => Settled::Vote(round, reply),
+            Purpose::Remaining(request, attempt) => Settled::Remaining(request, attempt, reply),
+            Purpose::Settle(debt) => self.debt_answered(now, settings, debt, &reply),
+            Purpose::TopUp | Purpose::Reload => Settled::Nothing,
+            Purpose::Heartbeat => self.heartbeat_answered(&reply),
+            Purpose::Hello => self.hello_answered(&reply),
+            Purpose::Select => match wire::error(&reply) {
+                Some(error) => Settled::Broken(Fault::rejected(error)),
+                None => Settled::Nothing,
+            },
+            Purpose::InfoServer | Purpose::InfoReplication => {
+                self.identity.learn(&reply);
+                Settled::Nothing
+            }
+            // A denied right costs the extension, which says so itself: NOSCRIPT.
+            Purpose::Load => Settled::Identified,
+            Purpose::Kill => self.kill_answered(now, &reply),
+        })
+    }
+
+    fn debt_answered(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        debt: Debt,
+        reply: &Value,
+    ) -> Settled {
+        let (round, pause) = (debt.round, settings.operation_timeout);
+        let said = match reply {
+            Value::Int(deleted) => {
+                self.ledger.answered(debt, now, pause);
+                Ok(*deleted > 0)
+            }
+            other => {
+                self.ledger.refused(debt, now, pause);
+                Err(wire::unexpected(other))
+            }
+        };
+        round.map_or(Settled::Nothing, |round| Settled::Release(round, said))
+    }
+
+    fn heartbeat_answered(&self, reply: &Value) -> Settled {
+        if self.identity.contradicts(reply) {
+            let cause = "the server behind this connection has changed: is there a proxy?";
+            return Settled::Broken(Fault::down(cause));
+        }
+        Settled::Nothing
+    }
+
+    // Time.
+
+    /// When this session next needs to be woken.
+    pub(super) fn wake_at(&self, settings: &Settings) -> Option<Instant> {
+        match self.state {
+            State::Down { redial_at } => Some(redial_at),
+            State::Dialing => None,
+            State::Handshake { until } => Some(until),
+            State::Open { heartbeat_at } => {
+                let others = self.ledger.retry_at().into_iter().chain(self.silent_until(settings));
+                others.chain([heartbeat_at]).min()
+            }
+        }
+    }
+
+    /// What has to happen now that it is `now`.
+    pub(super) fn wake(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        random: &mut dyn Random,
+    ) -> Wake {
+        match self.state {
+            State::Down { redial_at } if now >= redial_at => Wake::Dial,
+            State::Handshake { until } if now >= until => {
+                Wake::Close(Fault::down("no answer to the handshake"))
+            }
+            State::Open { .. } if self.silent_until(settings).is_some_and(|at| now >= at) => {
+                Wake::Close(Fault::down("the server has fallen silent"))
+            }
+            State::Open { heartbeat_at } => {
+                if now >= heartbeat_at {
+                    self.push(now, Purpose::Heartbeat, &wire::info("server"));
+                    let heartbeat_at = now.after(jittered(HEARTBEAT, random));
+                    self.state = State::Open { heartbeat_at };
+                }
+                if self.ledger.retry_at().is_some_and(|at| now >= at) {
+                    self.pay(now);
+                }
+                Wake::Nothing
+            }
+            _ => Wake::Nothing,
+        }
+    }
+
+    /// Until when the server may owe an answer and say nothing.
+    fn silent_until(&self, settings: &Settings) -> Option<Instant> {
+        let patience = settings.operation_timeout.saturating_mul(TIMEOUTS_BEFORE_REPLACEMENT);
+        self.pipe.silent_since().map(|since| since.after(patience))
+    }
+
+    // Asking.
+
+    pub(super) const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self.state, State::Open { .. })
+    }
+
+    pub(super) const fn has_connection(&self) -> bool {
+        matches!(self.state, State::Handshake { .. } | State::Open { .. })
+    }
+
+    /// Why there is no session, if there is none.
+    pub(super) const fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    /// What is known of the connection, while there is one.
+    pub(super) fn identity(&self) -> Option<&Identity> {
+        self.has_connection().then_some(&self.identity)
+    }
+
+    /// Rollbacks and releases without an integer for an answer.
+    pub(super) fn debts(&self) -> usize {
+        self.ledger.len() + self.pipe.debts_due()
+    }
+}
+
+/// `span` give or take a fifth, so that clients and nodes fall out of step.
+fn jittered(span: Duration, random: &mut dyn Random) -> Duration {
+    let fifth = span / 5;
+    let picked = (fifth.as_nanos() * 2 * u128::from(random.jitter())) >> 64;
+    span.saturating_sub(fifth) + Duration::from_nanos(u64::try_from(picked).unwrap_or(0))
+}

@@ -1,0 +1,141 @@
+//! One connection as a queue: bytes out in order, and the order in which answers are due.
+
+use crate::coordinator::ledger::Debt;
+use crate::coordinator::wire::Replies;
+use crate::coordinator::{AttemptId, RequestId, RoundId};
+use crate::quorum::Instant;
+use bytes::{Buf, Bytes, BytesMut};
+use redis::Value;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What an answer is the answer to.
+#[derive(Debug)]
+pub(in crate::coordinator) enum Purpose {
+    Hello,
+    Select,
+    InfoServer,
+    InfoReplication,
+    Load,
+    Kill,
+    Heartbeat,
+    /// The extension's script again, after a NOSCRIPT: for the next round.
+    Reload,
+    /// An acquire or an extension of this round.
+    Vote(RoundId),
+    /// How long the key that refused this attempt has yet to live.
+    Remaining(RequestId, AttemptId),
+    /// A top-up: its answer counts for nothing.
+    TopUp,
+    Settle(Debt),
+}
+
+/// A command without its answer.
+struct Due {
+    purpose: Purpose,
+    /// Where its first byte stands in all that was ever queued on this connection.
+    start: u64,
+    len: usize,
+    queued_at: Instant,
+}
+
+/// A command that will never be answered.
+pub(super) struct Unanswered {
+    pub(super) purpose: Purpose,
+    /// Whether any byte of it may have left the process.
+    pub(super) may_have_left: bool,
+}
+
+pub(super) struct Pipe {
+    out: BytesMut,
+    /// Bytes ever queued, and how many of them were written.
+    queued: u64,
+    written: u64,
+    due: VecDeque<Due>,
+    due_bytes: usize,
+    debts_due: usize,
+    answered_at: Instant,
+    replies: Replies,
+}
+
+impl Pipe {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            out: BytesMut::new(),
+            queued: 0,
+            written: 0,
+            due: VecDeque::new(),
+            due_bytes: 0,
+            debts_due: 0,
+            answered_at: now,
+            replies: Replies::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, now: Instant, purpose: Purpose, command: &Bytes) {
+        if matches!(purpose, Purpose::Settle(_)) {
+            self.debts_due += 1;
+        }
+        let (start, len) = (self.queued, command.len());
+        self.due.push_back(Due { purpose, start, len, queued_at: now });
+        self.due_bytes += len;
+        self.queued += len as u64;
+        self.out.extend_from_slice(command);
+    }
+
+    pub(super) fn transmit(&self) -> &[u8] {
+        &self.out
+    }
+
+    pub(super) fn written(&mut self, len: usize) {
+        self.out.advance(len.min(self.out.len()));
+        self.written += len as u64;
+    }
+
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.replies.receive(bytes);
+    }
+
+    /// The next complete answer, and what it answers. A push answers nothing.
+    pub(super) fn next_answer(
+        &mut self,
+        now: Instant,
+    ) -> Result<Option<(Purpose, Value)>, Arc<str>> {
+        while let Some(reply) = self.replies.next()? {
+            self.answered_at = now;
+            if matches!(reply, Value::Push { .. }) {
+                continue;
+            }
+            let Some(due) = self.due.pop_front() else {
+                return Err("the server answered what nobody asked".into());
+            };
+            self.due_bytes -= due.len;
+            self.debts_due -= usize::from(matches!(due.purpose, Purpose::Settle(_)));
+            return Ok(Some((due.purpose, reply)));
+        }
+        Ok(None)
+    }
+
+    /// Since when the server owes an answer and says nothing; `None` if it owes none.
+    pub(super) fn silent_since(&self) -> Option<Instant> {
+        self.due.front().map(|due| due.queued_at.max(self.answered_at))
+    }
+
+    /// The bytes of all commands without an answer.
+    pub(super) const fn due_bytes(&self) -> usize {
+        self.due_bytes
+    }
+
+    /// Rollbacks and releases without an answer.
+    pub(super) const fn debts_due(&self) -> usize {
+        self.debts_due
+    }
+
+    /// The connection is gone, and every answer with it.
+    pub(super) fn into_unanswered(self) -> impl Iterator<Item = Unanswered> {
+        let written = self.written;
+        self.due
+            .into_iter()
+            .map(move |due| Unanswered { purpose: due.purpose, may_have_left: due.start < written })
+    }
+}
