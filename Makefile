@@ -19,5 +19,8 @@ fix: ## mends what lint finds and a machine can mend
 	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
 	cargo fmt
 
-demo: ## masters fail under a held lock, on your terminal
-	cargo run --release --example failover
+demo: ## masters die under a lock that workers compete for, on your terminal
+	@echo "Builds the example (a minute the first time), then plays it for about 18 seconds"
+	@echo "on redis-servers of its own; installs redis-server if need be."
+	scripts/redis-server
+	cargo run --quiet --locked --release --example failover

@@ -1,0 +1,53 @@
+//! Takes a lock, works under it, gives it back:
+//!
+//! ```text
+//! QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3 cargo run --example basic
+//! ```
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+#[path = "support/nodes.rs"]
+mod nodes;
+
+use quorumlock::{Redlock, Released};
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let redlock = Redlock::builder().nodes(nodes::from_environment()?).connect().await?;
+    let worked = work(&redlock).await;
+    // Whatever came of it: a guard that an error dropped is released before the process ends.
+    let drained = redlock.shutdown().await;
+    worked?;
+    Ok(drained?)
+}
+
+async fn work(redlock: &Redlock) -> Result<(), Box<dyn Error>> {
+    let guard = redlock.acquire("examples:basic").ttl(Duration::from_secs(5)).await?;
+    println!("acquired {}", guard.resource());
+    for step in 1..=3 {
+        // Before each side effect: stops here when the lock is lost.
+        let left = guard.check()?;
+        println!("step {step} of 3, {} ms left", left.as_millis());
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    guard.extend().await?;
+    println!("extended: {} ms left", guard.remaining().as_millis());
+    match guard.release().await {
+        Released::Released => println!("released"),
+        other => println!("not cleanly released: {other:?}"),
+    }
+    Ok(())
+}
