@@ -35,10 +35,13 @@ use tokio::sync::oneshot;
 ///
 /// # Errors
 ///
-/// [`Contended`](crate::error::Contended) when somebody else holds the lock,
-/// [`NoQuorum`](crate::error::NoQuorum) when too few masters could vote in time,
-/// [`Invalid`](crate::error::Invalid) for a resource or a ttl that cannot work,
-/// [`Closed`](crate::error::Closed) after a shutdown.
+/// - [`Contended`](crate::error::Contended): somebody else holds the lock.
+/// - [`NoQuorum`]: too few masters could vote in time.
+/// - [`Invalid`]: a resource or a ttl that cannot work; nothing was sent.
+/// - [`Closed`]: this `Redlock` was shut down, or its runtime is gone.
+///
+/// None of them leaves a lock behind. Contended or without a quorum, it is the error of the last
+/// attempt that comes out, once the wait is over.
 ///
 /// # Cancel safety
 ///
@@ -69,15 +72,15 @@ impl Acquire {
         self
     }
 
-    /// For how long to wait while somebody else holds the lock. No attempt begins later; the last
-    /// one may take an operation timeout more. Default: the builder's
-    /// [`wait`](crate::RedlockBuilder::wait); none at all for `try_acquire`.
+    /// For how long to go on trying while somebody else holds the lock or too few masters answer.
+    /// No attempt begins later; the last one may take an operation timeout more. Default: the
+    /// builder's [`wait`](crate::RedlockBuilder::wait); zero for `try_acquire`.
     pub const fn wait(mut self, wait: Duration) -> Self {
         self.wait = Some(wait);
         self
     }
 
-    /// Waits until the lock is won, however long that takes.
+    /// Goes on trying until the lock is won, however long that takes, outages included.
     pub const fn wait_forever(mut self) -> Self {
         self.wait = None;
         self

@@ -83,6 +83,14 @@ impl RedlockBuilder {
     /// connection and bounded by the connect timeout.
     ///
     /// One stream must be one ordered connection to one server: rollback relies on it.
+    ///
+    /// ```
+    /// use quorumlock::Redlock;
+    /// use tokio::net::TcpStream;
+    ///
+    /// let builder = Redlock::builder()
+    ///     .node_via("redis://master-1", || TcpStream::connect("127.0.0.1:16379"));
+    /// ```
     pub fn node_via<D, F, S>(mut self, address: impl IntoConnectionInfo, dial: D) -> Self
     where
         D: Fn() -> F + Send + Sync + 'static,
@@ -114,15 +122,17 @@ impl RedlockBuilder {
         self
     }
 
-    /// The longest ttl that any call may ask for. The same for all clients of these masters.
-    /// Default: 30 s.
+    /// The longest ttl that any call may ask for, and so how long a master that has lost its
+    /// memory must stay away before nothing that it had granted can be held. The same for all
+    /// clients of these masters. Default: 30 s.
     pub const fn max_ttl(mut self, max_ttl: Duration) -> Self {
         self.config.max_ttl = max_ttl;
         self
     }
 
-    /// For how long `acquire` waits while somebody else holds the lock. Default: 10 s. Can be set
-    /// per call.
+    /// For how long `acquire` goes on trying while somebody else holds the lock or too few masters
+    /// answer. Longer rides out longer holds and outages, and tells of them later. Default: 10 s.
+    /// Can be set per call.
     pub const fn wait(mut self, wait: Duration) -> Self {
         self.config.wait = wait;
         self
@@ -171,9 +181,11 @@ impl RedlockBuilder {
     ///
     /// # Errors
     ///
-    /// [`Invalid`](ConnectError::Invalid) for a setting that cannot work;
-    /// [`Unfit`](ConnectError::Unfit) when a master answers and cannot be used as configured
-    /// (wrong credentials, a replica, the same server twice).
+    /// - [`Invalid`](ConnectError::Invalid): a setting that cannot work, an address among them, or
+    ///   no tokio runtime to run on; nothing was sent.
+    /// - [`Unfit`](ConnectError::Unfit): a master answers and cannot be used as configured (wrong
+    ///   credentials, a replica, the same server twice).
+    /// - [`Closed`](ConnectError::Closed): the runtime ended meanwhile.
     ///
     /// # Cancel safety
     ///

@@ -1,4 +1,18 @@
-//! Errors, typed by what the caller does next. Each carries what every master said.
+//! Errors, typed by what the caller does next.
+//!
+//! | from | error | next |
+//! |---|---|---|
+//! | [`connect`](crate::RedlockBuilder::connect) | [`ConnectError`] | mend the configuration |
+//! | [`acquire`](crate::Redlock::acquire) | [`AcquireError::Contended`] | wait, or do without |
+//! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later |
+//! | | [`AcquireError::Invalid`] | mend the call |
+//! | | [`AcquireError::Closed`] | connect anew |
+//! | [`check`](crate::Guard::check), [`lost`](crate::Guard::lost) | [`Lost`] | stop before the next side effect |
+//! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | as above |
+//! | | [`ExtendError::Unextended`] | try again before the deadline |
+//! | [`shutdown`](crate::Redlock::shutdown) | [`NotDrained`] | nothing: the keys expire |
+//!
+//! Where a round was decided, the error carries what every master said; printed, it is one line.
 
 use crate::coordinator::{Fault, FaultKind};
 use crate::report::{Answer, NodeReport, Reason, round};
@@ -11,6 +25,18 @@ use thiserror::Error;
 ///
 /// Whichever it is, nothing stays behind: the attempt has been rolled back on every master it may
 /// have reached, or that rollback is owed and will be made.
+///
+/// ```no_run
+/// # async fn example(redlock: quorumlock::Redlock) {
+/// use quorumlock::AcquireError;
+///
+/// match redlock.acquire("orders:42").await {
+///     Ok(guard) => drop(guard),
+///     Err(AcquireError::Contended(held)) => println!("busy for {:?} by now", held.waited),
+///     Err(error) => println!("{error}"), // one line, with what every master said
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum AcquireError {

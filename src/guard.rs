@@ -44,7 +44,8 @@ pub enum Released {
     /// The lock had been lost before: the work done since then may have overlapped with another's.
     Lost(LostReason),
     /// No quorum has confirmed in time. The rest is owed and made up for in the background; at
-    /// worst the keys expire with their ttl. What every master said is inside.
+    /// worst the keys expire with their ttl. What every master said is inside; nothing, if the
+    /// `Redlock` was shut down before.
     Unconfirmed(Vec<NodeReport>),
 }
 
@@ -66,9 +67,10 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`ExtendError::Lost`] when the deadline has passed or a quorum is known not to hold our
-    /// key; [`ExtendError::Unextended`] when too few masters answered: the old deadline stands,
-    /// and you may try again.
+    /// - [`ExtendError::Lost`]: the deadline has passed, or a quorum is known not to hold our key.
+    ///   For good.
+    /// - [`ExtendError::Unextended`]: too few masters confirmed within the operation timeout. The
+    ///   old deadline stands, nothing is destroyed, and you may try again.
     ///
     /// # Cancel safety
     ///
@@ -101,6 +103,15 @@ impl Guard {
 
     /// Gives the guard up and keeps the key until it expires, so that nobody else gets the lock
     /// before: a job that must not run again on a host whose clock is behind, for example.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// let guard = redlock.try_acquire("hourly").ttl(Duration::from_secs(30)).await?;
+    /// // the job, done well before the half minute is over
+    /// guard.leave();
+    /// # Ok(()) }
+    /// ```
     pub fn leave(mut self) {
         self.released = true;
         self.hold.end(self.redlock.now(), LostReason::Released);
@@ -139,7 +150,19 @@ impl fmt::Debug for Guard {
     }
 }
 
-/// A read-only view of a held lock, for subtasks: cloned at will, it keeps nothing alive.
+/// A read-only view of a held lock, for subtasks. Cloned at will: the lock is the guard's, and ends
+/// with it.
+///
+/// ```no_run
+/// # async fn example(guard: quorumlock::Guard) {
+/// let lease = guard.lease();
+/// let subtask = tokio::spawn(async move {
+///     lease.check()?; // before the subtask's own side effect
+///     Ok::<(), quorumlock::Lost>(())
+/// });
+/// # let _ = subtask.await;
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Lease {
     redlock: Redlock,
@@ -197,6 +220,16 @@ macro_rules! view {
 
             /// Completes when the lock must no longer be relied on: at the deadline, or as soon
             /// as a quorum is known to be gone. It does not wait for an extension to fail.
+            ///
+            /// ```no_run
+            /// # async fn work() {}
+            /// # async fn example(guard: quorumlock::Guard) -> Result<(), quorumlock::Lost> {
+            /// tokio::select! {
+            ///     lost = guard.lost() => return Err(lost), // drops the work
+            ///     () = work() => {}
+            /// }
+            /// # Ok(()) }
+            /// ```
             ///
             /// # Cancel safety
             ///

@@ -1,8 +1,13 @@
-//! A distributed lock to trust with money: Redlock over N independent Redis masters (five,
-//! usually), with no replication between them, so that the lock survives the loss of any minority.
-//!
-//! Start at [`Redlock::builder`]; [`Redlock::acquire`] returns a [`Guard`].
+//! <!-- This page has a title already: the README's is hidden, up to the end of its first comment.
 #![doc = include_str!("../README.md")]
+//!
+//! # Where things are
+//!
+//! - [`Redlock::builder`] sets up, [`RedlockBuilder::connect`] connects.
+//! - [`Redlock::acquire`] and [`Redlock::try_acquire`] ask for a lock; [`Acquire`] has their options,
+//!   and says what an `Ok` proves and what becomes of an acquire that is dropped.
+//! - [`Guard`] is a held lock, [`Lease`] a read-only view of it for subtasks.
+//! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod acquire;

@@ -46,7 +46,7 @@ struct Shared {
 }
 
 impl Redlock {
-    /// Where a `Redlock` begins.
+    /// Where a `Redlock` begins: an empty list of masters, and defaults for everything else.
     pub fn builder() -> RedlockBuilder {
         RedlockBuilder::new()
     }
@@ -56,16 +56,45 @@ impl Redlock {
         Self { shared: Arc::new(Shared { config, requests, last_request, clock }) }
     }
 
-    /// Acquires the lock on `resource`, waiting while somebody else holds it, but not for ever
-    /// (10 s unless configured). Options per call are set on what this returns; await it to begin.
+    /// Acquires the lock on `resource`, waiting while somebody else holds it or too few masters
+    /// answer, but not for ever (10 s unless configured). Options per call are set on what this
+    /// returns; await it to begin.
+    ///
+    /// `resource` is the key in Redis, behind the prefix if one is configured: 1 to 4096 bytes, not
+    /// beginning with `quorumlock:`.
     ///
     /// See [`Acquire`] for errors and cancel safety.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// let guard = redlock.acquire("orders:42").await?;
+    /// # drop(guard);
+    /// # Ok(()) }
+    /// ```
     pub fn acquire(&self, resource: impl Into<Arc<str>>) -> Acquire {
         Acquire::new(self.clone(), resource.into(), Some(self.shared.config.wait))
     }
 
     /// Makes one attempt, and does not wait while somebody else holds the lock. The same options
-    /// as [`acquire`](Redlock::acquire).
+    /// as [`acquire`](Redlock::acquire), with a wait of zero.
+    ///
+    /// See [`Acquire`] for errors and cancel safety.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// use quorumlock::AcquireError;
+    ///
+    /// match redlock.try_acquire("nightly-report").await {
+    ///     Ok(guard) => { /* this host writes it */ }
+    ///     Err(AcquireError::Contended(_)) => { /* another one does */ }
+    ///     Err(outage) => return Err(outage),
+    /// }
+    /// # Ok(()) }
+    /// ```
     pub fn try_acquire(&self, resource: impl Into<Arc<str>>) -> Acquire {
         Acquire::new(self.clone(), resource.into(), Some(std::time::Duration::ZERO))
     }
@@ -80,7 +109,8 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`NotDrained`] when masters did not confirm in time.
+    /// [`NotDrained`] when masters did not confirm in time: as a rule one that is down, and was
+    /// told to delete when it went. Whatever it still has expires by itself.
     ///
     /// # Cancel safety
     ///

@@ -1,4 +1,15 @@
 //! What each master said, as errors and outcomes carry it.
+//!
+//! ```
+//! use quorumlock::AcquireError;
+//! use quorumlock::report::{Answer, Reason};
+//!
+//! /// The masters that an operator should look at.
+//! fn down(error: &AcquireError) -> impl Iterator<Item = &str> {
+//!     let down = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Down(_)));
+//!     error.nodes().iter().filter(move |one| down(&one.answer)).map(|one| &*one.node)
+//! }
+//! ```
 
 use std::fmt;
 use std::sync::Arc;
@@ -43,7 +54,8 @@ pub enum Answer {
 #[non_exhaustive]
 pub enum Reason {
     /// Somebody holds the lock there. `remaining` is how long the key has yet to live, where the
-    /// master was asked (it is on every attempt but the first).
+    /// master was asked (it is on attempts after the first that another one may follow) and its
+    /// answer was waited for.
     Held {
         /// The remaining life of the other holder's key.
         remaining: Option<Duration>,
