@@ -1,0 +1,96 @@
+//! What the documents say is so: the defaults are the code's, the paths are there.
+
+use quorumlock::Redlock;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const FORMAT: &str = "the table of options reads `| `name` | default | … |`";
+
+fn read(file: &str) -> std::io::Result<String> {
+    fs::read_to_string(root().join(file))
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Name and default of each option, from the README's table.
+fn documented() -> Result<BTreeMap<String, String>, Box<dyn Error>> {
+    let readme = read("README.md")?;
+    let rows = readme.lines().skip_while(|line| !line.starts_with("| option | default |")).skip(2);
+    let cells = rows.take_while(|line| line.starts_with('|')).map(|row| {
+        let mut cells = row.split('|').map(str::trim).skip(1);
+        let name = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
+        Some((name.to_owned(), cells.next()?.to_owned()))
+    });
+    Ok(cells.collect::<Option<_>>().ok_or(FORMAT)?)
+}
+
+/// The options that a builder has, from its `Debug`: the names at the first level of `config`.
+fn options_of_the_code() -> Vec<String> {
+    let debug = format!("{:#?}", Redlock::builder());
+    let fields = debug.lines().filter_map(|line| line.strip_prefix("        "));
+    let names = fields.filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
+    names.filter_map(|line| line.split(':').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_option_has_a_row_in_the_table_of_the_readme() -> Result<(), Box<dyn Error>> {
+    let mut options = options_of_the_code();
+    options.sort_unstable();
+    let documented: Vec<String> = documented()?.into_keys().collect();
+    assert_eq!(documented, options);
+    Ok(())
+}
+
+#[test]
+fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>> {
+    let table = documented()?;
+    let text = |name: &str| table.get(name).map(String::as_str).ok_or(format!("no row: {name}"));
+    let duration = |name: &str| -> Result<Duration, Box<dyn Error>> {
+        Ok(humantime::parse_duration(text(name)?)?)
+    };
+    let pair = |name: &str, between: &str| -> Result<(String, Duration), Box<dyn Error>> {
+        let (one, other) = text(name)?.split_once(between).ok_or(FORMAT)?;
+        Ok((one.to_owned(), humantime::parse_duration(other)?))
+    };
+    let (percent, constant) = pair("drift", " % + ")?;
+    let (base, cap) = pair("backoff", " to ")?;
+    let prefix = text("key_prefix")?;
+
+    let built = Redlock::builder()
+        .ttl(duration("ttl")?)
+        .max_ttl(duration("max_ttl")?)
+        .wait(duration("wait")?)
+        .operation_timeout(duration("operation_timeout")?)
+        .connect_timeout(duration("connect_timeout")?)
+        .drift(percent.parse::<u32>()? * 10_000, constant)
+        .backoff(humantime::parse_duration(&base)?, cap)
+        .key_prefix(if prefix == "none" { "" } else { prefix });
+    assert_eq!(format!("{built:#?}"), format!("{:#?}", Redlock::builder()));
+    Ok(())
+}
+
+#[test]
+fn every_file_and_command_that_a_document_names_is_there() -> Result<(), Box<dyn Error>> {
+    let makefile = read("Makefile")?;
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = read(document)?;
+        let named: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+        let is_path = |name: &&&str| {
+            let folders = ["src/", "tests/", "examples/", "scripts/", ".ci/"];
+            folders.iter().any(|folder| name.starts_with(folder))
+        };
+        for path in named.iter().filter(is_path) {
+            assert!(Path::exists(&root().join(path)), "{document}: {path} is not there");
+        }
+        for target in named.iter().filter_map(|name| name.strip_prefix("make ")) {
+            let rule = format!("\n{target}: ");
+            assert!(makefile.contains(&rule), "{document}: no `make {target}`");
+        }
+    }
+    Ok(())
+}
