@@ -9,7 +9,7 @@ use crate::driver::random::OsRandom;
 use crate::driver::{Callers, Driver};
 use crate::error::{Closed, ConnectError, Invalid};
 use crate::quorum::{Backoff, Drift, Membership, NodeSet};
-use crate::redlock::Redlock;
+use crate::redlock::{Ended, Redlock};
 use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
 use std::fmt;
 use std::future::Future;
@@ -214,11 +214,12 @@ impl RedlockBuilder {
         let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();
         let (reply, connected) = oneshot::channel();
-        let (within, linger) = (self.config.connect_timeout, self.config.linger());
         let callers = Callers::new(reply);
-        let driver = Driver::new(machine, clock, inbox, callers, transports, within, linger);
+        let ended = Ended::default();
+        let driver =
+            Driver::new(machine, clock, inbox, callers, transports, &self.config, ended.clone());
         runtime.spawn(driver);
-        let redlock = Redlock::new(self.config, requests, clock);
+        let redlock = Redlock::new(self.config, requests, clock, ended);
         connected.await.map_err(|_| Closed::SHUT_DOWN)??;
         Ok(redlock)
     }

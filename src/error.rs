@@ -114,7 +114,8 @@ impl NoQuorum {
     /// Whether a quorum did grant, but so late that no validity was left.
     #[must_use]
     pub fn is_too_late(&self) -> bool {
-        granted(&self.nodes) >= quorum(&self.nodes)
+        // Picked up late, it comes without reports: the round itself was won in time.
+        self.nodes.is_empty() || granted(&self.nodes) >= quorum(&self.nodes)
     }
 
     /// Won, but the caller's task came to pick it up only after the deadline.

@@ -9,8 +9,8 @@ use crate::driver::clock::Clock;
 use crate::error::NotDrained;
 use crate::quorum::Instant;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -43,7 +43,11 @@ struct Shared {
     requests: UnboundedSender<Message>,
     last_request: AtomicU64,
     clock: Clock,
+    ended: Ended,
 }
+
+/// How the coordinator has ended, once it has.
+pub(crate) type Ended = Arc<OnceLock<Result<(), NotDrained>>>;
 
 impl Redlock {
     /// Where a `Redlock` begins: an empty list of masters, and defaults for everything else.
@@ -51,9 +55,14 @@ impl Redlock {
         RedlockBuilder::new()
     }
 
-    pub(crate) fn new(config: Config, requests: UnboundedSender<Message>, clock: Clock) -> Self {
+    pub(crate) fn new(
+        config: Config,
+        requests: UnboundedSender<Message>,
+        clock: Clock,
+        ended: Ended,
+    ) -> Self {
         let last_request = AtomicU64::new(0);
-        Self { shared: Arc::new(Shared { config, requests, last_request, clock }) }
+        Self { shared: Arc::new(Shared { config, requests, last_request, clock, ended }) }
     }
 
     /// Acquires the lock on `resource`, waiting while somebody else holds it or too few masters
@@ -109,17 +118,19 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`NotDrained`] when masters did not confirm in time: as a rule one that is down, and was
+    /// [`NotDrained`] when masters did not confirm in time, also if that was found by an earlier
+    /// shutdown, or when the runtime went away: as a rule one that is down, and was
     /// told to delete when it went. Whatever it still has expires by itself.
     ///
     /// # Cancel safety
     ///
     /// Safe: once polled, the shutdown goes on without you.
     pub async fn shutdown(&self) -> Result<(), NotDrained> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Message::Shutdown(reply));
-        // No answer: it was shut down before.
-        answer.await.unwrap_or(Ok(()))
+        let (until_ended, ended) = oneshot::channel();
+        self.send(Message::Shutdown(until_ended));
+        // Dropped, not answered: by the driver when it ends, here if it has ended before.
+        let _ = ended.await;
+        self.shared.ended.get().cloned().unwrap_or(Ok(()))
     }
 
     pub(crate) fn config(&self) -> &Config {

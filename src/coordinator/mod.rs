@@ -98,7 +98,6 @@ pub(crate) struct Coordinator {
     extend_hash: String,
     last_id: u64,
     settled: bool,
-    closing: bool,
 }
 
 impl Coordinator {
@@ -123,7 +122,6 @@ impl Coordinator {
             extend_hash: redis::Script::new(wire::EXTEND).get_hash().to_owned(),
             last_id: 0,
             settled: false,
-            closing: false,
         };
         machine.wake_sessions(now);
         machine
@@ -166,7 +164,6 @@ impl Coordinator {
 
     /// No more attempts: what is under way is rolled back, what is owed is still paid.
     pub(crate) fn handle_shutdown(&mut self, now: Instant) {
-        self.closing = true;
         let waiting: Vec<RequestId> = self.acquisitions.keys().copied().collect();
         waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
     }

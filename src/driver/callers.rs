@@ -5,8 +5,7 @@ use crate::coordinator::{
     Acquire, AttemptId, Coordinator, Event, Failure, Fault, Loss, NotExtended, Release, RequestId,
 };
 use crate::error::{
-    AcquireError, ConnectError, Contended, ExtendError, LostReason, NoQuorum, NotDrained,
-    Unextended,
+    AcquireError, ConnectError, Contended, ExtendError, LostReason, NoQuorum, Unextended,
 };
 use crate::guard::{Guard, Released};
 use crate::hold::Hold;
@@ -41,7 +40,8 @@ pub(crate) enum Message {
         reply: Option<Reply<Released>>,
     },
     Leave(AttemptId),
-    Shutdown(Reply<Result<(), NotDrained>>),
+    /// Dropped when the driver has ended.
+    Shutdown(Reply<()>),
 }
 
 struct Acquirer {
@@ -56,7 +56,7 @@ pub(crate) struct Callers {
     extenders: HashMap<RequestId, Reply<Result<Instant, ExtendError>>>,
     releasers: HashMap<RequestId, Reply<Released>>,
     holds: HashMap<AttemptId, Arc<Hold>>,
-    closers: Vec<Reply<Result<(), NotDrained>>>,
+    closers: Vec<Reply<()>>,
     closing: bool,
 }
 
@@ -213,13 +213,7 @@ impl Callers {
         let _ = reply.send(result);
     }
 
-    /// The driver ends, with so many debts unpaid.
-    pub(super) fn shut_down(&mut self, debts: usize) {
-        for reply in self.closers.drain(..) {
-            let _ = reply.send(if debts == 0 { Ok(()) } else { Err(NotDrained { owed: debts }) });
-        }
-    }
-
+    /// The driver ends: nobody looks after what is still held.
     pub(super) fn end_holds(&mut self, now: Instant) {
         for (_, hold) in self.holds.drain() {
             hold.end(now, LostReason::Closed);

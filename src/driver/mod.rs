@@ -13,8 +13,11 @@ pub(crate) mod tls;
 
 pub(crate) use callers::{Callers, Message};
 
+use crate::config::Config;
 use crate::coordinator::{Action, Coordinator, Epoch};
+use crate::error::NotDrained;
 use crate::quorum::Instant;
+use crate::redlock::Ended;
 use clock::Clock;
 use dial::{BoxStream, Transport};
 use link::Link;
@@ -54,20 +57,21 @@ pub(crate) struct Driver {
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
     yielded: bool,
+    /// How long debts are still paid once everybody has gone.
     linger: Duration,
     ends_at: Option<Instant>,
+    ended: Ended,
 }
 
 impl Driver {
-    /// `linger` bounds how long debts are still paid once everybody has gone.
     pub(crate) fn new(
         machine: Coordinator,
         clock: Clock,
         requests: UnboundedReceiver<Message>,
         callers: Callers,
         transports: Vec<Transport>,
-        connect_timeout: Duration,
-        linger: Duration,
+        config: &Config,
+        ended: Ended,
     ) -> Self {
         Self {
             machine,
@@ -77,14 +81,15 @@ impl Driver {
             callers,
             links: transports.iter().map(|_| None).collect(),
             transports,
-            connect_timeout,
+            connect_timeout: config.connect_timeout,
             dials: JoinSet::new(),
             buffer: vec![0; 16 * 1024].into(),
             sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
             wakes_at: Instant::default(),
             yielded: false,
-            linger,
+            linger: config.linger(),
             ends_at: None,
+            ended,
         }
     }
 
@@ -220,14 +225,9 @@ impl Driver {
     }
 
     /// All that is owed is paid, or the time for it has passed.
-    fn has_ended(&mut self) -> bool {
-        let Some(ends_at) = self.ends_at else { return false };
-        let debts = self.machine.debts();
-        let ended = debts == 0 || self.clock.now() >= ends_at;
-        if ended {
-            self.callers.shut_down(debts);
-        }
-        ended
+    fn has_ended(&self) -> bool {
+        let ended = |at| self.machine.debts() == 0 || self.clock.now() >= at;
+        self.ends_at.is_some_and(ended)
     }
 }
 
@@ -265,6 +265,8 @@ impl Future for Driver {
 impl Drop for Driver {
     /// The runtime is gone, or everything is paid: nobody extends or releases from here on.
     fn drop(&mut self) {
+        let owed = self.machine.debts();
+        let _ = self.ended.set(if owed == 0 { Ok(()) } else { Err(NotDrained { owed }) });
         self.callers.end_holds(self.clock.now());
     }
 }
