@@ -1,0 +1,80 @@
+//! Claims about the end of a hold: release, drop, leave, shutdown.
+
+use super::{Backend, Cluster, LONG, SHORT, SOON, all, assert_contended};
+use quorumlock::error::LostReason;
+use quorumlock::{AcquireError, Released};
+use std::time::{Duration, Instant};
+
+pub(crate) async fn a_release_deletes_our_key_from_every_master<B: Backend>() {
+    let cluster = B::masters(5).await;
+    let guard = cluster.client().await.acquire("r").await.unwrap();
+    cluster.eventually_held_by("r", &all(&cluster)).await;
+    assert_eq!(guard.release().await, Released::Released);
+    let still_there = cluster.values("r").await.iter().flatten().count();
+    assert!(still_there <= 2, "a quorum had deleted it when the release returned");
+    cluster.eventually_gone("r").await;
+}
+
+pub(crate) async fn a_release_deletes_only_ours<B: Backend>() {
+    let cluster = B::masters(5).await;
+    let guard = cluster.client().await.acquire("r").ttl(LONG).await.unwrap();
+    cluster.eventually_held_by("r", &all(&cluster)).await;
+    for node in [1, 4] {
+        cluster.set_foreign(node, "r", "theirs", LONG).await;
+    }
+    assert_eq!(guard.release().await, Released::Released);
+    cluster.eventually_held_by("r", &[1, 4]).await;
+    assert_eq!(cluster.value(1, "r").await.as_deref(), Some("theirs"));
+    assert_eq!(cluster.value(4, "r").await.as_deref(), Some("theirs"));
+}
+
+pub(crate) async fn a_release_after_the_end_says_so_and_spares_the_next_holder<B: Backend>() {
+    let cluster = B::masters(3).await;
+    let (one, two) = (cluster.client().await, cluster.client().await);
+    let guard = one.acquire("r").ttl(SHORT).await.unwrap();
+    let next = two.acquire("r").ttl(LONG).wait(SHORT + SOON).await.unwrap();
+    assert_eq!(guard.release().await, Released::Lost(LostReason::Lapsed));
+    // On the same connections, behind the release.
+    one.try_acquire("another").await.unwrap().release().await;
+    cluster.eventually_held_by("r", &all(&cluster)).await;
+    next.extend().await.unwrap();
+}
+
+pub(crate) async fn a_guard_that_is_dropped_releases<B: Backend>() {
+    let cluster = B::masters(3).await;
+    let client = cluster.client().await;
+    let guard = client.acquire("r").ttl(LONG).await.unwrap();
+    cluster.eventually_held_by("r", &all(&cluster)).await;
+    drop(guard);
+    cluster.eventually_gone("r").await;
+    assert!(client.try_acquire("r").await.unwrap().is_valid());
+}
+
+pub(crate) async fn a_guard_that_leaves_keeps_the_key_until_it_expires<B: Backend>() {
+    let cluster = B::masters(3).await;
+    let client = cluster.client().await;
+    let began = Instant::now();
+    client.acquire("r").ttl(SHORT).await.unwrap().leave();
+    cluster.eventually_held_by("r", &all(&cluster)).await;
+    assert_contended(client.try_acquire("r").await);
+    cluster.eventually_gone("r").await;
+    let kept = began.elapsed();
+    let expected = SHORT..SHORT + Duration::from_secs(1);
+    assert!(expected.contains(&kept), "it was to be there for {SHORT:?} and was for {kept:?}");
+}
+
+pub(crate) async fn a_shutdown_waits_for_the_releases_and_ends_every_clone<B: Backend>() {
+    let cluster = B::masters(3).await;
+    let client = cluster.client().await;
+    let (released, held) = (client.acquire("released").await.unwrap(), client.acquire("held"));
+    let held = held.ttl(LONG).await.unwrap();
+    drop(released);
+    client.clone().shutdown().await.unwrap();
+    assert_eq!(cluster.values("released").await, [None, None, None]);
+    assert_eq!(held.lost().await.reason(), &LostReason::Closed);
+    match client.acquire("more").await {
+        Err(AcquireError::Closed(_)) => {}
+        other => panic!("{other:?}"),
+    }
+    client.shutdown().await.unwrap();
+}

@@ -1,0 +1,188 @@
+//! What every back end must pass, whatever it runs its masters on: redis-server processes, masters
+//! in this process, containers. One claim is one function; `conformance!(Backend)` makes a test of
+//! each, so that a back end that is added later can't leave one out.
+//!
+//! A claim looks at the masters only through [`Cluster::ask`], never through the crate under test.
+
+pub(crate) mod failing;
+pub(crate) mod holding;
+pub(crate) mod letting_go;
+pub(crate) mod naming;
+pub(crate) mod taking;
+
+pub(crate) use crate::support::poll::eventually;
+use quorumlock::error::LostReason;
+use quorumlock::{AcquireError, ExtendError, Guard, Redlock, RedlockBuilder};
+use redis::{Cmd, FromRedisValue, Value};
+use std::time::Duration;
+
+/// Long enough for anything that will happen, on a busy machine.
+pub(crate) const SOON: Duration = Duration::from_secs(5);
+/// The ttl of a lock whose end a claim waits for; rounds may take a tenth of it.
+pub(crate) const SHORT: Duration = Duration::from_millis(1_200);
+/// The ttl of a lock that does not end by itself.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+/// Where masters come from.
+pub(crate) trait Backend {
+    type Cluster: Cluster;
+
+    /// As many independent masters, empty and ready.
+    async fn masters(n: usize) -> Self::Cluster;
+}
+
+/// Several masters: how the crate reaches them, and how a witness does.
+pub(crate) trait Cluster {
+    fn len(&self) -> usize;
+
+    /// A builder that knows all of them, in this one of their databases.
+    fn builder_in(&self, database: i64) -> RedlockBuilder;
+
+    /// What a master answers to a client of its own kind in database 0, an error included.
+    async fn ask(&self, node: usize, command: &Cmd) -> Value;
+
+    /// Ends a master without a word; connections to it are refused from now on.
+    async fn kill(&self, node: usize);
+
+    /// Brings a killed master back at its old place, empty.
+    async fn restart(&self, node: usize);
+
+    fn builder(&self) -> RedlockBuilder {
+        self.builder_in(0)
+    }
+
+    async fn client(&self) -> Redlock {
+        self.builder().connect().await.unwrap()
+    }
+
+    async fn value(&self, node: usize, key: &str) -> Option<String> {
+        self.read(node, redis::cmd("GET").arg(key)).await
+    }
+
+    async fn values(&self, key: &str) -> Vec<Option<String>> {
+        let mut values = Vec::new();
+        for node in 0..self.len() {
+            values.push(self.value(node, key).await);
+        }
+        values
+    }
+
+    /// The remaining life of a key in milliseconds, or what PTTL says instead (-1, -2).
+    async fn pttl(&self, node: usize, key: &str) -> i64 {
+        self.read(node, redis::cmd("PTTL").arg(key)).await
+    }
+
+    /// What another client would do with the key.
+    async fn set_foreign(&self, node: usize, key: &str, value: &str, life: Duration) {
+        let ms = u64::try_from(life.as_millis()).unwrap();
+        let mut set = redis::cmd("SET");
+        let done: String = self.read(node, set.arg(key).arg(value).arg("PX").arg(ms)).await;
+        assert_eq!(done, "OK");
+    }
+
+    async fn delete(&self, node: usize, key: &str) {
+        let deleted: i64 = self.read(node, redis::cmd("DEL").arg(key)).await;
+        assert_eq!(deleted, 1, "\"{key}\" was not there on node {node}");
+    }
+
+    async fn read<T: FromRedisValue>(&self, node: usize, command: &Cmd) -> T {
+        let answer = self.ask(node, command).await;
+        redis::from_redis_value(answer).unwrap()
+    }
+
+    /// Waits until these masters, and no others, have the key.
+    async fn eventually_held_by(&self, key: &str, nodes: &[usize]) {
+        let claim = format!("\"{key}\" stands on the masters {nodes:?}");
+        let holds = async || {
+            let values = self.values(key).await;
+            let holders = (0..values.len()).filter(|&node| values[node].is_some());
+            holders.collect::<Vec<_>>() == nodes
+        };
+        eventually(&claim, SOON, holds).await;
+    }
+
+    async fn eventually_gone(&self, key: &str) {
+        self.eventually_held_by(key, &[]).await;
+    }
+}
+
+pub(crate) fn all(cluster: &impl Cluster) -> Vec<usize> {
+    (0..cluster.len()).collect()
+}
+
+pub(crate) fn assert_contended(
+    result: Result<Guard, AcquireError>,
+) -> quorumlock::error::Contended {
+    match result {
+        Err(AcquireError::Contended(contended)) => contended,
+        other => panic!("not contended: {other:?}"),
+    }
+}
+
+/// The lock is lost because a quorum said so, before its deadline.
+pub(crate) async fn assert_gone(guard: &Guard) {
+    match guard.extend().await {
+        Err(ExtendError::Lost(lost)) => {
+            assert!(matches!(lost.reason(), LostReason::QuorumGone(_)), "{lost}");
+        }
+        other => panic!("not lost: {other:?}"),
+    }
+    assert!(!guard.is_valid());
+}
+
+/// A test for each claim, against the back end that is named.
+macro_rules! conformance {
+    ($backend:ident) => {
+        $crate::conformance::conformance! { $backend:
+            taking {
+                an_acquire_sets_one_token_with_the_ttl_on_every_master,
+                two_clients_exclude_each_other,
+                no_token_is_used_twice,
+                a_key_of_another_client_on_a_quorum_refuses_and_stays,
+                a_key_of_another_client_on_a_minority_refuses_nobody,
+                an_expired_key_frees_the_resource,
+                whoever_waits_is_next_when_the_holder_releases,
+                a_refusal_tells_what_every_master_said,
+                an_acquire_that_is_dropped_leaves_nothing,
+            }
+            holding {
+                an_extension_prolongs_the_key_and_the_deadline,
+                an_extension_shortens_no_key,
+                an_extension_never_acquires_again_after_an_expiry,
+                an_extension_never_acquires_again_after_another_has_held_and_released,
+                an_extension_leaves_the_key_of_another_alone,
+                a_master_that_lost_the_key_gets_it_back_and_counts_from_the_next_extension,
+                no_master_is_topped_up_after_a_lost_extension,
+            }
+            letting_go {
+                a_release_deletes_our_key_from_every_master,
+                a_release_deletes_only_ours,
+                a_release_after_the_end_says_so_and_spares_the_next_holder,
+                a_guard_that_is_dropped_releases,
+                a_guard_that_leaves_keeps_the_key_until_it_expires,
+                a_shutdown_waits_for_the_releases_and_ends_every_clone,
+            }
+            naming {
+                a_key_is_the_prefix_and_the_resource,
+                clients_of_different_prefixes_do_not_meet,
+                databases_do_not_meet,
+                any_text_is_a_resource,
+                resources_that_look_alike_are_different,
+            }
+            failing {
+                a_dead_minority_stops_nobody,
+                a_master_that_returns_is_asked_again,
+                without_a_quorum_nothing_is_won_and_nothing_is_left,
+            }
+        }
+    };
+    ($backend:ident: $($module:ident { $($claim:ident,)+ })+) => {
+        $(mod $module {
+            $(#[tokio::test]
+            async fn $claim() {
+                crate::conformance::$module::$claim::<crate::$backend>().await;
+            })+
+        })+
+    };
+}
+pub(crate) use conformance;
