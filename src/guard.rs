@@ -114,7 +114,7 @@ impl Guard {
     /// ```
     pub fn leave(mut self) {
         self.released = true;
-        self.hold.end(self.redlock.now(), LostReason::Released);
+        self.hold.give_up(self.redlock.now());
         self.redlock.send(Message::Leave(self.attempt));
     }
 
@@ -127,7 +127,7 @@ impl Guard {
         if !self.released {
             self.released = true;
             // From here on no lease of this guard may say that it is valid.
-            self.hold.end(self.redlock.now(), LostReason::Released);
+            self.hold.give_up(self.redlock.now());
             let (request, attempt) = (self.redlock.next_request(), self.attempt);
             self.redlock.send(Message::Release { request, attempt, reply });
         }

@@ -108,6 +108,12 @@ impl Hold {
         self.lost.notify_waiters();
     }
 
+    /// The guard's side: it is released, dropped or left. If it had lapsed by then, it has lapsed.
+    pub(crate) fn give_up(&self, now: Instant) {
+        let in_time = self.check(now).is_ok();
+        self.end(now, if in_time { LostReason::Released } else { LostReason::Lapsed });
+    }
+
     /// Completes when the hold is over, at once if it is.
     pub(crate) async fn lost(&self) -> Lost {
         loop {
@@ -120,8 +126,9 @@ impl Hold {
     }
 
     fn loss_at(&self, now: Instant, reason: LostReason) -> Lost {
-        // Noticed late or not, a lapse happened at the deadline.
-        let at = if reason == LostReason::Lapsed { self.deadline() } else { now };
+        // Noticed late or not, a lapse happened at the deadline. Before it, somebody looks between
+        // the end of the hold and its reason: not a moment more was protected.
+        let at = if reason == LostReason::Lapsed { self.deadline().min(now) } else { now };
         Lost::new(self.resource.clone(), reason, at.since(self.acquired_at))
     }
 }
@@ -167,6 +174,27 @@ mod tests {
             (lost.reason(), lost.held_for()),
             (&LostReason::Closed, Duration::from_millis(70))
         );
+    }
+
+    #[test]
+    fn a_guard_given_up_after_its_deadline_has_lapsed() {
+        let (in_time, late) = (hold_until(100), hold_until(100));
+        in_time.give_up(at(99));
+        late.give_up(at(130));
+        let told = |hold: &Hold| hold.check(at(140)).unwrap_err();
+        assert_eq!(told(&in_time).reason(), &LostReason::Released);
+        assert_eq!(told(&late).reason(), &LostReason::Lapsed);
+        assert_eq!(told(&late).held_for(), Duration::from_millis(100), "not a moment more");
+    }
+
+    #[test]
+    fn no_time_counts_as_held_that_came_after_the_end() {
+        let hold = hold_until(100);
+        hold.deadline.end();
+        let lost = hold.check(at(40)).unwrap_err();
+        assert_eq!(lost.held_for(), Duration::from_millis(40));
+        hold.end(at(40), LostReason::Released);
+        assert_eq!(hold.check(at(60)).unwrap_err().reason(), &LostReason::Released);
     }
 
     #[tokio::test]

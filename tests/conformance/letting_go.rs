@@ -15,6 +15,29 @@ pub(crate) async fn a_release_deletes_our_key_from_every_master<B: Backend>() {
     cluster.eventually_gone("r").await;
 }
 
+/// Whoever works on by a lease must not take a released lock, which others can win at once, for
+/// one that is held until its old deadline.
+pub(crate) async fn a_lease_ends_with_its_guard<B: Backend>() {
+    let cluster = B::masters(3).await;
+    let client = cluster.client().await;
+    for way in ["release", "drop", "leave"] {
+        let guard = client.acquire(way).ttl(LONG).await.unwrap();
+        let lease = guard.lease();
+        let watching = tokio::spawn({
+            let lease = lease.clone();
+            async move { lease.lost().await }
+        });
+        match way {
+            "release" => drop(guard.release().await),
+            "drop" => drop(guard),
+            _ => guard.leave(),
+        }
+        let lost = tokio::time::timeout(SOON, watching).await.expect(way).unwrap();
+        assert_eq!(lost.reason(), &LostReason::Released, "{way}");
+        assert!(lost.held_for() < SOON && lease.check() == Err(lost), "{way}");
+    }
+}
+
 pub(crate) async fn a_release_deletes_only_ours<B: Backend>() {
     let cluster = B::masters(5).await;
     let guard = cluster.client().await.acquire("r").ttl(LONG).await.unwrap();

@@ -156,6 +156,7 @@ macro_rules! conformance {
             }
             letting_go {
                 a_release_deletes_our_key_from_every_master,
+                a_lease_ends_with_its_guard,
                 a_release_deletes_only_ours,
                 a_release_after_the_end_says_so_and_spares_the_next_holder,
                 a_guard_that_is_dropped_releases,
