@@ -46,8 +46,7 @@ impl Coordinator {
         let Phase::Waiting { again_at, .. } = acquisition.phase else { return };
         self.timers.cancel(again_at, Timer::Attempt(request));
         let (key, ttl) = (acquisition.key.clone(), acquisition.ttl);
-        let ask_remaining = acquisition.may_retry(now);
-        match self.attempt(now, request, &key, ttl, ask_remaining) {
+        match self.attempt(now, request, &key, ttl, true) {
             Some((round, attempt)) => {
                 if let Some(acquisition) = self.acquisitions.get_mut(&request) {
                     acquisition.try_again(round, attempt);
@@ -108,10 +107,11 @@ impl Coordinator {
             let pttl = ask_remaining.then(|| wire::pttl(key));
             for node in takers.iter() {
                 let session = &mut self.sessions[node];
-                session.push(now, Purpose::Vote(round_id), &set);
+                // Ahead of the vote: the refusal that decides is to know how long it will last.
                 if let Some(pttl) = &pttl {
                     session.push(now, Purpose::Remaining(request, attempt_id), pttl);
                 }
+                session.push(now, Purpose::Vote(round_id), &set);
             }
             attempt.touched = takers;
         }
@@ -214,10 +214,8 @@ impl Coordinator {
                     round.note_remaining(node, left);
                 }
             }
-            Phase::Waiting { failed, failure, .. } if *failed == attempt => {
-                if let Some(report) = failure.reports.get_mut(node) {
-                    report.answer.note_remaining(left);
-                }
+            // Of a node that was not waited for.
+            Phase::Waiting { failed, .. } if *failed == attempt => {
                 acquisition.learn(left);
                 if let Some((old, new)) = acquisition.shorten(&self.settings) {
                     self.timers.cancel(old, Timer::Attempt(request));

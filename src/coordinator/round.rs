@@ -34,16 +34,22 @@ pub(super) struct Round {
     pub(super) started: Instant,
     pub(super) timeout_at: Instant,
     answers: Vec<(Answer, Duration)>,
+    /// How long a key has yet to live that may be about to refuse us.
+    lives: Vec<Option<Duration>>,
 }
 
 impl Round {
     pub(super) fn new(purpose: Purpose, started: Instant, timeout: Duration, nodes: usize) -> Self {
         let answers = vec![(Answer::Outstanding, Duration::ZERO); nodes];
-        Self { purpose, started, timeout_at: started.after(timeout), answers }
+        let lives = vec![None; nodes];
+        Self { purpose, started, timeout_at: started.after(timeout), answers, lives }
     }
 
     /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
-    pub(super) fn note(&mut self, node: usize, answer: Answer, now: Instant) -> bool {
+    pub(super) fn note(&mut self, node: usize, mut answer: Answer, now: Instant) -> bool {
+        if let Some(left) = self.lives.get(node).copied().flatten() {
+            answer.note_remaining(left);
+        }
         match self.answers.get_mut(node) {
             Some(slot) if slot.0 == Answer::Outstanding => {
                 *slot = (answer, now.since(self.started));
@@ -53,10 +59,10 @@ impl Round {
         }
     }
 
-    /// The key that refused us on `node` has yet `left` to live.
+    /// The key on `node` has yet `left` to live; its refusal, if there is one, comes next.
     pub(super) fn note_remaining(&mut self, node: usize, left: Duration) {
-        if let Some((answer, _)) = self.answers.get_mut(node) {
-            answer.note_remaining(left);
+        if let Some(life) = self.lives.get_mut(node) {
+            *life = Some(left);
         }
     }
 

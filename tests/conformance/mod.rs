@@ -142,7 +142,7 @@ macro_rules! conformance {
                 a_key_of_another_client_on_a_minority_refuses_nobody,
                 an_expired_key_frees_the_resource,
                 whoever_waits_is_next_when_the_holder_releases,
-                a_refusal_tells_what_every_master_said,
+                a_refusal_tells_what_every_master_said_and_for_how_long,
                 an_acquire_that_is_dropped_leaves_nothing,
             }
             holding {

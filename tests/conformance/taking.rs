@@ -101,7 +101,7 @@ pub(crate) async fn whoever_waits_is_next_when_the_holder_releases<B: Backend>()
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
-pub(crate) async fn a_refusal_tells_what_every_master_said<B: Backend>() {
+pub(crate) async fn a_refusal_tells_what_every_master_said_and_for_how_long<B: Backend>() {
     let cluster = B::masters(3).await;
     let client = cluster.client().await;
     for node in 0..3 {
@@ -113,9 +113,17 @@ pub(crate) async fn a_refusal_tells_what_every_master_said<B: Backend>() {
     assert!((wait..began.elapsed() + SOON).contains(&refused.waited), "{:?}", refused.waited);
     assert!(refused.attempts > 1, "{} attempts in {wait:?}", refused.attempts);
     assert_eq!(refused.nodes.len(), 3, "every master, whether it was waited for or not");
-    let held = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Held { .. }));
-    let held = refused.nodes.iter().filter(|node| held(&node.answer));
-    assert!(held.count() >= 2, "a quorum refused: {refused}");
+    let lives = refused.nodes.iter().filter_map(|node| match node.answer {
+        Answer::Refused(Reason::Held { remaining }) => Some(remaining),
+        Answer::Outstanding => None,
+        ref other => panic!("{} said {other:?}", node.node),
+    });
+    let lives: Vec<_> = lives.collect();
+    assert!(lives.len() >= 2, "a quorum refused: {refused}");
+    for life in lives {
+        let life = life.unwrap_or_else(|| panic!("for how long? {refused}"));
+        assert!(life <= LONG && life + SOON > LONG, "{life:?}");
+    }
 }
 
 pub(crate) async fn an_acquire_that_is_dropped_leaves_nothing<B: Backend>() {
