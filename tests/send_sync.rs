@@ -1,0 +1,81 @@
+//! What may go from thread to thread: handles, guards, errors, and every future. This file's
+//! assertions are made by the compiler; a test that runs shows that one of them is used.
+
+#![allow(clippy::unwrap_used)]
+
+use quorumlock::error::{self, LostReason};
+use quorumlock::report::{Answer, Cause, NodeReport, Reason};
+use quorumlock::{
+    Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, ExtendError, Guard, Lease, Lost,
+    Redlock, RedlockBuilder, Released,
+};
+use std::error::Error;
+use std::fmt::Debug;
+
+const fn is_shared<T: Send + Sync + Debug + Unpin + 'static>() {}
+const fn is_error<T: Error + Clone + Send + Sync + Unpin + 'static>() {}
+
+macro_rules! all {
+    ($check:ident: $($type:ty),+ $(,)?) => {
+        const _: () = { $($check::<$type>();)+ };
+    };
+}
+
+all!(is_shared:
+    Acquire, AcquireFuture, Deadline, Guard, Lease, LostReason, Redlock, RedlockBuilder, Released,
+    Answer, Cause, NodeReport, Reason,
+);
+all!(is_error:
+    AcquireError, ConnectError, ExtendError, Lost,
+    error::Closed, error::Contended, error::Invalid, error::NoQuorum, error::NotDrained,
+    error::Unextended, error::Unfit,
+);
+
+const fn goes_anywhere<T: Send>(future: T) -> T {
+    future
+}
+
+/// Never called: that it compiles is the claim.
+#[allow(dead_code)]
+async fn every_future_may_be_awaited_on_another_thread(
+    builder: RedlockBuilder,
+    redlock: Redlock,
+    guard: Guard,
+    lease: Lease,
+) {
+    let _ = goes_anywhere(builder.connect()).await;
+    let _ = goes_anywhere(redlock.acquire("r").into_future()).await;
+    let _ =
+        goes_anywhere(redlock.try_acquire(String::from("r")).wait_forever().into_future()).await;
+    let _ = goes_anywhere(guard.lost()).await;
+    let _ = goes_anywhere(lease.lost()).await;
+    let _ = goes_anywhere(guard.extend()).await;
+    let _ = goes_anywhere(guard.release()).await;
+    let _ = goes_anywhere(redlock.shutdown()).await;
+}
+
+/// A result type of an application: every error must fit through `?`.
+type Anything = Box<dyn Error + Send + Sync>;
+
+#[allow(dead_code)]
+async fn every_error_fits_through_a_question_mark(builder: RedlockBuilder) -> Result<(), Anything> {
+    let redlock = builder.connect().await?;
+    let guard = redlock.acquire("r").await?;
+    guard.check()?;
+    guard.extend().await?;
+    Err(guard.lost().await)?;
+    redlock.shutdown().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handle_is_used_on_another_thread_than_it_was_made_on() {
+    let here = std::thread::current().id();
+    let built = std::thread::spawn(|| (Redlock::builder(), std::thread::current().id()));
+    let (builder, there) = built.join().unwrap();
+    assert_ne!(here, there);
+    let error = tokio::spawn(builder.connect()).await.unwrap().unwrap_err();
+    let error: Anything = error.into();
+    let error = std::thread::spawn(move || error.to_string()).join().unwrap();
+    assert!(error.starts_with("nodes: "), "{error}");
+}
