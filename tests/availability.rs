@@ -1,0 +1,138 @@
+//! What dead and hung masters cost: nothing while they are a minority, and a clear answer within one
+//! operation timeout when they are not.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::error::NoQuorum;
+use quorumlock::{AcquireError, Guard, Redlock};
+use std::time::{Duration, Instant};
+use support::masters::Masters;
+use support::poll::eventually;
+use support::samples::Samples;
+use support::witness;
+
+const SOON: Duration = Duration::from_secs(5);
+const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
+/// What a busy machine adds to a time that is bounded by a timer.
+const NOISE: Duration = Duration::from_millis(100);
+
+async fn connect(masters: &Masters) -> Redlock {
+    let builder = Redlock::builder().nodes(masters.urls()).ttl(Duration::from_secs(10));
+    builder.operation_timeout(OPERATION_TIMEOUT).connect().await.unwrap()
+}
+
+fn no_quorum(result: Result<Guard, AcquireError>) -> NoQuorum {
+    match result {
+        Err(AcquireError::NoQuorum(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn held_on(masters: &Masters, redlock: &Redlock, count: usize) -> bool {
+    let guard = redlock.acquire("r").await.unwrap();
+    let holders = witness::holders(masters, "r").await.len();
+    guard.release().await;
+    holders == count
+}
+
+/// One lock taken and given back; only the taking is timed.
+async fn cycle(redlock: &Redlock, samples: &mut Samples) {
+    samples.time(redlock.try_acquire("r").into_future()).await.unwrap().release().await;
+}
+
+#[tokio::test]
+async fn one_dead_and_one_hung_master_cost_nothing() {
+    let (healthy, degraded) = (Masters::start(5), Masters::start(5));
+    let (one, two) = (connect(&healthy).await, connect(&degraded).await);
+    degraded[1].kill();
+    degraded[3].stop();
+    // Cycle by cycle beside the healthy one, from the first moment on: while the hung master is
+    // waited for, given up, and dialled again in vain.
+    let mut ratios = Vec::new();
+    for round in 0..7 {
+        let (mut with, mut without) = (Samples::new(), Samples::new());
+        for _ in 0..150 {
+            cycle(&one, &mut with).await;
+            cycle(&two, &mut without).await;
+        }
+        let ratio = without.p50().as_secs_f64() / with.p50().as_secs_f64();
+        eprintln!("{round}: five healthy {with}; one dead, one hung {without}; p50 x {ratio:.2}");
+        ratios.push(ratio);
+    }
+    ratios.sort_by(f64::total_cmp);
+    assert!(ratios[3] <= 1.2, "the median of these is above 1.2: {ratios:.2?}");
+}
+
+#[tokio::test]
+async fn three_dead_of_five_are_told_at_once_and_nothing_is_left() {
+    let masters = Masters::start(5);
+    let redlock = connect(&masters).await;
+    for node in [0, 2, 4] {
+        masters.kill(node);
+    }
+    for _ in 0..3 {
+        let began = Instant::now();
+        let error = no_quorum(redlock.try_acquire("r").await);
+        let took = began.elapsed();
+        assert!(took < OPERATION_TIMEOUT, "{took:?}: {error}");
+        assert!(!error.is_too_late() && error.attempts == 1, "{error}");
+    }
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn three_hung_of_five_are_told_within_an_operation_timeout_and_nothing_is_left() {
+    let masters = Masters::start(5);
+    let redlock = connect(&masters).await;
+    for node in [0, 2, 4] {
+        masters[node].stop();
+    }
+    let began = Instant::now();
+    let error = no_quorum(redlock.try_acquire("r").await);
+    let took = began.elapsed();
+    assert!(took < OPERATION_TIMEOUT + NOISE, "{took:?}: {error}");
+    for node in [1, 3] {
+        let gone = async || witness::value(&masters[node], "r").await.is_none();
+        eventually("it is rolled back where it can be", SOON, gone).await;
+    }
+    for node in [0, 2, 4] {
+        masters[node].cont();
+    }
+    // What they had in their buffers is undone, too.
+    witness::eventually_no_keys(&masters, SOON).await;
+    let all = async || held_on(&masters, &redlock, 5).await;
+    eventually("all five are used again", SOON, all).await;
+}
+
+#[tokio::test]
+async fn a_master_that_returns_is_used_again() {
+    let masters = Masters::start(5);
+    let redlock = connect(&masters).await;
+    masters.kill(1);
+    let four = async || held_on(&masters, &redlock, 4).await;
+    eventually("four are used", SOON, four).await;
+    masters[1].restart();
+    let five = async || held_on(&masters, &redlock, 5).await;
+    eventually("all five are used again", SOON, five).await;
+}
+
+#[tokio::test]
+async fn whoever_waits_through_an_outage_is_served_soon_after_it() {
+    let masters = Masters::start(5);
+    let redlock = connect(&masters).await;
+    for node in [0, 2, 4] {
+        masters.kill(node);
+    }
+    let waiting = tokio::spawn(redlock.acquire("r").wait(SOON).into_future());
+    // An outage of some length, so that redials have become rarer.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!waiting.is_finished());
+    masters[2].restart();
+    let began = Instant::now();
+    let guard = waiting.await.unwrap().unwrap();
+    let took = began.elapsed();
+    assert!(took < Duration::from_millis(1_500), "served {took:?} after a quorum was back");
+    assert!(guard.is_valid());
+}
