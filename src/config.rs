@@ -73,6 +73,13 @@ impl Config {
             let problem = "the first delay must be above zero and at most the longest one";
             return Err(Invalid::new("backoff", problem));
         }
+        if self.drift.rate_ppm >= 1_000_000 {
+            let problem = format!(
+                "{} ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate",
+                self.drift.rate_ppm
+            );
+            return Err(Invalid::new("drift", problem));
+        }
         if self.max_ttl > LONGEST_TTL {
             return Err(Invalid::new("max_ttl", "must be at most 292 years"));
         }

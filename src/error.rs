@@ -118,7 +118,8 @@ impl NoQuorum {
         self.nodes.is_empty() || granted(&self.nodes) >= quorum(&self.nodes)
     }
 
-    /// Won, but the caller's task came to pick it up only after the deadline.
+    /// Won, but the caller's task came to pick it up only after the deadline. What the masters
+    /// said is gone with the guard.
     pub(crate) const fn picked_up_late(resource: Arc<str>, waited: Duration) -> Self {
         Self { resource, waited, attempts: 1, nodes: Vec::new() }
     }
@@ -143,6 +144,15 @@ impl fmt::Display for Contended {
 
 impl fmt::Display for NoQuorum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nodes.is_empty() {
+            let waited = humantime::format_duration(round(self.waited));
+            let resource = &self.resource;
+            return write!(
+                f,
+                "\"{resource}\" was won, but nobody picked it up before its deadline (after {waited}): \
+                 is the task that waits for it held up?"
+            );
+        }
         if self.is_too_late() {
             write!(f, "\"{}\" was granted too late to be of use", self.resource)?;
         } else {
@@ -249,7 +259,7 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("nodes: ")?;
         for (place, (node, problem)) in self.nodes.iter().enumerate() {
-            write!(f, "{}{node} is unfit ({problem})", if place == 0 { "" } else { "; " })?;
+            write!(f, "{}{node} cannot be used: {problem}", if place == 0 { "" } else { "; " })?;
         }
         Ok(())
     }
@@ -284,7 +294,7 @@ pub enum LostReason {
     /// A quorum of masters is known not to hold our key, before the deadline: they lost their
     /// memory, or somebody took the lock away. What every master said is inside.
     QuorumGone(Vec<NodeReport>),
-    /// Its guard has released it, or was dropped: what a lease of it sees.
+    /// Its guard was released, dropped or left: what a lease of it sees.
     Released,
     /// This `Redlock` was shut down, or its runtime is gone: nobody looks after the lock any more.
     Closed,
@@ -324,8 +334,8 @@ impl fmt::Display for Lost {
                 f.write_str("a quorum no longer holds our key")?;
                 list(f, nodes)
             }
-            LostReason::Released => f.write_str("its guard has released it"),
-            LostReason::Closed => f.write_str("this Redlock was shut down"),
+            LostReason::Released => f.write_str("its guard was given up"),
+            LostReason::Closed => f.write_str(Closed::SHUT_DOWN.cause),
         }
     }
 }

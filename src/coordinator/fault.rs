@@ -44,7 +44,11 @@ impl Fault {
             return Self::rejected(format!("{error}: Redis 6.2 or later is needed"));
         }
         match error.split(' ').next() {
-            Some("WRONGPASS" | "NOAUTH" | "NOPERM" | "DENIED") => Self::rejected(error),
+            // Its own words speak of HELLO, which nobody wrote.
+            Some("NOAUTH") => {
+                Self::rejected("NOAUTH it asks for a password: redis://:password@host:port")
+            }
+            Some("WRONGPASS" | "NOPERM" | "DENIED") => Self::rejected(error),
             _ => Self::down(error),
         }
     }

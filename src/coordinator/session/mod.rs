@@ -241,7 +241,10 @@ impl Session {
             Purpose::Heartbeat => self.heartbeat_answered(&reply),
             Purpose::Hello => self.hello_answered(&reply),
             Purpose::Select => match wire::error(&reply) {
-                Some(error) => Settled::Broken(Fault::rejected(error)),
+                Some(error) => {
+                    let database = self.login.database;
+                    Settled::Broken(Fault::rejected(format!("{error}: database {database}")))
+                }
                 None => Settled::Nothing,
             },
             Purpose::InfoServer | Purpose::InfoReplication => {
