@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub(crate) mod masters;
+pub(crate) mod normalised;
 pub(crate) mod poll;
 pub(crate) mod port;
 pub(crate) mod proxy;

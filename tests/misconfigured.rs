@@ -1,0 +1,187 @@
+//! What a person reads who made a usual mistake: word by word, so that a text that gets worse turns
+//! red. The masters' ports are shown as `<1>`, `<2>`, in their order, what time took as `<time>`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::{Redlock, RedlockBuilder};
+use std::time::Duration;
+use support::masters::Masters;
+use support::normalised::{without_ports, without_times};
+use support::server::Server;
+
+const LIKE: &str = r#"write it like "redis://10.0.0.1:6379" or "unix:///run/redis.sock""#;
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+async fn refusal(builder: RedlockBuilder, masters: &[Server]) -> String {
+    without_ports(builder.connect().await.expect_err("a mistake"), masters)
+}
+
+async fn assert_refused(builder: RedlockBuilder, text: &str) {
+    assert_eq!(refusal(builder, &[]).await, text);
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_says_which_and_what_to_write() {
+    let none = r#"nodes: there is none: name the masters, five usually, with .nodes(["redis://10.0.0.1", …])"#;
+    assert_refused(Redlock::builder(), none).await;
+    for (node, problem) in [
+        ("localhost", "the address is not a URL for Redis"),
+        ("10.0.0.2:6379", "the address is not a URL for Redis"),
+        ("http://10.0.0.2", "the address is not a URL for Redis"),
+        ("redis://", "the address has no host"),
+        ("redis://10.0.0.2/orders", "the database is not a number"),
+    ] {
+        let text = format!("nodes: node 2 of 3: {problem}: {LIKE}");
+        let nodes = ["redis://10.0.0.1", node, "redis://10.0.0.3"];
+        assert_refused(Redlock::builder().nodes(nodes), &text).await;
+    }
+}
+
+#[tokio::test]
+async fn a_master_that_is_named_twice_is_counted_once() {
+    let twice = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.1:6379/7"];
+    let text = "nodes: node 3 of 3: 10.0.0.1:6379 is node 1 already: name each master once";
+    assert_refused(Redlock::builder().nodes(twice), text).await;
+    let crowd = (0..65).map(|n| format!("redis://10.0.0.{n}"));
+    let text = "nodes: 65 masters are more than 64: five are the usual number";
+    assert_refused(Redlock::builder().nodes(crowd), text).await;
+}
+
+#[cfg(not(feature = "tls"))]
+#[tokio::test]
+async fn tls_without_its_feature_says_so() {
+    let text =
+        "nodes: node 1 of 1: the address asks for TLS: enable the feature \"tls\" of quorumlock";
+    assert_refused(Redlock::builder().node("rediss://10.0.0.1"), text).await;
+}
+
+#[cfg(feature = "tls")]
+#[tokio::test]
+async fn tls_to_a_master_without_it_is_a_cause() {
+    let masters = Masters::start(1);
+    let url = format!("{}/#insecure", masters[0].url().replace("redis:", "rediss:"));
+    let redlock = Redlock::builder().node(url).connect().await.unwrap();
+    let error = redlock.try_acquire("r").await.unwrap_err().to_string();
+    assert!(error.contains("down (TLS: "), "{error}");
+}
+
+#[tokio::test]
+async fn a_setting_that_can_not_work_says_why() {
+    let builder = || Redlock::builder().node("redis://10.0.0.1");
+    let least = "use at least a few hundred milliseconds";
+    for (builder, text) in [
+        (
+            builder().ttl(ms(0)),
+            &*format!(
+                "ttl: 0s leaves no validity: drift takes 2ms and a round trip may take 1ms; {least}"
+            ),
+        ),
+        (
+            builder().ttl(ms(50)).drift(10_000, ms(45)),
+            &format!(
+                "ttl: 50ms leaves no validity: drift takes 45ms 500us and a round trip may take 5ms; {least}"
+            ),
+        ),
+        (
+            builder().ttl(ms(60_000)),
+            "ttl: 1m is above max_ttl (30s): shorten it, or raise RedlockBuilder::max_ttl",
+        ),
+        (
+            builder().max_ttl(ms(5_000)),
+            "ttl: 10s is above max_ttl (5s): shorten it, or raise RedlockBuilder::max_ttl",
+        ),
+        (builder().max_ttl(Duration::MAX), "max_ttl: must be at most 292 years"),
+        (
+            builder().drift(1_000_000, ms(0)),
+            "drift: 1000000 ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate",
+        ),
+        (builder().operation_timeout(ms(0)), "operation_timeout: must be at least 1ms"),
+        (builder().connect_timeout(ms(0)), "connect_timeout: must be at least 1ms"),
+        (
+            builder().backoff(ms(9), ms(8)),
+            "backoff: the first delay must be above zero and at most the longest one",
+        ),
+    ] {
+        assert_refused(builder, text).await;
+    }
+}
+
+#[tokio::test]
+async fn a_resource_that_can_not_be_one_says_why() {
+    let redlock = Redlock::builder().node("redis://127.0.0.1:1").connect().await.unwrap();
+    for (resource, text) in [
+        ("", r#"resource: is empty: name what is to be locked, such as "orders:42""#),
+        (
+            "quorumlock:mine",
+            r#"resource: "quorumlock:mine" starts with "quorumlock:", which is reserved: rename it"#,
+        ),
+        (
+            &"x".repeat(5_000),
+            "resource: 5000 bytes are more than 4096: use a shorter name or its hash",
+        ),
+    ] {
+        assert_eq!(redlock.acquire(resource).await.unwrap_err().to_string(), text);
+    }
+}
+
+#[tokio::test]
+async fn a_master_that_can_not_be_used_as_configured_fails_the_connect() {
+    let masters = Masters::start(2);
+    let locked = Masters::start_with(1, &["--requirepass", "secret"]);
+    let replica = Server::start_with(&["--replicaof", "127.0.0.1", &masters[0].port().to_string()]);
+    let (one, password) = (masters[0].url(), locked[0].url());
+    for (nodes, of, text) in [
+        (
+            vec![password.clone()],
+            &locked,
+            "nodes: 127.0.0.1:<1> cannot be used: NOAUTH it asks for a password: redis://:password@host:port",
+        ),
+        (
+            vec![password.replace("//", "//:hunter2@")],
+            &locked,
+            "nodes: 127.0.0.1:<1> cannot be used: WRONGPASS invalid username-password pair or user is disabled.",
+        ),
+        (
+            vec![format!("{one}/99")],
+            &masters,
+            "nodes: 127.0.0.1:<1> cannot be used: ERR DB index is out of range: database 99",
+        ),
+        (
+            vec![masters[1].url(), replica.url()],
+            &masters,
+            "nodes: 127.0.0.1:<replica> cannot be used: a replica of 127.0.0.1:<1>: name independent masters only",
+        ),
+    ] {
+        let shown = refusal(Redlock::builder().nodes(nodes), of).await;
+        assert_eq!(shown.replace(&replica.port().to_string(), "<replica>"), text);
+    }
+    // Whichever of the two answers first counts.
+    let names = [one.clone(), masters[1].url(), one.replace("127.0.0.1", "localhost")];
+    let shown = refusal(Redlock::builder().nodes(names), &masters).await;
+    let text = |it, as_it| {
+        format!(
+            "nodes: {it}:<1> cannot be used: the same server as {as_it}:<1>: each master counts once"
+        )
+    };
+    let either = [text("localhost", "127.0.0.1"), text("127.0.0.1", "localhost")];
+    assert!(either.contains(&shown), "{shown}");
+}
+
+#[tokio::test]
+async fn masters_that_are_down_are_an_error_of_the_acquire() {
+    let masters = Masters::start(3);
+    (0..3).for_each(|node| masters.kill(node));
+    let redlock = Redlock::builder().nodes(masters.urls()).connect().await.unwrap();
+    let refused = "down (Connection refused (os error 111))";
+    let text = format!(
+        "no quorum for \"orders:42\": 0 of 3 masters granted, 2 needed (after <time>, 1 attempt): \
+         127.0.0.1:<1> {refused}; 127.0.0.1:<2> {refused}; 127.0.0.1:<3> {refused}"
+    );
+    let error = redlock.try_acquire("orders:42").await.unwrap_err();
+    assert_eq!(without_times(&without_ports(error, &masters)), text);
+}
