@@ -23,6 +23,9 @@ mod session;
 mod timers;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use crate::address::Login;
 use crate::quorum::{Backoff, Drift, Instant, Membership};
 use attempt::Attempt;

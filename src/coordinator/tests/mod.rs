@@ -1,0 +1,34 @@
+//! The machine against tables of events, without a runtime.
+//!
+//! A test is a script (`script.rs` has the steps): what happens, and everything that the machine
+//! does about it. `schedules/` lets chance write the scripts, against masters that execute them.
+
+mod acquire;
+mod handshake;
+mod replies;
+mod script;
+mod stage;
+mod verdicts;
+mod words;
+
+use crate::address::Login;
+use stage::Stage;
+
+/// Plays `script` on so many masters, all of them open.
+fn play(masters: usize, script: &str) {
+    let mut stage = open(masters);
+    stage.play(script);
+}
+
+/// So many masters, all of them open.
+fn open(masters: usize) -> Stage {
+    let mut stage = Stage::new(masters, &Login::default());
+    stage.steps(&format!("n1-{masters} opens"));
+    stage.steps("= settled");
+    stage
+}
+
+/// Plays `script` on so many masters that are being dialled.
+fn play_from_the_start(masters: usize, script: &str) {
+    Stage::new(masters, &Login::default()).play(script);
+}

@@ -1,0 +1,254 @@
+//! Scenarios as tables: a step a line.
+//!
+//! ```text
+//! acquire 1 r wait 1s          request 1: resource r, ttl 10s unless told, wait 0 unless told
+//! extend 2 of 1                request 2 on the hold that request 1 has won
+//! release 3 of 1 | drop 1 | leave 1 | lapsed 1 | cancel 1 | shutdown
+//! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
+//! n1 < DIAL | CLOSE | -        the machine dials, closes; nothing more was done there
+//! n1 > ok                      what the master answers: see `words::reply`
+//! n1 opens                     connects, and answers the handshake as a healthy master
+//! n1 greets                    the same up to a CLIENT KILL, which the script has to answer
+//! n1 connects | breaks | unreachable | restarts | stale
+//! n1 takes 7 | takes all       how many more bytes the socket takes
+//! = acquired 1 until 9898ms    the next event; `= -` for none
+//! +5ms                         time passes
+//! next 205ms                   poll_timeout names this instant
+//! debts 3 | jitter 0 | fault n1 down .. | no faults
+//! ```
+//!
+//! At the end everything must have been named, and once the stage is cleared (all holds dropped,
+//! all masters healthy) nothing may be left in the machine's tables.
+
+use super::super::{Acquire, RequestId};
+use super::stage::{NOTHING_LEFT, Stage};
+use super::words::{millis, reply};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl Stage {
+    /// Plays the script to its end.
+    pub(super) fn play(&mut self, script: &str) {
+        self.steps(script);
+        for (node, wire) in self.wires.iter().enumerate() {
+            assert!(wire.unseen.is_empty(), "n{} was sent more: {:?}", node + 1, wire.unseen);
+        }
+        assert!(self.unseen.is_empty(), "more events: {:?}", self.unseen);
+        self.clear();
+    }
+
+    /// Plays the steps of a script that goes on elsewhere.
+    pub(super) fn steps(&mut self, script: &str) {
+        for (number, line) in script.lines().enumerate() {
+            let step = line.split("//").next().unwrap_or_default().trim();
+            if !step.is_empty() {
+                let told = self.step(step);
+                assert!(told.is_ok(), "line {}: {step}\n{}", number, told.unwrap_err());
+                self.pump();
+            }
+        }
+    }
+
+    fn step(&mut self, step: &str) -> Result<(), String> {
+        let words: Vec<&str> = step.split_whitespace().collect();
+        let number = |place: usize| -> u64 {
+            words.get(place).and_then(|word| word.parse().ok()).expect("a number")
+        };
+        let now = self.now;
+        match words[0] {
+            "acquire" => {
+                let option = |name: &str| {
+                    let place = words.iter().position(|word| *word == name)?;
+                    words.get(place + 1).copied()
+                };
+                let wait = match option("wait") {
+                    Some("forever") => None,
+                    told => Some(told.map_or(Duration::ZERO, span)),
+                };
+                let ttl = option("ttl").map_or(Duration::from_secs(10), span);
+                self.acquire(number(1), Acquire { key: words[2].into(), ttl, wait });
+            }
+            "cancel" => self.machine.handle_cancel(now, RequestId(number(1))),
+            "extend" => {
+                let hold = self.hold(number(3));
+                self.machine.handle_extend(now, RequestId(number(1)), hold);
+            }
+            "release" => {
+                let hold = self.hold(number(3));
+                self.machine.handle_release(now, Some(RequestId(number(1))), hold);
+            }
+            "drop" => self.machine.handle_release(now, None, self.hold(number(1))),
+            "leave" => self.machine.handle_leave(self.hold(number(1))),
+            "lapsed" => self.machine.handle_lapsed(self.hold(number(1))),
+            "shutdown" => self.machine.handle_shutdown(now),
+            "=" => return next(&mut self.unseen, rest(step)),
+            "next" => {
+                let named = self.machine.poll_timeout().map(|at| millis(at.as_nanos()));
+                return same(named.as_deref().unwrap_or("-"), words[1]);
+            }
+            "debts" => return same(&self.machine.debts().to_string(), words[1]),
+            "jitter" => self.jitter.store(number(1), Ordering::Relaxed),
+            "no" => return same(&format!("{:?}", self.machine.faults()), "[]"),
+            "fault" => {
+                let faults = self.machine.faults().into_iter().map(|(node, fault)| {
+                    format!("{node} {:?} {}", fault.kind, fault.cause).to_lowercase()
+                });
+                let mut told = faults.filter(|fault| fault.starts_with(words[1])).collect();
+                return next(&mut told, &rest(step).to_lowercase());
+            }
+            time if time.starts_with('+') => self.pass(span(&time[1..])),
+            nodes => {
+                for node in nodes.split(',').flat_map(places) {
+                    self.node_step(node, &words[1..], step)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn node_step(&mut self, node: usize, words: &[&str], step: &str) -> Result<(), String> {
+        match words[0] {
+            "<" => {
+                let told = step.split_once("< ").map_or("", |(_, told)| told);
+                return next(&mut self.wires[node].unseen, told)
+                    .map_err(|error| format!("n{}: {error}", node + 1));
+            }
+            ">" => self.says(node, &reply(step.split_once("> ").map_or("", |(_, told)| told))),
+            "opens" => {
+                self.greets(node);
+                if !self.machine.sessions[node].is_open() {
+                    return Err(format!("n{} is not open", node + 1));
+                }
+            }
+            "greets" => self.greets(node),
+            "connects" => self.connects(node),
+            "breaks" => self.breaks(node),
+            "unreachable" => {
+                let epoch = self.wires[node].epoch;
+                self.machine.handle_dial_failed(self.now, node, epoch, "connection refused");
+            }
+            // The server is another process now; what it knew of connections is gone.
+            "restarts" => {
+                self.wires[node].run_id.push('+');
+                self.wires[node].client_id = 0;
+                self.breaks(node);
+            }
+            "takes" => self.wires[node].room = words[1].parse().ok(),
+            what => panic!("a master does not know how to {what}"),
+        }
+        Ok(())
+    }
+
+    /// The handshake as a healthy master has it, up to the kill of a predecessor.
+    pub(super) fn greets(&mut self, node: usize) {
+        let dialled = self.wires[node].unseen.pop_front();
+        assert_eq!(dialled.as_deref(), Some("DIAL"), "n{} was not dialled", node + 1);
+        self.connects(node);
+        self.pump();
+        let hellos = self.wires[node].unseen.len();
+        for _ in 0..hellos {
+            let asked = self.wires[node].unseen.pop_front().unwrap_or_default();
+            let told = self.answer(node, &asked);
+            self.says(node, &reply(&told));
+            self.pump();
+        }
+    }
+
+    /// What a healthy master with no key answers.
+    fn answer(&self, node: usize, asked: &str) -> String {
+        let wire = &self.wires[node];
+        match asked.split(' ').next().unwrap_or_default() {
+            "HELLO" => format!("hello {}", wire.client_id),
+            "INFO" if asked.ends_with("server") => format!("server {}", wire.run_id),
+            "INFO" => "master".into(),
+            "SCRIPT" => "text c0ffee".into(),
+            "SELECT" => "ok".into(),
+            "SET" => "nil".into(),
+            "PTTL" => "-2".into(),
+            "EVAL" | "EVALSHA" => "0".into(),
+            "CLIENT" => "1".into(),
+            _ => panic!("nobody answers {asked}"),
+        }
+    }
+
+    /// Everybody goes, every master is healthy: nothing may be left.
+    fn clear(&mut self) {
+        for request in std::mem::take(&mut self.asked) {
+            self.machine.handle_cancel(self.now, RequestId(request));
+        }
+        for (_, hold) in std::mem::take(&mut self.holds) {
+            self.machine.handle_release(self.now, None, hold);
+        }
+        // What is unanswered now will never be: every connection is replaced.
+        for node in 0..self.wires.len() {
+            self.wires[node].room = None;
+            self.wires[node].run_id = format!("cleared{node}");
+            if std::mem::take(&mut self.wires[node].connected) {
+                self.breaks(node);
+            }
+        }
+        for _ in 0..600 {
+            self.pump();
+            self.unseen.clear();
+            if self.left() == NOTHING_LEFT {
+                return;
+            }
+            for node in 0..self.wires.len() {
+                while let Some(asked) = self.wires[node].unseen.pop_front() {
+                    if asked == "DIAL" {
+                        self.connects(node);
+                    } else if asked != "CLOSE" {
+                        let told = self.answer(node, &asked);
+                        self.says(node, &reply(&told));
+                    }
+                    self.pump();
+                }
+            }
+            self.pass(Duration::from_millis(100));
+        }
+        panic!("once everything is over there are still {}", self.left());
+    }
+}
+
+/// Takes the next of `unseen`, which must be `told`.
+fn next(unseen: &mut std::collections::VecDeque<String>, told: &str) -> Result<(), String> {
+    if told == "-" {
+        return same(&format!("{unseen:?}"), "[]");
+    }
+    match (unseen.pop_front(), told.strip_suffix("..")) {
+        (None, _) => Err("nothing happened".into()),
+        (Some(happened), Some(start)) if happened.starts_with(start) => Ok(()),
+        (Some(happened), _) => same(&happened, told),
+    }
+}
+
+fn same(happened: &str, told: &str) -> Result<(), String> {
+    if happened == told { Ok(()) } else { Err(format!("instead: {happened}")) }
+}
+
+fn rest(step: &str) -> &str {
+    step.split_once(' ').map_or("", |(_, rest)| rest.trim())
+}
+
+/// `n2` or `n2-4`.
+fn places(nodes: &str) -> std::ops::Range<usize> {
+    let place = |word: &str| -> usize {
+        word.trim_start_matches('n').parse().unwrap_or_else(|_| panic!("no step: {nodes}"))
+    };
+    let (first, last) = nodes.split_once('-').unwrap_or((nodes, nodes));
+    place(first) - 1..place(last)
+}
+
+/// `2.5ms`, `200us`, `10s`.
+pub(super) fn span(words: &str) -> Duration {
+    let digits = words.trim_end_matches(char::is_alphabetic);
+    let number: f64 = digits.parse().unwrap_or_else(|_| panic!("{words} is no span"));
+    let nanos = match &words[digits.len()..] {
+        "s" => 1e9,
+        "ms" => 1e6,
+        "us" => 1e3,
+        "ns" => 1.0,
+        unit => panic!("{unit} is no unit"),
+    };
+    Duration::from_nanos((number * nanos).round() as u64)
+}

@@ -1,0 +1,136 @@
+//! Commands and events as words, words as the replies of a master.
+
+use super::super::{AttemptId, Event, Loss, NotExtended, Release, wire};
+use crate::report::NodeReport;
+use redis::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const RELEASE: &str = include_str!("../scripts/release.lua");
+
+/// Tokens by the order in which they were first seen: `#1`, `#2`.
+#[derive(Default)]
+pub(super) struct Tokens(Vec<String>);
+
+impl Tokens {
+    fn name(&mut self, token: &str) -> String {
+        let known = self.0.iter().position(|one| one == token);
+        let place = known.unwrap_or_else(|| {
+            self.0.push(token.to_owned());
+            self.0.len() - 1
+        });
+        format!("#{}", place + 1)
+    }
+}
+
+/// A command with its arguments; scripts and tokens by their names.
+pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
+    let Value::Array(parts) = sent else { panic!("{sent:?} is no command") };
+    let hash = redis::Script::new(wire::EXTEND).get_hash().to_owned();
+    let words = parts.iter().map(|part| match wire::text(part).expect("a bulk string") {
+        RELEASE => "release".to_owned(),
+        text if text == wire::EXTEND || text == hash => "extend".to_owned(),
+        text if text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            tokens.name(text)
+        }
+        text => text.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// An event; a win is noted under the number of its request.
+pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> String {
+    match event {
+        Event::Settled => "settled".into(),
+        Event::Acquired { request, attempt, deadline } => {
+            holds.insert(request.0, *attempt);
+            format!("acquired {} until {}", request.0, millis(deadline.as_nanos()))
+        }
+        Event::NotAcquired { request, failure, waited } => {
+            let kind = if failure.contended { "contended" } else { "no quorum" };
+            let tried = failure.attempts;
+            let waited = span(*waited);
+            format!("{kind} {} at {tried} after {waited}: {}", request.0, said(&failure.reports))
+        }
+        Event::NoRandomness { request } => format!("no randomness {}", request.0),
+        Event::Extended { request, result, .. } => match result {
+            Ok(deadline) => {
+                format!("extended {} until {}", request.0, millis(deadline.as_nanos()))
+            }
+            Err(NotExtended::Lost(why)) => format!("extend {} lost: {}", request.0, loss(why)),
+            Err(NotExtended::Unconfirmed(reports)) => {
+                format!("extend {} unconfirmed: {}", request.0, said(reports))
+            }
+        },
+        Event::Released { request, release } => match release {
+            Release::Released => format!("released {}", request.0),
+            Release::Lost(why) => format!("release {} lost: {}", request.0, loss(why)),
+            Release::Unconfirmed(reports) => {
+                format!("release {} unconfirmed: {}", request.0, said(reports))
+            }
+        },
+        Event::Lost { attempt, loss: why } => {
+            let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
+            format!("lost {}: {}", request.expect("a hold"), loss(why))
+        }
+    }
+}
+
+fn loss(loss: &Loss) -> String {
+    match loss {
+        Loss::Lapsed => "lapsed".into(),
+        Loss::QuorumGone(reports) => format!("quorum gone: {}", said(reports)),
+        Loss::Released => "released".into(),
+    }
+}
+
+/// What each master said, in their order.
+fn said(reports: &[NodeReport]) -> String {
+    for (node, report) in reports.iter().enumerate() {
+        assert_eq!(*report.node, *format!("n{}", node + 1), "a report under another name");
+    }
+    reports.iter().map(|one| one.answer.to_string()).collect::<Vec<_>>().join(" | ")
+}
+
+/// A master's reply in RESP3.
+pub(super) fn reply(words: &str) -> Vec<u8> {
+    let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
+    match first {
+        "ok" => "+OK\r\n".into(),
+        "nil" => "_\r\n".into(),
+        "hello" => format!(
+            "%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:{rest}\r\n"
+        )
+        .into(),
+        "server" => info(&format!("# Server\r\nredis_version:7.0.15\r\nrun_id:{rest}\r\n")),
+        "master" => info("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"),
+        "replica" => {
+            let (host, port) = rest.split_once(':').expect("host:port");
+            info(&format!("role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\n"))
+        }
+        "text" => format!("${}\r\n{rest}\r\n", rest.len()).into(),
+        "push" => format!(">2\r\n$7\r\nmessage\r\n${}\r\n{rest}\r\n", rest.len()).into(),
+        "raw" => rest.replace("\\r\\n", "\r\n").into(),
+        _ if first.parse::<i64>().is_ok() => format!(":{first}\r\n").into(),
+        _ if first.starts_with('-') => format!("{words}\r\n").into(),
+        _ => panic!("no reply is called {words}"),
+    }
+}
+
+fn info(text: &str) -> Vec<u8> {
+    format!("={}\r\ntxt:{text}\r\n", text.len() + 4).into()
+}
+
+/// Nanoseconds as milliseconds: `9898ms`, `2.5ms`.
+pub(super) fn millis(nanos: u64) -> String {
+    let (whole, rest) = (nanos / 1_000_000, nanos % 1_000_000);
+    let fraction = format!("{rest:06}");
+    match fraction.trim_end_matches('0') {
+        "" => format!("{whole}ms"),
+        digits => format!("{whole}.{digits}ms"),
+    }
+}
+
+fn span(span: Duration) -> String {
+    millis(u64::try_from(span.as_nanos()).expect("a sane span"))
+}
