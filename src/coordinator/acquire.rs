@@ -240,7 +240,7 @@ impl Coordinator {
 
 impl Round {
     /// Notes an answer to an acquire, and counts it.
-    fn vote(&mut self, node: usize, answer: Answer, now: Instant) {
+    pub(super) fn vote(&mut self, node: usize, answer: Answer, now: Instant) {
         let vote = match &answer {
             Answer::Granted => Vote::Granted,
             Answer::Unknown(_) => Vote::Unknown,

@@ -227,14 +227,6 @@ impl Coordinator {
         self.judge_release(id);
     }
 
-    /// The operation timeout has passed: the release goes on, but nobody waits for it.
-    pub(super) fn release_unanswered(&mut self, now: Instant, id: RoundId, node: usize) {
-        if let Some(round) = self.rounds.get_mut(&id) {
-            round.deletion(node, Answer::Unknown(Cause::TimedOut), now);
-            self.judge_release(id);
-        }
-    }
-
     pub(super) fn judge_release(&mut self, id: RoundId) {
         let Some(round) = self.rounds.get_mut(&id) else { return };
         let round::Purpose::Release { request, tally } = &mut round.purpose else { return };
@@ -271,7 +263,7 @@ impl Coordinator {
 
 impl Round {
     /// Notes an answer to an extension.
-    fn report(&mut self, node: usize, answer: Answer, now: Instant) {
+    pub(super) fn report(&mut self, node: usize, answer: Answer, now: Instant) {
         let report = match &answer {
             Answer::Held => Report::Held,
             Answer::Vacant => Report::Vacant,
@@ -286,7 +278,7 @@ impl Round {
     }
 
     /// Notes an answer to a release.
-    fn deletion(&mut self, node: usize, answer: Answer, now: Instant) {
+    pub(super) fn deletion(&mut self, node: usize, answer: Answer, now: Instant) {
         let vote = match &answer {
             Answer::Deleted => Vote::Granted,
             Answer::Vacant => Vote::Refused,

@@ -96,18 +96,25 @@ impl Coordinator {
         }
     }
 
-    /// The operation timeout of a round has passed: what has not been answered is unknown.
+    /// The operation timeout of a round has passed: what has not been answered is unknown. All of
+    /// it before the round is judged, or the failure would be told as if some were still awaited.
     pub(super) fn time_out(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get(&id) else { return };
-        for node in round.outstanding() {
-            let silent = Answer::Unknown(Cause::TimedOut);
-            match self.rounds.get(&id).map(|round| &round.purpose) {
-                Some(round::Purpose::Acquire { .. }) => self.vote_acquire(now, id, node, silent),
-                Some(round::Purpose::Extend { .. }) => self.vote_extension(now, id, node, silent),
-                Some(round::Purpose::Release { .. }) => {
-                    self.release_unanswered(now, id, node);
-                }
-                None => return,
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let silent = Answer::Unknown(Cause::TimedOut);
+        let outstanding = round.outstanding().into_iter();
+        match round.purpose {
+            round::Purpose::Acquire { .. } => {
+                outstanding.for_each(|node| round.vote(node, silent.clone(), now));
+                self.judge_acquire(now, id);
+            }
+            round::Purpose::Extend { .. } => {
+                outstanding.for_each(|node| round.report(node, silent.clone(), now));
+                self.judge_extension(now, id);
+            }
+            // The release goes on, but nobody waits for it any more.
+            round::Purpose::Release { .. } => {
+                outstanding.for_each(|node| round.deletion(node, silent.clone(), now));
+                self.judge_release(id);
             }
         }
     }
