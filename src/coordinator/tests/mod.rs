@@ -4,11 +4,13 @@
 //! does about it. `schedules/` lets chance write the scripts, against masters that execute them.
 
 mod acquire;
+mod cancels;
 mod handshake;
 mod replies;
 mod script;
 mod stage;
 mod verdicts;
+mod waiting;
 mod words;
 
 use crate::address::Login;
