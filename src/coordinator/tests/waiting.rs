@@ -136,7 +136,7 @@ fn a_pause_is_not_lengthened_by_what_comes_late() {
 }
 
 #[test]
-fn the_last_attempt_is_at_the_end_of_the_wait_and_has_no_use_for_a_remaining_life() {
+fn the_last_attempt_is_at_the_end_of_the_wait() {
     play(
         1,
         &format!(
@@ -156,7 +156,7 @@ fn the_last_attempt_is_at_the_end_of_the_wait_and_has_no_use_for_a_remaining_lif
              next 7ms
              +2ms
              n1 < SET r #3 NX PX 10000
-             n1 < -
+             n1 < PTTL r
              = -
              +1ms
              n1 > nil
@@ -178,24 +178,22 @@ fn a_wait_of_zero_makes_one_attempt_and_a_wait_for_ever_goes_on() {
 }
 
 #[test]
-fn a_refusal_tells_how_long_the_other_holds_it() {
+fn the_failure_tells_how_long_the_other_holds_it() {
     play(
         3,
-        "acquire 1 r wait 3ms
+        "acquire 1 r wait 2ms
          n1-3 < SET ..
-         n1-2 > nil
+         n1-3 > nil
          n1-3 < EVAL ..
-         n3 > nil
          n1-3 > 0
-         +2.5ms
-         n1-3 < SET ..
+         +2ms
+         n1-3 < SET r #2 NX PX 10000
          n1-3 < PTTL r
          n1 > nil
          n1 > 1500
          n2 > nil
-         n2 > 1600
-         n1-3 < EVAL ..
-         cancel 1",
+         n1-3 < EVAL release 1 r #2
+         = contended 1 at 2 after 2ms: held for 1s 500ms yet | held | not waited for",
     );
 }
 
