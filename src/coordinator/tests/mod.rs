@@ -5,7 +5,10 @@
 
 mod acquire;
 mod cancels;
+mod connections;
+mod handover;
 mod handshake;
+mod ledger;
 mod replies;
 mod script;
 mod stage;
