@@ -274,7 +274,7 @@ impl Coordinator {
     }
 
     fn is_current(&self, node: usize, epoch: Epoch) -> bool {
-        self.sessions.get(node).is_some_and(|session| session.epoch() == epoch)
+        self.sessions.get(node).is_some_and(|session| session.is_current(epoch))
     }
 
     fn next_id(&mut self) -> u64 {

@@ -343,6 +343,12 @@ impl Session {
         self.epoch
     }
 
+    /// Whether an event of this connection still means anything. What a connection says after it
+    /// was given up is as stale as what an older one says.
+    pub(super) fn is_current(&self, epoch: Epoch) -> bool {
+        self.epoch == epoch && !matches!(self.state, State::Down { .. })
+    }
+
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.state, State::Open { .. })
     }
