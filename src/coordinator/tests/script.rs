@@ -183,9 +183,8 @@ impl Stage {
         for node in 0..self.wires.len() {
             self.wires[node].room = None;
             self.wires[node].run_id = format!("cleared{node}");
-            if std::mem::take(&mut self.wires[node].connected) {
-                self.breaks(node);
-            }
+            // Ends a dial as well as a connection.
+            self.breaks(node);
         }
         for _ in 0..600 {
             self.pump();

@@ -1,0 +1,242 @@
+//! Release, leave, and what is told of them.
+
+use super::{open, play};
+
+const HELD: &str = "acquire 1 r
+                    n1-5 < SET r #1 NX PX 10000
+                    n1-5 > ok
+                    = acquired 1 until 9898ms
+                    ";
+
+fn held(script: &str) {
+    play(5, &format!("{HELD}{script}"));
+}
+
+#[test]
+fn a_release_is_told_when_a_quorum_has_deleted_and_the_rest_is_owed() {
+    held(
+        "release 2 of 1
+         n1-5 < EVAL release 1 r #1
+         n5 > 1
+         n2 > 1
+         = -
+         n4 > 1
+         = released 2
+         debts 2
+         n1 > 0
+         n3 > 1
+         = -
+         debts 0",
+    );
+}
+
+/// What the five say (`d`eleted, `v`acant, `e`rror, `_` silence until the timeout), and the outcome.
+const RELEASES: [(&str, &str); 9] = [
+    ("ddd__", "released 2"),
+    ("vvddd", "released 2"),
+    ("eeddd", "released 2"),
+    ("ddv__", "release 2 unconfirmed: deleted | deleted | no key there | no answer in time | .."),
+    ("vvv__", "release 2 unconfirmed: no key there | no key there | no key there | not waited .."),
+    ("_____", "release 2 unconfirmed: no answer in time | .."),
+    ("eee__", "release 2 unconfirmed: error of the server (LOADING) | .."),
+    ("ddve_", "release 2 unconfirmed: deleted | deleted | no key there | error of the server .."),
+    ("vdede", "release 2 unconfirmed: no key there | deleted | error of the server (LOADING) | .."),
+];
+
+#[test]
+fn a_release_comes_to_what_the_masters_say() {
+    for (said, event) in RELEASES {
+        let mut stage = open(5);
+        stage.steps(HELD);
+        stage.steps("release 2 of 1 \n n1-5 < EVAL ..");
+        for (node, glyph) in said.chars().enumerate() {
+            match glyph {
+                'd' => stage.steps(&format!("n{} > 1", node + 1)),
+                'v' => stage.steps(&format!("n{} > 0", node + 1)),
+                'e' => stage.steps(&format!("n{} > -LOADING", node + 1)),
+                _ => {}
+            }
+        }
+        if stage.unseen.is_empty() {
+            stage.steps("+199.999ms \n = - \n +1us");
+        }
+        stage.steps(&format!("= {event} \n = -"));
+        let owed = said.len() - said.matches(['d', 'v']).count();
+        stage.steps(&format!("debts {owed}"));
+    }
+}
+
+#[test]
+fn a_release_after_a_loss_tells_of_the_loss_and_deletes_all_the_same() {
+    held(
+        "+9.898s
+         = lost 1: lapsed
+         release 2 of 1
+         n1-5 < EVAL release 1 r #1
+         = release 2 lost: lapsed
+         debts 5",
+    );
+    held(
+        "extend 2 of 1
+         n1-5 < EVALSHA ..
+         n1-3 > 0
+         = lost 1: ..
+         = extend 2 lost: ..
+         release 3 of 1
+         n1-5 < EVAL release 1 r #1
+         = release 3 lost: quorum gone: ..",
+    );
+}
+
+#[test]
+fn a_release_at_the_deadline_is_after_the_loss_even_before_the_timer() {
+    let mut stage = open(5);
+    stage.steps(HELD);
+    stage.steps("+9.897s");
+    stage.now = stage.now.after(std::time::Duration::from_millis(1));
+    stage.play(
+        "release 2 of 1
+         n1-5 < EVAL release 1 r #1
+         = lost 1: lapsed
+         = release 2 lost: lapsed",
+    );
+}
+
+#[test]
+fn only_masters_that_were_asked_are_released() {
+    play(
+        5,
+        "n4-5 breaks
+         acquire 1 r
+         n1-3 < SET ..
+         n1-3 > ok
+         = acquired 1 ..
+         +50ms
+         n4-5 greets
+         n4-5 < CLIENT KILL ID 1
+         n4-5 > 1
+         release 2 of 1
+         n1-3 < EVAL release 1 r #1
+         n4-5 < -
+         n1-3 > 1
+         = released 2
+         debts 0",
+    );
+}
+
+#[test]
+fn a_master_that_is_down_is_unknown_and_owes() {
+    held(
+        "n3-5 breaks
+         release 2 of 1
+         n1-2 < EVAL ..
+         = release 2 unconfirmed: not waited for | not waited for | down (reset by peer) | \
+           down (reset by peer) | down (reset by peer)
+         debts 5
+         +50ms
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         n3 < EVAL release 1 r #1
+         n3 > 1
+         debts 4
+         n4-5 < DIAL",
+    );
+}
+
+#[test]
+fn a_release_whose_connection_is_lost_can_still_be_confirmed_over_the_next_one() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET ..
+         n1 > ok
+         = acquired 1 ..
+         release 2 of 1
+         n1 < EVAL ..
+         n1 breaks
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > 1
+         n1 < EVAL release 1 r #1
+         = -
+         n1 > 1
+         = released 2",
+    );
+}
+
+#[test]
+fn a_release_during_an_extension_ends_it_and_late_answers_revive_nothing() {
+    let mut stage = open(5);
+    stage.steps(HELD);
+    stage.steps(
+        "extend 2 of 1
+         n1-5 < EVALSHA ..
+         n1-2 > 1
+         release 3 of 1
+         n1-5 < EVAL release 1 r #1
+         n3 > 1
+         = extend 2 lost: released
+         n4-5 > 0
+         n1-5 > 1
+         = released 3
+         = -
+         n1-5 < -
+         extend 4 of 1
+         = extend 4 lost: released
+         n1-5 < -",
+    );
+    assert_eq!(stage.left(), super::stage::NOTHING_LEFT);
+    stage.play("+9.999s \n = -");
+}
+
+#[test]
+fn an_extension_in_flight_at_the_release_ends_at_its_timeout_at_the_latest() {
+    held(
+        "extend 2 of 1
+         n1-5 < EVALSHA ..
+         drop 1
+         n1-5 < EVAL ..
+         = -
+         +200ms
+         = extend 2 lost: released",
+    );
+}
+
+#[test]
+fn a_guard_that_is_dropped_releases_without_telling_anybody() {
+    held("drop 1 \n n1-5 < EVAL release 1 r #1 \n n1-5 > 1 \n = - \n debts 0 \n +9.9s \n = -");
+}
+
+#[test]
+fn what_is_left_stays_until_it_expires() {
+    let mut stage = open(5);
+    stage.steps(HELD);
+    stage.steps("leave 1 \n n1-5 < - \n debts 0");
+    assert_eq!(stage.left(), super::stage::NOTHING_LEFT);
+    stage
+        .play("+9.999s \n = - \n extend 2 of 1 \n = extend 2 lost: released \n drop 1 \n n1-5 < -");
+}
+
+#[test]
+fn a_release_while_grants_are_still_on_their_way_goes_behind_every_set() {
+    play(
+        5,
+        "n5 takes 0
+         acquire 1 r
+         n1-4 < SET ..
+         n1-3 > ok
+         = acquired 1 ..
+         release 2 of 1
+         n1-4 < EVAL ..
+         n5 takes all
+         n5 < SET r #1 NX PX 10000
+         n5 < EVAL release 1 r #1
+         n1-3 > 1
+         = released 2
+         n4-5 > ok
+         n4-5 > 1
+         debts 0",
+    );
+}
