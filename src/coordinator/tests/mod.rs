@@ -14,6 +14,7 @@ mod loss;
 mod queue;
 mod release;
 mod replies;
+mod schedules;
 mod script;
 mod silence;
 mod stage;

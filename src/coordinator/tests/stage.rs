@@ -4,7 +4,9 @@
 //! until the test has named it, so that nothing happens unseen.
 
 use super::super::wire::Replies;
-use super::super::{Acquire, Action, AttemptId, Coordinator, Epoch, Random, RequestId, Settings};
+use super::super::{
+    Acquire, Action, AttemptId, Coordinator, Epoch, Event, Random, RequestId, Settings,
+};
 use super::words::{Tokens, command, event};
 use crate::address::Login;
 use crate::quorum::{Backoff, Drift, Instant, Membership};
@@ -57,6 +59,8 @@ pub(super) struct Stage {
     pub(super) jitter: Arc<AtomicU64>,
     /// Events that no test has named yet.
     pub(super) unseen: VecDeque<String>,
+    /// All events, for those who do not read words.
+    pub(super) events: Vec<Event>,
     /// Holds, by the number of the acquire that won them.
     pub(super) holds: BTreeMap<u64, AttemptId>,
     /// Acquires that were asked for.
@@ -96,9 +100,10 @@ impl Stage {
             wires: (1..=masters).map(wire).collect(),
             jitter,
             unseen: VecDeque::new(),
+            events: Vec::new(),
             holds: BTreeMap::new(),
             asked: Vec::new(),
-            tokens: Tokens::default(),
+            tokens: Tokens::new(),
         };
         stage.pump();
         stage
@@ -170,8 +175,8 @@ impl Stage {
         }
         (0..self.wires.len()).for_each(|node| self.write(node));
         while let Some(happened) = self.machine.poll_event() {
-            let words = event(&happened, &mut self.holds);
-            self.unseen.push_back(words);
+            self.unseen.push_back(event(&happened, &mut self.holds));
+            self.events.push(happened);
         }
     }
 
@@ -189,6 +194,12 @@ impl Stage {
             wire.unseen.push_back(command(&sent, &mut self.tokens));
         }
         self.machine.handle_written(node, epoch, taken);
+    }
+
+    /// The name of an attempt's token.
+    pub(super) fn token(&mut self, attempt: AttemptId) -> String {
+        let token = self.machine.attempts.get(&attempt).map(|one| one.token.as_str());
+        self.tokens.name(token.expect("an attempt"))
     }
 
     /// What is left in the machine's tables when nothing is asked of it any more.

@@ -9,15 +9,22 @@ use std::time::Duration;
 const RELEASE: &str = include_str!("../scripts/release.lua");
 
 /// Tokens by the order in which they were first seen: `#1`, `#2`.
-#[derive(Default)]
-pub(super) struct Tokens(Vec<String>);
+pub(super) struct Tokens {
+    seen: Vec<String>,
+    extend_hash: String,
+}
 
 impl Tokens {
-    fn name(&mut self, token: &str) -> String {
-        let known = self.0.iter().position(|one| one == token);
+    pub(super) fn new() -> Self {
+        let extend = redis::Script::new(wire::EXTEND);
+        Self { seen: Vec::new(), extend_hash: extend.get_hash().to_owned() }
+    }
+
+    pub(super) fn name(&mut self, token: &str) -> String {
+        let known = self.seen.iter().position(|one| one == token);
         let place = known.unwrap_or_else(|| {
-            self.0.push(token.to_owned());
-            self.0.len() - 1
+            self.seen.push(token.to_owned());
+            self.seen.len() - 1
         });
         format!("#{}", place + 1)
     }
@@ -26,10 +33,9 @@ impl Tokens {
 /// A command with its arguments; scripts and tokens by their names.
 pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
     let Value::Array(parts) = sent else { panic!("{sent:?} is no command") };
-    let hash = redis::Script::new(wire::EXTEND).get_hash().to_owned();
     let words = parts.iter().map(|part| match wire::text(part).expect("a bulk string") {
         RELEASE => "release".to_owned(),
-        text if text == wire::EXTEND || text == hash => "extend".to_owned(),
+        text if text == wire::EXTEND || text == tokens.extend_hash => "extend".to_owned(),
         text if text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             tokens.name(text)
         }
