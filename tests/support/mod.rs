@@ -7,11 +7,13 @@
 #![allow(dead_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub(crate) mod late;
 pub(crate) mod masters;
 pub(crate) mod normalised;
 pub(crate) mod poll;
 pub(crate) mod port;
 pub(crate) mod proxy;
+pub(crate) mod sabotage;
 pub(crate) mod samples;
 pub(crate) mod seed;
 pub(crate) mod server;

@@ -1,0 +1,129 @@
+//! A SET that arrives after its acquire has failed, or whose answer is lost, leaves no key.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::time::{Duration, Instant};
+use support::late::{BATCH, Setup};
+use support::poll::eventually;
+use support::proxy::Proxy;
+use support::seed::Seed;
+use support::witness;
+
+const TTL: Duration = Duration::from_secs(10);
+
+/// 200 acquires each.
+const BATCHES: usize = 200 / BATCH;
+
+const SOON: Duration = Duration::from_secs(10);
+
+#[tokio::test]
+async fn sets_held_beyond_the_timeout_leave_nothing() {
+    let setup = Setup::start(TTL).await;
+    for _ in 0..BATCHES {
+        assert_eq!(setup.held_until_the_acquires_have_failed().await, 0);
+    }
+    for master in &setup.masters[..3] {
+        let sets = witness::calls(master).await["set"];
+        assert!(sets as usize >= BATCHES * BATCH, "the SETs did arrive, late: {sets}");
+    }
+}
+
+#[tokio::test]
+async fn sets_delayed_beyond_the_timeout_leave_nothing() {
+    let mut rng = Seed::from_env_or_random("QUORUMLOCK_SEED_LATE").rng();
+    let setup = Setup::start(TTL).await;
+    for _ in 0..BATCHES {
+        assert_eq!(setup.delayed_beyond_the_timeout(&mut rng).await, 0);
+    }
+}
+
+#[tokio::test]
+async fn sets_that_arrive_behind_their_rollback_leave_nothing() {
+    let setup = Setup::start(TTL).await;
+    for _ in 0..BATCHES {
+        assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
+    }
+    for master in &setup.masters[..3] {
+        assert!(witness::calls(master).await["client|kill"] >= BATCHES as u64);
+    }
+}
+
+#[tokio::test]
+async fn sets_that_arrive_behind_the_release_leave_nothing() {
+    let setup = Setup::start(TTL).await;
+    for _ in 0..BATCHES {
+        assert_eq!(setup.held_until_the_locks_are_released().await, 0);
+    }
+}
+
+#[tokio::test]
+async fn sets_whose_answers_are_lost_leave_nothing() {
+    let setup = Setup::start(TTL).await;
+    for _ in 0..BATCHES {
+        assert_eq!(setup.answers_are_lost().await, 0);
+    }
+    for master in &setup.masters[..3] {
+        let deleted = witness::calls(master).await["del"];
+        assert!(deleted as usize >= BATCHES * BATCH, "the SETs were applied: {deleted}");
+    }
+}
+
+#[tokio::test]
+async fn connections_cut_behind_the_sets_leave_nothing() {
+    let setup = Setup::start(TTL).await;
+    for _ in 0..BATCHES {
+        assert_eq!(setup.cut_behind_the_sets().await, 0);
+    }
+    for master in &setup.masters[..3] {
+        let deleted = witness::calls(master).await["del"];
+        assert!(deleted as usize >= BATCHES * BATCH, "the SETs were applied: {deleted}");
+    }
+}
+
+#[tokio::test]
+async fn connections_cut_at_any_moment_leave_nothing() {
+    let mut rng = Seed::from_env_or_random("QUORUMLOCK_SEED_CUT").rng();
+    let setup = Setup::start(TTL).await;
+    for _ in 0..2 * BATCHES {
+        assert_eq!(setup.cut_at_random(&mut rng).await, 0);
+    }
+}
+
+/// Three masters are stopped under the acquires, and go on when each has been dialled twice more
+/// and `pause` has passed. One of them had granted locks that are released while it is stopped.
+async fn stop_and_go_on(setup: &Setup, pause: Duration) -> usize {
+    let held = setup.hold_a_batch().await;
+    setup.all_vote().await;
+    let stopped = Instant::now();
+    setup.masters[..3].iter().for_each(|master| master.stop());
+    let before: Vec<usize> = setup.proxies.iter().map(Proxy::connections).collect();
+    setup.fail_a_batch().await;
+    drop(held);
+    eventually("each stopped master is dialled twice more", SOON, async || {
+        let now = setup.proxies.iter().map(Proxy::connections);
+        now.zip(&before).all(|(now, before)| now >= before + 2)
+    })
+    .await;
+    tokio::time::sleep(pause.saturating_sub(stopped.elapsed())).await;
+    setup.masters[..3].iter().for_each(|master| master.cont());
+    setup.left().await
+}
+
+#[tokio::test]
+async fn masters_stopped_for_less_than_a_ttl_leave_nothing() {
+    let setup = Setup::start(TTL).await;
+    for _ in 0..BATCHES {
+        assert_eq!(stop_and_go_on(&setup, Duration::ZERO).await, 0);
+    }
+}
+
+#[tokio::test]
+async fn masters_stopped_for_more_than_a_ttl_leave_nothing() {
+    let ttl = Duration::from_secs(4);
+    let setup = Setup::start(ttl).await;
+    for _ in 0..BATCHES {
+        assert_eq!(stop_and_go_on(&setup, ttl + Duration::from_millis(500)).await, 0);
+    }
+}

@@ -1,0 +1,83 @@
+//! The harness proves itself: the scenarios of `late_sets` leave keys behind as soon as rollback
+//! or `CLIENT KILL` is taken away on the wire, and none through the same stream untouched.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use support::late::{BATCH, Setup};
+use support::sabotage::{Sabotage, dial_through};
+use support::seed::Seed;
+use support::server::Server;
+use support::witness;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// What one scenario leaves, on masters of its own.
+async fn left(sabotage: Sabotage, scenario: impl AsyncFnOnce(&Setup) -> usize) -> usize {
+    let setup = Setup::start_with(sabotage).await;
+    let left = scenario(&setup).await;
+    let spoiled = setup.spoiled.load(Ordering::SeqCst);
+    eprintln!("{sabotage:?}: {BATCH} acquires, {spoiled} commands spoiled, {left} keys left");
+    assert_eq!(spoiled > 0, sabotage != Sabotage::Nothing, "{spoiled} commands were spoiled");
+    left
+}
+
+async fn every_scenario(sabotage: Sabotage) -> [usize; 7] {
+    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED_SABOTAGE");
+    let (mut one, mut two) = (seed.rng(), seed.rng());
+    [
+        left(sabotage, Setup::held_until_the_acquires_have_failed).await,
+        left(sabotage, async |it| it.delayed_beyond_the_timeout(&mut one).await).await,
+        left(sabotage, Setup::held_until_the_connections_are_replaced).await,
+        left(sabotage, Setup::held_until_the_locks_are_released).await,
+        left(sabotage, Setup::answers_are_lost).await,
+        left(sabotage, Setup::cut_behind_the_sets).await,
+        left(sabotage, async |it| it.cut_at_random(&mut two).await).await,
+    ]
+}
+
+#[tokio::test]
+async fn without_rollback_every_scenario_leaves_keys() {
+    let left = every_scenario(Sabotage::Rollback).await;
+    assert!(left.iter().all(|&left| left >= BATCH), "{left:?}");
+}
+
+#[tokio::test]
+async fn without_client_kill_what_arrives_behind_the_rollback_stays() {
+    let rolled_back = Setup::held_until_the_connections_are_replaced;
+    assert_eq!(left(Sabotage::Kill, rolled_back).await, 3 * BATCH);
+    let released = Setup::held_until_the_locks_are_released;
+    assert!(left(Sabotage::Kill, released).await >= 2 * BATCH);
+}
+
+#[tokio::test]
+async fn through_the_same_stream_untouched_no_scenario_leaves_a_key() {
+    assert_eq!(every_scenario(Sabotage::Nothing).await, [0; 7]);
+}
+
+#[tokio::test]
+async fn a_command_that_leaves_byte_by_byte_is_spoiled_and_its_neighbours_are_not() {
+    let server = Server::start();
+    let spoiled = Arc::new(AtomicU64::new(0));
+    let dial = dial_through(server.addr(), Sabotage::Rollback, spoiled.clone());
+    let mut stream = dial().await.unwrap();
+    let packed = [
+        redis::cmd("SET").arg("key").arg("value").get_packed_command(),
+        redis::cmd("EVAL").arg("return redis.call('DEL', 'key')").arg(0).get_packed_command(),
+        redis::cmd("PING").get_packed_command(),
+    ];
+    for byte in packed.concat() {
+        stream.write_all(&[byte]).await.unwrap();
+    }
+    stream.flush().await.unwrap();
+    let expected = b"+OK\r\n:0\r\n+PONG\r\n";
+    let mut answers = [0; 16];
+    let read = stream.read_exact(&mut answers);
+    tokio::time::timeout(Duration::from_secs(5), read).await.expect("three answers").unwrap();
+    assert_eq!(&answers, expected);
+    assert_eq!(witness::value(&server, "key").await.as_deref(), Some("value"));
+    assert_eq!(spoiled.load(Ordering::SeqCst), 1);
+}

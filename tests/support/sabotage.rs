@@ -1,0 +1,147 @@
+//! A stream that spoils one kind of command on its way to the server, so that a test can show
+//! what a missing safeguard would cost. It takes the place of a switch in the product: there is
+//! none.
+
+use bytes::{Buf, BytesMut};
+use futures::future::BoxFuture;
+use std::io::Result;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// Which safeguard is taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sabotage {
+    /// None: every command passes as it is.
+    Nothing,
+    /// Each rollback and release (`EVAL`) asks for a key that is not there. It is answered with
+    /// an integer, so the client believes it settled.
+    Rollback,
+    /// Each `CLIENT KILL` names a client that does not exist.
+    Kill,
+}
+
+/// A way to the server for `RedlockBuilder::node_via`; `spoiled` counts what was spoiled.
+pub(crate) fn dial_through(
+    address: SocketAddr,
+    sabotage: Sabotage,
+    spoiled: Arc<AtomicU64>,
+) -> impl Fn() -> BoxFuture<'static, Result<Sabotaged>> + Send + Sync + 'static {
+    move || {
+        let spoiled = spoiled.clone();
+        Box::pin(async move {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            let (incomplete, out) = (BytesMut::new(), BytesMut::new());
+            Ok(Sabotaged { stream, sabotage, incomplete, out, spoiled })
+        })
+    }
+}
+
+/// One connection. What the server says passes untouched.
+#[derive(Debug)]
+pub(crate) struct Sabotaged {
+    stream: TcpStream,
+    sabotage: Sabotage,
+    /// The beginning of a command whose end is yet to come.
+    incomplete: BytesMut,
+    /// Whole commands that the server has not been sent yet.
+    out: BytesMut,
+    spoiled: Arc<AtomicU64>,
+}
+
+impl Sabotaged {
+    fn take(&mut self, bytes: &[u8]) {
+        self.incomplete.extend_from_slice(bytes);
+        while let Some((end, arguments)) = first_command(&self.incomplete) {
+            let command = self.incomplete.split_to(end);
+            let word = |n: usize| arguments.get(n).map(|range| &command[range.clone()]);
+            let is =
+                |n: usize, name: &[u8]| word(n).is_some_and(|it| it.eq_ignore_ascii_case(name));
+            let instead = match self.sabotage {
+                Sabotage::Rollback if is(0, b"EVAL") => {
+                    Some(redis::cmd("EXISTS").arg("quorumlock-nothing").get_packed_command())
+                }
+                Sabotage::Kill if is(0, b"CLIENT") && is(1, b"KILL") => {
+                    let mut kill = redis::cmd("CLIENT");
+                    Some(kill.arg("KILL").arg("ID").arg(999_999_999).get_packed_command())
+                }
+                _ => None,
+            };
+            if instead.is_some() {
+                self.spoiled.fetch_add(1, Ordering::SeqCst);
+            }
+            self.out.extend_from_slice(instead.as_deref().unwrap_or(&command));
+        }
+    }
+
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        while !self.out.is_empty() {
+            let written = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.out))?;
+            self.out.advance(written);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Sabotaged {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<Result<usize>> {
+        ready!(self.poll_drain(cx))?;
+        self.take(bytes);
+        // What does not fit into the socket now leaves with the next write or flush.
+        match self.poll_drain(cx) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Ready(Ok(bytes.len())),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        ready!(self.poll_drain(cx))?;
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        ready!(self.poll_drain(cx))?;
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl AsyncRead for Sabotaged {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, into)
+    }
+}
+
+/// Where the first command ends, and where its arguments stand; `None` while bytes are missing.
+fn first_command(bytes: &[u8]) -> Option<(usize, Vec<Range<usize>>)> {
+    let (count, mut at) = header(bytes, 0, b'*')?;
+    let mut arguments = Vec::with_capacity(count);
+    for _ in 0..count {
+        let (len, start) = header(bytes, at, b'$')?;
+        at = start + len + 2;
+        arguments.push(start..start + len);
+    }
+    (at <= bytes.len()).then_some((at, arguments))
+}
+
+/// The number behind the marker that stands at `at`, and where its line ends.
+fn header(bytes: &[u8], at: usize, marker: u8) -> Option<(usize, usize)> {
+    let rest = bytes.get(at..)?;
+    let end = rest.windows(2).position(|two| two == b"\r\n")?;
+    assert_eq!(rest[0], marker, "commands are arrays of bulk strings");
+    let number = std::str::from_utf8(&rest[1..end]).expect("digits").parse().expect("a length");
+    Some((number, at + end + 2))
+}
