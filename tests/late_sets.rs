@@ -5,7 +5,7 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use support::late::{BATCH, Setup};
+use support::late::setup::{BATCH, Setup};
 use support::poll::eventually;
 use support::proxy::Proxy;
 use support::seed::Seed;

@@ -8,7 +8,7 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use support::late::{BATCH, Setup};
+use support::late::setup::{BATCH, Setup};
 use support::sabotage::{Sabotage, dial_through};
 use support::seed::Seed;
 use support::server::Server;

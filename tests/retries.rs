@@ -1,0 +1,173 @@
+//! An attempt that failed is in nobody's way, the next attempt of the same caller included.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use futures::future::join_all;
+use quorumlock::{AcquireError, ExtendError, Redlock, Released};
+use std::time::Duration;
+use support::late::setup::Setup;
+use support::masters::Masters;
+use support::poll::eventually;
+use support::proxy::{Direction::*, Proxy};
+use support::sabotage::Sabotage;
+use support::seed::{Rng, Seed};
+use support::server::Server;
+use support::witness;
+
+const SOON: Duration = Duration::from_secs(10);
+
+/// Before the keys expire by themselves.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The first node is behind the proxy. Nothing here is about timeouts.
+async fn connect(proxy: &Proxy, masters: &[Server]) -> Redlock {
+    let direct = masters[1..].iter().map(Server::url);
+    let builder = Redlock::builder().node(proxy.url()).nodes(direct);
+    builder.operation_timeout(Duration::from_millis(900)).connect().await.unwrap()
+}
+
+/// Lets each connection carry its handshake and a few commands more, a random number of bytes.
+async fn flap(proxy: &Proxy, mut rng: Rng) {
+    let mut seen = 0;
+    loop {
+        if proxy.connections() > seen {
+            seen = proxy.connections();
+            proxy.cut_after(ToServer, rng.within(800..5_000));
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn one_flapping_node_of_five_never_costs_an_attempt() {
+    let rng = Seed::from_env_or_random("QUORUMLOCK_SEED_FLAP").rng();
+    let masters = Masters::start(5);
+    let proxy = Proxy::start(masters[0].addr());
+    let redlock = connect(&proxy, &masters).await;
+    let mut rounds = 0;
+    let work = async {
+        while proxy.connections() < 40 || rounds < 300 {
+            let guard = redlock.try_acquire("r").await.unwrap();
+            assert_eq!(guard.release().await, Released::Released);
+            rounds += 1;
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = flap(&proxy, rng) => {}
+    }
+    assert_eq!(witness::calls(&masters[4]).await["set"], rounds, "one attempt each");
+    proxy.cut_after(ToServer, None);
+    witness::eventually_no_keys(&masters, GRACE).await;
+}
+
+#[tokio::test]
+async fn a_node_that_flaps_and_is_needed_costs_an_attempt_per_break_at_most() {
+    let rng = Seed::from_env_or_random("QUORUMLOCK_SEED_FLAP").rng();
+    let masters = Masters::start(3);
+    let proxy = Proxy::start(masters[0].addr());
+    masters.kill(1);
+    let redlock = connect(&proxy, &masters).await;
+    let mut rounds = 0;
+    let work = async {
+        while proxy.connections() < 40 || rounds < 100 {
+            let guard = redlock.acquire("r").await.unwrap();
+            guard.release().await;
+            rounds += 1;
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = flap(&proxy, rng) => {}
+    }
+    let attempts = witness::calls(&masters[2]).await["set"];
+    let breaks = proxy.connections() as u64;
+    assert!(attempts <= rounds + breaks, "{attempts} attempts, {rounds} locks, {breaks} breaks");
+    proxy.cut_after(ToServer, None);
+    witness::eventually_no_keys(&masters, GRACE).await;
+}
+
+#[tokio::test]
+async fn the_rollback_of_a_first_attempt_does_not_touch_the_second() {
+    // With CLIENT KILL in force the old rollback would never arrive.
+    let setup = Setup::start_with(Sabotage::Kill).await;
+    for round in 0..10 {
+        let resource = format!("r{round}");
+        let old = setup.links(3);
+        old.iter().for_each(|link| link.hold(ToServer));
+        let first = setup.redlock.try_acquire(resource.as_str()).await;
+        assert!(matches!(first, Err(AcquireError::NoQuorum(_))), "{first:?}");
+        setup.all_vote().await;
+        let second = setup.redlock.acquire(resource.as_str()).await.unwrap();
+        let everywhere = async || witness::holders(&setup.masters, &resource).await.len() == 5;
+        eventually("the second attempt stands on all masters", SOON, everywhere).await;
+        let before = witness::values(&setup.masters, &resource).await;
+        let rollbacks = async || {
+            let calls = join_all(setup.masters[..3].iter().map(witness::calls)).await;
+            calls.iter().map(|calls| calls["eval"]).sum::<u64>()
+        };
+        let rollbacks_before = rollbacks().await;
+        old.iter().for_each(|link| link.let_go(ToServer));
+        eventually("the old connections have ended", SOON, async || {
+            old.iter().all(|link| !link.is_live())
+        })
+        .await;
+        // The old connections carried those of a few probes, too.
+        assert!(rollbacks().await >= rollbacks_before + 3, "the old rollbacks did arrive");
+        assert_eq!(witness::values(&setup.masters, &resource).await, before);
+        second.extend().await.unwrap();
+        assert_eq!(second.release().await, Released::Released);
+    }
+}
+
+async fn forget_scripts(masters: &[Server]) {
+    for master in masters {
+        witness::ask::<()>(master, redis::cmd("SCRIPT").arg("FLUSH")).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn forgotten_scripts_cost_one_extension_and_no_key() {
+    let masters = Masters::start(5);
+    let patient = Redlock::builder().operation_timeout(Duration::from_millis(900));
+    let redlock = patient.nodes(masters.urls()).connect().await.unwrap();
+    for round in 0..20 {
+        let guard = redlock.acquire(format!("r{round}")).await.unwrap();
+        forget_scripts(&masters).await;
+        let deadline = guard.deadline();
+        let refused = guard.extend().await.unwrap_err();
+        assert!(matches!(refused, ExtendError::Unextended(_)), "{refused}");
+        assert!(refused.to_string().contains("NOSCRIPT"), "{refused}");
+        assert_eq!(guard.deadline(), deadline, "nothing is destroyed");
+        assert!(guard.is_valid());
+        assert!(guard.extend().await.unwrap() > deadline);
+        forget_scripts(&masters).await;
+        assert_eq!(guard.release().await, Released::Released);
+    }
+    witness::eventually_no_keys(&masters, Duration::from_secs(1)).await;
+}
+
+#[tokio::test]
+async fn a_minority_that_forgot_its_scripts_is_prolonged_by_the_next_extension() {
+    let masters = Masters::start(5);
+    let patient = Redlock::builder().operation_timeout(Duration::from_millis(900));
+    let redlock = patient.nodes(masters.urls()).connect().await.unwrap();
+    let guard = redlock.acquire("r").await.unwrap();
+    let everywhere = async || witness::holders(&masters, "r").await.len() == 5;
+    eventually("it stands on all masters", SOON, everywhere).await;
+    let lives = async || join_all(masters.iter().map(|it| witness::pttl(it, "r"))).await;
+    for _ in 0..10 {
+        forget_scripts(&masters[..2]).await;
+        let before = lives().await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        eventually("an extension prolongs the key on every master", SOON, async || {
+            guard.extend().await.unwrap();
+            lives().await.iter().zip(&before).all(|(now, before)| now > before)
+        })
+        .await;
+    }
+    assert_eq!(guard.release().await, Released::Released);
+    witness::eventually_no_keys(&masters, Duration::from_secs(1)).await;
+}

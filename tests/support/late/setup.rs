@@ -1,0 +1,113 @@
+//! Five masters, of which three are behind proxies, and batches of acquires.
+
+use super::super::masters::Masters;
+use super::super::poll::eventually;
+use super::super::proxy::{Link, Proxy, in_front_of};
+use super::super::sabotage::{Sabotage, dial_through};
+use super::super::witness;
+use futures::future::join_all;
+use quorumlock::{AcquireError, Guard, Redlock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Acquires at the same time, each of a resource of its own.
+pub(crate) const BATCH: usize = 50;
+
+pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_millis(60);
+
+/// Long enough for anything that will happen, on a busy machine.
+pub(super) const SOON: Duration = Duration::from_secs(20);
+
+/// Five masters, a proxy before each of the first three.
+pub(crate) struct Setup {
+    pub(crate) masters: Masters,
+    pub(crate) proxies: Vec<Proxy>,
+    pub(crate) redlock: Redlock,
+    pub(crate) spoiled: Arc<AtomicU64>,
+    named: AtomicU64,
+}
+
+impl Setup {
+    pub(crate) async fn start(ttl: Duration) -> Self {
+        Self::start_over(ttl, None).await
+    }
+
+    /// With a stream between client and network that takes a safeguard away.
+    pub(crate) async fn start_with(sabotage: Sabotage) -> Self {
+        Self::start_over(Duration::from_secs(10), Some(sabotage)).await
+    }
+
+    async fn start_over(ttl: Duration, sabotage: Option<Sabotage>) -> Self {
+        let masters = Masters::start(5);
+        let proxies = in_front_of(masters[..3].iter().map(|master| master.addr()));
+        let behind = proxies.iter().map(Proxy::addr);
+        let addresses = behind.chain(masters[3..].iter().map(|master| master.addr()));
+        let spoiled = Arc::new(AtomicU64::new(0));
+        let builder = addresses.fold(Redlock::builder(), |builder, address| {
+            let url = format!("redis://{address}");
+            match sabotage {
+                None => builder.node(url),
+                Some(how) => builder.node_via(url, dial_through(address, how, spoiled.clone())),
+            }
+        });
+        let builder = builder.ttl(ttl).operation_timeout(OPERATION_TIMEOUT);
+        let redlock = builder.connect_timeout(Duration::from_millis(250)).connect().await.unwrap();
+        Self { masters, proxies, redlock, spoiled, named: AtomicU64::new(0) }
+    }
+
+    pub(crate) async fn fail_a_batch(&self) {
+        self.fail(&self.names()).await;
+    }
+
+    pub(super) async fn fail(&self, names: &[String]) {
+        let acquires =
+            names.iter().map(|name| self.redlock.try_acquire(name.as_str()).into_future());
+        for result in join_all(acquires).await {
+            assert!(matches!(&result, Err(AcquireError::NoQuorum(_))), "{result:?}");
+        }
+    }
+
+    pub(crate) async fn hold_a_batch(&self) -> Vec<Guard> {
+        let names = self.names();
+        let acquires = names.iter().map(|name| self.redlock.acquire(name.as_str()).into_future());
+        join_all(acquires).await.into_iter().map(Result::unwrap).collect()
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        (0..BATCH).map(|_| format!("late:{:06}", self.number())).collect()
+    }
+
+    fn number(&self) -> u64 {
+        self.named.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The connection that each of the first proxies carries now.
+    pub(crate) fn links(&self, proxies: usize) -> Vec<Arc<Link>> {
+        let newest = |proxy: &Proxy| proxy.link(proxy.connections() - 1);
+        self.proxies[..proxies].iter().map(newest).collect()
+    }
+
+    /// Waits until every node takes part again: one more lock stands on all five. What was sent
+    /// on the same connections before has been executed by then.
+    pub(crate) async fn all_vote(&self) {
+        eventually("a lock stands on every master", SOON, async || {
+            let probe = format!("probe:{}", self.number());
+            let Ok(_guard) = self.redlock.try_acquire(probe.as_str()).await else { return false };
+            let patience = Instant::now() + OPERATION_TIMEOUT;
+            while Instant::now() < patience {
+                if witness::holders(&self.masters, &probe).await.len() == self.masters.len() {
+                    return true;
+                }
+            }
+            false
+        })
+        .await;
+    }
+
+    /// The keys on all masters together, but for those of the probes.
+    pub(crate) async fn late_keys(&self) -> usize {
+        let keys = join_all(self.masters.iter().map(witness::keys)).await;
+        keys.into_iter().flat_map(Result::unwrap).filter(|key| key.starts_with("late:")).count()
+    }
+}
