@@ -59,6 +59,23 @@ async fn sets_that_arrive_behind_the_release_leave_nothing() {
 }
 
 #[tokio::test]
+async fn where_no_client_may_be_killed_the_rollback_is_repeated() {
+    let setup = Setup::start(TTL).await;
+    for master in setup.masters.iter() {
+        let mut forbid = redis::cmd("ACL");
+        forbid.arg("SETUSER").arg("default").arg("-client|kill");
+        witness::ask::<()>(master, &forbid).await.unwrap();
+    }
+    for _ in 0..BATCHES {
+        assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
+    }
+    for master in &setup.masters[..3] {
+        let deleted = witness::calls(master).await["del"];
+        assert!(deleted as usize >= BATCHES * BATCH, "the SETs were applied: {deleted}");
+    }
+}
+
+#[tokio::test]
 async fn sets_whose_answers_are_lost_leave_nothing() {
     let setup = Setup::start(TTL).await;
     for _ in 0..BATCHES {
