@@ -4,11 +4,14 @@
 
 mod support;
 
+use quorumlock::Redlock;
 use std::time::{Duration, Instant};
 use support::late::setup::{BATCH, Setup};
+use support::masters::Masters;
 use support::poll::eventually;
-use support::proxy::Proxy;
+use support::proxy::{Cut, Direction::*, Proxy};
 use support::seed::Seed;
+use support::server::Server;
 use support::witness;
 
 const TTL: Duration = Duration::from_secs(10);
@@ -58,14 +61,43 @@ async fn sets_that_arrive_behind_the_release_leave_nothing() {
     }
 }
 
-#[tokio::test]
-async fn where_no_client_may_be_killed_the_rollback_is_repeated() {
-    let setup = Setup::start(TTL).await;
-    for master in setup.masters.iter() {
+async fn forbid_kill(masters: &[Server]) {
+    for master in masters {
         let mut forbid = redis::cmd("ACL");
         forbid.arg("SETUSER").arg("default").arg("-client|kill");
         witness::ask::<()>(master, &forbid).await.unwrap();
     }
+}
+
+/// Or each release of the ttl after a reconnect would be sent over and over.
+#[tokio::test]
+async fn where_no_client_may_be_killed_what_began_after_the_reconnect_is_released_once() {
+    const LOCKS: u64 = 100;
+    let masters = Masters::start(3);
+    forbid_kill(&masters).await;
+    let proxy = Proxy::start(masters[0].addr());
+    let builder = Redlock::builder().node(proxy.url()).nodes(masters[1..].iter().map(Server::url));
+    let timeout = Duration::from_millis(150);
+    let redlock = builder.operation_timeout(timeout).connect().await.unwrap();
+    proxy.cut(Cut::Fin);
+    let reconnected = async || proxy.connections() == 2 && proxy.waiting(ToClient) == 0;
+    eventually("the first node is reconnected", SOON, reconnected).await;
+    for n in 0..LOCKS {
+        redlock.acquire(format!("r{n}")).await.unwrap().release().await;
+    }
+    // What is repeated is repeated at this pace.
+    tokio::time::sleep(3 * timeout).await;
+    redlock.shutdown().await.unwrap();
+    let calls = witness::calls(&masters[0]).await;
+    assert!(calls["set"] > LOCKS / 2, "the first node takes part: {calls:?}");
+    assert_eq!(calls["eval"], calls["set"], "a release for each lock");
+    witness::assert_no_keys_now(&masters).await;
+}
+
+#[tokio::test]
+async fn where_no_client_may_be_killed_the_rollback_is_repeated() {
+    let setup = Setup::start(TTL).await;
+    forbid_kill(&setup.masters).await;
     for _ in 0..BATCHES {
         assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
     }
