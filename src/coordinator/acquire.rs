@@ -83,7 +83,7 @@ impl Coordinator {
         ttl: Duration,
         ask_remaining: bool,
     ) -> Option<(RoundId, AttemptId)> {
-        let mut attempt = Attempt::new(key.clone(), ttl, self.random.bits()?);
+        let mut attempt = Attempt::new(key.clone(), ttl, now, self.random.bits()?);
         let attempt_id = AttemptId(self.next_id());
         let round_id = RoundId(self.next_id());
         let set = wire::set(key, &attempt.token, ttl);

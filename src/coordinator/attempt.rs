@@ -12,6 +12,8 @@ pub(super) struct Attempt {
     pub(super) key: Arc<str>,
     pub(super) token: String,
     pub(super) ttl: Duration,
+    /// No SET of it was sent before.
+    pub(super) began: Instant,
     /// The encoded compare-and-delete.
     pub(super) release: Bytes,
     /// The nodes where the key may stand: all to which a SET has left.
@@ -29,10 +31,10 @@ pub(super) struct Hold {
 
 impl Attempt {
     /// `random` is 128 bits that were never used before and never will be.
-    pub(super) fn new(key: Arc<str>, ttl: Duration, random: u128) -> Self {
+    pub(super) fn new(key: Arc<str>, ttl: Duration, began: Instant, random: u128) -> Self {
         let token = format!("{random:032x}");
         let release = wire::release(&key, &token);
-        Self { key, token, ttl, release, touched: NodeSet::EMPTY, hold: None }
+        Self { key, token, ttl, began, release, touched: NodeSet::EMPTY, hold: None }
     }
 
     /// The hold, as long as it may still be relied on.

@@ -255,7 +255,7 @@ impl Coordinator {
     /// Every node where the key may stand owes its deletion.
     pub(super) fn owe(&mut self, now: Instant, attempt: &Attempt, round: Option<RoundId>) {
         for node in attempt.touched.iter() {
-            let debt = Debt::new(attempt.release.clone(), attempt.ttl, round);
+            let debt = Debt::new(attempt.release.clone(), attempt.ttl, round, attempt.began);
             self.sessions[node].settle(now, debt);
         }
     }

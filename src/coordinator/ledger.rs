@@ -19,6 +19,8 @@ pub(super) struct Debt {
     pub(super) ttl: Duration,
     /// The release that waits for the answer, if one does.
     pub(super) round: Option<RoundId>,
+    /// No SET of the attempt was sent before.
+    began: Instant,
     /// From then on no SET of the attempt can arrive: everything before it has been answered, or
     /// all predecessors are dead.
     certain_from: Option<Instant>,
@@ -28,12 +30,19 @@ pub(super) struct Debt {
 }
 
 impl Debt {
-    pub(super) const fn new(command: Bytes, ttl: Duration, round: Option<RoundId>) -> Self {
-        Self { command, ttl, round, certain_from: None, repeat_until: None }
+    pub(super) const fn new(
+        command: Bytes,
+        ttl: Duration,
+        round: Option<RoundId>,
+        began: Instant,
+    ) -> Self {
+        Self { command, ttl, round, began, certain_from: None, repeat_until: None }
     }
 
-    /// While a predecessor lives on that may not be killed, its SET may come in behind us.
+    /// While a predecessor lives on that may not be killed, its SET may come in behind us. What
+    /// began after it was replaced has none there.
     pub(super) fn repeat_while_unkillable(&mut self, since: Option<Instant>) {
+        let since = since.filter(|since| self.began <= *since);
         self.repeat_until = since.map(|since| since.after(self.ttl));
     }
 }
