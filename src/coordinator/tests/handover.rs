@@ -28,8 +28,8 @@ fn the_predecessor_is_killed_then_debts_are_paid_then_votes_are_taken() {
          n1 < -                         // neither the rollback nor the next SET
          n1 > 1
          n1 < EVAL release 1 r #1
-         n1 < SET s #2 NX PX 10000
          n1 < PTTL s
+         n1 < SET s #2 NX PX 10000
          n1 < -",
     );
 }

@@ -16,8 +16,8 @@ fn replies_mean_the_same_wherever_they_are_cut() {
              n1 < EVAL release 1 r #1
              n1 > 0
              +2.5ms
-             n1 < SET r #2 NX PX 10000
              n1 < PTTL r
+             n1 < SET r #2 NX PX 10000
              +100ms",
         );
         stage.says(0, &told[..cut]);

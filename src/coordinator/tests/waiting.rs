@@ -91,8 +91,8 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
              n3 > nil
              n1-3 > 0
              +5ms
-             n1-3 < SET r #2 NX PX 10000
              n1-3 < PTTL r
+             n1-3 < SET r #2 NX PX 10000
              n1-2 > nil
              n1-3 < EVAL ..
              next 15ms
@@ -106,8 +106,8 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
              +6.999ms
              n1-3 < -
              +1us
-             n1-3 < SET r #3 NX PX 10000
-             n1-3 < PTTL r"
+             n1-3 < PTTL r
+             n1-3 < SET r #3 NX PX 10000"
         ),
     );
 }
@@ -124,8 +124,8 @@ fn a_pause_is_not_lengthened_by_what_comes_late() {
              n1 < EVAL ..
              n1 > 0
              +5ms
-             n1 < SET ..
              n1 < PTTL r
+             n1 < SET ..
              n1 > nil
              next 15ms
              n1 > 9000
@@ -147,16 +147,16 @@ fn the_last_attempt_is_at_the_end_of_the_wait() {
              n1 < EVAL release 1 r #1
              n1 > 0
              +5ms
-             n1 < SET r #2 NX PX 10000
              n1 < PTTL r
+             n1 < SET r #2 NX PX 10000
              n1 > nil
              n1 > 1400
              n1 < EVAL release 1 r #2
              n1 > 0
              next 7ms
              +2ms
-             n1 < SET r #3 NX PX 10000
              n1 < PTTL r
+             n1 < SET r #3 NX PX 10000
              = -
              +1ms
              n1 > nil
@@ -187,8 +187,8 @@ fn the_failure_tells_how_long_the_other_holds_it() {
          n1-3 < EVAL ..
          n1-3 > 0
          +2ms
-         n1-3 < SET r #2 NX PX 10000
          n1-3 < PTTL r
+         n1-3 < SET r #2 NX PX 10000
          n1 > nil
          n1 > 1500
          n2 > nil
@@ -222,10 +222,10 @@ fn who_waits_for_want_of_a_quorum_tries_again_as_soon_as_a_session_opens() {
          n2 < CLIENT KILL ID 1
          n1-2 < -
          n2 > 1
-         n1-2 < SET r #1 NX PX 10000
          n1-2 < PTTL r
-         n1-2 < SET s #2 NX PX 10000
+         n1-2 < SET r #1 NX PX 10000
          n1-2 < PTTL s
+         n1-2 < SET s #2 NX PX 10000
          n1-2 > ok
          = acquired 1 until 9948ms
          n1-2 > -2
@@ -247,8 +247,8 @@ fn who_waits_for_another_holder_is_not_woken_by_a_session() {
          n1-2 < EVAL ..
          n1-2 > 0
          +5ms
-         n1-2 < SET ..
          n1-2 < PTTL ..
+         n1-2 < SET ..
          n1-2 > nil
          n1-2 < EVAL ..
          n3 < -
@@ -258,7 +258,7 @@ fn who_waits_for_another_holder_is_not_woken_by_a_session() {
          n3 > 1
          n1-3 < -
          +5ms
-         n1-3 < SET ..
-         n1-3 < PTTL ..",
+         n1-3 < PTTL ..
+         n1-3 < SET ..",
     );
 }
