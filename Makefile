@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint test fix demo
+.PHONY: help lint test fix demo bench bench-quick
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lint: ## format, clippy on every feature set, documentation, dependencies; rewrites nothing
 	cargo fmt -- --check
@@ -24,3 +24,11 @@ demo: ## masters die under a lock that workers compete for, on your terminal
 	@echo "on redis-servers of its own; installs redis-server if need be."
 	scripts/redis-server
 	cargo run --quiet --locked --release --example failover
+
+bench: ## ratios to bare sockets and to multiplexed connections, on masters that it starts
+	scripts/redis-server
+	cargo run --release --locked --manifest-path benches/peers/Cargo.toml
+
+bench-quick: ## the same in under a minute
+	scripts/redis-server
+	cargo run --release --locked --manifest-path benches/peers/Cargo.toml -- --quick

@@ -1,0 +1,66 @@
+//! One lock at a time: a command to all five, then on with the first quorum of replies; the others
+//! are read with the next round's.
+
+use super::socket::Socket;
+use super::wire::{Commands, due};
+use crate::workloads::Locker;
+use crate::{NODES, QUORUM};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+pub(super) struct Alone {
+    sockets: Vec<Socket>,
+    /// Replies read, socket by socket.
+    answered: Vec<u64>,
+    /// Commands sent to each.
+    step: u64,
+    commands: Option<Commands>,
+}
+
+impl Alone {
+    pub(super) fn new(sockets: Vec<Socket>) -> Self {
+        let answered = vec![0; sockets.len()];
+        Self { sockets, answered, step: 0, commands: None }
+    }
+
+    async fn round(&mut self, resource: &Arc<str>) {
+        self.step += 1;
+        let commands = self.commands.get_or_insert_with(|| Commands::new(resource));
+        let command = commands.step(self.step);
+        self.sockets.iter_mut().for_each(|socket| socket.queue(command));
+        poll_fn(|cx| self.poll_answers(cx, QUORUM)).await;
+    }
+
+    /// Until so many have answered the latest command.
+    fn poll_answers(&mut self, cx: &mut Context<'_>, enough: usize) -> Poll<()> {
+        self.sockets.iter_mut().for_each(|socket| socket.flush(cx));
+        let mut votes = 0;
+        for (socket, answered) in self.sockets.iter_mut().zip(&mut self.answered) {
+            socket.fill(cx);
+            while let Some(reply) = socket.next() {
+                *answered += 1;
+                assert_eq!(reply, due(*answered), "a lock that was not won");
+            }
+            votes += usize::from(*answered == self.step);
+        }
+        if votes >= enough { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Locker for Alone {
+    type Held = Arc<str>;
+
+    async fn acquire(&mut self, resource: &Arc<str>) -> Arc<str> {
+        self.round(resource).await;
+        resource.clone()
+    }
+
+    async fn release(&mut self, resource: Arc<str>) {
+        self.round(&resource).await;
+    }
+
+    async fn settle(&mut self) {
+        poll_fn(|cx| self.poll_answers(cx, NODES)).await;
+    }
+}

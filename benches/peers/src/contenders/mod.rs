@@ -1,0 +1,55 @@
+//! Who is measured. The first is the floor, the second what others are compared with beside it.
+
+mod bare;
+mod multiplexed;
+mod quorumlock;
+
+use crate::workloads::{Measured, Workload};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// One way to lock.
+pub(crate) trait Contender {
+    fn name(&self) -> &'static str;
+
+    /// Connects, warms up, is measured, and leaves nothing behind. Panics when a result is wrong.
+    fn run(
+        &self,
+        workload: Workload,
+        masters: &[SocketAddr],
+        warm_up: Duration,
+        span: Duration,
+    ) -> Measured;
+}
+
+pub(crate) fn all() -> Vec<Box<dyn Contender>> {
+    vec![
+        Box::new(bare::Bare),
+        Box::new(multiplexed::Multiplexed),
+        Box::new(quorumlock::ON_MANY_THREADS),
+        Box::new(quorumlock::ON_ONE_THREAD),
+    ]
+}
+
+pub(crate) fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+fn many_threads() -> Runtime {
+    Builder::new_multi_thread().enable_all().build().expect("a runtime")
+}
+
+/// 128 bits from the operating system, in hex.
+fn token() -> String {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("random bytes");
+    format!("{:032x}", u128::from_le_bytes(bytes))
+}
+
+/// How long a key would stand if nobody deleted it.
+const TTL_MS: u64 = 10_000;
+
+/// As the Redis documentation has it.
+const RELEASE: &str = "if redis.call(\"get\",KEYS[1]) == ARGV[1] then \
+                       return redis.call(\"del\",KEYS[1]) else return 0 end";

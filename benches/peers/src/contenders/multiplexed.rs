@@ -1,0 +1,83 @@
+//! What most people would write: the `redis` crate's multiplexed connections, one for each master,
+//! and a fan-out that awaits every reply.
+
+use super::{Contender, RELEASE, TTL_MS, many_threads, token};
+use crate::QUORUM;
+use crate::workloads::{Locker, Measured, Workload, alone, crowd};
+use futures::future::join_all;
+use redis::aio::MultiplexedConnection;
+use redis::{Client, Script, Value};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) struct Multiplexed;
+
+impl Contender for Multiplexed {
+    fn name(&self) -> &'static str {
+        "multiplexed fan-out"
+    }
+
+    fn run(
+        &self,
+        workload: Workload,
+        masters: &[SocketAddr],
+        warm_up: Duration,
+        span: Duration,
+    ) -> Measured {
+        many_threads().block_on(async {
+            let fan_out = FanOut::connect(masters).await;
+            match workload {
+                Workload::Alone => alone::run(fan_out, warm_up, span).await,
+                Workload::Crowd => crowd::run(|| fan_out.clone(), warm_up, span).await,
+            }
+        })
+    }
+}
+
+#[derive(Clone)]
+struct FanOut {
+    connections: Vec<MultiplexedConnection>,
+    release: Arc<Script>,
+}
+
+impl FanOut {
+    async fn connect(masters: &[SocketAddr]) -> Self {
+        let dial = async |address: &SocketAddr| {
+            let client = Client::open(format!("redis://{address}?protocol=resp3")).expect("a URL");
+            client.get_multiplexed_async_connection().await.expect("a connection")
+        };
+        let connections = join_all(masters.iter().map(dial)).await;
+        Self { connections, release: Arc::new(Script::new(RELEASE)) }
+    }
+}
+
+struct Held {
+    resource: Arc<str>,
+    token: String,
+}
+
+impl Locker for FanOut {
+    type Held = Held;
+
+    async fn acquire(&mut self, resource: &Arc<str>) -> Held {
+        let token = token();
+        let mut set = redis::cmd("SET");
+        set.arg(&**resource).arg(&token).arg("NX").arg("PX").arg(TTL_MS);
+        let answers = self.connections.iter_mut().map(|one| set.query_async::<Value>(one));
+        let answers = join_all(answers).await;
+        let granted = answers.iter().filter(|answer| matches!(answer, Ok(Value::Okay))).count();
+        assert!(granted >= QUORUM, "no quorum: {answers:?}");
+        Held { resource: resource.clone(), token }
+    }
+
+    async fn release(&mut self, held: Held) {
+        let Held { resource, token } = held;
+        let mut script = self.release.key(&*resource);
+        script.arg(token);
+        let answers = self.connections.iter_mut().map(|one| script.invoke_async::<u64>(one));
+        let answers = join_all(answers).await;
+        let deleted = answers.iter().filter(|answer| matches!(answer, Ok(1))).count();
+        assert!(deleted >= QUORUM, "no quorum: {answers:?}");
+    }
+}

@@ -1,0 +1,57 @@
+//! This crate, through its public API, with its defaults.
+
+use super::{Contender, many_threads, one_thread};
+use crate::workloads::{Locker, Measured, Workload, alone, crowd};
+use quorumlock::{Guard, Redlock, Released};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+pub(super) struct Quorumlock {
+    name: &'static str,
+    runtime: fn() -> Runtime,
+}
+
+pub(super) const ON_MANY_THREADS: Quorumlock =
+    Quorumlock { name: "quorumlock", runtime: many_threads };
+
+pub(super) const ON_ONE_THREAD: Quorumlock =
+    Quorumlock { name: "quorumlock, one thread", runtime: one_thread };
+
+impl Contender for Quorumlock {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn run(
+        &self,
+        workload: Workload,
+        masters: &[SocketAddr],
+        warm_up: Duration,
+        span: Duration,
+    ) -> Measured {
+        (self.runtime)().block_on(async {
+            let urls = masters.iter().map(|address| format!("redis://{address}"));
+            let redlock = Redlock::builder().nodes(urls).connect().await.expect("five masters");
+            let measured = match workload {
+                Workload::Alone => alone::run(redlock.clone(), warm_up, span).await,
+                Workload::Crowd => crowd::run(|| redlock.clone(), warm_up, span).await,
+            };
+            redlock.shutdown().await.expect("all releases confirmed");
+            measured
+        })
+    }
+}
+
+impl Locker for Redlock {
+    type Held = Guard;
+
+    async fn acquire(&mut self, resource: &Arc<str>) -> Guard {
+        Redlock::acquire(self, resource.clone()).await.expect("a lock that nobody else wants")
+    }
+
+    async fn release(&mut self, guard: Guard) {
+        assert_eq!(guard.release().await, Released::Released);
+    }
+}

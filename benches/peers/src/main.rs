@@ -1,0 +1,45 @@
+//! quorumlock beside bare sockets (what is physically possible) and beside other ways to do the
+//! same, on five real masters that it starts. `make bench-quick`, `make bench`.
+//!
+//! The machine is shared with the masters and with whatever else runs, so contenders take turns in
+//! every round, in rotated order, and are compared only within a round: a ratio is the median of
+//! the rounds' ratios.
+//!
+//! A new contender is a file in `contenders/`, a new workload one in `workloads/`, each with a line
+//! in its list.
+
+mod contenders;
+mod cpu;
+mod plan;
+mod round;
+#[path = "../../../tests/support/mod.rs"]
+mod support;
+mod table;
+mod workloads;
+
+use plan::Plan;
+use support::masters::Masters;
+use table::Table;
+use workloads::Workload;
+
+/// Five survive the loss of two: the usual number.
+const NODES: usize = 5;
+
+const QUORUM: usize = NODES / 2 + 1;
+
+fn main() {
+    let plan = Plan::from_args(std::env::args().skip(1)).unwrap_or_else(|usage| {
+        eprintln!("{usage}");
+        std::process::exit(2);
+    });
+    let masters = Masters::start(NODES);
+    let contenders: Vec<_> =
+        contenders::all().into_iter().filter(|one| plan.includes(one.name())).collect();
+    for workload in Workload::ALL.into_iter().filter(|one| plan.includes_workload(*one)) {
+        let mut table = Table::new(workload, contenders.iter().map(|one| one.name()));
+        for number in 0..plan.rounds {
+            round::play(&masters, workload, &contenders, &plan, number, &mut table);
+        }
+        println!("{table}");
+    }
+}

@@ -1,0 +1,65 @@
+//! What is asked of every contender.
+
+pub(crate) mod alone;
+pub(crate) mod crowd;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Workload {
+    Alone,
+    Crowd,
+}
+
+impl Workload {
+    pub(crate) const ALL: [Self; 2] = [Self::Alone, Self::Crowd];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "W1",
+            Self::Crowd => "W2",
+        }
+    }
+
+    pub(crate) const fn about(self) -> &'static str {
+        match self {
+            Self::Alone => alone::ABOUT,
+            Self::Crowd => crowd::ABOUT,
+        }
+    }
+
+    pub(crate) const fn metrics(self) -> &'static [&'static str] {
+        match self {
+            Self::Alone => &alone::METRICS,
+            Self::Crowd => &crowd::METRICS,
+        }
+    }
+}
+
+/// What one turn has come to.
+pub(crate) struct Measured {
+    /// Locks won and released, warm-up excluded.
+    pub(crate) cycles: u64,
+    /// One for each metric of the workload.
+    pub(crate) figures: Vec<f64>,
+}
+
+/// Somebody who locks, one lock at a time. Panics at anything but a win by a quorum of `OK` and a
+/// release by a quorum of deletions: the resources are uncontended.
+pub(crate) trait Locker: Send + 'static {
+    type Held: Send;
+
+    fn acquire(&mut self, resource: &Arc<str>) -> impl Future<Output = Self::Held> + Send;
+
+    fn release(&mut self, held: Self::Held) -> impl Future<Output = ()> + Send;
+
+    /// Waits for what is still on its way once the turn is over.
+    fn settle(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+}
+
+pub(crate) fn micros(span: Duration) -> f64 {
+    span.as_secs_f64() * 1e6
+}
