@@ -1,3 +1,2 @@
--- Only the owner releases: compare and delete, atomically.
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
