@@ -119,6 +119,8 @@ pub(crate) fn unexpected(reply: &Value) -> Arc<str> {
 /// Replies out of received bytes, however they were cut.
 pub(crate) struct Replies {
     parser: redis::Parser,
+    /// The parser has a part of a reply and waits for the rest.
+    resumes: bool,
     received: Vec<u8>,
     read: usize,
     /// Bytes received since the last complete reply, to bound a reply's size.
@@ -127,7 +129,8 @@ pub(crate) struct Replies {
 
 impl Replies {
     pub(crate) fn new() -> Self {
-        Self { parser: redis::Parser::new(), received: Vec::new(), read: 0, pending: 0 }
+        let parser = redis::Parser::new();
+        Self { parser, resumes: false, received: Vec::new(), read: 0, pending: 0 }
     }
 
     pub(crate) fn receive(&mut self, bytes: &[u8]) {
@@ -143,27 +146,58 @@ impl Replies {
     ///
     /// When the bytes are no RESP3, or a reply is larger than any that can be due.
     pub(crate) fn next(&mut self) -> Result<Option<Value>, Arc<str>> {
+        let bytes = self.received.get(self.read..).unwrap_or_default();
+        if bytes.is_empty() {
+            // The parser would clear 8 KiB to find that out.
+            return self.incomplete();
+        }
+        if !self.resumes
+            && let Some((reply, len)) = short(bytes)
+        {
+            self.read += len;
+            self.pending = 0;
+            return Ok(Some(reply));
+        }
         let mut rest = Rest { bytes: &self.received, read: &mut self.read };
-        match self.parser.parse_value(&mut rest) {
+        let parsed = self.parser.parse_value(&mut rest);
+        self.resumes = parsed.is_err();
+        match parsed {
             Ok(reply) => {
                 self.pending = 0;
                 Ok(Some(reply))
             }
             // The only I/O error that `Rest` knows is `WouldBlock`.
-            Err(error) if error.is_io_error() => {
-                if self.pending > LARGEST_REPLY {
-                    Err(format!("a reply of more than {LARGEST_REPLY} bytes").into())
-                } else {
-                    Ok(None)
-                }
-            }
+            Err(error) if error.is_io_error() => self.incomplete(),
             Err(error) => Err(format!("not a RESP3 reply: {error}").into()),
         }
+    }
+
+    fn incomplete(&self) -> Result<Option<Value>, Arc<str>> {
+        if self.pending > LARGEST_REPLY {
+            Err(format!("a reply of more than {LARGEST_REPLY} bytes").into())
+        } else {
+            Ok(None)
+        }
+    }
+}
+
+/// What nearly every reply is, without the parser: granted, refused, deleted or not.
+const fn short(bytes: &[u8]) -> Option<(Value, usize)> {
+    match bytes {
+        [b'+', b'O', b'K', b'\r', b'\n', ..] => Some((Value::Okay, 5)),
+        [b'_', b'\r', b'\n', ..] => Some((Value::Nil, 3)),
+        [b':', digit @ b'0'..=b'9', b'\r', b'\n', ..] => {
+            Some((Value::Int((*digit - b'0') as i64), 4))
+        }
+        _ => None,
     }
 }
 
 /// What was received and not yet parsed. The parser resumes after `WouldBlock`, while an end of
 /// input would make it give up on a partial reply.
+///
+/// It is read line by line: a reply ends with a line, so that the parser, which keeps what it has
+/// read, never reads beyond its reply.
 struct Rest<'a> {
     bytes: &'a [u8],
     read: &'a mut usize,
@@ -171,12 +205,15 @@ struct Rest<'a> {
 
 impl Read for Rest<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let mut rest = self.bytes.get(*self.read..).unwrap_or_default();
-        if rest.is_empty() {
+        let rest = self.bytes.get(*self.read..).unwrap_or_default();
+        let Some(mut line) = rest.split_inclusive(|&byte| byte == b'\n').next() else {
             return Err(io::ErrorKind::WouldBlock.into());
-        }
-        let read = rest.read(into)?;
+        };
+        let read = line.read(into)?;
         *self.read += read;
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests;

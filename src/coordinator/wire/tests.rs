@@ -1,0 +1,88 @@
+//! Replies, however they are cut, are what the parser of the `redis` crate makes of them.
+
+use super::*;
+
+/// Replies that have a short way, replies that begin like them, and all that the handshake gets.
+const REPLIES: [&str; 21] = [
+    "+OK\r\n",
+    "_\r\n",
+    ":0\r\n",
+    ":1\r\n",
+    ":9\r\n",
+    "+O\r\n",
+    "+OKAY\r\n",
+    "+\r\n",
+    ":-1\r\n",
+    ":-2\r\n",
+    ":10\r\n",
+    ":9999\r\n",
+    "$-1\r\n",
+    "$0\r\n\r\n",
+    "$9\r\n+OK\r\n:1\r\n\r\n",
+    "=15\r\ntxt:run_id:ab\r\n\r\n",
+    "%2\r\n$2\r\nid\r\n:1\r\n$5\r\nproto\r\n:3\r\n",
+    "*3\r\n+OK\r\n_\r\n:1\r\n",
+    "-ERR unknown command\r\n",
+    "-LOADING Redis is loading\r\n",
+    ">3\r\n+message\r\n+c\r\n+OK\r\n",
+];
+
+fn plain(reply: &str) -> Value {
+    redis::parse_redis_value(reply.as_bytes()).unwrap()
+}
+
+/// All replies that come out of these pieces, received one by one.
+fn received<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Value> {
+    let mut replies = Replies::new();
+    let mut values = Vec::new();
+    for piece in pieces {
+        replies.receive(piece);
+        while let Some(value) = replies.next().unwrap() {
+            values.push(value);
+        }
+    }
+    values
+}
+
+#[test]
+fn the_short_way_and_the_parser_agree_at_every_cut() {
+    for first in REPLIES {
+        for second in REPLIES {
+            let bytes = [first, second].concat().into_bytes();
+            let expected = [plain(first), plain(second)];
+            for cut in 0..=bytes.len() {
+                let pieces = [&bytes[..cut], &bytes[cut..]];
+                assert_eq!(received(pieces), expected, "{first:?} {second:?} cut at {cut}");
+            }
+            assert_eq!(received(bytes.chunks(1)), expected, "{first:?} {second:?} byte by byte");
+        }
+    }
+}
+
+#[test]
+fn a_whole_session_in_one_piece_or_in_pieces_of_any_size_is_the_same() {
+    let bytes = REPLIES.concat().into_bytes();
+    let expected = REPLIES.map(plain);
+    for size in 1..=bytes.len() {
+        assert_eq!(received(bytes.chunks(size)), expected, "pieces of {size}");
+    }
+}
+
+#[test]
+fn a_reply_without_end_is_refused_at_its_bound() {
+    let mut replies = Replies::new();
+    replies.receive(format!("${}\r\n", 2 * LARGEST_REPLY).as_bytes());
+    assert_eq!(replies.next(), Ok(None));
+    replies.receive(&vec![b'x'; LARGEST_REPLY]);
+    assert!(replies.next().is_err());
+}
+
+#[test]
+fn what_is_no_reply_is_refused() {
+    for bytes in ["OK\r\n", "+OK\r\nHTTP/1.1 400 Bad Request\r\n"] {
+        let mut replies = Replies::new();
+        replies.receive(bytes.as_bytes());
+        let _granted = bytes.starts_with('+').then(|| replies.next());
+        assert!(replies.next().is_err(), "{bytes:?}");
+    }
+}
