@@ -14,7 +14,7 @@ pub(super) struct Quorumlock {
 }
 
 pub(super) const ON_MANY_THREADS: Quorumlock =
-    Quorumlock { name: "quorumlock", runtime: many_threads };
+    Quorumlock { name: "quorumlock, multi-thread", runtime: many_threads };
 
 pub(super) const ON_ONE_THREAD: Quorumlock =
     Quorumlock { name: "quorumlock, one thread", runtime: one_thread };
