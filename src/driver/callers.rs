@@ -123,9 +123,11 @@ impl Callers {
         false
     }
 
-    /// Tells callers what the machine has decided.
-    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) {
+    /// Tells callers what the machine has decided. `true` if it has decided anything.
+    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
+        let mut answered = false;
         while let Some(event) = machine.poll_event() {
+            answered = true;
             match event {
                 Event::Settled => self.connected(&machine.faults()),
                 Event::Acquired { request, attempt, deadline } => {
@@ -157,6 +159,7 @@ impl Callers {
                 }
             }
         }
+        answered
     }
 
     fn connected(&mut self, faults: &[(Arc<str>, Fault)]) {

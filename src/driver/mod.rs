@@ -94,18 +94,23 @@ impl Driver {
     }
 
     /// What callers ask. Once all of them have gone, what is owed is paid and the driver ends.
-    fn take_requests(&mut self, cx: &mut Context<'_>) {
+    /// `true` if they asked anything.
+    fn take_requests(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut asked = false;
         while let Poll::Ready(count) = self.requests.poll_recv_many(cx, &mut self.inbox, 256) {
             let now = self.clock.now();
             if count == 0 {
-                return self.shut_down(now);
+                self.shut_down(now);
+                return false;
             }
+            asked = true;
             for message in self.inbox.drain(..) {
                 if self.callers.take(&mut self.machine, now, message) {
                     self.ends_at.get_or_insert(now.after(self.linger));
                 }
             }
         }
+        asked
     }
 
     fn shut_down(&mut self, now: Instant) {
@@ -116,10 +121,8 @@ impl Driver {
     }
 
     /// Dials that have come to an end.
-    fn take_dials(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut moved = false;
+    fn take_dials(&mut self, cx: &mut Context<'_>) {
         while let Poll::Ready(Some(dial)) = self.dials.poll_join_next(cx) {
-            moved = true;
             let Ok((node, epoch, result)) = dial else { continue };
             let now = self.clock.now();
             match result {
@@ -132,11 +135,11 @@ impl Driver {
                 }
             }
         }
-        moved
     }
 
+    /// All that has arrived. `true` as [`Driver::act`] says it.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut moved = false;
+        let mut acted = false;
         for node in 0..self.links.len() {
             while let Some(link) = &mut self.links[node] {
                 let epoch = link.epoch;
@@ -150,11 +153,10 @@ impl Driver {
                         self.machine.handle_closed(self.clock.now(), node, epoch, &cause);
                     }
                 }
-                moved = true;
-                self.act();
+                acted |= self.act();
             }
         }
-        moved
+        acted
     }
 
     fn write(&mut self, cx: &mut Context<'_>) {
@@ -173,11 +175,12 @@ impl Driver {
         }
     }
 
-    /// Dials and closes as the machine asks. `true` if it asked: a new dial must be polled once.
+    /// Dials and closes as the machine asks. `true` if it asked: a new dial must be polled once,
+    /// and the end of a connection may have left something to write to those before it.
     fn act(&mut self) -> bool {
-        let mut moved = false;
+        let mut acted = false;
         while let Some(action) = self.machine.poll_action() {
-            moved = true;
+            acted = true;
             match action {
                 Action::Dial { node, epoch } => {
                     let (transport, within) = (self.transports[node].clone(), self.connect_timeout);
@@ -190,17 +193,15 @@ impl Driver {
                 }
             }
         }
-        moved
+        acted
     }
 
-    /// Lets time pass in the machine. `true` if something was due.
-    fn expire(&mut self) -> bool {
+    /// Lets time pass in the machine.
+    fn expire(&mut self) {
         let now = self.clock.now();
-        let due = self.machine.poll_timeout().is_some_and(|at| at <= now);
-        if due {
+        if self.machine.poll_timeout().is_some_and(|at| at <= now) {
             self.machine.handle_timeout(now);
         }
-        due
     }
 
     /// Sleeps until something is due. `true` if it already is.
@@ -237,24 +238,25 @@ impl Future for Driver {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         loop {
-            this.take_requests(cx);
-            let mut moved = this.take_dials(cx) | this.read(cx);
+            let asked = this.take_requests(cx);
+            this.take_dials(cx);
+            let mut acted = this.read(cx);
             // After reading: an answer that came in time counts, however late it is read.
-            moved |= this.expire();
-            moved |= this.act();
-            this.callers.answer(&mut this.machine, this.clock);
-            if !this.yielded && this.machine.open_rounds() >= BUSY {
+            this.expire();
+            acted |= this.act();
+            let answered = this.callers.answer(&mut this.machine, this.clock);
+            if (asked || answered) && !this.yielded && this.machine.open_rounds() >= BUSY {
                 this.yielded = true;
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
             this.write(cx);
-            moved |= this.act();
+            acted |= this.act();
             this.callers.answer(&mut this.machine, this.clock);
             if this.has_ended() {
                 return Poll::Ready(());
             }
-            if !moved && !this.sleep(cx) {
+            if !acted && !this.sleep(cx) {
                 this.yielded = false;
                 return Poll::Pending;
             }
