@@ -23,6 +23,9 @@ fn pack(command: &Cmd) -> Bytes {
     command.get_packed_command().into()
 }
 
+/// Room for what is in a command besides key, token and script, so that it need not grow in steps.
+const SPARE: usize = 32;
+
 /// A ttl as the server takes it: whole milliseconds, rounded down.
 pub(crate) fn millis(ttl: Duration) -> u64 {
     u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
@@ -30,7 +33,8 @@ pub(crate) fn millis(ttl: Duration) -> u64 {
 
 /// `SET key token NX PX ttl`: the plain layout, so that other Redlock clients exclude us.
 pub(crate) fn set(key: &str, token: &str, ttl: Duration) -> Bytes {
-    pack(redis::cmd("SET").arg(key).arg(token).arg("NX").arg("PX").arg(millis(ttl)))
+    let mut set = Cmd::with_capacity(6, key.len() + token.len() + SPARE);
+    pack(set.arg("SET").arg(key).arg(token).arg("NX").arg("PX").arg(millis(ttl)))
 }
 
 pub(crate) fn pttl(key: &str) -> Bytes {
@@ -38,7 +42,8 @@ pub(crate) fn pttl(key: &str) -> Bytes {
 }
 
 pub(crate) fn release(key: &str, token: &str) -> Bytes {
-    pack(redis::cmd("EVAL").arg(RELEASE).arg(1).arg(key).arg(token))
+    let mut eval = Cmd::with_capacity(5, RELEASE.len() + key.len() + token.len() + SPARE);
+    pack(eval.arg("EVAL").arg(RELEASE).arg(1).arg(key).arg(token))
 }
 
 pub(crate) fn extend(hash: &str, key: &str, token: &str, ttl: Duration) -> Bytes {
