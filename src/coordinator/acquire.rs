@@ -134,16 +134,16 @@ impl Coordinator {
         let (request, attempt_id, verdict, started) =
             (*request, *attempt, tally.verdict(), round.started);
         let complete = round.is_complete();
-        let undecided = self.attempts.get(&attempt_id).is_some_and(|one| one.hold.is_none());
-        if undecided {
-            let ttl = self.attempts.get(&attempt_id).map_or(Duration::ZERO, |one| one.ttl);
-            match verdict {
-                Verdict::Pending => {}
-                Verdict::Won => match validity::deadline(started, now, ttl, self.settings.drift) {
-                    Some(deadline) => self.win(request, attempt_id, deadline),
-                    None => self.lose(now, id, request, attempt_id),
-                },
-                Verdict::Lost => self.lose(now, id, request, attempt_id),
+        let ttl = match verdict {
+            Verdict::Pending => None,
+            _ => self.attempts.get(&attempt_id).filter(|one| one.hold.is_none()).map(|one| one.ttl),
+        };
+        if let Some(ttl) = ttl {
+            match validity::deadline(started, now, ttl, self.settings.drift) {
+                Some(deadline) if verdict == Verdict::Won => {
+                    self.win(request, attempt_id, deadline);
+                }
+                _ => self.lose(now, id, request, attempt_id),
             }
         }
         if complete {

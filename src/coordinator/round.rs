@@ -51,7 +51,7 @@ impl Round {
             answer.note_remaining(left);
         }
         match self.answers.get_mut(node) {
-            Some(slot) if slot.0 == Answer::Outstanding => {
+            Some(slot) if matches!(slot.0, Answer::Outstanding) => {
                 *slot = (answer, now.since(self.started));
                 true
             }
@@ -75,7 +75,7 @@ impl Round {
 
     /// Every node has answered or was given up.
     pub(super) fn is_complete(&self) -> bool {
-        self.answers.iter().all(|(answer, _)| *answer != Answer::Outstanding)
+        self.answers.iter().all(|(answer, _)| !matches!(answer, Answer::Outstanding))
     }
 
     /// The nodes that have not answered.
