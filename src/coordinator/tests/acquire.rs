@@ -199,9 +199,12 @@ fn late_answers_of_an_old_attempt_change_nothing_in_the_next_one() {
          n3 > 1                         // and to its rollback
          = -
          n1-2 > 0
+         n1,n3 > -2
          n1 > ok
+         = -
          n3 > ok
          = acquired 1 until 9900.5ms
+         n2 > 9000
          n2 > nil
          drop 1
          n1-3 < EVAL release 1 r #2",

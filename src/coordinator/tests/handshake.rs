@@ -61,7 +61,7 @@ const REFUSALS: [(&str, &str); 8] = [
     ),
     (
         "-NOAUTH HELLO must be called with the client already authenticated",
-        "rejected noauth hello must be called with the client already authenticated",
+        "rejected noauth it asks for a password: redis://:password@host:port",
     ),
     ("-NOPERM this user has no permissions", "rejected noperm this user has no permissions"),
     (
@@ -116,7 +116,7 @@ fn a_database_that_may_not_be_chosen_is_a_fault() {
          n1 > -ERR DB index is out of range
          n1 < CLOSE
          = settled
-         fault n1 rejected ERR DB index is out of range",
+         fault n1 rejected ERR DB index is out of range: database 99",
     );
 }
 

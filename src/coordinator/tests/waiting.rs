@@ -33,7 +33,7 @@ fn the_pause_doubles_up_to_its_cap() {
         let early = stage.wires[0].unseen.is_empty();
         assert!(!early, "no attempt after {pause} ms");
         let sent: Vec<_> = stage.wires.iter().map(|wire| wire.unseen.len()).collect();
-        assert_eq!(sent, [2, 2, 2], "SET and PTTL after {pause} ms");
+        assert_eq!(sent, [2, 2, 2], "PTTL and SET after {pause} ms");
     }
 }
 
@@ -43,7 +43,7 @@ fn the_pause_is_jittered_down_to_nothing() {
         let mut stage = open(1);
         stage.steps(&format!("jitter {jitter} \n acquire 1 r wait 1s \n n1 < SET .. \n n1 > nil"));
         stage.steps(&format!("n1 < EVAL .. \n next {}", pause.replace("0ns", "0ms")));
-        stage.steps(&format!("+{pause} \n n1 < SET r #2 NX PX 10000 \n n1 < PTTL r"));
+        stage.steps(&format!("+{pause} \n n1 < PTTL r \n n1 < SET r #2 NX PX 10000"));
     }
 }
 
@@ -81,56 +81,131 @@ fn the_pause_is_never_longer_than_until_a_quorum_is_free() {
 #[test]
 fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
     play(
-        3,
+        5,
         &format!(
             "jitter {LONGEST}
              acquire 1 r wait 100s
-             n1-3 < SET ..
-             n1-2 > nil
-             n1-3 < EVAL ..
-             n3 > nil
-             n1-3 > 0
+             n1-5 < SET ..
+             n1-3 > nil
+             n1-5 < EVAL ..
+             n4-5 > nil
+             n1-5 > 0
              +5ms
-             n1-3 < PTTL r
-             n1-3 < SET r #2 NX PX 10000
-             n1-2 > nil
-             n1-3 < EVAL ..
-             next 15ms
+             n1-5 < PTTL r
+             n1-5 < SET r #2 NX PX 10000
              n1 > 7
-             next 15ms
-             n3 > nil
-             n3 > 8                     // the straggler's counts as well
+             n2 > 9
+             n3 > -1
+             n1-3 > nil
+             n1-5 < EVAL ..
+             next 15ms                  // two of them are no quorum
+             n4 > 8                     // a straggler's counts as well
+             next 14ms
+             n5 > 6
              next 13ms
-             n2 > 6
-             next 12ms
-             +6.999ms
-             n1-3 < -
+             n4-5 > nil                 // which a refusal that comes too late does not change
+             next 13ms
+             +7.999ms
+             n1-5 < -
              +1us
-             n1-3 < PTTL r
-             n1-3 < SET r #3 NX PX 10000"
+             n1-5 < PTTL r
+             n1-5 < SET r #3 NX PX 10000"
         ),
     );
 }
 
 #[test]
 fn a_pause_is_not_lengthened_by_what_comes_late() {
+    // For how long it waits, what the first two say, and when it tries again whatever the third
+    // says: after the backoff, once a quorum is free, and at the end of the wait.
+    for (wait, first, second, again) in
+        [("100s", "9000", "-1", "15ms"), ("100s", "6", "7", "12ms"), ("7ms", "9000", "-1", "7ms")]
+    {
+        play(
+            3,
+            &format!(
+                "jitter {LONGEST}
+                 acquire 1 r wait {wait}
+                 n1-3 < SET ..
+                 n1-2 > nil
+                 n1-3 < EVAL ..
+                 n3 > nil
+                 n1-3 > 0
+                 +5ms
+                 n1-3 < PTTL r
+                 n1-3 < SET ..
+                 n1 > {first}
+                 n2 > {second}
+                 n1-2 > nil
+                 n1-3 < EVAL ..
+                 next {again}
+                 n3 > 9000
+                 next {again}
+                 n3 > nil
+                 next {again}
+                 n1-3 > 0
+                 cancel 1
+                 next 10000ms           // the heartbeat"
+            ),
+        );
+    }
+}
+
+/// `n3` owes its answers to the second attempt when the third begins, at 15 ms.
+const THE_THIRD_ATTEMPT: &str = "
+    n1-3 < SET ..
+    n1-2 > nil
+    n1-3 < EVAL ..
+    n3 > nil
+    n1-3 > 0
+    +5ms
+    n1-3 < PTTL r
+    n1-3 < SET ..
+    n1-2 > -1
+    n1-2 > nil
+    n1-3 < EVAL ..
+    n1-2 > 0
+    +10ms
+    n1-3 < PTTL r
+    n1-3 < SET r #3 NX PX 10000";
+
+#[test]
+fn a_remaining_life_told_to_an_old_attempt_changes_nothing_in_the_next_one() {
     play(
-        1,
+        3,
+        &format!(
+            "jitter {LONGEST}
+             acquire 1 r wait 15ms
+             {THE_THIRD_ATTEMPT}
+             n3 > 900                   // to the second attempt
+             n3 > nil
+             n3 > 0
+             = -
+             n3 > -1                    // to the third
+             n3 > nil
+             n1 > -1
+             n1 > nil
+             n1-3 < EVAL ..
+             = contended 1 at 3 after 15ms: held | not waited for | held"
+        ),
+    );
+    play(
+        3,
         &format!(
             "jitter {LONGEST}
              acquire 1 r wait 100s
-             n1 < SET ..
-             n1 > nil
-             n1 < EVAL ..
-             n1 > 0
-             +5ms
-             n1 < PTTL r
-             n1 < SET ..
-             n1 > nil
-             next 15ms
-             n1 > 9000
-             next 15ms
-             n1 < EVAL .."
+             {THE_THIRD_ATTEMPT}
+             n1 > 7
+             n2 > -1
+             n1-2 > nil
+             n1-3 < EVAL ..
+             next 35ms
+             n3 > 6                     // to the second attempt
+             next 35ms
+             n3 > nil
+             n3 > 0
+             n3 > 8                     // to the third
+             next 23ms"
         ),
     );
 }
@@ -149,19 +224,20 @@ fn the_last_attempt_is_at_the_end_of_the_wait() {
              +5ms
              n1 < PTTL r
              n1 < SET r #2 NX PX 10000
-             n1 > nil
              n1 > 1400
+             n1 > nil
              n1 < EVAL release 1 r #2
              n1 > 0
              next 7ms
              +2ms
              n1 < PTTL r
              n1 < SET r #3 NX PX 10000
+             n1 > 1398
              = -
              +1ms
              n1 > nil
              n1 < EVAL release 1 r #3
-             = contended 1 at 3 after 8ms: held"
+             = contended 1 at 3 after 8ms: held for 1s 398ms yet"
         ),
     );
 }
@@ -172,7 +248,7 @@ fn a_wait_of_zero_makes_one_attempt_and_a_wait_for_ever_goes_on() {
     let mut stage = open(1);
     stage.steps("jitter 0 \n acquire 1 r wait forever \n n1 < SET .. \n n1 > nil \n n1 < EVAL ..");
     for _ in 0..50 {
-        stage.steps("n1 > 0 \n +0ms \n n1 < SET .. \n n1 < PTTL r \n n1 > nil \n n1 > -1");
+        stage.steps("n1 > 0 \n +0ms \n n1 < PTTL r \n n1 < SET .. \n n1 > -1 \n n1 > nil");
         stage.steps("n1 < EVAL .. \n = -");
     }
 }
@@ -180,20 +256,28 @@ fn a_wait_of_zero_makes_one_attempt_and_a_wait_for_ever_goes_on() {
 #[test]
 fn the_failure_tells_how_long_the_other_holds_it() {
     play(
-        3,
+        5,
         "acquire 1 r wait 2ms
-         n1-3 < SET ..
-         n1-3 > nil
-         n1-3 < EVAL ..
-         n1-3 > 0
+         n1-5 < SET ..
+         n1-5 > nil
+         n1-5 < EVAL ..
+         n1-5 > 0
          +2ms
-         n1-3 < PTTL r
-         n1-3 < SET r #2 NX PX 10000
-         n1 > nil
+         n1-5 < PTTL r
+         n1-5 < SET r #2 NX PX 10000
+         n4 > 1700                      // how long, but not yet that it refuses
          n1 > 1500
+         n1 > nil
+         n2 > -1
          n2 > nil
-         n1-3 < EVAL release 1 r #2
-         = contended 1 at 2 after 2ms: held for 1s 500ms yet | held | not waited for",
+         n3 > -NOPERM User ann has no permissions to run the 'pttl' command
+         = -
+         n3 > nil
+         n1-5 < EVAL release 1 r #2
+         = contended 1 at 2 after 2ms: held for 1s 500ms yet | held | held | not waited for | \
+           not waited for
+         n4 > nil
+         = -",
     );
 }
 
@@ -226,9 +310,11 @@ fn who_waits_for_want_of_a_quorum_tries_again_as_soon_as_a_session_opens() {
          n1-2 < SET r #1 NX PX 10000
          n1-2 < PTTL s
          n1-2 < SET s #2 NX PX 10000
+         n1-2 > -2
+         = -
          n1-2 > ok
          = acquired 1 until 9948ms
-         n1-2 > -2
+         n1-2 > 9000
          n1-2 > nil
          n1-2 < EVAL release 1 s #2",
     );
@@ -249,6 +335,7 @@ fn who_waits_for_another_holder_is_not_woken_by_a_session() {
          +5ms
          n1-2 < PTTL ..
          n1-2 < SET ..
+         n1-2 > -1
          n1-2 > nil
          n1-2 < EVAL ..
          n3 < -
