@@ -166,12 +166,15 @@ impl Coordinator {
         self.roll_back(now, attempt_id);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
-        for report in &reports {
-            match report.answer {
-                Answer::Granted => acquisition.learn(Duration::ZERO),
-                Answer::Refused(Reason::Held { remaining: Some(left) }) => acquisition.learn(left),
-                _ => {}
-            }
+        for (node, report) in reports.iter().enumerate() {
+            let free_in = match report.answer {
+                Answer::Granted => Some(Duration::ZERO),
+                Answer::Refused(Reason::Held { remaining }) => remaining,
+                // It may have told how long, and not yet that it refuses.
+                Answer::Outstanding => round.life(node),
+                _ => None,
+            };
+            free_in.into_iter().for_each(|left| acquisition.learn(left));
         }
         let contended = can_be_contended(self.settings.membership, &reports);
         let failure = Failure { contended, reports, attempts: acquisition.attempts };

@@ -47,7 +47,7 @@ impl Round {
 
     /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
     pub(super) fn note(&mut self, node: usize, mut answer: Answer, now: Instant) -> bool {
-        if let Some(left) = self.lives.get(node).copied().flatten() {
+        if let Some(left) = self.life(node) {
             answer.note_remaining(left);
         }
         match self.answers.get_mut(node) {
@@ -64,6 +64,11 @@ impl Round {
         if let Some(life) = self.lives.get_mut(node) {
             *life = Some(left);
         }
+    }
+
+    /// How long the key on `node` has yet to live, if it has told.
+    pub(super) fn life(&self, node: usize) -> Option<Duration> {
+        self.lives.get(node).copied().flatten()
     }
 
     pub(super) const fn attempt(&self) -> Option<AttemptId> {

@@ -115,6 +115,31 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
 }
 
 #[test]
+fn a_remaining_life_whose_refusal_was_not_waited_for_shortens_the_pause_too() {
+    play(
+        3,
+        &format!(
+            "jitter {LONGEST}
+             acquire 1 r wait 100s
+             n1-3 < SET ..
+             n1-2 > nil
+             n1-3 < EVAL ..
+             n3 > nil
+             n1-3 > 0
+             +5ms
+             n1-3 < PTTL r
+             n1-3 < SET ..
+             n3 > 8
+             n1 > 7
+             n2 > -1
+             n1-2 > nil
+             n1-3 < EVAL ..
+             next 13ms"
+        ),
+    );
+}
+
+#[test]
 fn a_pause_is_not_lengthened_by_what_comes_late() {
     // For how long it waits, what the first two say, and when it tries again whatever the third
     // says: after the backoff, once a quorum is free, and at the end of the wait.
