@@ -15,6 +15,9 @@ use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What PTTL says where there is no key.
+const NO_KEY: Value = Value::Int(-2);
+
 /// What an acquire asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct Acquire {
@@ -205,15 +208,16 @@ impl Coordinator {
         reply: &Value,
     ) {
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
-        // -2: no key any more; -1: a key that never expires.
         let left = match reply {
-            Value::Int(-2) => Duration::ZERO,
+            reply if *reply == NO_KEY => Duration::ZERO,
             Value::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
+            // -1: a key that never expires.
             _ => return,
         };
         match &mut acquisition.phase {
             Phase::Trying { round, attempt: current } if *current == attempt => {
-                if let Some(round) = self.rounds.get_mut(round) {
+                // Where no key was, one that refuses has come since: its life nobody has told.
+                if let Some(round) = self.rounds.get_mut(round).filter(|_| *reply != NO_KEY) {
                     round.note_remaining(node, left);
                 }
             }

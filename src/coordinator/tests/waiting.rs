@@ -48,14 +48,15 @@ fn the_pause_is_jittered_down_to_nothing() {
 }
 
 /// What the three masters say is left, and the pause where backoff alone would make it 80 ms.
-const CEILINGS: [([&str; 3], u64); 8] = [
+const CEILINGS: [([&str; 3], u64); 9] = [
     (["-1", "-1", "-1"], 80),
     (["-1", "30", "-1"], 80), // one of them is no quorum
     (["30", "40", "9000"], 40),
     (["9000", "30", "40"], 40),
     (["30", "9000", "9000"], 80),
     (["40", "40", "40"], 40),
-    (["-2", "-2", "9000"], 5), // free by now: a step of jitter all the same
+    (["0", "0", "9000"], 5),    // free by now: a step of jitter all the same
+    (["-2", "-2", "9000"], 80), // taken since: by whom they said nothing
     (["3", "2", "9000"], 5),
 ];
 
@@ -101,7 +102,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
              next 15ms                  // two of them are no quorum
              n4 > 8                     // a straggler's counts as well
              next 14ms
-             n5 > 6
+             n5 > -2                    // free by now
              next 13ms
              n4-5 > nil                 // which a refusal that comes too late does not change
              next 13ms
@@ -303,6 +304,25 @@ fn the_failure_tells_how_long_the_other_holds_it() {
            not waited for
          n4 > nil
          = -",
+    );
+}
+
+#[test]
+fn a_key_that_came_between_question_and_refusal_has_no_known_life() {
+    play(
+        1,
+        "acquire 1 r wait 2ms
+         n1 < SET ..
+         n1 > nil
+         n1 < EVAL ..
+         n1 > 0
+         +2ms
+         n1 < PTTL r
+         n1 < SET r #2 NX PX 10000
+         n1 > -2
+         n1 > nil
+         n1 < EVAL ..
+         = contended 1 at 2 after 2ms: held",
     );
 }
 
