@@ -56,8 +56,18 @@ impl Transport {
     pub(crate) async fn dial(&self, within: Duration) -> io::Result<BoxStream> {
         timeout(within, self.open(within)).await.unwrap_or_else(|_elapsed| {
             let within = humantime::format_duration(within);
-            Err(io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {within}")))
+            let what = if self.is_tls() { "no TLS connection" } else { "no connection" };
+            Err(io::Error::new(io::ErrorKind::TimedOut, format!("{what} within {within}")))
         })
+    }
+
+    /// A plain master that is greeted by TLS says nothing: then it helps to know who did not.
+    const fn is_tls(&self) -> bool {
+        #[cfg(feature = "tls")]
+        if matches!(self, Self::Tls { .. }) {
+            return true;
+        }
+        false
     }
 
     async fn open(&self, within: Duration) -> io::Result<BoxStream> {
