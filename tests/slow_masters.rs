@@ -88,10 +88,11 @@ async fn answers_that_take_too_long_are_no_lock_and_are_rolled_back() {
     drop(proxies);
 }
 
-/// The masters grant in time, but the process is busy until nothing is left of the validity.
+/// The master grants in time, but the process is busy until nothing is left of the validity.
 #[tokio::test]
 async fn grants_that_are_read_after_the_ttl_are_no_lock_and_are_rolled_back() {
-    let masters = Masters::start(3);
+    // One: which of several answers is read before the clock would be a matter of luck.
+    let masters = Masters::start(1);
     let redlock = connect(masters.urls()).await;
     let ttl = Duration::from_millis(300);
     let mut acquire = std::pin::pin!(redlock.try_acquire("r").ttl(ttl).into_future());
