@@ -59,8 +59,7 @@ pub(crate) async fn a_release_after_the_end_says_so_and_spares_the_next_holder<B
     assert_eq!(guard.release().await, Released::Lost(LostReason::Lapsed));
     // On the same connections, behind the release.
     one.try_acquire("another").await.unwrap().release().await;
-    cluster.eventually_held_by("r", &all(&cluster)).await;
-    next.extend().await.unwrap();
+    next.extend().await.expect("a quorum still has the key of the next holder");
 }
 
 pub(crate) async fn a_guard_that_is_dropped_releases<B: Backend>() {
