@@ -6,7 +6,7 @@ use redis::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const RELEASE: &str = include_str!("../scripts/release.lua");
+const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
 
 /// Tokens by the order in which they were first seen: `#1`, `#2`.
 pub(super) struct Tokens {
