@@ -13,6 +13,7 @@ mod ledger;
 mod loss;
 mod queue;
 mod release;
+mod remaining;
 mod replies;
 mod schedules;
 mod script;

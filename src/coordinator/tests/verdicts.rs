@@ -31,7 +31,7 @@ fn a_loss_is_told_as_soon_as_a_quorum_is_out_of_reach() {
             stage.steps(&format!("n{} breaks", node + 1));
         }
         stage.steps("acquire 1 r");
-        for (node, glyph) in said.chars().enumerate() {
+        for (node, glyph) in said.char_indices() {
             let lost = stage.unseen.len() == 1;
             let settled = said[..node].chars().all(|one| one == 'd') && glyph == 'd';
             assert!(settled || lost == (node >= decisive), "{said}, before n{}", node + 1);
@@ -93,7 +93,7 @@ fn a_failure_is_contention_if_a_quorum_could_have_voted_and_an_outage_otherwise(
             stage.steps(&format!("n{} breaks", node + 1));
         }
         stage.steps("acquire 1 r");
-        for (node, glyph) in said.chars().enumerate() {
+        for (node, glyph) in said.char_indices() {
             match glyph {
                 'g' => stage.steps(&format!("n{} > ok", node + 1)),
                 'h' => stage.steps(&format!("n{} > nil", node + 1)),
