@@ -170,6 +170,56 @@ fn where_the_kill_is_denied_the_rollback_is_repeated_for_a_ttl() {
 }
 
 #[test]
+fn the_ttl_of_repeating_ends_to_the_nanosecond() {
+    play(
+        1,
+        "acquire 1 r ttl 150ms
+         n1 < SET r #1 NX PX 150
+         n1 breaks
+         = no quorum 1 ..
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > -NOPERM no
+         n1 < EVAL release 1 r #1
+         +150ms
+         n1 > 0
+         debts 0
+         +5s
+         n1 < -",
+    );
+}
+
+#[test]
+fn what_becomes_owed_during_a_handshake_waits_for_the_kill_as_well() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET r #1 NX PX 10000
+         n1 > ok
+         = acquired 1 ..
+         n1 breaks
+         +50ms
+         n1 < DIAL
+         n1 connects
+         n1 < HELLO ..
+         n1 < INFO ..
+         n1 < INFO ..
+         n1 < SCRIPT ..
+         drop 1
+         n1 < -
+         n1 > hello 2
+         n1 > server run1
+         n1 > master
+         n1 > text c0ffee
+         n1 < CLIENT KILL ID 1
+         n1 < -
+         n1 > 1
+         n1 < EVAL release 1 r #1",
+    );
+}
+
+#[test]
 fn where_the_kill_is_denied_the_master_still_votes() {
     play(
         1,

@@ -206,3 +206,29 @@ fn a_key_that_came_between_question_and_refusal_has_no_known_life() {
          = contended 1 at 2 after 2ms: held",
     );
 }
+
+#[test]
+fn a_master_that_granted_is_free_at_once() {
+    play(
+        3,
+        &format!(
+            "jitter {LONGEST}
+             acquire 1 r wait 100s
+             n1-3 < SET ..
+             n1-3 > nil
+             n1-3 < EVAL ..
+             n1-3 > 0
+             +5ms
+             n1-3 < PTTL ..
+             n1-3 < SET ..
+             n1 > -2
+             n1 > ok
+             n2 > 7
+             n2 > nil
+             n3 > 9
+             n3 > nil
+             n1-3 < EVAL ..
+             next 12ms"
+        ),
+    );
+}
