@@ -77,7 +77,7 @@ fn a_round_of_which_nothing_is_left_when_it_is_won_leaves_the_deadline() {
 
 /// What the five say (`h`eld, `v`acant, `t`aken, `e`rror, `_` silence until the timeout), and what
 /// the extension comes to.
-const ROUNDS: [(&str, &str); 16] = [
+const ROUNDS: [(&str, &str); 15] = [
     ("hhh__", "extended 2 until 12898ms"),
     ("vthhh", "extended 2 until 12898ms"),
     ("eehhh", "extended 2 until 12898ms"),
@@ -93,7 +93,6 @@ const ROUNDS: [(&str, &str); 16] = [
     ("hhvtv", "lost 1: quorum gone: held by us | held by us | no key there | held by another .."),
     ("v_t_v", "lost 1: quorum gone: no key there | not waited for | held by another token | .."),
     ("vhvht", "lost 1: quorum gone: no key there | held by us | no key there | .."),
-    ("veet_", "extend 2 unconfirmed: no key there | error of the server (LOADING) | .."),
 ];
 
 #[test]
@@ -117,8 +116,7 @@ fn an_extension_comes_to_what_the_masters_say() {
         stage.steps(&format!("= {event}"));
         if event.starts_with("lost") {
             let told = event.strip_prefix("lost 1").unwrap_or_default();
-            stage.steps(&format!("= extend 2 lost{told} \n = -"));
-            stage.steps("+60s \n = -");
+            stage.steps(&format!("= extend 2 lost{told} \n = - \n +60s \n = -"));
         } else if event.contains("unconfirmed") {
             stage.steps("= - \n +6s \n = -");
             assert!(stage.machine.attempts.values().all(|one| one.held().is_some()), "{said}");

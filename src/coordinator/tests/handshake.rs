@@ -1,6 +1,6 @@
 //! What must be known before the first SET.
 
-use super::{Stage, play, play_from_the_start};
+use super::{Stage, play_from_the_start};
 use crate::address::Login;
 
 #[test]
@@ -205,17 +205,4 @@ fn sessions_open_one_by_one_and_a_quorum_of_them_is_enough() {
          n3 < SCRIPT ..
          = -",
     );
-}
-
-#[test]
-fn what_a_script_does_not_name_fails_the_test() {
-    let unnamed = [
-        "acquire 1 r \n = no quorum ..",
-        "acquire 1 r \n n1 < SET s ..",
-        "acquire 1 r \n n1 < SET r .. \n n1 > ok",
-        "acquire 1 r \n n1 < SET r .. \n n1 > ok \n = acquired 1 until 9899ms",
-    ];
-    for script in unnamed {
-        assert!(std::panic::catch_unwind(|| play(1, script)).is_err(), "{script} passed");
-    }
 }

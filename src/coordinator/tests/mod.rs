@@ -6,15 +6,21 @@
 mod acquire;
 mod cancels;
 mod connections;
+mod denied;
+mod endings;
 mod extension;
 mod handover;
 mod handshake;
+mod healthy;
 mod ledger;
 mod loss;
+mod pauses;
 mod queue;
+mod redial;
 mod release;
 mod remaining;
 mod replies;
+mod rollback;
 mod schedules;
 mod script;
 mod silence;
@@ -45,4 +51,17 @@ fn open(masters: usize) -> Stage {
 /// Plays `script` on so many masters that are being dialled.
 fn play_from_the_start(masters: usize, script: &str) {
     Stage::new(masters, &Login::default()).play(script);
+}
+
+#[test]
+fn what_a_script_does_not_name_fails_the_test() {
+    let unnamed = [
+        "acquire 1 r \n = no quorum ..",
+        "acquire 1 r \n n1 < SET s ..",
+        "acquire 1 r \n n1 < SET r .. \n n1 > ok",
+        "acquire 1 r \n n1 < SET r .. \n n1 > ok \n = acquired 1 until 9899ms",
+    ];
+    for script in unnamed {
+        assert!(std::panic::catch_unwind(|| play(1, script)).is_err(), "{script} passed");
+    }
 }

@@ -1,14 +1,12 @@
 //! How long the other's key has yet to live: what it does to the pause, and who is told.
 
 use super::play;
-use super::waiting::LONGEST;
 
 #[test]
 fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
     play(
         5,
-        &format!(
-            "jitter {LONGEST}
+        &"jitter most
              acquire 1 r wait 100s
              n1-5 < SET ..
              n1-3 > nil
@@ -35,7 +33,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
              +1us
              n1-5 < PTTL r
              n1-5 < SET r #3 NX PX 10000"
-        ),
+            .to_string(),
     );
 }
 
@@ -43,8 +41,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
 fn a_remaining_life_whose_refusal_was_not_waited_for_shortens_the_pause_too() {
     play(
         3,
-        &format!(
-            "jitter {LONGEST}
+        &"jitter most
              acquire 1 r wait 100s
              n1-3 < SET ..
              n1-2 > nil
@@ -60,7 +57,7 @@ fn a_remaining_life_whose_refusal_was_not_waited_for_shortens_the_pause_too() {
              n1-2 > nil
              n1-3 < EVAL ..
              next 13ms"
-        ),
+            .to_string(),
     );
 }
 
@@ -74,7 +71,7 @@ fn a_pause_is_not_lengthened_by_what_comes_late() {
         play(
             3,
             &format!(
-                "jitter {LONGEST}
+                "jitter most
                  acquire 1 r wait {wait}
                  n1-3 < SET ..
                  n1-2 > nil
@@ -124,7 +121,7 @@ fn a_remaining_life_told_to_an_old_attempt_changes_nothing_in_the_next_one() {
     play(
         3,
         &format!(
-            "jitter {LONGEST}
+            "jitter most
              acquire 1 r wait 15ms
              {THE_THIRD_ATTEMPT}
              n3 > 900                   // to the second attempt
@@ -142,7 +139,7 @@ fn a_remaining_life_told_to_an_old_attempt_changes_nothing_in_the_next_one() {
     play(
         3,
         &format!(
-            "jitter {LONGEST}
+            "jitter most
              acquire 1 r wait 100s
              {THE_THIRD_ATTEMPT}
              n1 > 7
@@ -211,8 +208,7 @@ fn a_key_that_came_between_question_and_refusal_has_no_known_life() {
 fn a_master_that_granted_is_free_at_once() {
     play(
         3,
-        &format!(
-            "jitter {LONGEST}
+        &"jitter most
              acquire 1 r wait 100s
              n1-3 < SET ..
              n1-3 > nil
@@ -229,6 +225,6 @@ fn a_master_that_granted_is_free_at_once() {
              n3 > nil
              n1-3 < EVAL ..
              next 12ms"
-        ),
+            .to_string(),
     );
 }

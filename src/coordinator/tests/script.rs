@@ -14,14 +14,14 @@
 //! = acquired 1 until 9898ms    the next event; `= -` for none
 //! +5ms                         time passes
 //! next 205ms                   poll_timeout names this instant
-//! debts 3 | jitter 0 | fault n1 down .. | no faults
+//! debts 3 | jitter least | fault n1 down .. | no faults
 //! ```
 //!
 //! At the end everything must have been named, and once the stage is cleared (all holds dropped,
 //! all masters healthy) nothing may be left in the machine's tables.
 
 use super::super::{Acquire, RequestId};
-use super::stage::{NOTHING_LEFT, Stage};
+use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -88,7 +88,16 @@ impl Stage {
                 return same(named.as_deref().unwrap_or("-"), words[1]);
             }
             "debts" => return same(&self.machine.debts().to_string(), words[1]),
-            "jitter" => self.jitter.store(number(1), Ordering::Relaxed),
+            "jitter" => {
+                let picked = match words[1] {
+                    "least" => 0,
+                    "middle" => MIDDLE,
+                    "most" => u64::MAX,
+                    "none" => NO_RANDOMNESS,
+                    what => panic!("no jitter is called {what}"),
+                };
+                self.jitter.store(picked, Ordering::Relaxed);
+            }
             "no" => return same(&format!("{:?}", self.machine.faults()), "[]"),
             "fault" => {
                 let faults = self.machine.faults().into_iter().map(|(node, fault)| {
@@ -138,75 +147,6 @@ impl Stage {
             what => panic!("a master does not know how to {what}"),
         }
         Ok(())
-    }
-
-    /// The handshake as a healthy master has it, up to the kill of a predecessor.
-    pub(super) fn greets(&mut self, node: usize) {
-        let dialled = self.wires[node].unseen.pop_front();
-        assert_eq!(dialled.as_deref(), Some("DIAL"), "n{} was not dialled", node + 1);
-        self.connects(node);
-        self.pump();
-        let hellos = self.wires[node].unseen.len();
-        for _ in 0..hellos {
-            let asked = self.wires[node].unseen.pop_front().unwrap_or_default();
-            let told = self.answer(node, &asked);
-            self.says(node, &reply(&told));
-            self.pump();
-        }
-    }
-
-    /// What a healthy master with no key answers.
-    fn answer(&self, node: usize, asked: &str) -> String {
-        let wire = &self.wires[node];
-        match asked.split(' ').next().unwrap_or_default() {
-            "HELLO" => format!("hello {}", wire.client_id),
-            "INFO" if asked.ends_with("server") => format!("server {}", wire.run_id),
-            "INFO" => "master".into(),
-            "SCRIPT" => "text c0ffee".into(),
-            "SELECT" => "ok".into(),
-            "SET" => "nil".into(),
-            "PTTL" => "-2".into(),
-            "EVAL" | "EVALSHA" => "0".into(),
-            "CLIENT" => "1".into(),
-            _ => panic!("nobody answers {asked}"),
-        }
-    }
-
-    /// Everybody goes, every master is healthy: nothing may be left.
-    fn clear(&mut self) {
-        for request in std::mem::take(&mut self.asked) {
-            self.machine.handle_cancel(self.now, RequestId(request));
-        }
-        for (_, hold) in std::mem::take(&mut self.holds) {
-            self.machine.handle_release(self.now, None, hold);
-        }
-        // What is unanswered now will never be: every connection is replaced.
-        for node in 0..self.wires.len() {
-            self.wires[node].room = None;
-            self.wires[node].run_id = format!("cleared{node}");
-            // Ends a dial as well as a connection.
-            self.breaks(node);
-        }
-        for _ in 0..600 {
-            self.pump();
-            self.unseen.clear();
-            if self.left() == NOTHING_LEFT {
-                return;
-            }
-            for node in 0..self.wires.len() {
-                while let Some(asked) = self.wires[node].unseen.pop_front() {
-                    if asked == "DIAL" {
-                        self.connects(node);
-                    } else if asked != "CLOSE" {
-                        let told = self.answer(node, &asked);
-                        self.says(node, &reply(&told));
-                    }
-                    self.pump();
-                }
-            }
-            self.pass(Duration::from_millis(100));
-        }
-        panic!("once everything is over there are still {}", self.left());
     }
 }
 

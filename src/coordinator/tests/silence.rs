@@ -88,7 +88,7 @@ fn an_idle_master_is_asked_for_its_name_every_ten_seconds() {
 #[test]
 fn heartbeats_are_jittered_by_a_fifth_either_way() {
     for (jitter, first, second) in
-        [("0", "8000ms", "16000ms"), ("18446744073709551615", "11999.999999ms", "23999.999998ms")]
+        [("least", "8000ms", "16000ms"), ("most", "11999.999999ms", "23999.999998ms")]
     {
         let mut stage = super::Stage::new(1, &crate::address::Login::default());
         stage.play(&format!(

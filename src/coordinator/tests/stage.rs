@@ -68,7 +68,7 @@ pub(super) struct Stage {
     tokens: Tokens,
 }
 
-pub(super) fn settings(masters: usize) -> Settings {
+fn settings(masters: usize) -> Settings {
     Settings {
         membership: Membership::of(masters).expect("a membership"),
         drift: Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) },
@@ -84,7 +84,6 @@ impl Stage {
         let jitter = Arc::new(AtomicU64::new(MIDDLE));
         let dice = Dice { jitter: jitter.clone(), tokens: 0 };
         let nodes = (1..=masters).map(|node| (format!("n{node}").into(), login.clone()));
-        let now = Instant::default();
         let wire = |node: usize| Wire {
             epoch: Epoch::default(),
             connected: false,
@@ -95,8 +94,8 @@ impl Stage {
             commands: Replies::new(),
         };
         let mut stage = Self {
-            machine: Coordinator::new(now, settings(masters), nodes, Box::new(dice)),
-            now,
+            machine: Coordinator::new(Instant::default(), settings(masters), nodes, Box::new(dice)),
+            now: Instant::default(),
             wires: (1..=masters).map(wire).collect(),
             jitter,
             unseen: VecDeque::new(),

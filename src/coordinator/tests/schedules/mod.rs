@@ -1,6 +1,8 @@
 //! Schedules that nobody thought of: the machine against masters that execute what they are sent,
 //! with connections that break, servers that restart, and commands that arrive after all.
 
+mod aftermath;
+mod events;
 mod master;
 mod world;
 

@@ -1,0 +1,133 @@
+//! A predecessor that nobody may kill: its late SET can come in behind the rollback, so the
+//! rollback is repeated.
+
+use super::{play, play_from_the_start};
+
+#[test]
+fn where_the_kill_is_denied_the_rollback_is_repeated_for_a_ttl() {
+    play(
+        1,
+        "acquire 1 r ttl 1s
+         n1 < SET r #1 NX PX 1000
+         n1 breaks
+         = no quorum 1 ..
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > -NOPERM User default has no permissions to run the 'client|kill' command
+         n1 < EVAL release 1 r #1
+         n1 > 0
+         debts 1
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 > 1                         // here it came
+         debts 1
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 > 0
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 > 0
+         +200ms
+         n1 < EVAL release 1 r #1
+         +199.999999ms
+         n1 > 0                         // a nanosecond short of a ttl
+         debts 1
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 > 0
+         debts 0
+         +5s
+         n1 < -",
+    );
+}
+
+#[test]
+fn the_ttl_of_repeating_ends_to_the_nanosecond() {
+    play(
+        1,
+        "acquire 1 r ttl 150ms
+         n1 < SET r #1 NX PX 150
+         n1 breaks
+         = no quorum 1 ..
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > -NOPERM no
+         n1 < EVAL release 1 r #1
+         +150ms
+         n1 > 0
+         debts 0
+         +5s
+         n1 < -",
+    );
+}
+
+#[test]
+fn where_the_kill_is_denied_the_master_still_votes() {
+    play(
+        1,
+        "n1 breaks
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > -NOPERM no
+         no faults
+         acquire 1 r
+         n1 < SET r #1 NX PX 10000
+         n1 > ok
+         = acquired 1 ..",
+    );
+}
+
+/// INFO is denied on the second connection, on the first, on both.
+const DENIED: [(&str, &str); 3] =
+    [("server run1", "-NOPERM no"), ("-NOPERM no", "server run1"), ("-NOPERM no", "-NOPERM no")];
+
+#[test]
+fn where_info_is_denied_nobody_is_killed_and_the_rollback_is_repeated() {
+    for (first, second) in DENIED {
+        play_from_the_start(
+            1,
+            &format!(
+                "n1 < DIAL
+                 n1 connects
+                 n1 < HELLO ..
+                 n1 < INFO ..
+                 n1 < INFO ..
+                 n1 < SCRIPT ..
+                 n1 > hello 1
+                 n1 > {first}
+                 n1 > -NOPERM no
+                 n1 > text c0ffee
+                 = settled
+                 acquire 1 r ttl 300ms
+                 n1 < SET r #1 NX PX 300
+                 n1 breaks
+                 = no quorum 1 ..
+                 +50ms
+                 n1 < DIAL
+                 n1 connects
+                 n1 < HELLO ..
+                 n1 < INFO ..
+                 n1 < INFO ..
+                 n1 < SCRIPT ..
+                 n1 > hello 2
+                 n1 > {second}
+                 n1 > -NOPERM no
+                 n1 > text c0ffee
+                 n1 < EVAL release 1 r #1
+                 n1 > 0
+                 debts 1
+                 +200ms
+                 n1 < EVAL release 1 r #1
+                 n1 > 0
+                 debts 1
+                 +200ms
+                 n1 < EVAL release 1 r #1
+                 n1 > 0
+                 debts 0"
+            ),
+        );
+    }
+}
