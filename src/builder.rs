@@ -267,7 +267,7 @@ impl fmt::Debug for RedlockBuilder {
 }
 
 fn parsed(info: RedisResult<ConnectionInfo>) -> Result<ConnectionInfo, String> {
-    info.map_err(|error| address::parse_error(None, &error))
+    info.map_err(|error| address::parse_error(&error))
 }
 
 fn too_many(count: usize) -> Invalid {

@@ -13,6 +13,9 @@ use support::server::Server;
 
 const LIKE: &str = r#"write it like "redis://10.0.0.1:6379" or "unix:///run/redis.sock""#;
 
+const NO_URL: &str = "the address is not a URL for Redis (it needs a scheme such as redis://, %XX for \
+                      special characters in a user name or password, brackets around IPv6)";
+
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
@@ -30,9 +33,9 @@ async fn an_address_that_is_none_says_which_and_what_to_write() {
     let none = r#"nodes: there is none: name the masters, five usually, with .nodes(["redis://10.0.0.1", …])"#;
     assert_refused(Redlock::builder(), none).await;
     for (node, problem) in [
-        ("localhost", "the address is not a URL for Redis"),
-        ("10.0.0.2:6379", "the address is not a URL for Redis"),
-        ("http://10.0.0.2", "the address is not a URL for Redis"),
+        ("localhost", NO_URL),
+        ("10.0.0.2:6379", NO_URL),
+        ("http://10.0.0.2", NO_URL),
         ("redis://", "the address has no host"),
         ("redis://10.0.0.2/orders", "the database is not a number"),
     ] {

@@ -169,6 +169,7 @@ impl Coordinator {
     pub(crate) fn handle_shutdown(&mut self, now: Instant) {
         let waiting: Vec<RequestId> = self.acquisitions.keys().copied().collect();
         waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
+        self.sessions.iter_mut().for_each(|session| session.collect(now));
     }
 
     // The network.

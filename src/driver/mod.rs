@@ -241,7 +241,7 @@ impl Future for Driver {
             let asked = this.take_requests(cx);
             this.take_dials(cx);
             let mut acted = this.read(cx);
-            // After reading: an answer that came in time counts, however late it is read.
+            // After reading: what has arrived is looked at before it is called late.
             this.expire();
             acted |= this.act();
             let answered = this.callers.answer(&mut this.machine, this.clock);

@@ -204,6 +204,15 @@ impl Session {
         }
     }
 
+    /// The end is near: a master that owes something and is down is dialled at once.
+    pub(super) fn collect(&mut self, now: Instant) {
+        if let State::Down { redial_at } = &mut self.state
+            && self.ledger.len() > 0
+        {
+            *redial_at = now.min(*redial_at);
+        }
+    }
+
     fn pay(&mut self, now: Instant) {
         for debt in self.ledger.take() {
             self.settle(now, debt);

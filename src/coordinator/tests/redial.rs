@@ -78,3 +78,41 @@ fn a_master_that_was_never_there_is_dialled_for_ever() {
          no faults",
     );
 }
+
+#[test]
+fn at_the_end_a_master_that_owes_is_dialled_at_once_and_one_that_owes_nothing_is_not() {
+    play(
+        3,
+        "acquire 1 r
+         n1-3 < SET ..
+         n1-3 > ok
+         = acquired 1 ..
+         n2 breaks
+         n3 breaks
+         +50ms
+         n2-3 < DIAL
+         n2 unreachable
+         n3 unreachable
+         drop 1
+         n1 < EVAL ..
+         n1 > 1
+         n2 restarts
+         +100ms
+         n3 < DIAL
+         n2 opens
+         n2 < EVAL ..
+         n2 > 0
+         n2 breaks
+         n3 unreachable
+         debts 1
+         shutdown
+         +0ms
+         n2 < -
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         n3 < EVAL ..
+         n3 > 1
+         debts 0",
+    );
+}
