@@ -9,8 +9,7 @@ use std::time::Duration;
 /// What the driver is to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Connect to `node`, and say [`Coordinator::handle_connected`] or
-    /// [`Coordinator::handle_dial_failed`].
+    /// Connect to `node`, and say `handle_connected` or `handle_dial_failed`.
     Dial { node: usize, epoch: Epoch },
     /// Drop the connection.
     Close { node: usize, epoch: Epoch },

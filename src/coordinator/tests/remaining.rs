@@ -6,7 +6,7 @@ use super::play;
 fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
     play(
         5,
-        &"jitter most
+        "jitter most
              acquire 1 r wait 100s
              n1-5 < SET ..
              n1-3 > nil
@@ -32,8 +32,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
              n1-5 < -
              +1us
              n1-5 < PTTL r
-             n1-5 < SET r #3 NX PX 10000"
-            .to_string(),
+             n1-5 < SET r #3 NX PX 10000",
     );
 }
 
@@ -41,7 +40,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
 fn a_remaining_life_whose_refusal_was_not_waited_for_shortens_the_pause_too() {
     play(
         3,
-        &"jitter most
+        "jitter most
              acquire 1 r wait 100s
              n1-3 < SET ..
              n1-2 > nil
@@ -56,8 +55,7 @@ fn a_remaining_life_whose_refusal_was_not_waited_for_shortens_the_pause_too() {
              n2 > -1
              n1-2 > nil
              n1-3 < EVAL ..
-             next 13ms"
-            .to_string(),
+             next 13ms",
     );
 }
 
@@ -208,7 +206,7 @@ fn a_key_that_came_between_question_and_refusal_has_no_known_life() {
 fn a_master_that_granted_is_free_at_once() {
     play(
         3,
-        &"jitter most
+        "jitter most
              acquire 1 r wait 100s
              n1-3 < SET ..
              n1-3 > nil
@@ -224,7 +222,6 @@ fn a_master_that_granted_is_free_at_once() {
              n3 > 9
              n3 > nil
              n1-3 < EVAL ..
-             next 12ms"
-            .to_string(),
+             next 12ms",
     );
 }
