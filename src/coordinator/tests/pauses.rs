@@ -39,7 +39,7 @@ fn the_pause_is_jittered_down_to_nothing() {
     for (jitter, pause) in [("least", "0ms"), ("middle", "2.5ms"), ("most", "5ms")] {
         let mut stage = open(1);
         stage.steps(&format!("jitter {jitter} \n acquire 1 r wait 1s \n n1 < SET .. \n n1 > nil"));
-        stage.steps(&format!("n1 < EVAL .. \n next {}", pause));
+        stage.steps(&format!("n1 < EVAL .. \n next {pause}"));
         stage.steps(&format!("+{pause} \n n1 < PTTL r \n n1 < SET r #2 NX PX 10000"));
     }
 }
@@ -73,5 +73,19 @@ fn the_pause_is_never_longer_than_until_a_quorum_is_free() {
         assert_eq!(stage.wires[0].unseen.len(), 0, "{remaining:?} before {pause} ms");
         stage.steps("+1us");
         assert_eq!(stage.wires[0].unseen.len(), 2, "{remaining:?} after {pause} ms");
+    }
+}
+
+#[test]
+fn what_the_last_attempt_was_told_does_not_bound_the_next_pause() {
+    let mut stage = open(3);
+    stage.steps("jitter most \n acquire 1 r wait 100s");
+    for (told, pause) in [("-1", 5), ("6", 6), ("-1", 20), ("7", 7), ("-1", 80)] {
+        refuse(&mut stage, [told; 3]);
+        refuse(&mut stage, [told; 3]);
+        stage.steps(&format!("+{}.999ms", pause - 1));
+        assert_eq!(stage.wires[0].unseen.len(), 0, "before {pause} ms");
+        stage.steps("+1us");
+        assert_eq!(stage.wires[0].unseen.len(), 2, "after {pause} ms");
     }
 }

@@ -125,6 +125,23 @@ fn only_masters_that_were_asked_are_released() {
 }
 
 #[test]
+fn a_master_that_was_not_asked_is_not_waited_for() {
+    play(
+        5,
+        "n4-5 breaks
+         acquire 1 r
+         n1-3 < SET ..
+         n1-3 > ok
+         = acquired 1 ..
+         release 2 of 1
+         n1-3 < EVAL release 1 r #1
+         n1 > 0
+         = release 2 unconfirmed: no key there | not waited for | not waited for | \
+           no key there | no key there",
+    );
+}
+
+#[test]
 fn a_master_that_is_down_is_unknown_and_owes() {
     held(
         "n3-5 breaks

@@ -7,32 +7,32 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
     play(
         5,
         "jitter most
-             acquire 1 r wait 100s
-             n1-5 < SET ..
-             n1-3 > nil
-             n1-5 < EVAL ..
-             n4-5 > nil
-             n1-5 > 0
-             +5ms
-             n1-5 < PTTL r
-             n1-5 < SET r #2 NX PX 10000
-             n1 > 7
-             n2 > 9
-             n3 > -1
-             n1-3 > nil
-             n1-5 < EVAL ..
-             next 15ms                  // two of them are no quorum
-             n4 > 8                     // a straggler's counts as well
-             next 14ms
-             n5 > -2                    // free by now
-             next 13ms
-             n4-5 > nil                 // which a refusal that comes too late does not change
-             next 13ms
-             +7.999ms
-             n1-5 < -
-             +1us
-             n1-5 < PTTL r
-             n1-5 < SET r #3 NX PX 10000",
+         acquire 1 r wait 100s
+         n1-5 < SET ..
+         n1-3 > nil
+         n1-5 < EVAL ..
+         n4-5 > nil
+         n1-5 > 0
+         +5ms
+         n1-5 < PTTL r
+         n1-5 < SET r #2 NX PX 10000
+         n1 > 7
+         n2 > 9
+         n3 > -1
+         n1-3 > nil
+         n1-5 < EVAL ..
+         next 15ms                      // two of them are no quorum
+         n4 > 8                         // a straggler's counts as well
+         next 14ms
+         n5 > -2                        // free by now
+         next 13ms
+         n4-5 > nil                     // which a refusal that comes too late does not change
+         next 13ms
+         +7.999ms
+         n1-5 < -
+         +1us
+         n1-5 < PTTL r
+         n1-5 < SET r #3 NX PX 10000",
     );
 }
 
@@ -41,21 +41,21 @@ fn a_remaining_life_whose_refusal_was_not_waited_for_shortens_the_pause_too() {
     play(
         3,
         "jitter most
-             acquire 1 r wait 100s
-             n1-3 < SET ..
-             n1-2 > nil
-             n1-3 < EVAL ..
-             n3 > nil
-             n1-3 > 0
-             +5ms
-             n1-3 < PTTL r
-             n1-3 < SET ..
-             n3 > 8
-             n1 > 7
-             n2 > -1
-             n1-2 > nil
-             n1-3 < EVAL ..
-             next 13ms",
+         acquire 1 r wait 100s
+         n1-3 < SET ..
+         n1-2 > nil
+         n1-3 < EVAL ..
+         n3 > nil
+         n1-3 > 0
+         +5ms
+         n1-3 < PTTL r
+         n1-3 < SET ..
+         n3 > 8
+         n1 > 7
+         n2 > -1
+         n1-2 > nil
+         n1-3 < EVAL ..
+         next 13ms",
     );
 }
 
@@ -207,21 +207,21 @@ fn a_master_that_granted_is_free_at_once() {
     play(
         3,
         "jitter most
-             acquire 1 r wait 100s
-             n1-3 < SET ..
-             n1-3 > nil
-             n1-3 < EVAL ..
-             n1-3 > 0
-             +5ms
-             n1-3 < PTTL ..
-             n1-3 < SET ..
-             n1 > -2
-             n1 > ok
-             n2 > 7
-             n2 > nil
-             n3 > 9
-             n3 > nil
-             n1-3 < EVAL ..
-             next 12ms",
+         acquire 1 r wait 100s
+         n1-3 < SET ..
+         n1-3 > nil
+         n1-3 < EVAL ..
+         n1-3 > 0
+         +5ms
+         n1-3 < PTTL ..
+         n1-3 < SET ..
+         n1 > -2
+         n1 > ok
+         n2 > 7
+         n2 > nil
+         n3 > 9
+         n3 > nil
+         n1-3 < EVAL ..
+         next 12ms",
     );
 }

@@ -14,7 +14,8 @@
 //! = acquired 1 until 9898ms    the next event; `= -` for none
 //! +5ms                         time passes
 //! next 205ms                   poll_timeout names this instant
-//! debts 3 | jitter least | fault n1 down .. | no faults
+//! debts 3 | fault n1 down .. | no faults
+//! jitter least | middle | most | none, when there are no random bytes
 //! ```
 //!
 //! At the end everything must have been named, and once the stage is cleared (all holds dropped,

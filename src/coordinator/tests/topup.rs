@@ -142,12 +142,27 @@ fn a_top_up_that_is_refused_changes_nothing() {
              n3 > 0
              n3 < SET r #1 NX PX 10000
              n3 > {refusal}
-             = -
-             n3 < -
              drop 1
              n1-3 < EVAL release 1 r #1"
         ));
     }
+}
+
+#[test]
+fn a_vacant_master_that_is_lost_before_the_round_is_won_is_not_topped_up() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n3 > 0
+         n3 breaks
+         n1-2 > 1
+         = extended 2 ..
+         +50ms
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         n3 < -",
+    );
 }
 
 #[test]
