@@ -131,3 +131,23 @@ fn where_info_is_denied_nobody_is_killed_and_the_rollback_is_repeated() {
         );
     }
 }
+
+#[test]
+fn what_began_after_the_predecessor_was_replaced_is_not_repeated() {
+    play(
+        1,
+        "n1 breaks
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > -NOPERM no
+         +1ms
+         acquire 1 r
+         n1 < SET r #1 NX PX 10000
+         n1 > nil
+         n1 < EVAL release 1 r #1
+         = contended ..
+         n1 > 0
+         debts 0",
+    );
+}

@@ -12,6 +12,8 @@ impl Stage {
         assert_eq!(dialled.as_deref(), Some("DIAL"), "n{} was not dialled", node + 1);
         self.connects(node);
         self.pump();
+        let first = self.wires[node].unseen.front().map_or("", String::as_str);
+        assert!(first.starts_with("HELLO "), "n{} was sent {first} first", node + 1);
         let hellos = self.wires[node].unseen.len();
         for _ in 0..hellos {
             let asked = self.wires[node].unseen.pop_front().unwrap_or_default();
