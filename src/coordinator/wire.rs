@@ -173,7 +173,11 @@ impl Replies {
             }
             // The only I/O error that `Rest` knows is `WouldBlock`.
             Err(error) if error.is_io_error() => self.incomplete(),
-            Err(error) => Err(format!("not a RESP3 reply: {error}").into()),
+            Err(error) => {
+                // The parser's own words take several lines, an error is read in one.
+                let words = error.to_string().trim_end().replace('\n', ", ");
+                Err(format!("not a RESP3 reply: {words}").into())
+            }
         }
     }
 

@@ -174,7 +174,9 @@ impl Stage {
         }
         (0..self.wires.len()).for_each(|node| self.write(node));
         while let Some(happened) = self.machine.poll_event() {
-            self.unseen.push_back(event(&happened, &mut self.holds));
+            let words = event(&happened, &mut self.holds);
+            assert!(!words.contains('\n'), "more than a line: {words}");
+            self.unseen.push_back(words);
             self.events.push(happened);
         }
     }
