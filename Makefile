@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint test fix demo bench bench-quick
+.PHONY: help lint test fix demo bench bench-quick docker-up docker-down
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,3 +32,9 @@ bench: ## ratios to bare sockets and to multiplexed connections, on masters that
 bench-quick: ## the same in under a minute
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml -- --quick
+
+docker-up: ## five masters in containers, and where they are; DOCKER_PROFILE=volatile or durable
+	@docker/up
+
+docker-down: ## takes those masters down: no container, network or volume is left
+	@docker/down
