@@ -185,7 +185,7 @@ fn spawn(port: &ReservedPort, directory: &TempDir, arguments: &[String]) -> Chil
 }
 
 /// Whether somebody there answers PING. Introduces itself as the witness, so as not to be counted.
-fn answers(address: SocketAddr) -> bool {
+pub(super) fn answers(address: SocketAddr) -> bool {
     let ask = || -> std::io::Result<bool> {
         let limit = Duration::from_millis(500);
         let mut stream = TcpStream::connect_timeout(&address, limit)?;

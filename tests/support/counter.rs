@@ -1,0 +1,94 @@
+//! A counter that nothing but the lock protects, and tasks that increment it.
+
+use super::seed::Rng;
+use quorumlock::{AcquireError, Guard, Lease, Redlock};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Nothing is written with less than this left: a thread that is not scheduled between the check
+/// and the write is beyond any lock (that is what fencing is for).
+const MARGIN: Duration = Duration::from_millis(300);
+
+/// Read and written in two steps, with a pause between.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    value: AtomicU64,
+    written: AtomicU64,
+    holders: Mutex<BTreeMap<u64, Lease>>,
+    last_holder: AtomicU64,
+    pub(crate) overlaps: AtomicU64,
+    pub(crate) cancelled: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) extended: AtomicU64,
+    pub(crate) unextended: AtomicU64,
+}
+
+impl Counter {
+    /// Acquires, increments and lets go until `until`; some acquires are dropped on their way,
+    /// some holds are extended, some guards are dropped instead of released.
+    pub(crate) async fn work(&self, redlock: &Redlock, mut rng: Rng, until: Instant) {
+        while Instant::now() < until {
+            let acquire = redlock.acquire("counter");
+            let patience = if rng.chance(20) { rng.duration(MS / 10..6 * MS) } else { 10_000 * MS };
+            match tokio::time::timeout(patience, acquire.into_future()).await {
+                Ok(Ok(guard)) => self.increment(guard, &mut rng).await,
+                Ok(Err(AcquireError::Contended(_) | AcquireError::NoQuorum(_))) => {
+                    self.refused.fetch_add(1, SeqCst);
+                }
+                Ok(Err(error)) => panic!("{error}"),
+                Err(_) => {
+                    self.cancelled.fetch_add(1, SeqCst);
+                }
+            }
+            tokio::time::sleep(rng.duration(Duration::ZERO..3 * MS)).await;
+        }
+    }
+
+    async fn increment(&self, guard: Guard, rng: &mut Rng) {
+        let holder = self.enter(&guard);
+        if rng.chance(30) {
+            let result = guard.extend().await;
+            let counted = if result.is_ok() { &self.extended } else { &self.unextended };
+            counted.fetch_add(1, SeqCst);
+        }
+        let seen = self.value.load(SeqCst);
+        tokio::time::sleep(rng.duration(Duration::ZERO..2 * MS)).await;
+        if guard.remaining() > MARGIN {
+            self.value.store(seen + 1, SeqCst);
+            self.written.fetch_add(1, SeqCst);
+        }
+        self.holders.lock().unwrap().remove(&holder);
+        if rng.chance(20) {
+            drop(guard);
+        } else {
+            guard.release().await;
+        }
+    }
+
+    /// Two overlap if both guards call themselves valid at one moment: the others are asked first,
+    /// and what is valid later was valid then.
+    fn enter(&self, guard: &Guard) -> u64 {
+        let mut holders = self.holders.lock().unwrap();
+        let others = holders.values().filter(|other| other.is_valid()).count();
+        if others > 0 && guard.is_valid() {
+            self.overlaps.fetch_add(1, SeqCst);
+        }
+        let holder = self.last_holder.fetch_add(1, SeqCst);
+        holders.insert(holder, guard.lease());
+        holder
+    }
+
+    /// How many increments were made.
+    pub(crate) fn increments(&self) -> u64 {
+        self.written.load(SeqCst)
+    }
+
+    /// How many of them the counter does not show.
+    pub(crate) fn lost(&self) -> u64 {
+        self.increments() - self.value.load(SeqCst)
+    }
+}

@@ -1,0 +1,195 @@
+//! Five masters in containers that belong to the value that started them, and what befalls them.
+
+mod project;
+
+use super::poll::eventually_blocking;
+use super::port::ReservedPort;
+use super::server::answers;
+use futures::future::join_all;
+pub(crate) use project::{Project, docker};
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisResult};
+use std::io::Write;
+use std::process::Command;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// How long a master may take to be ready, or to answer the witness.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One project at a time in this process; between processes the test runner sees to it.
+static TURN: LazyLock<Arc<Mutex<()>>> = LazyLock::new(Arc::default);
+
+/// What the masters remember after a restart: `docker/README.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Nothing.
+    Volatile,
+    /// Every command that they have answered.
+    Durable,
+}
+
+/// What befalls a master, and is undone by [`Containers::heal`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fault {
+    /// SIGKILL. Connections end, dials are refused; healed by a restart.
+    Killed,
+    /// Frozen. Dials are accepted and silent; what was sent arrives when it goes on.
+    Paused,
+    /// Off its network, and its published port with it: connections end at the port (the server
+    /// need not notice), dials are refused. Its memory stays.
+    Disconnected,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Self; 3] = [Self::Killed, Self::Paused, Self::Disconnected];
+}
+
+/// Five masters, each in a container, with ports of 127.0.0.1 that stay theirs. Taken down on
+/// drop, also by a panic, and when this process is killed.
+///
+/// Clients see what a fault does to a published port, so a master is "ready" when it answers
+/// there. The methods that are not async block their thread, for tenths of a second as a rule.
+#[derive(Debug)]
+pub(crate) struct Containers {
+    // Taken down before the next one may start.
+    project: Project,
+    ids: Vec<String>,
+    network: String,
+    ports: Vec<ReservedPort>,
+    _turn: OwnedMutexGuard<()>,
+}
+
+impl Containers {
+    /// None, and a line that says so, where no Docker daemon answers; a failure if `CI` is set.
+    pub(crate) async fn start(profile: Profile) -> Option<Self> {
+        if !is_available() {
+            return None;
+        }
+        let turn = TURN.clone().lock_owned().await;
+        Project::sweep();
+        let project = Project::new();
+        let ports: Vec<ReservedPort> = (0..5).map(|_| ReservedPort::new()).collect();
+        let profile = match profile {
+            Profile::Volatile => "volatile",
+            Profile::Durable => "durable",
+        };
+        project.up(profile, &ports.iter().map(|port| port.address().port()).collect::<Vec<_>>());
+        let ids = (1..=ports.len()).map(|n| project.container(&format!("{profile}-{n}")));
+        let (ids, network) = (ids.collect(), project.network());
+        let masters = Self { project, ids, network, ports, _turn: turn };
+        (0..masters.len()).for_each(|node| masters.await_ready(node));
+        Some(masters)
+    }
+
+    pub(crate) fn urls(&self) -> Vec<String> {
+        self.ports.iter().map(|port| format!("redis://{}", port.address())).collect()
+    }
+
+    pub(crate) fn address(&self, node: usize) -> std::net::SocketAddr {
+        self.ports[node].address()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub(crate) fn project(&self) -> &str {
+        self.project.name()
+    }
+
+    pub(crate) fn kill(&self, node: usize) {
+        docker(&["kill", &self.ids[node]]);
+    }
+
+    /// Starts a killed master: with its keys if the profile is durable, else empty. Returns when
+    /// it answers.
+    pub(crate) fn restart(&self, node: usize) {
+        docker(&["start", &self.ids[node]]);
+        self.await_ready(node);
+    }
+
+    pub(crate) fn pause(&self, node: usize) {
+        docker(&["pause", &self.ids[node]]);
+    }
+
+    pub(crate) fn unpause(&self, node: usize) {
+        docker(&["unpause", &self.ids[node]]);
+    }
+
+    pub(crate) fn disconnect(&self, node: usize) {
+        docker(&["network", "disconnect", &self.network, &self.ids[node]]);
+    }
+
+    /// Puts it back on its network; its published port comes back with that.
+    pub(crate) fn reconnect(&self, node: usize) {
+        docker(&["network", "connect", &self.network, &self.ids[node]]);
+        self.await_ready(node);
+    }
+
+    pub(crate) fn strike(&self, fault: Fault, node: usize) {
+        match fault {
+            Fault::Killed => self.kill(node),
+            Fault::Paused => self.pause(node),
+            Fault::Disconnected => self.disconnect(node),
+        }
+    }
+
+    pub(crate) fn heal(&self, fault: Fault, node: usize) {
+        match fault {
+            Fault::Killed => self.restart(node),
+            Fault::Paused => self.unpause(node),
+            Fault::Disconnected => self.reconnect(node),
+        }
+    }
+
+    /// Sends one command on a connection of its own, past the crate under test.
+    pub(crate) async fn ask<T: FromRedisValue>(&self, node: usize, cmd: &Cmd) -> RedisResult<T> {
+        let client = Client::open(format!("redis://{}", self.address(node)))?;
+        let limits = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
+        let mut connection = client.get_multiplexed_async_connection_with_config(&limits).await?;
+        cmd.query_async(&mut connection).await
+    }
+
+    /// The keys of each master, sorted. All must answer.
+    pub(crate) async fn keys(&self) -> Vec<Vec<String>> {
+        let keys = async |node| {
+            let keys: RedisResult<Vec<String>> = self.ask(node, redis::cmd("KEYS").arg("*")).await;
+            let mut keys = keys.unwrap_or_else(|error| panic!("master {node}: {error}"));
+            keys.sort();
+            keys
+        };
+        join_all((0..self.len()).map(keys)).await
+    }
+
+    /// The same over all masters: how many keys stand somewhere.
+    pub(crate) async fn count_keys(&self) -> usize {
+        self.keys().await.iter().map(Vec::len).sum()
+    }
+
+    fn await_ready(&self, node: usize) {
+        let claim = format!("master {node} answers on its published port");
+        eventually_blocking(&claim, PATIENCE, || answers(self.address(node)));
+    }
+}
+
+/// Whether a Docker daemon answers. Where none does, a line says what is not tested.
+pub(crate) fn is_available() -> bool {
+    let asked = Command::new("timeout").args(["10", "docker", "version"]).output();
+    let cause = match asked {
+        Ok(answer) if answer.status.success() => return true,
+        Ok(answer) => String::from_utf8_lossy(&answer.stderr).trim().replace('\n', " "),
+        Err(error) => error.to_string(),
+    };
+    assert!(std::env::var_os("CI").is_none(), "CI is set, and no Docker daemon answers: {cause}");
+    tell(&format!("NOT TESTED: no Docker daemon answers ({cause})"));
+    false
+}
+
+/// Writes a line that is seen also when the test passes: the test harness captures only what is
+/// printed with macros.
+pub(crate) fn tell(line: &str) {
+    let _unless_stderr_is_closed = writeln!(std::io::stderr(), "{line}");
+}

@@ -1,0 +1,138 @@
+//! A compose project with a name of its own, which goes when its owner goes, however that ends.
+
+use std::collections::BTreeSet;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docker");
+const PREFIX: &str = "quorumlock-test-";
+const LABEL: &str = "com.docker.compose.project";
+
+/// Waits until its standard input ends, which it does when the test process has ended in whatever
+/// way, and takes the project down; again after a while, if a `compose up` was still under way.
+const JANITOR: &str = r#"cat; for _ in 1 2 3; do "$0" "$1"; sleep 3; done"#;
+
+/// A compose project; taken down on drop.
+#[derive(Debug)]
+pub(crate) struct Project {
+    name: String,
+    /// Beside the drop: for a process that is killed.
+    janitor: Child,
+}
+
+impl Project {
+    /// A name that no other test has, with nothing behind it yet.
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let (pid, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let started = started(pid).expect("the start time of this process in /proc");
+        let name = format!("{PREFIX}{pid}-{started}-{count}");
+        // A group of its own: a signal to the group of the test does not reach it.
+        let janitor = Command::new("bash")
+            .args(["-c", JANITOR, &format!("{FOLDER}/down"), &name])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        Self { name, janitor: janitor.expect("bash starts") }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Starts the masters of a profile on these ports and returns when all are healthy.
+    pub(super) fn up(&self, profile: &str, ports: &[u16]) {
+        let mut up = Command::new(format!("{FOLDER}/up"));
+        up.env("COMPOSE_PROJECT_NAME", &self.name).env("DOCKER_PROFILE", profile);
+        for (n, port) in (1..).zip(ports) {
+            up.env(format!("QUORUMLOCK_PORT_{n}"), port.to_string());
+        }
+        run(&mut up);
+    }
+
+    /// The container of a service.
+    pub(super) fn container(&self, service: &str) -> String {
+        let service = format!("label=com.docker.compose.service={service}");
+        docker(&["ps", "--quiet", "--filter", &self.label(), "--filter", &service])
+    }
+
+    pub(super) fn network(&self) -> String {
+        docker(&["network", "ls", "--quiet", "--filter", &self.label()])
+    }
+
+    /// Removes what test processes have left that are no more.
+    pub(crate) fn sweep() {
+        for left in Self::all().iter().filter(|name| is_orphan(name)) {
+            // Somebody else may be sweeping, too.
+            let _by_whomever = Command::new(format!("{FOLDER}/down")).arg(left).output();
+        }
+    }
+
+    /// The projects of tests that have a container, a network or a volume.
+    pub(crate) fn all() -> BTreeSet<String> {
+        let format = format!("{{{{.Label \"{LABEL}\"}}}}");
+        let labels = [&["ps", "--all"], &["network", "ls"], &["volume", "ls"]].map(|list| {
+            docker(
+                &[&list[..], &["--filter", &format!("label={LABEL}"), "--format", &format]]
+                    .concat(),
+            )
+        });
+        let names = labels.iter().flat_map(|labels| labels.lines());
+        names.filter(|name| name.starts_with(PREFIX)).map(str::to_owned).collect()
+    }
+
+    fn label(&self) -> String {
+        format!("label={LABEL}={}", self.name)
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        let down = Command::new(format!("{FOLDER}/down")).arg(&self.name).output();
+        if let Ok(answer) = &down
+            && answer.status.success()
+        {
+            let _already_gone = self.janitor.kill();
+            let _reaped = self.janitor.wait();
+        } else if std::thread::panicking() {
+            // The janitor tries again.
+            eprintln!("the project {} can't be taken down: {down:?}", self.name);
+        } else {
+            panic!("the project {} can't be taken down: {down:?}", self.name);
+        }
+    }
+}
+
+/// Runs docker and returns what it wrote. Panics with its complaint if it fails.
+pub(crate) fn docker(arguments: &[&str]) -> String {
+    run(Command::new("docker").args(arguments))
+}
+
+fn run(command: &mut Command) -> String {
+    let answer = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (out, err) =
+        (String::from_utf8_lossy(&answer.stdout), String::from_utf8_lossy(&answer.stderr));
+    assert!(answer.status.success(), "{command:?} failed: {}", err.trim());
+    out.trim().to_owned()
+}
+
+/// Whether the process that gave the project its name is no more.
+fn is_orphan(project: &str) -> bool {
+    let mut numbers = project.trim_start_matches(PREFIX).split('-').map(str::parse::<u64>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(pid)), Some(Ok(start))) => {
+            u32::try_from(pid).ok().and_then(started) != Some(start)
+        }
+        _ => false,
+    }
+}
+
+/// When a process started, in ticks since boot: tells it from a later one with the same id.
+fn started(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command name stands in parentheses and may hold anything; 20 fields follow up to this.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
