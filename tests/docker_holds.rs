@@ -1,0 +1,114 @@
+//! Masters in containers die while a lock is extended: it is kept, or it is lost honestly.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::error::LostReason;
+use quorumlock::{ExtendError, Guard, Lease, Redlock, Released};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use support::docker::{Containers, Profile, tell};
+use support::poll::eventually;
+use tokio::task::JoinHandle;
+
+const TTL: Duration = Duration::from_secs(2);
+/// For masters that have returned to be redialled.
+const SOON: Duration = Duration::from_secs(5);
+/// How late a loss may be told on a busy machine.
+const LATE: Duration = Duration::from_millis(500);
+const MS: Duration = Duration::from_millis(1);
+
+/// Watches until the lease is no longer valid: the last instant before which it said that it was.
+fn watch(lease: Lease) -> JoinHandle<Instant> {
+    tokio::spawn(async move {
+        let mut last = Instant::now();
+        loop {
+            let asked = Instant::now();
+            if !lease.is_valid() {
+                return last;
+            }
+            last = asked;
+            tokio::time::sleep(MS).await;
+        }
+    })
+}
+
+/// No earlier than the guard's deadline, on the clock of this test.
+fn deadline(guard: &Guard) -> Instant {
+    let left = guard.remaining();
+    Instant::now() + left
+}
+
+/// Extends all the while that `killing` takes, and a little longer. Returns the deadline of the
+/// last extension that was won, or of the acquisition, and how many were won and how many not.
+async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u32, u32) {
+    let (mut until, mut won, mut not_won) = (deadline(guard), 0, 0);
+    let mut after = 0;
+    while after < 3 {
+        after += u32::from(killing.is_finished());
+        let asked = Instant::now();
+        match guard.extend().await {
+            Ok(_) => {
+                won += 1;
+                until = deadline(guard);
+                assert!(until <= Instant::now() + TTL, "a ttl from the answer at most");
+                assert!(until >= asked + TTL / 2, "a full ttl from the round, less the drift");
+            }
+            Err(ExtendError::Unextended(_)) => not_won += 1,
+            Err(error) => panic!("{error}"),
+        }
+        tokio::time::sleep(5 * MS).await;
+    }
+    killing.await.expect("the masters are killed");
+    (until, won, not_won)
+}
+
+/// The masters lose their memory when they die, and the guard against early returns does not
+/// exist yet: they are restarted when every lock that they may have granted has expired.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_extension_while_masters_die_keeps_the_lock_or_loses_it_at_its_deadline() {
+    let Some(masters) = Containers::start(Profile::Volatile).await else { return };
+    let masters = Arc::new(masters);
+    let connect = || Redlock::builder().nodes(masters.urls()).ttl(TTL).max_ttl(TTL).connect();
+    let (redlock, rival) = (connect().await.unwrap(), connect().await.unwrap());
+    let guard = redlock.acquire("r").await.unwrap();
+    let watched = watch(guard.lease());
+    let kill = |node| {
+        let masters = masters.clone();
+        tokio::task::spawn_blocking(move || masters.kill(node))
+    };
+
+    for node in 0..2 {
+        let (_, won, not_won) = extend_during(&guard, kill(node)).await;
+        guard.extend().await.expect("a minority of the masters is dead");
+        assert!(rival.try_acquire("r").await.unwrap_err().is_contended());
+        tell(&format!("{} killed: {won} extensions won, {not_won} not; kept", node + 1));
+    }
+
+    let (until, won, not_won) = extend_during(&guard, kill(2)).await;
+    let dead_since = Instant::now();
+    assert!(won > 0 && not_won > 0, "two of five extended a lock");
+    assert!(guard.is_valid(), "a failed extension takes nothing away");
+    let lost = guard.lost().await;
+    let told = Instant::now();
+    assert_eq!(lost.reason(), &LostReason::Lapsed, "{lost}");
+    let last_valid = watched.await.unwrap();
+    assert!(last_valid < until, "valid {:?} too long", last_valid - until);
+    assert!(told < until + LATE, "told {:?} late", told - until);
+    assert!(rival.try_acquire("r").await.unwrap_err().is_no_quorum());
+    tell(&format!(
+        "3 killed: {won} extensions won, {not_won} not; lost, told {:.1?} after the deadline, \
+         last called valid {:.1?} before it",
+        told.saturating_duration_since(until),
+        until - last_valid,
+    ));
+
+    tokio::time::sleep((dead_since + TTL).saturating_duration_since(Instant::now())).await;
+    (0..3).for_each(|node| masters.restart(node));
+    let next = rival.acquire("r").await.expect("the masters are back");
+    assert!(next.is_valid() && !guard.is_valid());
+    drop(guard);
+    assert_eq!(next.release().await, Released::Released);
+    eventually("no key is left", SOON, async || masters.count_keys().await == 0).await;
+}

@@ -1,0 +1,91 @@
+//! Masters in containers are away when a lock is given up: what is owed to them is made up for
+//! when they return, long before the keys would expire by themselves.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use futures::future::join_all;
+use quorumlock::Redlock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+use support::docker::{Containers, Fault, Profile, tell};
+use support::seed::{Rng, Seed};
+
+/// Beyond everything that is waited for here, so that no key goes by itself.
+const TTL: Duration = Duration::from_secs(30);
+/// For masters that have returned to be redialled and to be asked what is owed.
+const SOON: Duration = Duration::from_secs(10);
+/// Whom it befalls: a quorum, so that nothing can be won meanwhile.
+const AWAY: std::ops::Range<usize> = 0..3;
+const MS: Duration = Duration::from_millis(1);
+
+/// Acquires one resource after another until told to stop, and gives each up on the way there, or
+/// holding it, or in an extension. Returns how many acquires were begun.
+async fn begin_and_give_up(redlock: Redlock, task: u32, mut rng: Rng, stop: &AtomicBool) -> u32 {
+    let mut begun = 0;
+    while !stop.load(SeqCst) {
+        begun += 1;
+        let acquire = redlock.try_acquire(format!("r:{task}:{begun}")).into_future();
+        match tokio::time::timeout(rng.duration(MS / 10..15 * MS), acquire).await {
+            Err(_dropped_on_its_way) => {}
+            Ok(Err(error)) => assert!(error.is_no_quorum(), "{error}"),
+            Ok(Ok(guard)) if rng.chance(50) => {
+                let _cut_short = tokio::time::timeout(MS, guard.extend()).await;
+            }
+            Ok(Ok(guard)) => drop(guard),
+        }
+        tokio::time::sleep(rng.duration(MS / 10..5 * MS)).await;
+    }
+    begun
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rollback_reaches_every_master_that_was_away() {
+    let Some(masters) = Containers::start(Profile::Durable).await else { return };
+    let masters = Arc::new(masters);
+    let mut rng = Seed::from_env_or_random("QUORUMLOCK_DOCKER_SEED").rng();
+    let redlock = Redlock::builder().nodes(masters.urls()).ttl(TTL).connect().await.unwrap();
+
+    for fault in Fault::ALL {
+        let held =
+            join_all((0..20).map(|n| redlock.try_acquire(format!("held:{n}")).into_future()));
+        let held: Vec<_> = held.await.into_iter().map(Result::unwrap).collect();
+        let stop = Arc::new(AtomicBool::new(false));
+        let tasks = (0..8).map(|task| {
+            let (redlock, rng, stop) = (redlock.clone(), rng.fork(), stop.clone());
+            tokio::spawn(async move { begin_and_give_up(redlock, task, rng, &stop).await })
+        });
+        let tasks: Vec<_> = tasks.collect();
+        let on_all = |action: fn(&Containers, Fault, usize)| {
+            let masters = masters.clone();
+            tokio::task::spawn_blocking(move || AWAY.for_each(|node| action(&masters, fault, node)))
+        };
+        on_all(Containers::strike).await.unwrap();
+        // Extended and released while too few can answer.
+        let unextended = join_all(held.iter().map(|guard| guard.extend())).await;
+        assert!(unextended.iter().all(Result::is_err), "{fault:?}: two of five extended a lock");
+        let unconfirmed = join_all(held.into_iter().map(|guard| guard.release())).await;
+        stop.store(true, SeqCst);
+        let begun: u32 = join_all(tasks).await.into_iter().map(Result::unwrap).sum();
+
+        on_all(Containers::heal).await.unwrap();
+        let healed = Instant::now();
+        let mut found = masters.count_keys().await;
+        let at_first = found;
+        while found > 0 && healed.elapsed() < SOON {
+            tokio::time::sleep(20 * MS).await;
+            found = masters.count_keys().await;
+        }
+        tell(&format!(
+            "{fault:?}: {} releases and {begun} acquires given up; {at_first} keys when three \
+             masters had returned, orphans {found} after {:.1?}",
+            unconfirmed.len(),
+            healed.elapsed(),
+        ));
+        assert_eq!(found, 0, "{fault:?}: {:?}", masters.keys().await);
+        assert!(begun > 50, "no load");
+    }
+    redlock.shutdown().await.unwrap();
+}
