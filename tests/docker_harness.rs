@@ -7,7 +7,7 @@ mod support;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::docker::{Containers, Fault, Profile, Project, docker, is_available};
+use support::docker::{Containers, Fault, Profile, Project, docker, is_available, tell};
 use support::poll::eventually_blocking;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -16,8 +16,8 @@ use tokio::net::TcpStream;
 const SOON: Duration = Duration::from_secs(30);
 /// How long a silence is listened to.
 const SILENCE: Duration = Duration::from_millis(100);
-/// Tells the helper below, in a process of its own, how to end.
-const END: &str = "QUORUMLOCK_DOCKER_HELPER";
+/// Set for the helper below, which runs in a process of its own.
+const HELPER: &str = "QUORUMLOCK_DOCKER_HELPER";
 
 async fn dial(masters: &Containers, node: usize) -> std::io::Result<TcpStream> {
     TcpStream::connect(masters.address(node)).await
@@ -34,6 +34,12 @@ async fn has_key(masters: &Containers, node: usize) -> bool {
 async fn is_silent(client: &mut TcpStream) -> bool {
     client.write_all(b"PING\r\n").await.unwrap();
     tokio::time::timeout(SILENCE, client.read_u8()).await.is_err()
+}
+
+/// The least that a project can leave behind.
+fn create_volume(project: &str) {
+    let label = format!("com.docker.compose.project={project}");
+    docker(&["volume", "create", "--label", &label, project]);
 }
 
 #[tokio::test]
@@ -62,50 +68,56 @@ async fn each_fault_is_what_it_says_on_the_published_port() {
 }
 
 #[tokio::test]
-async fn a_durable_master_that_was_killed_comes_back_with_its_keys() {
+async fn a_durable_master_comes_back_with_its_keys_and_a_panic_leaves_nothing_of_it() {
     let Some(masters) = Containers::start(Profile::Durable).await else { return };
     set(&masters, 4).await;
     masters.kill(4);
     masters.restart(4);
     assert!(has_key(&masters, 4).await);
+
+    let project = masters.project().to_owned();
+    assert!(Project::all().contains(&project));
+    let panicked = tokio::spawn(async move {
+        // In the states that are hardest to take down.
+        masters.pause(1);
+        masters.disconnect(2);
+        panic!("as told, with {}", masters.project());
+    });
+    assert!(panicked.await.unwrap_err().is_panic());
+    assert!(!Project::all().contains(&project));
 }
 
 #[test]
-fn a_test_that_panics_or_is_killed_leaves_nothing() {
+fn a_test_that_is_killed_leaves_nothing() {
     if !is_available() {
         return;
     }
-    for end in ["panic", "kill"] {
-        let mut helper = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "helper_that_ends_badly", "--ignored", "--nocapture"])
-            .env(END, end)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(helper.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let said = |line: String| Some(line.split_once("project=")?.1.to_owned());
-        let project = lines.find_map(said).expect("a project that was started");
-        assert!(Project::all().contains(&project) || end == "panic", "{project} is not seen");
-        if end == "kill" {
-            helper.kill().unwrap();
-        }
-        assert!(!helper.wait().unwrap().success());
-        let gone = || !Project::all().contains(&project);
-        eventually_blocking(&format!("{project} is gone after a {end}"), SOON, gone);
-    }
+    let mut helper = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "helper_that_is_killed", "--ignored", "--nocapture"])
+        .env(HELPER, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(helper.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said = |line: String| Some(line.split_once("project=")?.1.to_owned());
+    let project = lines.find_map(said).expect("a project that was started");
+    assert!(Project::all().contains(&project));
+    helper.kill().unwrap();
+    assert!(!helper.wait().unwrap().success());
+    let gone = || !Project::all().contains(&project);
+    eventually_blocking(&format!("{project} is gone"), SOON, gone);
 }
 
-#[tokio::test]
-#[ignore = "not a test: the process that the test above starts"]
-async fn helper_that_ends_badly() {
-    let Ok(end) = std::env::var(END) else { return };
-    let Some(masters) = Containers::start(Profile::Volatile).await else { return };
-    // Also in the state that is hardest to take down.
-    masters.pause(1);
-    masters.disconnect(2);
-    println!("project={}", masters.project());
-    assert_ne!(end, "panic", "as told");
+#[test]
+#[ignore = "not a test: the process that the test above starts and kills"]
+fn helper_that_is_killed() {
+    if std::env::var_os(HELPER).is_none() {
+        return;
+    }
+    let project = Project::new();
+    create_volume(project.name());
+    tell(&format!("project={}", project.name()));
     std::thread::sleep(SOON);
 }
 
@@ -114,13 +126,9 @@ fn what_a_dead_process_has_left_is_swept_and_what_a_living_one_has_stays() {
     if !is_available() {
         return;
     }
-    let volume = |project: &str| {
-        let label = format!("com.docker.compose.project={project}");
-        docker(&["volume", "create", "--label", &label, project]);
-    };
     let (living, dead) = (Project::new(), "quorumlock-test-4194305-1-0");
-    volume(living.name());
-    volume(dead);
+    create_volume(living.name());
+    create_volume(dead);
     Project::sweep();
     let all = Project::all();
     assert!(all.contains(living.name()) && !all.contains(dead), "{all:?}");

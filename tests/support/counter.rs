@@ -4,8 +4,8 @@ use super::seed::Rng;
 use quorumlock::{AcquireError, Guard, Lease, Redlock};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -28,10 +28,10 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Acquires, increments and lets go until `until`; some acquires are dropped on their way,
+    /// Acquires, increments and lets go until told to stop; some acquires are dropped on their way,
     /// some holds are extended, some guards are dropped instead of released.
-    pub(crate) async fn work(&self, redlock: &Redlock, mut rng: Rng, until: Instant) {
-        while Instant::now() < until {
+    pub(crate) async fn work(&self, redlock: &Redlock, mut rng: Rng, stop: &AtomicBool) {
+        while !stop.load(SeqCst) {
             let acquire = redlock.acquire("counter");
             let patience = if rng.chance(20) { rng.duration(MS / 10..6 * MS) } else { 10_000 * MS };
             match tokio::time::timeout(patience, acquire.into_future()).await {

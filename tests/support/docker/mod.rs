@@ -75,8 +75,8 @@ impl Containers {
             Profile::Durable => "durable",
         };
         project.up(profile, &ports.iter().map(|port| port.address().port()).collect::<Vec<_>>());
-        let ids = (1..=ports.len()).map(|n| project.container(&format!("{profile}-{n}")));
-        let (ids, network) = (ids.collect(), project.network());
+        let (ids, network) = (project.containers(), project.network());
+        assert_eq!(ids.len(), ports.len(), "the containers of {}", project.name());
         let masters = Self { project, ids, network, ports, _turn: turn };
         (0..masters.len()).for_each(|node| masters.await_ready(node));
         Some(masters)

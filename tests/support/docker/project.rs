@@ -53,10 +53,14 @@ impl Project {
         run(&mut up);
     }
 
-    /// The container of a service.
-    pub(super) fn container(&self, service: &str) -> String {
-        let service = format!("label=com.docker.compose.service={service}");
-        docker(&["ps", "--quiet", "--filter", &self.label(), "--filter", &service])
+    /// The containers, in the order of their services' names.
+    pub(super) fn containers(&self) -> Vec<String> {
+        let format = "{{.Label \"com.docker.compose.service\"}} {{.ID}}";
+        let listed = docker(&["ps", "--filter", &self.label(), "--format", format]);
+        let mut lines: Vec<&str> = listed.lines().collect();
+        lines.sort_unstable();
+        let ids = lines.iter().filter_map(|line| line.split_once(' '));
+        ids.map(|(_, id)| id.to_owned()).collect()
     }
 
     pub(super) fn network(&self) -> String {
