@@ -16,7 +16,7 @@ use support::docker::{Containers, Fault, Profile, tell};
 use support::seed::{Rng, Seed};
 
 const TTL: Duration = Duration::from_secs(2);
-const TROUBLE: Duration = Duration::from_secs(7);
+const TROUBLE: Duration = Duration::from_secs(6);
 /// The load goes on after the last fault until every master has been redialled.
 const CALM: Duration = Duration::from_secs(3);
 const MS: Duration = Duration::from_millis(1);

@@ -105,7 +105,7 @@ async fn an_extension_while_masters_die_keeps_the_lock_or_loses_it_at_its_deadli
     ));
 
     tokio::time::sleep((dead_since + TTL).saturating_duration_since(Instant::now())).await;
-    (0..3).for_each(|node| masters.restart(node));
+    masters.at_once(0..3, |node| masters.restart(node));
     let next = rival.acquire("r").await.expect("the masters are back");
     assert!(next.is_valid() && !guard.is_valid());
     drop(guard);

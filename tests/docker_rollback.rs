@@ -60,7 +60,9 @@ async fn a_rollback_reaches_every_master_that_was_away() {
         let tasks: Vec<_> = tasks.collect();
         let on_all = |action: fn(&Containers, Fault, usize)| {
             let masters = masters.clone();
-            tokio::task::spawn_blocking(move || AWAY.for_each(|node| action(&masters, fault, node)))
+            tokio::task::spawn_blocking(move || {
+                masters.at_once(AWAY, |node| action(&masters, fault, node))
+            })
         };
         on_all(Containers::strike).await.unwrap();
         // Extended and released while too few can answer.

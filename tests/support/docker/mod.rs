@@ -9,6 +9,7 @@ use futures::future::join_all;
 pub(crate) use project::{Project, docker};
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisResult};
 use std::io::Write;
+use std::ops::Range;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -141,6 +142,11 @@ impl Containers {
             Fault::Paused => self.unpause(node),
             Fault::Disconnected => self.reconnect(node),
         }
+    }
+
+    /// Does it to several masters at the same time.
+    pub(crate) fn at_once(&self, nodes: Range<usize>, action: impl Fn(usize) + Copy + Send) {
+        std::thread::scope(|scope| nodes.for_each(|node| drop(scope.spawn(move || action(node)))));
     }
 
     /// Sends one command on a connection of its own, past the crate under test.
