@@ -16,6 +16,9 @@ mod builder;
 mod config;
 mod coordinator;
 mod driver;
+#[cfg(feature = "embedded")]
+#[cfg_attr(docsrs, doc(cfg(feature = "embedded")))]
+pub mod embedded;
 pub mod error;
 mod guard;
 mod hold;

@@ -1,0 +1,112 @@
+//! Keys, values, and when they expire. Strings are all there is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// As many as a server has unless configured.
+pub(super) const DATABASES: usize = 16;
+
+/// The wall clock in milliseconds since 1970, which is what a key's life is measured by.
+pub(super) fn millis(now: Duration) -> i64 {
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+struct Entry {
+    value: Vec<u8>,
+    expires_at: Option<i64>,
+}
+
+impl Entry {
+    /// A key is alive in the very millisecond that its life ends in, and gone in the next.
+    fn is_alive(&self, now: i64) -> bool {
+        self.expires_at.is_none_or(|at| now <= at)
+    }
+}
+
+/// The life that a key has left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Remaining {
+    Vacant,
+    Endless,
+    Millis(i64),
+}
+
+/// One database. What has expired is gone for whoever looks.
+#[derive(Default)]
+pub(super) struct Keyspace {
+    entries: BTreeMap<Vec<u8>, Entry>,
+}
+
+impl Keyspace {
+    pub(super) fn set(&mut self, key: &[u8], value: Vec<u8>, expires_at: Option<i64>) {
+        self.entries.insert(key.to_vec(), Entry { value, expires_at });
+    }
+
+    /// Deletes the key; `true` if it was there.
+    pub(super) fn delete(&mut self, key: &[u8], now: i64) -> bool {
+        self.entries.remove(key).is_some_and(|entry| entry.is_alive(now))
+    }
+
+    /// Moves the end of the key's life; `false` if there is no key. An end that is not in the
+    /// future deletes it.
+    pub(super) fn expire(&mut self, key: &[u8], at: i64, now: i64) -> bool {
+        let Some(entry) = self.entries.get_mut(key).filter(|entry| entry.is_alive(now)) else {
+            return false;
+        };
+        entry.expires_at = Some(at);
+        if at <= now {
+            self.entries.remove(key);
+        }
+        true
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    pub(super) fn get(&self, key: &[u8], now: i64) -> Option<&[u8]> {
+        let entry = self.entries.get(key).filter(|entry| entry.is_alive(now))?;
+        Some(&entry.value)
+    }
+
+    pub(super) fn remaining(&self, key: &[u8], now: i64) -> Remaining {
+        match self.entries.get(key).filter(|entry| entry.is_alive(now)) {
+            None => Remaining::Vacant,
+            Some(Entry { expires_at: None, .. }) => Remaining::Endless,
+            Some(Entry { expires_at: Some(at), .. }) => Remaining::Millis(at - now),
+        }
+    }
+
+    pub(super) fn keys(&self, now: i64) -> impl Iterator<Item = &[u8]> {
+        let alive = self.entries.iter().filter(move |(_, entry)| entry.is_alive(now));
+        alive.map(|(key, _)| key.as_slice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_lives_through_the_millisecond_of_its_end_and_not_into_the_next() {
+        let mut keyspace = Keyspace::default();
+        keyspace.set(b"a", b"1".to_vec(), Some(100));
+        for (now, remaining) in
+            [(0, Remaining::Millis(100)), (100, Remaining::Millis(0)), (101, Remaining::Vacant)]
+        {
+            assert_eq!(keyspace.remaining(b"a", now), remaining, "at {now}");
+            assert_eq!(keyspace.get(b"a", now).is_some(), now <= 100, "at {now}");
+            assert_eq!(keyspace.keys(now).count(), usize::from(now <= 100), "at {now}");
+        }
+        assert!(!keyspace.expire(b"a", 200, 101), "an expired key can't be prolonged");
+        assert!(!keyspace.delete(b"a", 101), "an expired key can't be deleted");
+    }
+
+    #[test]
+    fn an_end_that_is_not_in_the_future_deletes() {
+        let mut keyspace = Keyspace::default();
+        keyspace.set(b"a", b"1".to_vec(), None);
+        assert!(keyspace.expire(b"a", 5, 5));
+        assert_eq!(keyspace.remaining(b"a", 5), Remaining::Vacant);
+    }
+}

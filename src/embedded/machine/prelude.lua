@@ -1,0 +1,114 @@
+-- What a script finds around it, as the server gives it. Run once; returns how to run a script.
+local sha1hex, raised_at, is_exhausted = ...
+local ask -- executes a command; set for each run
+
+local function refusal(text) return { err = text } end
+
+local function execute(...)
+  local count = select('#', ...)
+  if count == 0 then return refusal('ERR Please specify at least one argument for this redis lib call') end
+  local words = { ... }
+  for place = 1, count do
+    local word = words[place]
+    if type(word) == 'number' then
+      words[place] = string.format('%.17g', word)
+    elseif type(word) ~= 'string' then
+      return refusal('ERR Lua redis lib command arguments must be strings or integers')
+    end
+  end
+  return ask(words)
+end
+
+local redis = { pcall = execute }
+
+function redis.call(...)
+  local reply = execute(...)
+  if type(reply) == 'table' and reply.err then error(reply) end
+  return reply
+end
+
+function redis.error_reply(...)
+  local text = ...
+  if select('#', ...) ~= 1 or type(text) ~= 'string' then
+    return refusal('ERR wrong number or type of arguments')
+  end
+  if text:sub(1, 1) == '-' then text = text:sub(2) end
+  if not text:find(' ', 1, true) then text = 'ERR ' .. text end
+  return refusal(text)
+end
+
+function redis.status_reply(...)
+  local text = ...
+  if select('#', ...) ~= 1 or type(text) ~= 'string' then
+    return refusal('ERR wrong number or type of arguments')
+  end
+  return { ok = text }
+end
+
+function redis.sha1hex(...)
+  if select('#', ...) ~= 1 then error(refusal('ERR wrong number of arguments')) end
+  return sha1hex(tostring((...)))
+end
+
+-- A script that has used up its instructions may not catch that.
+local function alive(...)
+  if is_exhausted() then error('exhausted', 0) end
+  return ...
+end
+
+local function caught(ok, problem, ...)
+  if not ok and type(problem) == 'table' and type(problem.err) == 'string' then
+    return ok, problem.err
+  end
+  return ok, problem, ...
+end
+
+local function readonly(library)
+  return setmetatable({}, {
+    __index = library,
+    __newindex = function() error('Attempt to modify a readonly table', 2) end,
+  })
+end
+
+local math = setmetatable({}, { __index = math })
+-- The C library's, which is the same in no two runs.
+math.random, math.randomseed = false, false
+
+local globals = {
+  assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
+  pairs = pairs, rawequal = rawequal, rawget = rawget, rawset = rawset, select = select,
+  setmetatable = setmetatable, tonumber = tonumber, tostring = tostring, type = type,
+  unpack = unpack, _VERSION = _VERSION,
+  redis = readonly(redis), string = readonly(string), table = readonly(table),
+  math = readonly(math),
+}
+
+function globals.pcall(...) return alive(caught(pcall(...))) end
+
+function globals.xpcall(...) return alive(xpcall(...)) end
+
+local environment = setmetatable({}, {
+  __index = function(_, name)
+    local value = rawget(globals, name)
+    if value == nil then
+      error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
+    end
+    return value
+  end,
+  __newindex = function() error('Attempt to modify a readonly table', 2) end,
+})
+globals._G = environment
+
+-- Says what went wrong, and where in the script.
+local function describe(problem)
+  if type(problem) ~= 'table' then problem = refusal('ERR ' .. tostring(problem)) end
+  problem.source, problem.line = raised_at()
+  return problem
+end
+
+return function(script, keys, arguments, execute_with)
+  ask = execute_with
+  globals.KEYS, globals.ARGV = keys, arguments
+  setfenv(script, environment)
+  return xpcall(script, describe)
+end

@@ -1,0 +1,41 @@
+//! A port of 127.0.0.1 that stays ours while the master is dead.
+
+use socket2::{Domain, Socket, Type};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::net::{TcpListener, TcpSocket};
+
+/// On Linux a bound socket that does not listen keeps the port: nobody else is given it, dials are
+/// refused, and yet we can listen beside it. Elsewhere the port is free between kill and restart.
+pub(super) struct Port {
+    address: SocketAddr,
+    _reservation: Option<Socket>,
+}
+
+impl Port {
+    pub(super) fn reserve() -> io::Result<Self> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+        // Only after the exclusive bind: nobody shares it but who knows of it.
+        socket.set_reuse_address(true)?;
+        let address = socket.local_addr()?.as_socket();
+        let address = address.ok_or_else(|| io::Error::other("not an IPv4 address"))?;
+        Ok(Self { address, _reservation: cfg!(target_os = "linux").then_some(socket) })
+    }
+
+    /// Within a runtime. Dials are refused again when the listener is dropped.
+    pub(super) fn listen(&self) -> io::Result<TcpListener> {
+        let socket = TcpSocket::new_v4()?;
+        // On Windows this would let others in; there it is not needed.
+        socket.set_reuseaddr(cfg!(unix))?;
+        socket.bind(self.address)?;
+        socket.listen(BACKLOG)
+    }
+
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Connections that a paused master has not accepted yet.
+const BACKLOG: u32 = 511;

@@ -1,0 +1,210 @@
+//! The embedded master is held to the real one: the same commands go to both over TCP, and every
+//! byte of every answer is compared. `QUORUMLOCK_SEED` runs the same again.
+//!
+//! What may differ: ids, times (TTLs by [`compare::TOLERANCE_MS`]), the version, the order of
+//! KEYS, and INFO has fewer fields. The answers are those of redis-server 7.0; a newer one may
+//! word its errors differently, and would be told here.
+
+#![cfg(feature = "embedded")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "embedded_differential/compare.rs"]
+mod compare;
+#[path = "embedded_differential/generate.rs"]
+mod generate;
+#[path = "embedded_differential/pair.rs"]
+mod pair;
+mod support;
+
+use compare::Difference;
+use generate::{Generator, Step, Word};
+use pair::Pair;
+use quorumlock::embedded::Masters;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+use support::seed::Seed;
+use support::server::Server;
+use tokio::runtime::Runtime;
+
+/// What is done to an answer of the embedded master before it is compared.
+type Alter = fn(&[Word], &mut Vec<u8>);
+
+/// Connections that the commands are spread over.
+const CONNECTIONS: usize = 3;
+
+const COMMANDS: usize = 12_000;
+
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| Runtime::new().expect("a runtime for the embedded masters"))
+}
+
+fn embedded() -> Masters {
+    runtime().block_on(Masters::start(1)).expect("an embedded master")
+}
+
+fn address(masters: &Masters) -> SocketAddr {
+    let url = masters[0].url();
+    url.trim_start_matches("redis://").parse().expect("an address")
+}
+
+/// Sends `commands` of them to both; how many answers were compared.
+fn compare_both(
+    real: SocketAddr,
+    embedded: SocketAddr,
+    seed: Seed,
+    commands: usize,
+    alter: Alter,
+) -> Result<usize, Box<Difference>> {
+    let mut generator = Generator::new(seed.rng());
+    let mut cuts = seed.rng().fork();
+    let mut pairs: Vec<Pair> = (0..CONNECTIONS).map(|_| Pair::open(real, embedded)).collect();
+    let mut compared = 0;
+    while compared < commands {
+        let step = generator.next_step();
+        let Step::Send { on, words, heard_by_all } = step else {
+            let Step::Sleep(pause) = step else { unreachable!("two kinds of steps") };
+            std::thread::sleep(pause);
+            continue;
+        };
+        let ids: Vec<_> = pairs.iter().map(Pair::ids).collect();
+        pairs[on].exchange(&words, &ids, &mut cuts, alter)?;
+        compared += 1;
+        if heard_by_all {
+            for pair in &mut pairs {
+                pair.exchange(&[], &ids, &mut cuts, alter)?;
+            }
+        }
+    }
+    Ok(compared)
+}
+
+#[test]
+fn the_embedded_master_answers_as_the_real_one_does() {
+    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let (real, masters) = (Server::start(), embedded());
+    let began = Instant::now();
+    let result = compare_both(real.addr(), address(&masters), seed, COMMANDS, |_, _| {});
+    let compared = result.unwrap_or_else(|difference| panic!("{difference}"));
+    eprintln!("{compared} commands compared in {:.1?}", began.elapsed());
+}
+
+/// Each is a lie that the comparison must find.
+const PLANTED: [(&str, Alter); 8] = [
+    ("a refusal of SET NX becomes a grant", |words, answer| {
+        if name(words) == b"SET" && matches!(&answer[..], b"$-1\r\n" | b"_\r\n") {
+            *answer = b"+OK\r\n".to_vec();
+        }
+    }),
+    ("RESP3 gets the null of RESP2", |_, answer| {
+        if answer == b"_\r\n" {
+            *answer = b"$-1\r\n".to_vec();
+        }
+    }),
+    ("an error lacks its last letter", |_, answer| {
+        if answer.starts_with(b"-NOSCRIPT") {
+            answer.remove(answer.len() - 3);
+        }
+    }),
+    ("a ttl is a second short", |words, answer| {
+        let text = String::from_utf8_lossy(answer).into_owned();
+        let left = text.trim_start_matches(':').trim_end().parse::<i64>();
+        if let (b"PTTL", Ok(left @ 1000..)) = (&name(words)[..], left) {
+            *answer = format!(":{}\r\n", left - 1000).into_bytes();
+        }
+    }),
+    ("vacant becomes taken", |words, answer| {
+        if name(words).starts_with(b"EVAL") && answer == b":0\r\n" {
+            *answer = b":-1\r\n".to_vec();
+        }
+    }),
+    ("a subscription is not counted", |words, answer| {
+        if name(words) == b"SUBSCRIBE" && answer.ends_with(b":1\r\n") {
+            answer.truncate(answer.len() - 4);
+            answer.extend_from_slice(b":0\r\n");
+        }
+    }),
+    ("a push is not marked as one", |_, answer| {
+        if answer.first() == Some(&b'>') {
+            answer[0] = b'*';
+        }
+    }),
+    ("a field of INFO has another name", |words, answer| {
+        if name(words) == b"INFO" {
+            let at = answer.windows(7).position(|seven| seven == b"run_id:");
+            at.into_iter().for_each(|at| answer[at] = b'R');
+        }
+    }),
+];
+
+fn name(words: &[Word]) -> Vec<u8> {
+    match words.first() {
+        Some(Word::Bytes(name)) => name.to_ascii_uppercase(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_planted_difference_is_found() {
+    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let real = Server::start();
+    for (lie, alter) in PLANTED {
+        let masters = embedded();
+        flush(&real);
+        let result = compare_both(real.addr(), address(&masters), seed, COMMANDS, alter);
+        let found = result.expect_err(lie);
+        eprintln!("{lie}: found at {found}");
+    }
+}
+
+#[test]
+fn a_clock_that_stands_still_is_found() {
+    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let (real, masters) = (Server::start(), embedded());
+    let stopped = std::time::SystemTime::now();
+    masters[0].set_clock(move || stopped);
+    let result = compare_both(real.addr(), address(&masters), seed, COMMANDS, |_, _| {});
+    result.expect_err("keys that never expire");
+}
+
+fn flush(real: &Server) {
+    let mut pair = Pair::open(real.addr(), real.addr());
+    for words in [&["FLUSHALL"][..], &["SCRIPT", "FLUSH"]] {
+        let words: Vec<Word> = words.iter().map(Word::from).collect();
+        let sent = pair.exchange(&words, &[], &mut Seed(0).rng(), |_, _| {});
+        sent.expect("a server that answers as itself");
+    }
+}
+
+/// Looks for the exact millisecond in which a key's life ends: `PTTL` says zero then.
+const ALIVE_WITH_NOTHING_LEFT: &str = "
+    local time = redis.call('TIME')
+    local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
+    redis.call('SET', KEYS[1], 'v', 'PXAT', now)
+    return {redis.call('PTTL', KEYS[1]), redis.call('EXISTS', KEYS[1])}";
+
+#[test]
+fn both_let_a_key_live_through_the_millisecond_in_which_its_life_ends() {
+    let real = Server::start();
+    let mut connection = pair::Connection::open(real.addr());
+    let found = (0..1000).any(|_| {
+        connection.send(&["EVAL", ALIVE_WITH_NOTHING_LEFT, "1", "a"]);
+        connection.answer() == b"*2\r\n:0\r\n:1\r\n"
+    });
+    assert!(found, "the real server never had a key with nothing left");
+
+    let masters = embedded();
+    let clock = Arc::new(AtomicU64::new(1_000_000));
+    let read = clock.clone();
+    masters[0].set_clock(move || UNIX_EPOCH + Duration::from_millis(read.load(Ordering::Relaxed)));
+    let mut connection = pair::Connection::open(address(&masters));
+    connection.send(&["SET", "a", "v", "PX", "100"]);
+    assert_eq!(connection.answer(), b"+OK\r\n");
+    for (at, expected) in [(100, ":0\r\n"), (101, ":-2\r\n")] {
+        clock.store(1_000_000 + at, Ordering::Relaxed);
+        connection.send(&["PTTL", "a"]);
+        assert_eq!(connection.answer(), expected.as_bytes(), "{at} ms later");
+    }
+}

@@ -1,0 +1,369 @@
+//! Random commands: mostly sensible, often wrong in one place, sometimes in all.
+
+use crate::CONNECTIONS;
+use crate::support::seed::Rng;
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Word {
+    Bytes(Vec<u8>),
+    /// The id of a pair's connection, which is another one on each server.
+    IdOf(usize),
+    /// Stands alone: sent as it is.
+    Raw(Vec<u8>),
+}
+
+impl<T: AsRef<[u8]> + ?Sized> From<&T> for Word {
+    fn from(word: &T) -> Self {
+        Self::Bytes(word.as_ref().to_vec())
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "{}", bytes.escape_ascii()),
+            Self::IdOf(pair) => write!(f, "<id of connection {pair}>"),
+            Self::Raw(bytes) => write!(f, "<raw> {}", bytes.escape_ascii()),
+        }
+    }
+}
+
+pub(crate) enum Step {
+    Send {
+        on: usize,
+        words: Vec<Word>,
+        /// Other connections may have been told something, or closed.
+        heard_by_all: bool,
+    },
+    Sleep(Duration),
+}
+
+pub(crate) struct Generator {
+    rng: Rng,
+    scripts: Vec<String>,
+    planned: VecDeque<Step>,
+}
+
+const KEYS: [&[u8]; 5] = [b"a", b"b", b"orders:42", b"\0\r\n\xff", b""];
+const VALUES: [&[u8]; 5] = [b"token", b"other", b"", b"\r\n$-1\r\n\0", b"0123456789abcdef"];
+const CHANNELS: [&str; 3] = ["freed:a", "freed:b", ""];
+const NUMBERS: [&str; 12] = [
+    "30000",
+    "60000",
+    "86400000",
+    "0",
+    "-1",
+    "x",
+    "",
+    "01",
+    "1.5",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "99999999999999999999",
+];
+
+/// Numbers of keys that a call does not have.
+const COUNTS: [&str; 4] = ["-1", "9", "x", ""];
+
+/// Scripts that try what a script can return, call and get wrong.
+const SCRIPTS: [&str; 62] = [
+    "return 1",
+    "return 3.99",
+    "return -3.99",
+    "return 1e300",
+    "return 0/0",
+    "return true",
+    "return false",
+    "return nil",
+    "return",
+    "return 'a\\r\\nb'",
+    "return {1,2,nil,3}",
+    "return {1,{2,'x'},false,true}",
+    "return function() end",
+    "return {ok='fine'}",
+    "return {ok=1}",
+    "return {err='My Err'}",
+    "return {err=''}",
+    "return {a=1}",
+    "return redis.error_reply('My Err')",
+    "return redis.error_reply('Err')",
+    "return redis.error_reply('-')",
+    "return redis.error_reply('-A b')",
+    "return redis.error_reply()",
+    "return redis.status_reply('a\\r\\nb')",
+    "return redis.status_reply(1)",
+    "return redis.sha1hex('abc')",
+    "return redis.sha1hex()",
+    "return redis.call()",
+    "return redis.call('NOSUCH')",
+    "return redis.pcall('NOSUCH', 'a')",
+    "return redis.call('GET')",
+    "return redis.call('SET', 'a', {})",
+    "return redis.call('GET', nil)",
+    "return redis.call('HELLO')",
+    "return redis.call('CLIENT', 'ID')",
+    "return redis.call('CLIENT', 'NOSUCH')",
+    "return redis.call('SCRIPT', 'LOAD', 'return 1')",
+    "return redis.call('SUBSCRIBE', 'freed:a')",
+    "return redis.call('PING')",
+    "return redis.call('PING').ok",
+    "return redis.call('EXISTS', KEYS[1])",
+    "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', 60000)",
+    "return redis.call('SET', KEYS[1], 0.1) and redis.call('GET', KEYS[1])",
+    "return redis.call('SET', KEYS[1], 1e20) and redis.call('GET', KEYS[1])",
+    "return redis.call('SET', KEYS[1], ARGV[1], 'PX', '0')",
+    "return redis.pcall('PEXPIRE', KEYS[1], ARGV[1])",
+    "\n\nreturn redis.call('PEXPIRE', KEYS[1], 'x')",
+    "return redis.call('PTTL', KEYS[1])",
+    "return {redis.call('GET', KEYS[1]), type(redis.call('GET', 'nokey')), #KEYS, #ARGV}",
+    "return redis.call('PUBLISH', 'freed:a', 'from a script')",
+    "local ok, problem = pcall(redis.call, 'NOSUCH'); return {tostring(ok), type(problem), problem}",
+    "return {pcall(error, 'x', 0)}",
+    "error('x')",
+    "error()",
+    "error({err='My Err'})",
+    "local function f() error('deep') end\nredis.call('DEL', KEYS[1])\nf()",
+    "return nosuch",
+    "nosuch = 1",
+    "redis.nosuch = 1",
+    "local x; return x.y",
+    "return print(1)",
+    "x x",
+];
+
+/// Bytes that are no commands, or unusual ones.
+const RAW: [&[u8]; 12] = [
+    b"*a\r\n",
+    b"*1\r\nfoo\r\n",
+    b"*1\r\n$-1\r\n",
+    b"*1\r\n$x\r\n",
+    b"*1\r\n$999999999999\r\n",
+    b"*99999999999\r\n",
+    b"*+1\r\n$4\r\nPING\r\n",
+    b"*2\r\n$3\r\nGET\r\n\r\n",
+    b"*0\r\n*-5\r\n\r\n*1\r\n$4\r\nPING\r\n",
+    b"*1\r\n$4\r\nPINGxx*1\r\n$4\r\nPING\r\n",
+    b"\r\n\n*1\r\n$0\r\n\r\n",
+    b"*01\r\n",
+];
+
+impl Generator {
+    pub(crate) fn new(rng: Rng) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/coordinator/scripts");
+        let mut paths: Vec<_> = folder
+            .read_dir()
+            .expect("the crate's own scripts")
+            .map(|entry| entry.expect("a script").path())
+            .collect();
+        paths.sort();
+        let scripts: Vec<String> =
+            paths.iter().map(|path| std::fs::read_to_string(path).expect("a script")).collect();
+        assert!(scripts.len() >= 2, "the crate's own scripts have moved");
+        Self { rng, scripts, planned: VecDeque::new() }
+    }
+
+    pub(crate) fn next_step(&mut self) -> Step {
+        if let Some(step) = self.planned.pop_front() {
+            return step;
+        }
+        let on = self.rng.within(0..CONNECTIONS as u64) as usize;
+        if self.rng.chance(1) {
+            self.plan_expiry();
+        }
+        let words = self.command();
+        let first = |word: &[u8]| words.first().is_some_and(|it| is(it, word));
+        let heard_by_all =
+            [&b"PUBLISH"[..], b"CLIENT", b"EVAL", b"EVALSHA"].iter().any(|it| first(it));
+        Step::Send { on, words, heard_by_all }
+    }
+
+    /// A key expires unseen, and is then looked at in several ways, so that it is collected.
+    fn plan_expiry(&mut self) {
+        let key = *self.rng.pick(&KEYS);
+        let soon = self.rng.within(1..6).to_string();
+        let on = self.rng.within(0..CONNECTIONS as u64) as usize;
+        let send = |words: Vec<Word>| Step::Send { on, words, heard_by_all: false };
+        self.planned.push_back(send(vec![Word::from("UNSUBSCRIBE")]));
+        self.planned.push_back(send(vec![Word::from("SELECT"), Word::from("0")]));
+        let set = ["SET".as_ref(), key, b"short".as_ref(), b"PX", soon.as_bytes()];
+        self.planned.push_back(send(set.into_iter().map(Word::from).collect()));
+        self.planned.push_back(Step::Sleep(Duration::from_millis(12)));
+        for _ in 0..3 {
+            let words = self.on_key(key);
+            self.planned.push_back(send(words));
+        }
+        let get = ["GET".as_ref(), key];
+        self.planned.push_back(send(get.into_iter().map(Word::from).collect()));
+    }
+
+    fn command(&mut self) -> Vec<Word> {
+        let key = *self.rng.pick(&KEYS);
+        let mut words = match self.rng.within(0..100) {
+            0..50 => self.on_key(key),
+            50..66 => self.script(key),
+            66..76 => self.channels(),
+            76..98 => self.connection(),
+            _ => return vec![Word::Raw(self.rng.pick(&RAW).to_vec())],
+        };
+        self.spoil(&mut words);
+        words
+    }
+
+    fn on_key(&mut self, key: &[u8]) -> Vec<Word> {
+        let value = *self.rng.pick(&VALUES);
+        let number = self.number();
+        let other = *self.rng.pick(&KEYS);
+        let words: Vec<&[u8]> = match self.rng.within(0..13) {
+            0 => vec![b"SET", key, value],
+            1 | 2 => vec![b"SET", key, value, b"NX", b"PX", number.as_bytes()],
+            3 => vec![b"SET", key, value, b"PX", number.as_bytes()],
+            4 => vec![b"SET", key, value, b"PX", b"5", b"nx", b"pX", number.as_bytes()],
+            5 => vec![b"GET", key],
+            6 => vec![b"DEL", key, other],
+            7 => vec![b"EXISTS", key, other, key],
+            8 | 9 => vec![b"PTTL", key],
+            10 => vec![b"PEXPIRE", key, number.as_bytes()],
+            11 => return self.own_script(key),
+            _ => vec![b"DEL", key],
+        };
+        // A life of 5 ms would be over at different moments.
+        let words = if words.contains(&&b"nx"[..]) && number.parse::<u32>().is_err() {
+            vec![b"GET", key]
+        } else {
+            words
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    fn number(&mut self) -> String {
+        if self.rng.chance(70) {
+            return self.rng.within(30_000..90_000).to_string();
+        }
+        (*self.rng.pick(&NUMBERS)).to_owned()
+    }
+
+    /// What the crate itself sends to extend and release.
+    fn own_script(&mut self, key: &[u8]) -> Vec<Word> {
+        let script = self.rng.pick(&self.scripts).clone();
+        let (token, ttl) = (*self.rng.pick(&VALUES), self.rng.within(30_000..90_000).to_string());
+        self.run(&script, key, &[token, ttl.as_bytes()])
+    }
+
+    fn script(&mut self, key: &[u8]) -> Vec<Word> {
+        let (value, script) = (*self.rng.pick(&VALUES), *self.rng.pick(&SCRIPTS));
+        let hash = redis::Script::new(script).get_hash().to_owned();
+        let words: Vec<&str> = match self.rng.within(0..20) {
+            0 => vec!["SCRIPT", "LOAD", script],
+            1 => vec!["SCRIPT", "EXISTS", &hash, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"],
+            2 => vec!["SCRIPT", "FLUSH"],
+            3 => vec!["SCRIPT", "FLUSH", "SYNC"],
+            4 => vec!["EVALSHA", "abc", "x"],
+            5 => vec!["EVAL", script, *self.rng.pick(&COUNTS)],
+            6..12 => return self.own_script(key),
+            _ => return self.run(script, key, &[value]),
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    /// In full, or by its hash, loaded or not.
+    fn run(&mut self, script: &str, key: &[u8], arguments: &[&[u8]]) -> Vec<Word> {
+        let hash = redis::Script::new(script).get_hash().to_owned();
+        // A hash hides from the comparison that the answer is a time.
+        let by_hash = !script.contains("return redis.call('PTTL'") && self.rng.chance(40);
+        let (command, script) = if by_hash { ("EVALSHA", hash.as_str()) } else { ("EVAL", script) };
+        let mut words = vec![Word::from(command), Word::from(script), Word::from("1")];
+        words.push(Word::from(key));
+        words.extend(arguments.iter().map(|argument| Word::from(*argument)));
+        words
+    }
+
+    fn channels(&mut self) -> Vec<Word> {
+        let (one, two) = (*self.rng.pick(&CHANNELS), *self.rng.pick(&CHANNELS));
+        let words = match self.rng.within(0..8) {
+            0 => vec!["SUBSCRIBE", one],
+            1 => vec!["SUBSCRIBE", one, two],
+            2 => vec!["UNSUBSCRIBE", one, two],
+            3 | 4 => vec!["UNSUBSCRIBE"],
+            _ => vec!["PUBLISH", one, "released"],
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    fn connection(&mut self) -> Vec<Word> {
+        let number = self.number();
+        let victim = self.rng.within(0..CONNECTIONS as u64) as usize;
+        if self.rng.chance(6) {
+            let kill = ["CLIENT", "KILL", "ID"].map(Word::from);
+            return kill.into_iter().chain([Word::IdOf(victim)]).collect();
+        }
+        let all: [&[&str]; 38] = [
+            &["HELLO"],
+            &["HELLO", "2"],
+            &["HELLO", "3"],
+            &["HELLO", "3"],
+            &["HELLO", "4"],
+            &["HELLO", "3", "AUTH", "default", "pw", "SETNAME", "quorumlock"],
+            &["HELLO", "3", "AUTH", "somebody", "pw"],
+            &["HELLO", "2", "SETNAME", "a b"],
+            &["HELLO", "3", "NOSUCH"],
+            &["AUTH", "pw"],
+            &["AUTH", "default", "pw"],
+            &["AUTH", "somebody", "pw"],
+            &["SELECT", "0"],
+            &["SELECT", "0"],
+            &["SELECT", "1"],
+            &["SELECT", &number],
+            &["PING"],
+            &["PING", "a\r\nb"],
+            &["CLIENT", "ID"],
+            &["CLIENT", "KILL", "ID", &number],
+            &["CLIENT", "KILL", "127.0.0.1:1"],
+            &["CLIENT", "KILL", "ID", "1000000", "NOSUCH"],
+            &["CLIENT", "SETNAME", "somebody"],
+            &["CLIENT", "SETNAME", "some body"],
+            &["CLIENT", "NOSUCH"],
+            &["CLIENT", "SETINFO", "LIB-NAME", "redis-rs"],
+            &["INFO"],
+            &["INFO", "server"],
+            &["INFO", "replication"],
+            &["INFO", "nosuch"],
+            &["TIME"],
+            &["KEYS", "*"],
+            &["DBSIZE"],
+            &["FLUSHALL"],
+            &["FLUSHALL", "SYNC"],
+            &["CONFIG", "GET", "maxmemory"],
+            &["CONFIG", "GET", "MaxMemory-Policy"],
+            &["CONFIG", "GET", "nosuch"],
+        ];
+        self.rng.pick(&all).iter().map(|word| Word::from(*word)).collect()
+    }
+
+    /// Now and then a word too many or too few, an unknown name, or capitals at random.
+    fn spoil(&mut self, words: &mut Vec<Word>) {
+        match self.rng.within(0..100) {
+            0..2 => words.push(Word::from("NOSUCH")),
+            2..4 if words.len() > 1 => drop(words.pop()),
+            4..6 => words[0] = Word::from("NO\r\nSUCH"),
+            6..30 => {
+                let flips = self.rng.next();
+                if let Word::Bytes(name) = &mut words[0] {
+                    for (place, letter) in name.iter_mut().enumerate() {
+                        if flips >> (place % 64) & 1 == 1 {
+                            letter.make_ascii_lowercase();
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is(word: &Word, name: &[u8]) -> bool {
+    matches!(word, Word::Bytes(bytes) if bytes.eq_ignore_ascii_case(name))
+}
