@@ -34,7 +34,7 @@ type Alter = fn(&[Word], &mut Vec<u8>);
 /// Connections that the commands are spread over.
 const CONNECTIONS: usize = 3;
 
-const COMMANDS: usize = 12_000;
+const COMMANDS: usize = 6_000;
 
 fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();

@@ -1,5 +1,5 @@
 //! The layers that decide do no I/O: `quorum/` knows nothing but values, `coordinator/` no
-//! socket, task, clock or randomness of its own.
+//! socket, task, clock or randomness of its own, and the embedded master's machine neither.
 //!
 //! The sources are read as tokens. Imports are spelled out in full (`use std::{net, fs as f}`
 //! names `std::net` and `std::fs`), comments and strings don't count, unit tests neither.
@@ -111,6 +111,45 @@ const COORDINATOR: Layer = Layer {
     ],
 };
 
+const EMBEDDED: Layer = Layer {
+    folder: "src/embedded/machine",
+    crates: &["mlua", "sha1_smol"],
+    std: &[],
+    ours: &["crate::embedded::machine"],
+    never: &[
+        ("super::super::shell", "reaches for the layer above"),
+        ("async", "waits"),
+        ("await", "waits"),
+        ("std::future", "waits"),
+        ("std::task", "waits"),
+        ("std::net", "a socket"),
+        ("std::os", "a socket"),
+        ("std::io", "I/O"),
+        ("std::thread", "a task"),
+        ("std::process", "a task"),
+        ("std::fs", "I/O"),
+        ("std::env", "I/O"),
+        ("StdLib::ALL", "gives scripts I/O and a clock"),
+        ("StdLib::ALL_SAFE", "gives scripts I/O and a clock"),
+        ("StdLib::IO", "gives scripts I/O"),
+        ("StdLib::OS", "gives scripts a clock"),
+        ("time::Instant", "a clock"),
+        ("Instant::now", "a clock"),
+        ("SystemTime", "a clock"),
+        ("rand", "randomness"),
+        ("getrandom", "randomness"),
+        ("HashMap", "its order is random"),
+        ("HashSet", "its order is random"),
+        ("RandomState", "randomness"),
+        ("println", "output"),
+        ("eprintln", "output"),
+        ("dbg", "output"),
+        ("extern", "another crate"),
+        ("thread_local", "hidden state"),
+        ("static", "hidden state"),
+    ],
+};
+
 impl Layer {
     /// What `source` names that this layer may not, each with its line. `dependencies` are the
     /// crates that a source of this package could name.
@@ -196,9 +235,14 @@ fn what_is_done_about_it_names_no_socket_task_clock_or_randomness() -> io::Resul
 }
 
 #[test]
+fn the_embedded_master_is_a_machine_without_socket_task_clock_or_randomness() -> io::Result<()> {
+    assert_pure(&EMBEDDED)
+}
+
+#[test]
 fn every_forbidden_name_is_found_in_an_import_and_in_an_expression() -> io::Result<()> {
     let dependencies = dependencies()?;
-    for layer in [&QUORUM, &COORDINATOR] {
+    for layer in [&QUORUM, &COORDINATOR, &EMBEDDED] {
         for (name, _) in layer.never {
             for source in [format!("use a::{{b, {name}}};"), format!("fn f() {{ g({name}) }}")] {
                 let found = layer.violations(&source, &dependencies);
@@ -213,7 +257,7 @@ fn every_forbidden_name_is_found_in_an_import_and_in_an_expression() -> io::Resu
 }
 
 /// Violations in disguise, and the path that they come to.
-const PLANTED: [(&Layer, &str, &str); 34] = [
+const PLANTED: [(&Layer, &str, &str); 37] = [
     (&QUORUM, "use tokio::time::sleep;", "tokio::time::sleep"),
     (&QUORUM, "fn f() { ::tokio::spawn(g()); }", "tokio::spawn"),
     (&QUORUM, "use redis;", "redis"),
@@ -248,6 +292,9 @@ const PLANTED: [(&Layer, &str, &str); 34] = [
     (&COORDINATOR, "use std::collections::HashMap;", "std::collections::HashMap"),
     (&COORDINATOR, "use crate::{quorum, driver::dial};", "crate::driver::dial"),
     (&COORDINATOR, "use redis::{Value, aio::ConnectionLike};", "redis::aio::ConnectionLike"),
+    (&EMBEDDED, "use tokio::io::duplex;", "tokio::io::duplex"),
+    (&EMBEDDED, "use crate::embedded::shell::Shell;", "crate::embedded::shell::Shell"),
+    (&EMBEDDED, "fn f() { Lua::new_with(StdLib::ALL_SAFE, o) }", "StdLib::ALL_SAFE"),
 ];
 
 #[test]
@@ -262,7 +309,7 @@ fn a_violation_is_found_whatever_its_disguise() -> io::Result<()> {
 }
 
 /// What looks like a violation and is none.
-const TOLERATED: [(&Layer, &str); 12] = [
+const TOLERATED: [(&Layer, &str); 13] = [
     (&QUORUM, "use super::{Instant, Membership, validity};"),
     (&QUORUM, "use std::{\n    fmt::{self, Debug},\n    time::Duration,\n};"),
     (&QUORUM, "pub(crate) use backoff::Backoff;"),
@@ -274,6 +321,7 @@ const TOLERATED: [(&Layer, &str); 12] = [
     (&COORDINATOR, "use bytes::{Buf, Bytes};\nuse redis::{Cmd, Value};"),
     (&COORDINATOR, "use std::io::{self, Read};\nuse std::collections::BTreeMap;"),
     (&COORDINATOR, "use crate::quorum::{Instant, backoff};\nuse crate::report::Reason;"),
+    (&EMBEDDED, "use crate::embedded::machine::reply::Reply;\nuse mlua::{Lua, Value};"),
     (&COORDINATOR, "fn f() { redis::cmd(\"TIME\"); redis::Parser::new() }"),
 ];
 

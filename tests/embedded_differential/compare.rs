@@ -6,6 +6,9 @@ use std::fmt;
 /// Commands reach the two servers one after the other, so times differ by a little.
 pub(crate) const TOLERANCE_MS: i64 = 100;
 
+/// Of an answer, in a message: INFO is long.
+const MOST_TOLD: usize = 800;
+
 /// Fields of INFO that are a server's own.
 const OWN_FIELDS: [&str; 6] = [
     "redis_version",
@@ -45,7 +48,8 @@ pub(crate) fn compare(
     let command = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let told = |(answers, closed): Answers<'_>| {
         let answers = answers.iter().map(|answer| answer.escape_ascii().to_string());
-        let answers = answers.collect::<Vec<_>>().join(" | ");
+        let mut answers = answers.collect::<Vec<_>>().join(" | ");
+        answers.truncate(MOST_TOLD);
         if closed { format!("{answers} (closed)") } else { answers }
     };
     let (real, embedded) = (told(real), told(embedded));

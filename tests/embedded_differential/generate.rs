@@ -70,7 +70,7 @@ const NUMBERS: [&str; 12] = [
 const COUNTS: [&str; 4] = ["-1", "9", "x", ""];
 
 /// Scripts that try what a script can return, call and get wrong.
-const SCRIPTS: [&str; 62] = [
+const SCRIPTS: [&str; 69] = [
     "return 1",
     "return 3.99",
     "return -3.99",
@@ -123,6 +123,13 @@ const SCRIPTS: [&str; 62] = [
     "return redis.call('PUBLISH', 'freed:a', 'from a script')",
     "local ok, problem = pcall(redis.call, 'NOSUCH'); return {tostring(ok), type(problem), problem}",
     "return {pcall(error, 'x', 0)}",
+    "return {xpcall(function() return redis.call('NOSUCH') end, function(it) return it.err end)}",
+    "pcall(redis.call, 'NOSUCH'); return redis.call('EXISTS', KEYS[1])",
+    "return {pcall(function() local x; return x.y end)}",
+    "return tostring(redis.call('GET', KEYS[1])) .. tostring(nil) .. 1 .. 0.5",
+    "local s = 0; for i = 1, 100 do s = s + i end; return s",
+    "return {KEYS[1], ARGV[1], string.rep('x', 3), table.concat({1, 2}, ','), math.floor(2.7)}",
+    "return redis.call('DEL', KEYS[1]) + redis.call('EXISTS', KEYS[1])",
     "error('x')",
     "error()",
     "error({err='My Err'})",
@@ -345,6 +352,9 @@ impl Generator {
 
     /// Now and then a word too many or too few, an unknown name, or capitals at random.
     fn spoil(&mut self, words: &mut Vec<Word>) {
+        if words.iter().any(|word| matches!(word, Word::IdOf(_))) {
+            return;
+        }
         match self.rng.within(0..100) {
             0..2 => words.push(Word::from("NOSUCH")),
             2..4 if words.len() > 1 => drop(words.pop()),

@@ -77,8 +77,10 @@ fn called(server: &mut Server, call: &Call<'_>) -> Reply {
     }
 }
 
+type Words<'a> = &'a [Vec<u8>];
+
 /// What follows `EVAL script numkeys`.
-fn keys_and_arguments<'a>(call: &Call<'a>) -> Result<(&'a [Vec<u8>], &'a [Vec<u8>]), Reply> {
+fn keys_and_arguments<'a>(call: &Call<'a>) -> Result<(Words<'a>, Words<'a>), Reply> {
     let Some(count) = integer(&call.arguments[2]) else { return Err(Reply::error(NOT_AN_INTEGER)) };
     let Ok(count) = usize::try_from(count) else {
         return Err(Reply::error("ERR Number of keys can't be negative"));

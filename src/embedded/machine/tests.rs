@@ -1,1 +1,123 @@
+//! What the comparison with a real server can't reach: seeds, restarts, and bounds of our own.
 
+use super::*;
+
+const NOW: Duration = Duration::from_secs(1_000_000);
+
+fn command(words: &[&str]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len());
+    words.iter().for_each(|word| bytes += &format!("${}\r\n{word}\r\n", word.len()));
+    bytes.into_bytes()
+}
+
+fn outputs(machine: &mut Machine) -> Vec<Output> {
+    std::iter::from_fn(|| machine.poll_output()).collect()
+}
+
+fn ask(machine: &mut Machine, client: ClientId, words: &[&str]) -> String {
+    machine.receive(client, NOW, &command(words));
+    match &outputs(machine)[..] {
+        [Output::Send(to, bytes)] if *to == client => String::from_utf8(bytes.clone()).unwrap(),
+        other => panic!("{words:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_master_and_another_one_another() {
+    let told = |seed| {
+        let mut machine = Machine::new(seed, NOW);
+        let client = machine.open();
+        ask(&mut machine, client, &["INFO"])
+    };
+    assert_eq!(told(1), told(1));
+    assert_ne!(told(1), told(2));
+}
+
+#[test]
+fn a_restart_is_another_process_with_or_without_the_keys() {
+    for keep in [true, false] {
+        let mut machine = Machine::new(1, NOW);
+        let (_, client) = (machine.open(), machine.open());
+        assert_eq!(ask(&mut machine, client, &["CLIENT", "ID"]), ":2\r\n");
+        let before = ask(&mut machine, client, &["INFO", "server"]);
+        ask(&mut machine, client, &["SET", "a", "token", "PX", "1000"]);
+        ask(&mut machine, client, &["SCRIPT", "LOAD", "return 1"]);
+
+        machine.restart(keep, NOW);
+        machine.receive(client, NOW, &command(&["PING"]));
+        assert_eq!(outputs(&mut machine), [], "the connections are gone");
+        let client = machine.open();
+        assert_eq!(ask(&mut machine, client, &["CLIENT", "ID"]), ":1\r\n");
+        assert_ne!(ask(&mut machine, client, &["INFO", "server"]), before);
+        assert_eq!(machine.value(b"a", NOW).is_some(), keep);
+        assert_eq!(machine.keys(NOW).count(), usize::from(keep));
+        let hash = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
+        assert_eq!(ask(&mut machine, client, &["SCRIPT", "EXISTS", hash]), "*1\r\n:0\r\n");
+    }
+}
+
+#[test]
+fn what_a_killed_connection_sends_is_not_executed() {
+    let mut machine = Machine::new(1, NOW);
+    let (old, new) = (machine.open(), machine.open());
+    machine.receive(old, NOW, &command(&["SET", "a", "late"])[..9]);
+    machine.receive(new, NOW, &command(&["CLIENT", "KILL", "ID", "1"]));
+    let expected = [Output::Close(old), Output::Send(new, b":1\r\n".to_vec())];
+    assert_eq!(outputs(&mut machine), expected);
+    machine.receive(old, NOW, &command(&["SET", "a", "late"])[9..]);
+    assert_eq!(machine.value(b"a", NOW), None);
+}
+
+#[test]
+fn a_script_that_does_not_end_is_stopped_even_if_it_catches_that() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    for script in [
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "local function again() return xpcall(again, again) end while true do again() end",
+    ] {
+        let answer = ask(&mut machine, client, &["EVAL", script, "0"]);
+        assert_eq!(
+            answer, "-ERR the script is stopped after 10000000 instructions\r\n",
+            "{script}"
+        );
+        assert_eq!(ask(&mut machine, client, &["EVAL", "return 7", "0"]), ":7\r\n");
+    }
+}
+
+#[test]
+fn a_script_that_takes_all_the_memory_or_never_ends_its_result_is_an_error() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    for script in ["local a = 'x' while true do a = a .. a end", "local a = {} a[1] = a return a"] {
+        let answer = ask(&mut machine, client, &["EVAL", script, "0"]);
+        assert!(answer.contains("-ERR "), "{script}: {answer}");
+    }
+    assert_eq!(ask(&mut machine, client, &["EVAL", "return 7", "0"]), ":7\r\n");
+}
+
+#[test]
+fn a_script_may_have_many_results_on_the_way() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    let script = "local many = {} for i = 1, 1000 do many[i] = i end
+        local function all() return unpack(many) end
+        local caught = {select('#', pcall(all)), select('#', xpcall(all, error))}
+        return caught[1] + caught[2] + select('#', all())";
+    assert_eq!(ask(&mut machine, client, &["EVAL", script, "0"]), ":3002\r\n");
+    assert_eq!(ask(&mut machine, client, &["EVAL", "return 1, 2, 3", "0"]), ":1\r\n");
+    let script = "local many = {} for i = 1, 1000 do many[i] = i end return unpack(many)";
+    assert_eq!(ask(&mut machine, client, &["EVAL", script, "0"]), ":1\r\n");
+}
+
+#[test]
+fn time_stands_still_within_a_script() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    let script = "redis.call('SET', 'a', 'v', 'PX', 1) local before = redis.call('TIME')
+        for i = 1, 100000 do end
+        local after = redis.call('TIME')
+        return {redis.call('PTTL', 'a'), before[1] == after[1] and before[2] == after[2]}";
+    assert_eq!(ask(&mut machine, client, &["EVAL", script, "0"]), "*2\r\n:1\r\n:1\r\n");
+}

@@ -1,9 +1,12 @@
-//! Lua: what a script is given, what it may call, and what becomes of its result.
+//! Lua: loads scripts and runs them, within bounds.
+
+mod convert;
 
 use super::reply::Reply;
+use convert::{raised, reply_of, value_of};
 use mlua::chunk::ChunkMode;
 use mlua::debug::HookTriggers;
-use mlua::{Function, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
+use mlua::{Function, Lua, LuaOptions, LuaString, MultiValue, StdLib, Value, VmState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +17,6 @@ const COUNTED_EVERY: u32 = 10_000;
 
 /// In bytes, of all that the interpreter holds.
 const MOST_MEMORY: usize = 64 << 20;
-
-/// Tables within tables, in a result.
-const DEEPEST: usize = 100;
 
 /// Executes one command for a script.
 pub(super) type Execute<'a> = &'a mut dyn FnMut(Vec<Vec<u8>>) -> Reply;
@@ -79,7 +79,7 @@ impl Engine {
             _ if is_exhausted(&it.instructions) => Reply::error(format!(
                 "ERR the script is stopped after {MOST_INSTRUCTIONS} instructions"
             )),
-            Ok((true, value)) => reply_of(&value, 0),
+            Ok((true, value)) => reply_of(&value),
             Ok((false, problem)) => raised(&problem, hash),
             Err(error) => failure(&error),
         })
@@ -106,11 +106,17 @@ impl Interpreter {
         let sha1hex = lua.create_function(|_, text: LuaString| {
             Ok(sha1_smol::Sha1::from(&*text.as_bytes()).digest().to_string())
         })?;
+        let raising = lua.create_function(|lua, run: Function| {
+            lua.create_function(move |_, arguments: MultiValue| {
+                let (result, failed): (Value, bool) = run.call(arguments)?;
+                if failed { Err(mlua::Error::runtime("raised")) } else { Ok(result) }
+            })
+        })?;
         let raised_at = lua.create_function(|lua, ()| Ok(place_in_script(lua)))?;
         let spent = instructions.clone();
         let exhausted = lua.create_function(move |_, ()| Ok(is_exhausted(&spent)))?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
-        let run = prelude.call((sha1hex, raised_at, exhausted))?;
+        let run = prelude.call((sha1hex, raising, raised_at, exhausted))?;
         Ok(Self { lua, run, scripts: BTreeMap::new(), instructions })
     }
 
@@ -157,81 +163,6 @@ fn place_in_script(lua: &Lua) -> (Option<&'static str>, Option<usize>) {
     };
     let line = (1..).map_while(place).flatten().next();
     (line.map(|_| SCRIPT), line)
-}
-
-/// A reply as a script sees it, in RESP2 always.
-fn value_of(lua: &Lua, reply: &Reply) -> mlua::Result<Value> {
-    let field = |name: &str, text: &[u8]| {
-        let table = lua.create_table()?;
-        table.raw_set(name, lua.create_string(text)?)?;
-        Ok(Value::Table(table))
-    };
-    match reply {
-        Reply::Status(text) => field("ok", text),
-        Reply::Error(text) => field("err", text),
-        Reply::Integer(number) => Ok(Value::Integer(*number)),
-        Reply::Bulk(bytes) | Reply::Text(bytes) => Ok(Value::String(lua.create_string(bytes)?)),
-        Reply::Null => Ok(Value::Boolean(false)),
-        Reply::Array(items) | Reply::Push(items) | Reply::Several(items) => {
-            let items: mlua::Result<Vec<Value>> =
-                items.iter().map(|item| value_of(lua, item)).collect();
-            Ok(Value::Table(lua.create_sequence_from(items?)?))
-        }
-        Reply::Map(fields) => {
-            let flat = fields.iter().flat_map(|(name, value)| [name, value]);
-            let items: mlua::Result<Vec<Value>> = flat.map(|item| value_of(lua, item)).collect();
-            Ok(Value::Table(lua.create_sequence_from(items?)?))
-        }
-    }
-}
-
-/// A script's result as a reply.
-fn reply_of(value: &Value, depth: usize) -> Reply {
-    match value {
-        Value::Boolean(true) => Reply::Integer(1),
-        Value::Integer(number) => Reply::Integer(*number),
-        Value::Number(number) => Reply::Integer(truncated(*number)),
-        Value::String(text) => Reply::bulk(text.as_bytes().to_vec()),
-        Value::Table(_) if depth == DEEPEST => Reply::error("ERR reached lua stack limit"),
-        Value::Table(table) => {
-            if let Some(text) = text_field(table, "err") {
-                return Reply::Error(text);
-            }
-            if let Some(text) = text_field(table, "ok") {
-                return Reply::Status(text);
-            }
-            let item = |place: usize| table.raw_get::<Value>(place).ok();
-            let items = (1..).map_while(item).take_while(|item| !item.is_nil());
-            Reply::Array(items.map(|item| reply_of(&item, depth + 1)).collect())
-        }
-        _ => Reply::Null,
-    }
-}
-
-/// Towards zero; what does not fit, and what is no number, is the least integer.
-#[allow(clippy::cast_possible_truncation)]
-fn truncated(number: f64) -> i64 {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&number) { number as i64 } else { i64::MIN }
-}
-
-fn text_field(table: &Table, name: &str) -> Option<Vec<u8>> {
-    match table.raw_get(name) {
-        Ok(Value::String(text)) => Some(text.as_bytes().to_vec()),
-        _ => None,
-    }
-}
-
-/// What a script raised, as the prelude describes it.
-fn raised(problem: &Value, hash: &str) -> Reply {
-    let Value::Table(problem) = problem else { return Reply::error("ERR the script failed") };
-    let mut text = text_field(problem, "err").unwrap_or_else(|| b"ERR unknown error".to_vec());
-    let source = text_field(problem, "source");
-    if let (Some(source), Ok(line)) = (source, problem.raw_get::<usize>("line")) {
-        let source = String::from_utf8_lossy(&source);
-        text.extend_from_slice(format!(" script: {hash}, on {source}:{line}.").as_bytes());
-    }
-    Reply::Error(text)
 }
 
 fn not_compiled(error: &mlua::Error) -> Reply {

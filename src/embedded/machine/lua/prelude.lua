@@ -1,6 +1,7 @@
 -- What a script finds around it, as the server gives it. Run once; returns how to run a script.
-local sha1hex, raised_at, is_exhausted = ...
+local sha1hex, raising, raised_at, is_exhausted = ...
 local ask -- executes a command; set for each run
+local raised -- what a function made by `raising` has raised
 
 local function refusal(text) return { err = text } end
 
@@ -21,11 +22,24 @@ end
 
 local redis = { pcall = execute }
 
-function redis.call(...)
-  local reply = execute(...)
-  if type(reply) == 'table' and reply.err then error(reply) end
-  return reply
+-- Raises a reply that is an error. Not in Lua: a tail call would take the script off the stack, and
+-- with it the line to report.
+local function or_raise(command)
+  return raising(function(...)
+    local reply = command(...)
+    local failed = type(reply) == 'table' and reply.err ~= nil
+    if failed then raised = reply end
+    return reply, failed
+  end)
 end
+
+-- What was really raised.
+local function unwrapped(problem)
+  if raised then problem, raised = raised, nil end
+  return problem
+end
+
+redis.call = or_raise(execute)
 
 function redis.error_reply(...)
   local text = ...
@@ -45,22 +59,23 @@ function redis.status_reply(...)
   return { ok = text }
 end
 
-function redis.sha1hex(...)
-  if select('#', ...) ~= 1 then error(refusal('ERR wrong number of arguments')) end
+redis.sha1hex = or_raise(function(...)
+  if select('#', ...) ~= 1 then return refusal('ERR wrong number of arguments') end
   return sha1hex(tostring((...)))
-end
+end)
 
--- A script that has used up its instructions may not catch that.
+-- A script that has used up its instructions may neither catch that nor go on in a handler.
 local function alive(...)
   if is_exhausted() then error('exhausted', 0) end
   return ...
 end
 
-local function caught(ok, problem, ...)
-  if not ok and type(problem) == 'table' and type(problem.err) == 'string' then
-    return ok, problem.err
-  end
-  return ok, problem, ...
+-- A script catches the text of an error.
+local function caught(ok, problem)
+  if ok then return ok, problem end
+  problem = unwrapped(problem)
+  if type(problem) == 'table' and type(problem.err) == 'string' then problem = problem.err end
+  return ok, problem
 end
 
 local function readonly(library)
@@ -83,9 +98,27 @@ local globals = {
   math = readonly(math),
 }
 
-function globals.pcall(...) return alive(caught(pcall(...))) end
+-- Results pass `pcall` as one value: a debug build of Lua has no room for many there.
+local function packed(...) return { count = select('#', ...), ... } end
 
-function globals.xpcall(...) return alive(xpcall(...)) end
+local function unpacked(ok, results)
+  if ok then return ok, unpack(results, 1, results.count) end
+  return ok, results
+end
+
+function globals.pcall(run, ...)
+  local function run_packed(...) return packed(run(...)) end
+  return alive(unpacked(caught(pcall(run_packed, ...))))
+end
+
+function globals.xpcall(run, handle)
+  local function run_packed() return packed(run()) end
+  local function handle_one(problem)
+    if is_exhausted() then return problem end
+    return (handle(unwrapped(problem)))
+  end
+  return alive(unpacked(xpcall(run_packed, handle_one)))
+end
 
 local environment = setmetatable({}, {
   __index = function(_, name)
@@ -101,14 +134,15 @@ globals._G = environment
 
 -- Says what went wrong, and where in the script.
 local function describe(problem)
+  problem = unwrapped(problem)
   if type(problem) ~= 'table' then problem = refusal('ERR ' .. tostring(problem)) end
   problem.source, problem.line = raised_at()
   return problem
 end
 
 return function(script, keys, arguments, execute_with)
-  ask = execute_with
+  ask, raised = execute_with, nil
   globals.KEYS, globals.ARGV = keys, arguments
   setfenv(script, environment)
-  return xpcall(script, describe)
+  return xpcall(function() return (script()) end, describe)
 end

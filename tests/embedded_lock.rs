@@ -1,0 +1,167 @@
+//! Locks over embedded masters, on ports and in memory: what a user of the kit would test.
+
+#![cfg(feature = "embedded")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::embedded::{Masters, Memory};
+use quorumlock::{Redlock, Released};
+use std::time::{Duration, Instant, SystemTime};
+use support::poll::eventually;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+
+const KEY: &str = "orders:42";
+const SOON: Duration = Duration::from_secs(5);
+
+async fn both_kinds() -> [Masters; 2] {
+    [Masters::start(5).await.unwrap(), Masters::start_in_memory(5).await.unwrap()]
+}
+
+async fn connect(masters: &Masters) -> Redlock {
+    masters.builder().ttl(Duration::from_secs(5)).connect().await.unwrap()
+}
+
+fn holders(masters: &Masters) -> Vec<usize> {
+    (0..masters.len()).filter(|&node| masters[node].holder(KEY).is_some()).collect()
+}
+
+async fn is_open(masters: &Masters, redlock: &Redlock) {
+    eventually("the lock can be had on all", SOON, async || {
+        let Ok(guard) = redlock.try_acquire(KEY).await else { return false };
+        let all = holders(masters).len() == masters.len();
+        guard.release().await;
+        all
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lock_is_acquired_extended_and_released() {
+    for masters in both_kinds().await {
+        let redlock = connect(&masters).await;
+        let guard = redlock.acquire(KEY).await.unwrap();
+        eventually("all hold it", SOON, async || holders(&masters).len() == 5).await;
+        assert_eq!(masters[0].keys(), [KEY]);
+        let other = connect(&masters).await;
+        assert!(other.try_acquire(KEY).await.unwrap_err().is_contended());
+
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let before = guard.deadline();
+        assert!(guard.extend().await.unwrap() > before);
+        assert!(masters[0].time_to_live(KEY).unwrap() > Duration::from_millis(4950));
+
+        assert!(matches!(guard.release().await, Released::Released));
+        eventually("none holds it", SOON, async || holders(&masters).is_empty()).await;
+    }
+}
+
+#[tokio::test]
+async fn two_of_five_may_die_and_three_may_not() {
+    for masters in both_kinds().await {
+        let redlock = connect(&masters).await;
+        masters[0].kill();
+        masters[1].kill();
+        let guard = redlock.acquire(KEY).await.unwrap();
+        eventually("the others hold it", SOON, async || holders(&masters) == [2, 3, 4]).await;
+        guard.release().await;
+
+        masters[2].kill();
+        assert!(redlock.try_acquire(KEY).await.unwrap_err().is_no_quorum());
+
+        for node in 0..3 {
+            masters[node].restart(Memory::Lost).unwrap();
+        }
+        is_open(&masters, &redlock).await;
+    }
+}
+
+#[tokio::test]
+async fn a_restart_keeps_the_keys_or_loses_them() {
+    for masters in both_kinds().await {
+        let redlock = connect(&masters).await;
+        let _guard = redlock.acquire(KEY).await.unwrap();
+        eventually("all hold it", SOON, async || holders(&masters).len() == 5).await;
+        masters[0].restart(Memory::Kept).unwrap();
+        masters[1].restart(Memory::Lost).unwrap();
+        assert_eq!(holders(&masters), [0, 2, 3, 4]);
+    }
+}
+
+/// A SET that a paused master has received is executed when it goes on: the crate must clean up.
+#[tokio::test]
+async fn what_arrives_at_a_paused_or_cut_off_majority_leaves_nothing_behind() {
+    for masters in both_kinds().await {
+        let redlock = connect(&masters).await;
+        for node in 0..3 {
+            if node == 0 { masters[node].cut_off() } else { masters[node].pause() }
+        }
+        assert!(redlock.try_acquire(KEY).await.unwrap_err().is_no_quorum());
+        eventually("it is rolled back", SOON, async || holders(&masters).is_empty()).await;
+        for silent in &masters[..3] {
+            assert_eq!(silent.keys(), [""; 0], "nothing is executed meanwhile");
+        }
+        masters[0].rejoin();
+        masters[1].resume();
+        masters[2].resume();
+        is_open(&masters, &redlock).await;
+        eventually("none holds it", SOON, async || holders(&masters).is_empty()).await;
+    }
+}
+
+#[tokio::test]
+async fn slow_answers_arrive_late_and_in_order() {
+    let late = Duration::from_millis(60);
+    for masters in both_kinds().await {
+        let redlock = connect(&masters).await;
+        masters.iter().take(3).for_each(|master| master.slow(late));
+        let began = Instant::now();
+        let guard = redlock.acquire(KEY).await.unwrap();
+        assert!(began.elapsed() >= late, "won after {:?}", began.elapsed());
+        masters.iter().for_each(|master| master.slow(Duration::ZERO));
+        guard.release().await;
+        eventually("none holds it", SOON, async || holders(&masters).is_empty()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_masters_own_clock_decides_when_its_keys_expire() {
+    let masters = Masters::start_in_memory(3).await.unwrap();
+    let redlock = connect(&masters).await;
+    let _guard = redlock.acquire(KEY).await.unwrap();
+    eventually("all hold it", SOON, async || holders(&masters).len() == 3).await;
+    masters[1].set_clock(|| SystemTime::now() + Duration::from_secs(6));
+    assert_eq!(holders(&masters), [0, 2]);
+}
+
+#[tokio::test]
+async fn a_killed_master_refuses_and_comes_back_on_its_port() {
+    let masters = Masters::start(1).await.unwrap();
+    let address = masters[0].url().trim_start_matches("redis://").to_owned();
+    let mut open = TcpStream::connect(&address).await.unwrap();
+    masters[0].kill();
+    let refused = TcpStream::connect(&address).await.unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    assert_eq!(open.read(&mut [0; 8]).await.unwrap_or(0), 0, "the connection is cut");
+    assert!((masters[0].dialer())().await.is_err());
+
+    masters[0].restart(Memory::Lost).unwrap();
+    TcpStream::connect(&address).await.unwrap();
+    drop(masters);
+    assert!(TcpStream::connect(&address).await.is_err());
+}
+
+/// The client that our tests use as a witness, and that applications use, finds its way around.
+#[tokio::test]
+async fn the_redis_crate_can_look_at_an_embedded_master() {
+    let masters = Masters::start(1).await.unwrap();
+    let client = redis::Client::open(masters[0].url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut set = redis::cmd("SET");
+    set.arg(KEY).arg("somebody").exec_async(&mut connection).await.unwrap();
+    let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
+    assert_eq!(keys, [KEY]);
+    assert_eq!(masters[0].holder(KEY).as_deref(), Some("somebody"));
+    assert_eq!(masters[0].time_to_live(KEY), Some(Duration::MAX));
+}
