@@ -15,6 +15,8 @@ mod generate;
 #[path = "embedded_differential/pair.rs"]
 mod pair;
 mod support;
+#[path = "embedded_differential/vocabulary.rs"]
+mod vocabulary;
 
 use compare::Difference;
 use generate::{Generator, Step, Word};

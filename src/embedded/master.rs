@@ -113,7 +113,8 @@ impl Master {
     }
 
     /// Cuts the network to the master: nothing arrives there, and no answer from there. Nothing
-    /// breaks either: both sides merely hear nothing, until [`rejoin`](Self::rejoin).
+    /// breaks either: both sides merely hear nothing, until [`rejoin`](Self::rejoin), be it over
+    /// a restart.
     pub fn cut_off(&self) {
         self.shell.change(|condition| condition.cut_off = true);
     }

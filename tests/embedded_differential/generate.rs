@@ -2,6 +2,7 @@
 
 use crate::CONNECTIONS;
 use crate::support::seed::Rng;
+use crate::vocabulary::{CHANNELS, COUNTS, KEYS, NUMBERS, RAW, SCRIPTS, VALUES};
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::Path;
@@ -47,116 +48,6 @@ pub(crate) struct Generator {
     scripts: Vec<String>,
     planned: VecDeque<Step>,
 }
-
-const KEYS: [&[u8]; 5] = [b"a", b"b", b"orders:42", b"\0\r\n\xff", b""];
-const VALUES: [&[u8]; 5] = [b"token", b"other", b"", b"\r\n$-1\r\n\0", b"0123456789abcdef"];
-const CHANNELS: [&str; 3] = ["freed:a", "freed:b", ""];
-const NUMBERS: [&str; 12] = [
-    "30000",
-    "60000",
-    "86400000",
-    "0",
-    "-1",
-    "x",
-    "",
-    "01",
-    "1.5",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "99999999999999999999",
-];
-
-/// Numbers of keys that a call does not have.
-const COUNTS: [&str; 4] = ["-1", "9", "x", ""];
-
-/// Scripts that try what a script can return, call and get wrong.
-const SCRIPTS: [&str; 69] = [
-    "return 1",
-    "return 3.99",
-    "return -3.99",
-    "return 1e300",
-    "return 0/0",
-    "return true",
-    "return false",
-    "return nil",
-    "return",
-    "return 'a\\r\\nb'",
-    "return {1,2,nil,3}",
-    "return {1,{2,'x'},false,true}",
-    "return function() end",
-    "return {ok='fine'}",
-    "return {ok=1}",
-    "return {err='My Err'}",
-    "return {err=''}",
-    "return {a=1}",
-    "return redis.error_reply('My Err')",
-    "return redis.error_reply('Err')",
-    "return redis.error_reply('-')",
-    "return redis.error_reply('-A b')",
-    "return redis.error_reply()",
-    "return redis.status_reply('a\\r\\nb')",
-    "return redis.status_reply(1)",
-    "return redis.sha1hex('abc')",
-    "return redis.sha1hex()",
-    "return redis.call()",
-    "return redis.call('NOSUCH')",
-    "return redis.pcall('NOSUCH', 'a')",
-    "return redis.call('GET')",
-    "return redis.call('SET', 'a', {})",
-    "return redis.call('GET', nil)",
-    "return redis.call('HELLO')",
-    "return redis.call('CLIENT', 'ID')",
-    "return redis.call('CLIENT', 'NOSUCH')",
-    "return redis.call('SCRIPT', 'LOAD', 'return 1')",
-    "return redis.call('SUBSCRIBE', 'freed:a')",
-    "return redis.call('PING')",
-    "return redis.call('PING').ok",
-    "return redis.call('EXISTS', KEYS[1])",
-    "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', 60000)",
-    "return redis.call('SET', KEYS[1], 0.1) and redis.call('GET', KEYS[1])",
-    "return redis.call('SET', KEYS[1], 1e20) and redis.call('GET', KEYS[1])",
-    "return redis.call('SET', KEYS[1], ARGV[1], 'PX', '0')",
-    "return redis.pcall('PEXPIRE', KEYS[1], ARGV[1])",
-    "\n\nreturn redis.call('PEXPIRE', KEYS[1], 'x')",
-    "return redis.call('PTTL', KEYS[1])",
-    "return {redis.call('GET', KEYS[1]), type(redis.call('GET', 'nokey')), #KEYS, #ARGV}",
-    "return redis.call('PUBLISH', 'freed:a', 'from a script')",
-    "local ok, problem = pcall(redis.call, 'NOSUCH'); return {tostring(ok), type(problem), problem}",
-    "return {pcall(error, 'x', 0)}",
-    "return {xpcall(function() return redis.call('NOSUCH') end, function(it) return it.err end)}",
-    "pcall(redis.call, 'NOSUCH'); return redis.call('EXISTS', KEYS[1])",
-    "return {pcall(function() local x; return x.y end)}",
-    "return tostring(redis.call('GET', KEYS[1])) .. tostring(nil) .. 1 .. 0.5",
-    "local s = 0; for i = 1, 100 do s = s + i end; return s",
-    "return {KEYS[1], ARGV[1], string.rep('x', 3), table.concat({1, 2}, ','), math.floor(2.7)}",
-    "return redis.call('DEL', KEYS[1]) + redis.call('EXISTS', KEYS[1])",
-    "error('x')",
-    "error()",
-    "error({err='My Err'})",
-    "local function f() error('deep') end\nredis.call('DEL', KEYS[1])\nf()",
-    "return nosuch",
-    "nosuch = 1",
-    "redis.nosuch = 1",
-    "local x; return x.y",
-    "return print(1)",
-    "x x",
-];
-
-/// Bytes that are no commands, or unusual ones.
-const RAW: [&[u8]; 12] = [
-    b"*a\r\n",
-    b"*1\r\nfoo\r\n",
-    b"*1\r\n$-1\r\n",
-    b"*1\r\n$x\r\n",
-    b"*1\r\n$999999999999\r\n",
-    b"*99999999999\r\n",
-    b"*+1\r\n$4\r\nPING\r\n",
-    b"*2\r\n$3\r\nGET\r\n\r\n",
-    b"*0\r\n*-5\r\n\r\n*1\r\n$4\r\nPING\r\n",
-    b"*1\r\n$4\r\nPINGxx*1\r\n$4\r\nPING\r\n",
-    b"\r\n\n*1\r\n$0\r\n\r\n",
-    b"*01\r\n",
-];
 
 impl Generator {
     pub(crate) fn new(rng: Rng) -> Self {

@@ -4,6 +4,17 @@
 //! seed. So it stands behind a TCP port as well as in a simulator, where the same seed gives the
 //! same run. It knows the commands that this crate sends and those that a test looks with, and
 //! answers them byte for byte as redis-server 7.0 does; everything else is an unknown command.
+//!
+//! What differs, and is meant to:
+//!
+//! - An inline command is a protocol error, the options that are not ours are syntax errors
+//!   (`SET … XX`), KEYS knows only `*`, CONFIG GET only whole names, and few of them.
+//! - INFO has the sections and fields that somebody reads.
+//! - What has expired counts nowhere, where a server's DBSIZE counts it until it is collected.
+//! - TIME stands still within a script, as it does from 7.2 on.
+//! - Scripts have no `cjson`, `bit`, `redis.log`, `loadstring` or random numbers, may not SELECT,
+//!   and return no RESP3 types of their own. One that runs away is stopped with an error.
+//! - There are no passwords, no ACL, no limits on memory, and nothing is ever loading.
 
 mod client;
 mod command;
