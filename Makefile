@@ -6,6 +6,7 @@ help: ## this list
 
 lint: ## format, clippy on every feature set, documentation, dependencies; rewrites nothing
 	cargo fmt -- --check
+	cargo fmt --manifest-path benches/peers/Cargo.toml -- --check
 	scripts/clippy
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features --document-private-items
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features
@@ -18,6 +19,7 @@ test: ## every test, against redis-servers that it starts; installs redis-server
 fix: ## mends what lint finds and a machine can mend
 	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
 	cargo fmt
+	cargo fmt --manifest-path benches/peers/Cargo.toml
 
 demo: ## masters die under a lock that workers compete for, on your terminal
 	@echo "Builds the example (a minute the first time), then plays it for about 18 seconds"

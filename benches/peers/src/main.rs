@@ -12,7 +12,6 @@ mod contenders;
 mod cpu;
 mod plan;
 mod round;
-#[path = "../../../tests/support/mod.rs"]
 mod support;
 mod table;
 mod workloads;
