@@ -40,7 +40,6 @@ impl Session {
     /// The stream is there: everything that must be known before the first SET, in one write.
     pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
         self.identity = Identity::default();
-        self.kills_due = 0;
         self.state = State::Handshake { until: now.after(settings.connect_timeout) };
         self.push(now, Purpose::Hello, &wire::hello(&self.login));
         if self.login.database != 0 {
@@ -60,24 +59,21 @@ impl Session {
         }
     }
 
-    /// Kills the predecessors; `true` if there is nobody to wait for. A server that has restarted
-    /// since has none of them any more, and its ids start over: the wrong client would die.
+    /// Kills the predecessor; `true` if there is nobody to wait for. A server that has restarted
+    /// since has it no more, and its ids start over: the wrong client would die.
     pub(in crate::coordinator) fn hand_over(&mut self, now: Instant) -> bool {
-        let mine = self.identity.run_id.clone();
-        let predecessors = std::mem::take(&mut self.predecessors);
-        for one in &predecessors {
-            match (&one.run_id, &mine, one.client_id) {
-                (Some(theirs), Some(mine), Some(id)) if theirs == mine => {
-                    self.kills_due += 1;
-                    self.push(now, Purpose::Kill, &wire::kill(id));
-                }
-                (Some(_), Some(_), _) => {}
-                // INFO is denied: nobody knows whose id that is now.
-                _ => self.unkillable_since = Some(now),
-            }
+        let Some(predecessor) = &self.predecessor else { return true };
+        let id = match (&predecessor.run_id, &self.identity.run_id) {
+            (Some(theirs), Some(mine)) if theirs == mine => predecessor.client_id,
+            (Some(_), Some(_)) => return true,
+            _ => None,
+        };
+        match id {
+            Some(id) => self.push(now, Purpose::Kill, &wire::kill(id)),
+            // INFO is denied: nobody knows whose id that is now.
+            None => self.unkillable_since = Some(now),
         }
-        self.predecessors = predecessors;
-        self.kills_due == 0
+        id.is_none()
     }
 
     pub(super) fn kill_answered(&mut self, now: Instant, reply: &Value) -> Settled {
@@ -90,7 +86,6 @@ impl Session {
             }
             other => return Settled::Broken(Fault::down(wire::unexpected(other))),
         }
-        self.kills_due -= 1;
-        if self.kills_due == 0 { Settled::HandedOver } else { Settled::Nothing }
+        Settled::HandedOver
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Order is the safety argument. On one connection a rollback travels behind its SET and cannot
 //! overtake it. Between connections there is no order, so a new one first learns whether it talks
-//! to the same server process (`run_id`), then kills every predecessor there (`CLIENT KILL ID`),
+//! to the same server process (`run_id`), then kills its predecessor there (`CLIENT KILL ID`),
 //! then sends the rollbacks that are owed, and only then opens for votes.
 
 mod handshake;
@@ -49,7 +49,7 @@ pub(super) enum Settled {
     Nothing,
     /// The handshake is complete: is this a master that may be used?
     Identified,
-    /// The predecessors are dead.
+    /// The predecessor is dead.
     HandedOver,
     Broken(Fault),
     Vote(RoundId, Value),
@@ -94,9 +94,9 @@ pub(super) struct Session {
     state: State,
     fault: Option<Fault>,
     identity: Identity,
-    /// Connections that were open for votes and are not yet confirmed dead.
-    predecessors: Vec<Identity>,
-    kills_due: usize,
+    /// The last connection that was open for votes, until it is confirmed dead. There is never
+    /// another: none opens before.
+    predecessor: Option<Identity>,
     /// Since then a predecessor lives on as far as anybody knows, and may not be killed.
     unkillable_since: Option<Instant>,
     pipe: Pipe,
@@ -115,8 +115,7 @@ impl Session {
             state: State::Down { redial_at: now },
             fault: Some(Fault::down("not connected yet")),
             identity: Identity::default(),
-            predecessors: Vec::new(),
-            kills_due: 0,
+            predecessor: None,
             unkillable_since: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),
@@ -132,9 +131,9 @@ impl Session {
         self.epoch
     }
 
-    /// The predecessors are dead: what is owed goes first, then votes.
+    /// The predecessor is dead: what is owed goes first, then votes.
     pub(super) fn open(&mut self, now: Instant, random: &mut dyn Random) {
-        self.predecessors.clear();
+        self.predecessor = None;
         self.fault = None;
         self.failures = 0;
         self.settled_once = true;
@@ -151,7 +150,7 @@ impl Session {
         random: &mut dyn Random,
     ) -> Vec<Stranded> {
         if self.is_open() {
-            self.predecessors.push(std::mem::take(&mut self.identity));
+            self.predecessor = Some(std::mem::take(&mut self.identity));
         }
         let pause = REDIAL_BASE.saturating_mul(1 << self.failures.min(16)).min(REDIAL_CAP);
         self.failures = self.failures.saturating_add(1);
