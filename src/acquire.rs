@@ -1,6 +1,6 @@
 //! One acquisition as the caller sees it: its options, and the future that it becomes.
 
-use crate::coordinator::{self, RequestId};
+use crate::coordinator::{self, KeepAlive, RequestId};
 use crate::driver::Message;
 use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
 use crate::guard::Guard;
@@ -55,12 +55,13 @@ pub struct Acquire {
     resource: Arc<str>,
     ttl: Duration,
     wait: Option<Duration>,
+    keep_alive: Option<KeepAlive>,
 }
 
 impl Acquire {
     pub(crate) fn new(redlock: Redlock, resource: Arc<str>, wait: Option<Duration>) -> Self {
         let ttl = redlock.config().ttl;
-        Self { redlock, resource, ttl, wait }
+        Self { redlock, resource, ttl, wait, keep_alive: None }
     }
 
     /// How long the key lives on the masters unless it is released or extended; the holder may
@@ -86,11 +87,40 @@ impl Acquire {
         self
     }
 
+    /// Has the lock extended in the background: at a third of the ttl, again within what is left
+    /// when too few masters confirm, until it is released or `max_hold` is reached. It is told by
+    /// [`Guard::lost`] if it is lost all the same, and never acquired anew. A process that dies
+    /// leaves the lock for one ttl, as ever.
+    ///
+    /// Ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h unless configured.
+    pub fn keep_alive(mut self) -> Self {
+        self.keep_alive = Some(KeepAlive::AtMost(self.redlock.config().max_hold));
+        self
+    }
+
+    /// As [`keep_alive`](Self::keep_alive), for at most this long from the start of the attempt
+    /// that wins: no deadline is moved beyond it. At least the ttl.
+    pub const fn max_hold(mut self, max_hold: Duration) -> Self {
+        self.keep_alive = Some(KeepAlive::AtMost(max_hold));
+        self
+    }
+
+    /// As [`keep_alive`](Self::keep_alive), without an end: a task that hangs while it holds the
+    /// guard keeps everybody else out until its process ends.
+    pub const fn hold_forever(mut self) -> Self {
+        self.keep_alive = Some(KeepAlive::Forever);
+        self
+    }
+
     fn request(&self) -> Result<coordinator::Acquire, Invalid> {
         let config = self.redlock.config();
         config.check_resource(&self.resource)?;
         let ttl = config.check_ttl("ttl", self.ttl)?;
-        Ok(coordinator::Acquire { key: config.key(&self.resource), ttl, wait: self.wait })
+        if let Some(KeepAlive::AtMost(max_hold)) = self.keep_alive {
+            config.check_max_hold(max_hold, ttl)?;
+        }
+        let (key, wait, keep_alive) = (config.key(&self.resource), self.wait, self.keep_alive);
+        Ok(coordinator::Acquire { key, ttl, wait, keep_alive })
     }
 }
 
@@ -100,6 +130,7 @@ impl fmt::Debug for Acquire {
             .field("resource", &self.resource)
             .field("ttl", &self.ttl)
             .field("wait", &self.wait)
+            .field("keep_alive", &self.keep_alive)
             .finish_non_exhaustive()
     }
 }

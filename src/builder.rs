@@ -138,6 +138,14 @@ impl RedlockBuilder {
         self
     }
 
+    /// For how long a lock that is kept alive may be held, from the start of the attempt that won.
+    /// At least the ttl. Longer suits longer work; a task that hangs keeps others out for as long.
+    /// Default: 1 h. Can be set per call, [`hold_forever`](crate::Acquire::hold_forever) included.
+    pub const fn max_hold(mut self, max_hold: Duration) -> Self {
+        self.config.max_hold = max_hold;
+        self
+    }
+
     /// How long one master may take to answer before its vote is unknown; never more than a tenth
     /// of the ttl. A master that is silent for three times as long is reconnected. Longer tolerates
     /// slower masters, and shows an outage later. Default: 200 ms.

@@ -22,6 +22,7 @@ pub(crate) mod default {
 
     pub(crate) const TTL: Duration = Duration::from_secs(10);
     pub(crate) const MAX_TTL: Duration = Duration::from_secs(30);
+    pub(crate) const MAX_HOLD: Duration = Duration::from_secs(3600);
     pub(crate) const WAIT: Duration = Duration::from_secs(10);
     pub(crate) const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
     pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -36,6 +37,7 @@ pub(crate) struct Config {
     pub(crate) ttl: Duration,
     pub(crate) max_ttl: Duration,
     pub(crate) wait: Duration,
+    pub(crate) max_hold: Duration,
     pub(crate) operation_timeout: Duration,
     pub(crate) connect_timeout: Duration,
     pub(crate) drift: Drift,
@@ -49,6 +51,7 @@ impl Default for Config {
             ttl: default::TTL,
             max_ttl: default::MAX_TTL,
             wait: default::WAIT,
+            max_hold: default::MAX_HOLD,
             operation_timeout: default::OPERATION_TIMEOUT,
             connect_timeout: default::CONNECT_TIMEOUT,
             drift: default::DRIFT,
@@ -84,8 +87,8 @@ impl Config {
             return Err(Invalid::new("max_ttl", "must be at most 292 years"));
         }
         self.check_ttl("max_ttl", self.max_ttl)?;
-        self.check_ttl("ttl", self.ttl)?;
-        Ok(())
+        let ttl = self.check_ttl("ttl", self.ttl)?;
+        self.check_max_hold(self.max_hold, ttl)
     }
 
     /// The ttl in whole milliseconds, as Redis takes it, if a lock can be held with it at all.
@@ -115,6 +118,18 @@ impl Config {
             return Err(Invalid::new(field, problem));
         }
         Ok(whole)
+    }
+
+    /// A keeper that ends before the first deadline would keep nothing.
+    pub(crate) fn check_max_hold(&self, max_hold: Duration, ttl: Duration) -> Result<(), Invalid> {
+        if max_hold < ttl {
+            let (max_hold, ttl) =
+                (humantime::format_duration(max_hold), humantime::format_duration(ttl));
+            let problem =
+                format!("{max_hold} is below the ttl ({ttl}): lengthen it, or shorten the ttl");
+            return Err(Invalid::new("max_hold", problem));
+        }
+        Ok(())
     }
 
     pub(crate) fn check_resource(&self, resource: &str) -> Result<(), Invalid> {

@@ -9,7 +9,7 @@ use super::round::{self, Round};
 use super::session::Purpose;
 use super::timers::Timer;
 use super::{AttemptId, Coordinator, Event, Failure, RequestId, RoundId, wire};
-use crate::quorum::{Instant, NodeSet, Tally, Verdict, Vote, validity};
+use crate::quorum::{Instant, Keeper, NodeSet, Tally, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, NodeReport, Reason};
 use redis::Value;
 use std::sync::Arc;
@@ -26,16 +26,34 @@ pub(crate) struct Acquire {
     pub(crate) ttl: Duration,
     /// For how long new attempts may begin; zero for a single one, `None` for ever.
     pub(crate) wait: Option<Duration>,
+    pub(crate) keep_alive: Option<KeepAlive>,
+}
+
+/// Extend the hold in time, without being asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeepAlive {
+    /// Counted from the start of the attempt that wins.
+    AtMost(Duration),
+    Forever,
+}
+
+impl KeepAlive {
+    fn keeper(self, began: Instant) -> Keeper {
+        Keeper::new(match self {
+            Self::AtMost(max_hold) => Some(began.after(max_hold)),
+            Self::Forever => None,
+        })
+    }
 }
 
 impl Coordinator {
     pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
         let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
-        let Acquire { key, ttl, .. } = acquire;
+        let Acquire { key, ttl, keep_alive, .. } = acquire;
         match self.attempt(now, request, &key, ttl, false) {
             Some((round, attempt)) => {
                 let phase = Phase::Trying { round, attempt };
-                let acquisition = Acquisition::new(key, ttl, now, until, phase);
+                let acquisition = Acquisition::new(key, ttl, keep_alive, now, until, phase);
                 self.acquisitions.insert(request, acquisition);
                 self.judge_acquire(now, round);
             }
@@ -144,7 +162,7 @@ impl Coordinator {
         if let Some(ttl) = ttl {
             match validity::deadline(started, now, ttl, self.settings.drift) {
                 Some(deadline) if verdict == Verdict::Won => {
-                    self.win(request, attempt_id, deadline);
+                    self.win(request, attempt_id, started, deadline);
                 }
                 _ => self.lose(now, id, request, attempt_id),
             }
@@ -154,13 +172,21 @@ impl Coordinator {
         }
     }
 
-    fn win(&mut self, request: RequestId, attempt_id: AttemptId, deadline: Instant) {
+    fn win(
+        &mut self,
+        request: RequestId,
+        attempt_id: AttemptId,
+        started: Instant,
+        deadline: Instant,
+    ) {
+        let keep_alive = self.acquisitions.remove(&request).and_then(|one| one.keep_alive);
         if let Some(attempt) = self.attempts.get_mut(&attempt_id) {
-            attempt.hold = Some(Hold { deadline, lost: None });
+            let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
+            attempt.hold = Some(Hold { deadline, keeper, extend_at: None, lost: None });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
-        self.acquisitions.remove(&request);
         self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline });
+        self.keep_after(started, attempt_id);
     }
 
     /// Rolls back, then waits for the next attempt or gives the caller its answer.

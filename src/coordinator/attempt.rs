@@ -2,7 +2,7 @@
 
 use super::Loss;
 use super::wire;
-use crate::quorum::{Instant, NodeSet};
+use crate::quorum::{Instant, Keeper, NodeSet};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,10 @@ pub(super) struct Attempt {
 /// A lock that was won.
 pub(super) struct Hold {
     pub(super) deadline: Instant,
+    /// Extends it in time, if that was asked for.
+    pub(super) keeper: Option<Keeper>,
+    /// When the keeper extends it next; `None` while a round of its own is under way.
+    pub(super) extend_at: Option<Instant>,
     /// Once it is lost it stays lost; the entry remains until its guard is gone.
     pub(super) lost: Option<Loss>,
 }

@@ -34,8 +34,9 @@ pub(crate) enum Event {
     NoRandomness {
         request: RequestId,
     },
+    /// `request` is `None` for an extension of the keeper's.
     Extended {
-        request: RequestId,
+        request: Option<RequestId>,
         attempt: AttemptId,
         result: Result<Instant, NotExtended>,
     },

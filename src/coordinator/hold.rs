@@ -1,10 +1,10 @@
 //! A held lock: extension, top-up, loss, release.
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, Hold};
 use super::ledger::Debt;
-use super::round::{self, Round};
+use super::round::{self, Asker, Round};
 use super::session::Purpose;
-use super::timers::Timer;
+use super::timers::{Timer, Timers};
 use super::{AttemptId, Coordinator, Event, Loss, NotExtended, Release, RequestId, RoundId, wire};
 use crate::quorum::{Extension, Instant, Progress, Report, Tally, Verdict, Vote};
 use crate::report::{Answer, Cause, Reason};
@@ -14,17 +14,17 @@ use std::sync::Arc;
 impl Coordinator {
     // Extend.
 
-    pub(super) fn begin_extend(&mut self, now: Instant, request: RequestId, id: AttemptId) {
+    pub(super) fn begin_extend(&mut self, now: Instant, asker: Asker, id: AttemptId) {
         self.lapse_if_due(now, id);
         let Some(attempt) = self.attempts.get(&id).filter(|attempt| attempt.held().is_some())
         else {
-            return self.answer_extension(Some(request), id);
+            return self.answer_lost(asker, id);
         };
         let command = wire::extend(&self.extend_hash, &attempt.key, &attempt.token, attempt.ttl);
         let timeout = self.settings.round_timeout(attempt.ttl);
         let extension = Extension::new(self.settings.membership, now, attempt.ttl);
         let purpose =
-            round::Purpose::Extend { request: Some(request), attempt: id, extension, won: false };
+            round::Purpose::Extend { asker: Some(asker), attempt: id, extension, won: false };
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
         let round_id = RoundId(self.next_id());
         for (node, session) in self.sessions.iter_mut().enumerate() {
@@ -61,15 +61,16 @@ impl Coordinator {
     pub(super) fn judge_extension(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get_mut(&id) else { return };
         let complete = round.is_complete();
-        let round::Purpose::Extend { request, attempt, extension, won } = &mut round.purpose else {
+        let started = round.started;
+        let round::Purpose::Extend { asker, attempt, extension, won } = &mut round.purpose else {
             return;
         };
         let attempt_id = *attempt;
         let Some(hold) = self.attempts.get(&attempt_id).and_then(Attempt::held) else {
             // Released or lost meanwhile: nothing that comes back counts.
-            let request = request.take();
+            let asker = asker.take();
             self.close_round(id);
-            self.answer_extension(request, attempt_id);
+            asker.into_iter().for_each(|asker| self.answer_lost(asker, attempt_id));
             return;
         };
         let deadline = hold.deadline;
@@ -78,24 +79,31 @@ impl Coordinator {
             Progress::Extended(_) if *won => {}
             Progress::Extended(extended) => {
                 *won = true;
-                let request = request.take();
+                let asker = asker.take();
+                let extended = match (asker, hold.keeper) {
+                    (Some(Asker::Keeper), Some(keeper)) => keeper.cap(extended).max(deadline),
+                    _ => extended,
+                };
                 let vacant = extension.vacant();
                 self.move_deadline(attempt_id, deadline, extended);
                 vacant.iter().for_each(|node| self.top_up(now, attempt_id, node));
-                if let Some(request) = request {
-                    let result = Ok(extended);
-                    self.events.push_back(Event::Extended { request, attempt: attempt_id, result });
-                }
+                let (request, result) = (asker.and_then(Asker::request), Ok(extended));
+                self.events.push_back(Event::Extended { request, attempt: attempt_id, result });
+                self.keep_after(started, attempt_id);
             }
-            Progress::Unconfirmed => {
-                if let Some(request) = request.take() {
+            Progress::Unconfirmed => match asker.take() {
+                Some(Asker::Caller(request)) => {
                     let names = self.sessions.iter().map(|session| &session.name);
                     let result = Err(NotExtended::Unconfirmed(round.reports(names)));
-                    self.events.push_back(Event::Extended { request, attempt: attempt_id, result });
+                    let request = Some(request);
+                    let event = Event::Extended { request, attempt: attempt_id, result };
+                    self.events.push_back(event);
                 }
-            }
+                Some(Asker::Keeper) => self.keep_again(now, attempt_id),
+                None => {}
+            },
             Progress::Lost => {
-                let request = request.take();
+                let asker = asker.take();
                 let names = self.sessions.iter().map(|session| &session.name);
                 let loss = if now >= deadline {
                     Loss::Lapsed
@@ -103,7 +111,7 @@ impl Coordinator {
                     Loss::QuorumGone(round.reports(names).into())
                 };
                 self.lose_hold(attempt_id, loss);
-                self.answer_extension(request, attempt_id);
+                asker.into_iter().for_each(|asker| self.answer_lost(asker, attempt_id));
             }
         }
         if complete {
@@ -111,12 +119,13 @@ impl Coordinator {
         }
     }
 
-    fn answer_extension(&mut self, request: Option<RequestId>, attempt: AttemptId) {
-        let Some(request) = request else { return };
+    /// Whoever extends a hold that is over is told why; the keeper needs no telling.
+    fn answer_lost(&mut self, asker: Asker, attempt: AttemptId) {
+        let Some(request) = asker.request() else { return };
         let hold = self.attempts.get(&attempt).and_then(|one| one.hold.as_ref());
         let loss = hold.and_then(|hold| hold.lost.clone()).unwrap_or(Loss::Released);
         let result = Err(NotExtended::Lost(loss));
-        self.events.push_back(Event::Extended { request, attempt, result });
+        self.events.push_back(Event::Extended { request: Some(request), attempt, result });
     }
 
     fn move_deadline(&mut self, id: AttemptId, old: Instant, new: Instant) {
@@ -161,7 +170,7 @@ impl Coordinator {
         };
         if hold.lost.is_none() {
             hold.lost = Some(loss.clone());
-            self.timers.cancel(hold.deadline, Timer::Deadline(id));
+            disarm(&mut self.timers, id, hold);
             self.events.push_back(Event::Lost { attempt: id, loss });
         }
     }
@@ -178,7 +187,7 @@ impl Coordinator {
         self.lapse_if_due(now, id);
         let Some(attempt) = self.attempts.remove(&id) else { return };
         let lost = attempt.hold.as_ref().and_then(|hold| {
-            self.timers.cancel(hold.deadline, Timer::Deadline(id));
+            disarm(&mut self.timers, id, hold);
             hold.lost.clone()
         });
         match (request, lost) {
@@ -248,7 +257,7 @@ impl Coordinator {
     /// The key stays until it expires; nobody extends or deletes it.
     pub(super) fn leave(&mut self, id: AttemptId) {
         if let Some(hold) = self.attempts.remove(&id).and_then(|attempt| attempt.hold) {
-            self.timers.cancel(hold.deadline, Timer::Deadline(id));
+            disarm(&mut self.timers, id, &hold);
         }
     }
 
@@ -258,6 +267,14 @@ impl Coordinator {
             let debt = Debt::new(attempt.release.clone(), attempt.ttl, round, attempt.began);
             self.sessions[node].settle(now, debt);
         }
+    }
+}
+
+/// Nothing more comes of a hold that is over.
+fn disarm(timers: &mut Timers, id: AttemptId, hold: &Hold) {
+    timers.cancel(hold.deadline, Timer::Deadline(id));
+    if let Some(at) = hold.extend_at {
+        timers.cancel(at, Timer::Keep(id));
     }
 }
 

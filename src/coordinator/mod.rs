@@ -15,6 +15,7 @@ mod attempt;
 mod event;
 mod fault;
 mod hold;
+mod keeper;
 mod ledger;
 mod nodes;
 mod queue;
@@ -30,14 +31,14 @@ use crate::address::Login;
 use crate::quorum::{Backoff, Drift, Instant, Membership};
 use attempt::Attempt;
 use queue::Acquisition;
-use round::Round;
+use round::{Asker, Round};
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use timers::{Timer, Timers};
 
-pub(crate) use acquire::Acquire;
+pub(crate) use acquire::{Acquire, KeepAlive};
 pub(crate) use event::{Action, Event, Failure, Loss, NotExtended, Release};
 pub(crate) use fault::{Fault, FaultKind};
 pub(crate) use session::Epoch;
@@ -142,7 +143,7 @@ impl Coordinator {
     }
 
     pub(crate) fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
-        self.begin_extend(now, request, attempt);
+        self.begin_extend(now, Asker::Caller(request), attempt);
     }
 
     /// `request` is answered when a quorum has deleted; a guard that was dropped has none.
@@ -223,6 +224,7 @@ impl Coordinator {
                 Timer::Round(round) => self.time_out(now, round),
                 Timer::Attempt(request) => self.retry_acquire(now, request),
                 Timer::Deadline(attempt) => self.lapse_if_due(now, attempt),
+                Timer::Keep(attempt) => self.keep(now, attempt),
             }
         }
         self.wake_sessions(now);

@@ -1,5 +1,6 @@
 //! Who waits for a lock, and when it tries again.
 
+use super::acquire::KeepAlive;
 use super::{AttemptId, Failure, RoundId, Settings};
 use crate::quorum::{Instant, backoff};
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::time::Duration;
 pub(super) struct Acquisition {
     pub(super) key: Arc<str>,
     pub(super) ttl: Duration,
+    pub(super) keep_alive: Option<KeepAlive>,
     pub(super) began: Instant,
     /// No attempt begins after this.
     pub(super) until: Instant,
@@ -31,11 +33,12 @@ impl Acquisition {
     pub(super) const fn new(
         key: Arc<str>,
         ttl: Duration,
+        keep_alive: Option<KeepAlive>,
         began: Instant,
         until: Instant,
         phase: Phase,
     ) -> Self {
-        Self { key, ttl, began, until, attempts: 1, phase, remaining: Vec::new() }
+        Self { key, ttl, keep_alive, began, until, attempts: 1, phase, remaining: Vec::new() }
     }
 
     /// Whether a further attempt may begin after `now`.

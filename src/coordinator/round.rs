@@ -16,9 +16,9 @@ pub(super) enum Purpose {
         attempt: AttemptId,
         tally: Tally,
     },
-    /// `request` until the caller has its answer.
     Extend {
-        request: Option<RequestId>,
+        /// Until the answer is given.
+        asker: Option<Asker>,
         attempt: AttemptId,
         extension: Extension,
         won: bool,
@@ -27,6 +27,22 @@ pub(super) enum Purpose {
         request: Option<RequestId>,
         tally: Tally,
     },
+}
+
+/// Who began an extension.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asker {
+    Caller(RequestId),
+    Keeper,
+}
+
+impl Asker {
+    pub(super) const fn request(self) -> Option<RequestId> {
+        match self {
+            Self::Caller(request) => Some(request),
+            Self::Keeper => None,
+        }
+    }
 }
 
 pub(super) struct Round {

@@ -12,6 +12,8 @@ pub(super) enum Timer {
     Attempt(RequestId),
     /// A held lock lapses.
     Deadline(AttemptId),
+    /// A held lock is extended by its keeper.
+    Keep(AttemptId),
 }
 
 #[derive(Default)]

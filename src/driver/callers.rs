@@ -187,15 +187,13 @@ impl Callers {
     fn extended(
         &mut self,
         machine: &mut Coordinator,
-        request: RequestId,
+        request: Option<RequestId>,
         attempt: AttemptId,
         now: Instant,
         result: Result<Instant, NotExtended>,
     ) {
-        let (Some(reply), Some(hold)) = (self.extenders.remove(&request), self.holds.get(&attempt))
-        else {
-            return;
-        };
+        let reply = request.and_then(|request| self.extenders.remove(&request));
+        let Some(hold) = self.holds.get(&attempt) else { return };
         let result = match result {
             Ok(deadline) if hold.extend(deadline) => Ok(deadline),
             // The holder saw the old deadline pass: that stands.
@@ -213,7 +211,9 @@ impl Callers {
                 Err(ExtendError::Unextended(Unextended { resource, nodes }))
             }
         };
-        let _ = reply.send(result);
+        if let Some(reply) = reply {
+            let _ = reply.send(result);
+        }
     }
 
     /// The driver ends: nobody looks after what is still held.

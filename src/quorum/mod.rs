@@ -9,6 +9,7 @@
 
 pub(crate) mod backoff;
 pub(crate) mod instant;
+pub(crate) mod keeper;
 pub(crate) mod lease;
 pub(crate) mod membership;
 pub(crate) mod tally;
@@ -19,6 +20,7 @@ mod tests;
 
 pub(crate) use backoff::Backoff;
 pub(crate) use instant::Instant;
+pub(crate) use keeper::Keeper;
 pub(crate) use lease::{Extension, Progress, Report};
 pub(crate) use membership::{Membership, NodeSet};
 pub(crate) use tally::{Tally, Verdict, Vote};

@@ -12,6 +12,7 @@ mod extension;
 mod handover;
 mod handshake;
 mod healthy;
+mod keeper;
 mod ledger;
 mod loss;
 mod pauses;

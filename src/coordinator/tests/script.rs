@@ -1,7 +1,8 @@
 //! Scenarios as tables: a step a line.
 //!
 //! ```text
-//! acquire 1 r wait 1s          request 1: resource r, ttl 10s unless told, wait 0 unless told
+//! acquire 1 r wait 1s          request 1: resource r, ttl 10s unless told, wait 0 unless told;
+//!                              keep 60s, keep forever: with a keeper
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! release 3 of 1 | drop 1 | leave 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
@@ -21,7 +22,7 @@
 //! At the end everything must have been named, and once the stage is cleared (all holds dropped,
 //! all masters healthy) nothing may be left in the machine's tables.
 
-use super::super::{Acquire, RequestId};
+use super::super::{Acquire, KeepAlive, RequestId};
 use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use std::sync::atomic::Ordering;
@@ -68,7 +69,12 @@ impl Stage {
                     told => Some(told.map_or(Duration::ZERO, span)),
                 };
                 let ttl = option("ttl").map_or(Duration::from_secs(10), span);
-                self.acquire(number(1), Acquire { key: words[2].into(), ttl, wait });
+                let keep_alive = option("keep").map(|told| match told {
+                    "forever" => KeepAlive::Forever,
+                    told => KeepAlive::AtMost(span(told)),
+                });
+                let acquire = Acquire { key: words[2].into(), ttl, wait, keep_alive };
+                self.acquire(number(1), acquire);
             }
             "cancel" => self.machine.handle_cancel(now, RequestId(number(1))),
             "extend" => {

@@ -59,15 +59,16 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             format!("{kind} {} at {tried} after {waited}: {}", request.0, said(&failure.reports))
         }
         Event::NoRandomness { request } => format!("no randomness {}", request.0),
-        Event::Extended { request, result, .. } => match result {
-            Ok(deadline) => {
-                format!("extended {} until {}", request.0, millis(deadline.as_nanos()))
+        Event::Extended { request, result, .. } => {
+            let who = request.map_or_else(|| "by its keeper".into(), |one| one.0.to_string());
+            match result {
+                Ok(deadline) => format!("extended {who} until {}", millis(deadline.as_nanos())),
+                Err(NotExtended::Lost(why)) => format!("extend {who} lost: {}", loss(why)),
+                Err(NotExtended::Unconfirmed(reports)) => {
+                    format!("extend {who} unconfirmed: {}", said(reports))
+                }
             }
-            Err(NotExtended::Lost(why)) => format!("extend {} lost: {}", request.0, loss(why)),
-            Err(NotExtended::Unconfirmed(reports)) => {
-                format!("extend {} unconfirmed: {}", request.0, said(reports))
-            }
-        },
+        }
         Event::Released { request, release } => match release {
             Release::Released => format!("released {}", request.0),
             Release::Lost(why) => format!("release {} lost: {}", request.0, loss(why)),

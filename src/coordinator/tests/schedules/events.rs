@@ -1,6 +1,6 @@
 //! What can happen, picked by chance.
 
-use super::super::super::{Acquire, AttemptId, RequestId};
+use super::super::super::{Acquire, AttemptId, KeepAlive, RequestId};
 use super::super::words::reply;
 use super::{Rng, world::World};
 use std::sync::atomic::Ordering;
@@ -38,9 +38,15 @@ impl World {
         let key = ["a", "b"][rng.below(2)];
         let ttl = Duration::from_millis([300, 60_000][rng.below(2)]);
         let wait = Some(Duration::from_millis([0, 50, 2_000][rng.below(3)]));
-        self.log.push(format!("acquire {} {key} ttl {ttl:?} wait {wait:?}", self.last_request));
+        let kept = [None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
+        let keep_alive = kept[rng.below(3)];
+        self.log.push(format!(
+            "acquire {} {key} ttl {ttl:?} wait {wait:?} keep {keep_alive:?}",
+            self.last_request
+        ));
         self.keys.insert(self.last_request, key.into());
-        self.stage.acquire(self.last_request, Acquire { key: key.into(), ttl, wait });
+        let acquire = Acquire { key: key.into(), ttl, wait, keep_alive };
+        self.stage.acquire(self.last_request, acquire);
     }
 
     fn cancel(&mut self, rng: &mut Rng) {

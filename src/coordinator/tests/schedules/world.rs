@@ -84,10 +84,11 @@ impl World {
                 let key = self.keys[&request.0].clone();
                 self.held.insert(request.0, Held { key, token, deadline });
             }
-            Event::Extended { request, result: Ok(deadline), .. } => {
-                let won: u64 = self.keys[&request.0][1..].parse().expect("a request");
+            Event::Extended { attempt, result: Ok(deadline), .. } => {
+                let won = self.stage.holds.iter().find(|(_, one)| **one == attempt);
+                let won = won.map(|(won, _)| *won);
                 // A guard that was given back meanwhile has nothing to do with it any more.
-                if let Some(held) = self.held.get_mut(&won) {
+                if let Some(held) = won.and_then(|won| self.held.get_mut(&won)) {
                     assert!(deadline >= held.deadline, "a deadline moved back");
                     held.deadline = deadline;
                 }
