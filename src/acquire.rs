@@ -112,6 +112,11 @@ impl Acquire {
         self
     }
 
+    /// With a keeper, whatever its end.
+    pub(crate) fn kept_alive(self) -> Self {
+        if self.keep_alive.is_some() { self } else { self.keep_alive() }
+    }
+
     fn request(&self) -> Result<coordinator::Acquire, Invalid> {
         let config = self.redlock.config();
         config.check_resource(&self.resource)?;

@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 /// A held lock. Dropping it releases in the background, from any thread, inside a runtime or out.
 ///
@@ -236,6 +237,13 @@ macro_rules! view {
             /// Safe: it only watches. Works on any executor.
             pub async fn lost(&self) -> Lost {
                 self.hold.lost().await
+            }
+
+            /// A token that is cancelled when [`lost`](Self::lost) completes, for code that takes
+            /// one. Cancelling it yourself has no effect on the lock.
+            #[must_use]
+            pub fn cancellation_token(&self) -> CancellationToken {
+                self.hold.token()
             }
         }
     };

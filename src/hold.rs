@@ -5,7 +5,7 @@ use crate::quorum::Instant;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// Set in the shared deadline once the hold is over. Deadlines stay below it for 292 years.
 const OVER: u64 = 1 << 63;
@@ -71,7 +71,8 @@ pub(crate) struct Hold {
     acquired_at: Instant,
     deadline: SharedDeadline,
     loss: OnceLock<Lost>,
-    lost: Notify,
+    /// Cancelled once `loss` is set.
+    over: CancellationToken,
 }
 
 impl Hold {
@@ -81,7 +82,7 @@ impl Hold {
             acquired_at: now,
             deadline: SharedDeadline::new(deadline),
             loss: OnceLock::new(),
-            lost: Notify::new(),
+            over: CancellationToken::new(),
         }
     }
 
@@ -105,7 +106,7 @@ impl Hold {
     pub(crate) fn end(&self, now: Instant, reason: LostReason) {
         self.deadline.end();
         let _ = self.loss.set(self.loss_at(now, reason));
-        self.lost.notify_waiters();
+        self.over.cancel();
     }
 
     /// The guard's side: it is released, dropped or left. If it had lapsed by then, it has lapsed.
@@ -116,13 +117,17 @@ impl Hold {
 
     /// Completes when the hold is over, at once if it is.
     pub(crate) async fn lost(&self) -> Lost {
-        loop {
-            let notified = self.lost.notified();
-            if let Some(loss) = self.loss.get() {
-                return loss.clone();
-            }
-            notified.await;
-        }
+        self.over.cancelled().await;
+        // Set before the token is cancelled; what is said here otherwise is never heard.
+        self.loss
+            .get()
+            .cloned()
+            .unwrap_or_else(|| self.loss_at(self.deadline(), LostReason::Lapsed))
+    }
+
+    /// Cancelled when the hold is over. Whoever cancels it himself cancels only his own copy.
+    pub(crate) fn token(&self) -> CancellationToken {
+        self.over.child_token()
     }
 
     fn loss_at(&self, now: Instant, reason: LostReason) -> Lost {

@@ -25,9 +25,11 @@ mod hold;
 mod quorum;
 mod redlock;
 pub mod report;
+mod run;
 
 pub use acquire::{Acquire, AcquireFuture};
 pub use builder::RedlockBuilder;
 pub use error::{AcquireError, ConnectError, ExtendError, Lost};
 pub use guard::{Deadline, Guard, Lease, Released};
 pub use redlock::Redlock;
+pub use run::RunError;

@@ -1,0 +1,118 @@
+//! A body run under a lock.
+
+use crate::acquire::Acquire;
+use crate::error::{AcquireError, Lost};
+use crate::guard::{Lease, Released};
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+impl Acquire {
+    /// Acquires, runs `body` with the keeper on, and releases on every way out: when the body
+    /// returns, is dropped, or panics.
+    ///
+    /// The body is dropped at its next await when the lock is lost: what it does between two awaits
+    /// is not interrupted, so check the lease before each side effect all the same.
+    ///
+    /// ```no_run
+    /// # async fn charge() -> Result<u64, std::io::Error> { Ok(7) }
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// let receipt = redlock
+    ///     .acquire("pay:7")
+    ///     .run(async |lease| {
+    ///         lease.check().map_err(std::io::Error::other)?;
+    ///         charge().await
+    ///     })
+    ///     .await??; // first the lock, then the body's own result
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// `Ok` proves that the lock was held until the body had returned, and carries what it
+    /// returned, an error of its own included: a release that is not confirmed in time does not
+    /// hide it.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::NotAcquired`] when the body was not run; [`RunError::Lost`] when the lock was lost
+    /// before the body returned, with its result if it returned all the same.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it drops the body and releases in the background.
+    pub async fn run<T, F>(self, body: F) -> Result<T, RunError<T>>
+    where
+        F: AsyncFnOnce(Lease) -> T,
+    {
+        let guard = self.kept_alive().await.map_err(RunError::NotAcquired)?;
+        let finished = {
+            let mut lost = pin!(guard.lost());
+            let mut body = pin!(body(guard.lease()));
+            poll_fn(|cx| {
+                // First, so that a body is not polled any more once the lock is lost.
+                if let Poll::Ready(lost) = lost.as_mut().poll(cx) {
+                    return Poll::Ready(Err(lost));
+                }
+                body.as_mut().poll(cx).map(Ok)
+            })
+            .await
+        };
+        let result = match finished {
+            Ok(result) => result,
+            Err(lost) => return Err(RunError::Lost { lost, result: None }),
+        };
+        if let Err(lost) = guard.check() {
+            return Err(RunError::Lost { lost, result: Some(result) });
+        }
+        // Held when the body returned: whatever becomes of the release, the work was protected.
+        let _: Released = guard.release().await;
+        Ok(result)
+    }
+}
+
+/// Why a body was not run to its end under the lock.
+#[non_exhaustive]
+pub enum RunError<T> {
+    /// There was no lock, and the body was not run.
+    NotAcquired(AcquireError),
+    /// The lock was lost before the body returned: its work may have overlapped with another's.
+    Lost {
+        /// When and why.
+        lost: Lost,
+        /// What the body returned, if it returned before it could be dropped.
+        result: Option<T>,
+    },
+}
+
+impl<T> fmt::Display for RunError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAcquired(error) => error.fmt(f),
+            Self::Lost { lost, result: None } => write!(f, "{lost}; the work was stopped"),
+            Self::Lost { lost, result: Some(_) } => write!(f, "{lost}; the work had finished"),
+        }
+    }
+}
+
+/// Without the body's result, which need not be `Debug`.
+impl<T> fmt::Debug for RunError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAcquired(error) => f.debug_tuple("NotAcquired").field(error).finish(),
+            Self::Lost { lost, result } => f
+                .debug_struct("Lost")
+                .field("lost", lost)
+                .field("finished", &result.is_some())
+                .finish_non_exhaustive(),
+        }
+    }
+}
+
+impl<T> std::error::Error for RunError<T> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotAcquired(error) => Some(error),
+            Self::Lost { lost, .. } => Some(lost),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A lock with a keeper: held for as long as the work takes, bounded, and never a moment after the
+//! release or the loss.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use futures::future::join_all;
+use quorumlock::error::LostReason;
+use quorumlock::{AcquireError, Redlock, Released};
+use redis::cmd;
+use std::time::{Duration, Instant};
+use support::masters::Masters;
+use support::poll::eventually;
+use support::proxy::{Direction, Proxy, in_front_of};
+use support::seed::Seed;
+use support::witness;
+
+const TTL: Duration = Duration::from_millis(600);
+const SOON: Duration = Duration::from_secs(5);
+
+async fn client(masters: &Masters) -> Redlock {
+    Redlock::builder().nodes(masters.urls()).ttl(TTL).connect().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_kept_lock_outlives_its_ttl_also_when_a_minority_dies() {
+    let masters = Masters::start(5);
+    let (redlock, rival) = (client(&masters).await, client(&masters).await);
+    let guard = redlock.acquire("r").keep_alive().await.unwrap();
+    for step in 0..10 {
+        tokio::time::sleep(TTL / 2).await;
+        guard.check().unwrap();
+        assert!(rival.try_acquire("r").await.unwrap_err().is_contended());
+        match step {
+            3 => masters.kill(0),
+            5 => masters[1].stop(),
+            _ => {}
+        }
+    }
+    assert_eq!(guard.release().await, Released::Released);
+    rival.try_acquire("r").await.unwrap().release().await;
+}
+
+#[tokio::test]
+async fn a_kept_lock_ends_at_max_hold() {
+    let masters = Masters::start(3);
+    let redlock = client(&masters).await;
+    let began = Instant::now();
+    let guard = redlock.acquire("r").max_hold(TTL * 2).await.unwrap();
+    let lost = guard.lost().await;
+    let held = began.elapsed();
+    assert_eq!(lost.reason(), &LostReason::Lapsed);
+    assert!(held >= TTL * 2 - Duration::from_millis(10), "{held:?}");
+    assert!(held < TTL * 2 + Duration::from_millis(200), "{held:?}");
+    // The last extension gave the keys a full ttl.
+    redlock.acquire("r").wait(TTL * 2).await.unwrap().release().await;
+    let refused = redlock.acquire("r").max_hold(TTL / 2).await.unwrap_err();
+    let text = "max_hold: 300ms is below the ttl (600ms): lengthen it, or shorten the ttl";
+    assert_eq!(refused.to_string(), text);
+}
+
+/// A renewal that is under way when the lock is released revives nothing.
+#[tokio::test]
+async fn a_release_during_a_renewal_leaves_no_key() {
+    let masters = Masters::start(5);
+    let proxies = in_front_of(masters.iter().map(|master| master.addr()));
+    for proxy in &proxies {
+        // A renewal is on its way for half of the time.
+        proxy.delay(Direction::ToServer, TTL / 24);
+        proxy.delay(Direction::ToClient, TTL / 24);
+    }
+    let urls = proxies.iter().map(Proxy::url);
+    let redlock = Redlock::builder().nodes(urls).ttl(TTL).connect().await.unwrap();
+    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let mut rng = seed.rng();
+    let rounds: Vec<_> =
+        (0..200).map(|n| (n, rng.duration(TTL / 4..TTL), rng.chance(50))).collect();
+    join_all(rounds.into_iter().map(|(n, held, dropped)| {
+        let redlock = redlock.clone();
+        async move {
+            let guard = redlock.acquire(format!("r{n}")).hold_forever().await.unwrap();
+            tokio::time::sleep(held).await;
+            if dropped {
+                drop(guard);
+            } else {
+                assert_ne!(guard.release().await, Released::Lost(LostReason::Lapsed));
+            }
+        }
+    }))
+    .await;
+    witness::eventually_no_keys(&masters, SOON).await;
+    tokio::time::sleep(TTL * 2).await;
+    witness::assert_no_keys_now(&masters).await;
+}
+
+#[tokio::test]
+async fn a_kept_lock_whose_quorum_is_cut_off_is_lost_at_its_deadline() {
+    let masters = Masters::start(5);
+    let redlock = client(&masters).await;
+    let guard = redlock.acquire("r").keep_alive().await.unwrap();
+    tokio::time::sleep(TTL).await;
+    for master in masters.iter().take(3) {
+        master.stop();
+    }
+    let due = Instant::now() + guard.remaining();
+    let lost = guard.lost().await;
+    assert_eq!(lost.reason(), &LostReason::Lapsed);
+    assert!(!guard.is_valid());
+    // A round that was under way when they stopped may still have been won.
+    assert!(Instant::now() <= due + TTL, "told late");
+    for master in masters.iter().take(3) {
+        master.cont();
+    }
+    tokio::time::sleep(TTL).await;
+    assert!(!guard.is_valid(), "revived");
+    assert_eq!(guard.release().await, Released::Lost(LostReason::Lapsed));
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+/// The keys are gone and another holder came: nobody takes the lock back.
+#[tokio::test]
+async fn a_lock_that_was_taken_away_is_lost_at_the_next_renewal_and_never_taken_back() {
+    let masters = Masters::start(5);
+    let (redlock, rival) = (client(&masters).await, client(&masters).await);
+    let guard = redlock.acquire("r").keep_alive().await.unwrap();
+    for master in masters.iter() {
+        let _: i64 = witness::ask(master, cmd("DEL").arg("r")).await.unwrap();
+    }
+    let theirs = rival.try_acquire("r").keep_alive().await.unwrap();
+    let lost = guard.lost().await;
+    assert!(matches!(lost.reason(), LostReason::QuorumGone(_)), "{lost}");
+    tokio::time::sleep(TTL * 2).await;
+    theirs.check().unwrap();
+    assert_eq!(witness::holders(&masters, "r").await.len(), 5, "the rival's");
+    drop(guard);
+    tokio::time::sleep(TTL).await;
+    theirs.check().unwrap();
+    assert_eq!(theirs.release().await, Released::Released);
+}
+
+#[tokio::test]
+async fn a_master_that_lost_the_key_gets_it_back_from_the_keeper() {
+    let masters = Masters::start(3);
+    let redlock = client(&masters).await;
+    let guard = redlock.acquire("r").keep_alive().await.unwrap();
+    let _: i64 = witness::ask(&masters[2], cmd("DEL").arg("r")).await.unwrap();
+    eventually("the key is back on every master", SOON, async || {
+        witness::holders(&masters, "r").await == [0, 1, 2]
+    })
+    .await;
+    // It counts from now on: another one may go.
+    masters.kill(0);
+    tokio::time::sleep(TTL * 2).await;
+    guard.check().unwrap();
+    assert_eq!(guard.release().await, Released::Released);
+}
+
+#[tokio::test]
+async fn the_token_of_a_lock_is_cancelled_with_it_and_cancels_nothing() {
+    let masters = Masters::start(3);
+    let redlock = client(&masters).await;
+    let guard = redlock.acquire("r").await.unwrap();
+    let (ours, theirs) = (guard.cancellation_token(), guard.lease().cancellation_token());
+    ours.cancel();
+    assert!(guard.is_valid() && !theirs.is_cancelled());
+    theirs.cancelled().await;
+    assert!(!guard.is_valid());
+    assert!(guard.cancellation_token().is_cancelled(), "also for whoever comes late");
+    assert!(matches!(redlock.try_acquire("").await, Err(AcquireError::Invalid(_))));
+}

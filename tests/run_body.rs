@@ -1,0 +1,117 @@
+//! A body run under the lock: released on every way out, dropped on loss, its own result never
+//! hidden.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::error::LostReason;
+use quorumlock::{AcquireError, Redlock, RunError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use support::masters::Masters;
+use support::witness;
+
+const TTL: Duration = Duration::from_millis(600);
+const SOON: Duration = Duration::from_secs(5);
+
+async fn three() -> (Masters, Redlock) {
+    let masters = Masters::start(3);
+    let redlock = Redlock::builder().nodes(masters.urls()).ttl(TTL).connect().await.unwrap();
+    (masters, redlock)
+}
+
+/// Counts that it was dropped.
+struct Dropped(Arc<AtomicUsize>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn the_bodys_result_comes_back_and_the_lock_was_kept_meanwhile() {
+    let (masters, redlock) = three().await;
+    let rival = redlock.clone();
+    let run = redlock.acquire("r").run(async |lease| {
+        tokio::time::sleep(TTL * 3).await;
+        lease.check().unwrap();
+        rival.try_acquire("r").await.unwrap_err().is_contended()
+    });
+    assert!(run.await.unwrap());
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn the_bodys_own_error_comes_out_also_when_the_release_fails() {
+    let (masters, redlock) = three().await;
+    let failed = redlock.acquire("r").run(async |_| {
+        // The release of this body will find no quorum.
+        masters[0].stop();
+        masters[1].stop();
+        Err::<(), _>("the body's own")
+    });
+    assert_eq!(failed.await.unwrap(), Err("the body's own"));
+    masters[0].cont();
+    masters[1].cont();
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn a_body_is_dropped_once_its_lock_is_lost() {
+    let (masters, redlock) = three().await;
+    let drops = Arc::new(AtomicUsize::new(0));
+    let held = Dropped(drops.clone());
+    let run = redlock.acquire("r").run(async |lease| {
+        let _held = held;
+        masters.kill(0);
+        masters.kill(1);
+        std::future::pending::<()>().await;
+        drop(lease);
+    });
+    let Err(RunError::Lost { lost, result: None }) = run.await else { panic!("not lost") };
+    assert_eq!(lost.reason(), &LostReason::Lapsed);
+    assert_eq!(drops.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_body_that_returns_after_the_loss_is_told_with_its_result() {
+    let (masters, redlock) = three().await;
+    let run = redlock.acquire("r").max_hold(TTL).run(async |lease| {
+        // Blocks the task, as no body should: nobody can drop it meanwhile.
+        std::thread::sleep(TTL * 2);
+        assert!(!lease.is_valid());
+        7
+    });
+    let error = run.await.unwrap_err();
+    assert!(
+        error.to_string().ends_with("its deadline has passed; the work had finished"),
+        "{error}"
+    );
+    assert!(matches!(error, RunError::Lost { result: Some(7), .. }));
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn a_body_that_panics_or_is_dropped_releases() {
+    let (masters, redlock) = three().await;
+    let panics = redlock.acquire("r").run(async |_| panic!("on purpose"));
+    let joined: Result<Result<(), _>, _> = tokio::spawn(panics).await;
+    assert!(joined.unwrap_err().is_panic());
+    witness::eventually_no_keys(&masters, SOON).await;
+    let hangs = redlock.acquire("s").run(async |_| std::future::pending::<()>().await);
+    tokio::time::timeout(TTL, hangs).await.unwrap_err();
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn a_body_is_not_run_without_the_lock() {
+    let (_masters, redlock) = three().await;
+    let held = redlock.acquire("r").await.unwrap();
+    let run = redlock.try_acquire("r").run(async |_| panic!("run without the lock"));
+    let refused: RunError<()> = run.await.unwrap_err();
+    assert!(matches!(refused, RunError::NotAcquired(AcquireError::Contended(_))));
+    held.release().await;
+}
