@@ -64,6 +64,7 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
     let built = Redlock::builder()
         .ttl(duration("ttl")?)
         .max_ttl(duration("max_ttl")?)
+        .max_hold(duration("max_hold")?)
         .wait(duration("wait")?)
         .operation_timeout(duration("operation_timeout")?)
         .connect_timeout(duration("connect_timeout")?)
