@@ -194,6 +194,7 @@ impl Future for AcquireFuture {
         this.waiting = None;
         Poll::Ready(match answer {
             // The lock may have lapsed on its way here.
+            Ok(Ok(guard)) if !guard.pick_up() => Err(Closed::SHUT_DOWN.into()),
             Ok(Ok(guard)) if !guard.is_valid() => {
                 let waited = this.acquire.redlock.now().since(began);
                 Err(NoQuorum::picked_up_late(this.acquire.resource.clone(), waited).into())

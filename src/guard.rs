@@ -82,7 +82,7 @@ impl Guard {
         self.redlock.send(Message::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),
-            // The driver has ended, and every hold with it.
+            // The hold is over, or will be told so in the same turn of the driver.
             Err(_) => Err(ExtendError::Lost(self.hold.lost().await)),
         }
     }
@@ -120,17 +120,24 @@ impl Guard {
     }
 
     /// A read-only view of this lock for subtasks.
+    #[must_use]
     pub fn lease(&self) -> Lease {
         Lease { redlock: self.redlock.clone(), hold: self.hold.clone() }
+    }
+
+    /// The caller has it. `false` if it was taken back: shut down, or the driver has gone.
+    pub(crate) fn pick_up(&self) -> bool {
+        let closed = |lost: &Lost| lost.reason() == &LostReason::Closed;
+        self.hold.pick_up() && !self.check().is_err_and(|lost| closed(&lost))
     }
 
     fn send_release(&mut self, reply: Option<oneshot::Sender<Released>>) {
         if !self.released {
             self.released = true;
             // From here on no lease of this guard may say that it is valid.
-            self.hold.give_up(self.redlock.now());
+            let in_time = self.hold.give_up(self.redlock.now());
             let (request, attempt) = (self.redlock.next_request(), self.attempt);
-            self.redlock.send(Message::Release { request, attempt, reply });
+            self.redlock.send(Message::Release { request, attempt, in_time, reply });
         }
     }
 }

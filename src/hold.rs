@@ -2,7 +2,7 @@
 
 use crate::error::{Lost, LostReason};
 use crate::quorum::Instant;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -69,6 +69,8 @@ impl SharedDeadline {
 pub(crate) struct Hold {
     pub(crate) resource: Arc<str>,
     acquired_at: Instant,
+    /// The guard was picked up by its caller, or taken back because nobody had.
+    claimed: AtomicBool,
     deadline: SharedDeadline,
     loss: OnceLock<Lost>,
     /// Cancelled once `loss` is set.
@@ -80,6 +82,7 @@ impl Hold {
         Self {
             resource,
             acquired_at: now,
+            claimed: AtomicBool::new(false),
             deadline: SharedDeadline::new(deadline),
             loss: OnceLock::new(),
             over: CancellationToken::new(),
@@ -109,10 +112,16 @@ impl Hold {
         self.over.cancel();
     }
 
-    /// The guard's side: it is released, dropped or left. If it had lapsed by then, it has lapsed.
-    pub(crate) fn give_up(&self, now: Instant) {
+    /// The guard's side: it is released, dropped or left. `false` if it had lapsed by then.
+    pub(crate) fn give_up(&self, now: Instant) -> bool {
         let in_time = self.check(now).is_ok();
         self.end(now, if in_time { LostReason::Released } else { LostReason::Lapsed });
+        in_time
+    }
+
+    /// The caller has its guard. `false` if the driver has taken it back meanwhile.
+    pub(crate) fn pick_up(&self) -> bool {
+        !self.claimed.swap(true, Ordering::AcqRel)
     }
 
     /// Completes when the hold is over, at once if it is.

@@ -6,7 +6,7 @@
 use super::attempt::{Attempt, Hold};
 use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
-use super::session::Purpose;
+use super::session::{Purpose, Session};
 use super::timers::Timer;
 use super::{AttemptId, Coordinator, Event, Failure, RequestId, RoundId, wire};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally, Verdict, Vote, validity};
@@ -66,6 +66,10 @@ impl Coordinator {
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
         let Phase::Waiting { again_at, .. } = acquisition.phase else { return };
         self.timers.cancel(again_at, Timer::Attempt(request));
+        // A timer is late by a little as a rule, and by a lot after a stop.
+        if now > acquisition.until.after(self.settings.round_timeout(acquisition.ttl)) {
+            return self.give_up_waiting(now, request);
+        }
         let (key, ttl) = (acquisition.key.clone(), acquisition.ttl);
         match self.attempt(now, request, &key, ttl, true) {
             Some((round, attempt)) => {
@@ -81,13 +85,23 @@ impl Coordinator {
         }
     }
 
+    /// The wait was over before the attempt at its end could begin: what the one before it came to
+    /// is the answer.
+    fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
+        let Some(acquisition) = self.acquisitions.remove(&request) else { return };
+        if let Phase::Waiting { failure, .. } = acquisition.phase {
+            let waited = now.since(acquisition.began);
+            self.events.push_back(Event::NotAcquired { request, failure, waited });
+        }
+    }
+
     /// The caller has gone: what it began is rolled back.
-    pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
+    pub(super) fn cancel_acquire(&mut self, request: RequestId) {
         let Some(acquisition) = self.acquisitions.remove(&request) else { return };
         match acquisition.phase {
             Phase::Trying { round, attempt } => {
                 self.close_round(round);
-                self.roll_back(now, attempt);
+                self.roll_back(attempt);
             }
             Phase::Waiting { again_at, .. } => {
                 self.timers.cancel(again_at, Timer::Attempt(request));
@@ -130,9 +144,9 @@ impl Coordinator {
                 let session = &mut self.sessions[node];
                 // Ahead of the vote: the refusal that decides is to know how long it will last.
                 if let Some(pttl) = &pttl {
-                    session.push(now, Purpose::Remaining(request, attempt_id), pttl);
+                    session.push(Purpose::Remaining(request, attempt_id), pttl);
                 }
-                session.push(now, Purpose::Vote(round_id), &set);
+                session.push(Purpose::Vote(round_id), &set);
             }
             attempt.touched = takers;
         }
@@ -164,7 +178,7 @@ impl Coordinator {
                 Some(deadline) if verdict == Verdict::Won => {
                     self.win(request, attempt_id, started, deadline);
                 }
-                _ => self.lose(now, id, request, attempt_id),
+                _ => self.lose(now, id, request, attempt_id, verdict == Verdict::Won),
             }
         }
         if complete {
@@ -189,11 +203,20 @@ impl Coordinator {
         self.keep_after(started, attempt_id);
     }
 
-    /// Rolls back, then waits for the next attempt or gives the caller its answer.
-    fn lose(&mut self, now: Instant, id: RoundId, request: RequestId, attempt_id: AttemptId) {
+    /// Rolls back, then waits for the next attempt or gives the caller its answer. `won`: but too
+    /// late.
+    fn lose(
+        &mut self,
+        now: Instant,
+        id: RoundId,
+        request: RequestId,
+        attempt_id: AttemptId,
+        won: bool,
+    ) {
         let Some(round) = self.close_round(id) else { return };
-        self.roll_back(now, attempt_id);
+        self.roll_back(attempt_id);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
+        let quorum_is_open = self.quorum_is_open();
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
         for (node, report) in reports.iter().enumerate() {
             let free_in = match report.answer {
@@ -205,10 +228,12 @@ impl Coordinator {
             };
             free_in.into_iter().for_each(|left| acquisition.learn(left));
         }
-        let contended = can_be_contended(self.settings.membership, &reports);
+        // A quorum that granted too late was refused by nobody.
+        let contended = !won && can_be_contended(self.settings.membership, &reports);
         let failure = Failure { contended, reports, attempts: acquisition.attempts };
         if acquisition.may_retry(now) {
-            let random = self.random.jitter();
+            // Where too few are open, only time or another session changes anything.
+            let random = quorum_is_open.then(|| self.random.jitter());
             let at = acquisition.wait(now, &self.settings, attempt_id, failure, random);
             self.timers.set(at, Timer::Attempt(request));
         } else {
@@ -219,9 +244,9 @@ impl Coordinator {
     }
 
     /// Every node to which the SET has left, whatever it said, with a debt of its own.
-    fn roll_back(&mut self, now: Instant, attempt: AttemptId) {
+    fn roll_back(&mut self, attempt: AttemptId) {
         if let Some(attempt) = self.attempts.remove(&attempt) {
-            self.owe(now, &attempt, None);
+            self.owe(&attempt, None);
         }
     }
 
@@ -259,8 +284,18 @@ impl Coordinator {
         }
     }
 
-    /// A node has opened: whoever waits because too few could vote tries again at once.
+    fn quorum_is_open(&self) -> bool {
+        let open = |(node, session): (usize, &Session)| session.is_open().then_some(node);
+        let open = self.sessions.iter().enumerate().filter_map(open).collect();
+        self.settings.membership.is_quorum(open)
+    }
+
+    /// A node has opened: whoever waits because too few could vote tries again at once, if there
+    /// are enough now.
     pub(super) fn wake_starved(&mut self, now: Instant) {
+        if !self.quorum_is_open() {
+            return;
+        }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match &one.phase {
             Phase::Waiting { failure, .. } if !failure.contended => Some(*request),
             _ => None,

@@ -73,7 +73,8 @@ pub(crate) enum Loss {
 /// Why a deadline did not move.
 #[derive(Clone, Debug)]
 pub(crate) enum NotExtended {
-    Lost(Loss),
+    /// The hold is over, as its `Lost` has said.
+    Lost,
     /// The old deadline stays.
     Unconfirmed(Vec<NodeReport>),
 }

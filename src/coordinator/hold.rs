@@ -7,7 +7,7 @@ use super::session::Purpose;
 use super::timers::{Timer, Timers};
 use super::{AttemptId, Coordinator, Event, Loss, NotExtended, Release, RequestId, RoundId, wire};
 use crate::quorum::{Extension, Instant, Progress, Report, Tally, Verdict, Vote};
-use crate::report::{Answer, Cause, Reason};
+use crate::report::{Answer, Cause};
 use redis::Value;
 use std::sync::Arc;
 
@@ -29,8 +29,9 @@ impl Coordinator {
         let round_id = RoundId(self.next_id());
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.admits(command.len()) {
-                Ok(()) => session.push(now, Purpose::Vote(round_id), &command),
-                Err(reason) => round.report(node, not_asked(reason), now),
+                Ok(()) => session.push(Purpose::Vote(round_id), &command),
+                // It may hold the key all the same: `report` counts it as unknown.
+                Err(reason) => round.report(node, Answer::Refused(reason), now),
             }
         }
         self.timers.set(round.timeout_at, Timer::Round(round_id));
@@ -53,7 +54,7 @@ impl Coordinator {
         self.judge_extension(now, id);
         // A straggler of a round that was won before.
         if let (true, true, Some(attempt)) = (was_won, vacant, attempt) {
-            self.top_up(now, attempt, node);
+            self.top_up(attempt, node);
         }
     }
 
@@ -86,7 +87,7 @@ impl Coordinator {
                 };
                 let vacant = extension.vacant();
                 self.move_deadline(attempt_id, deadline, extended);
-                vacant.iter().for_each(|node| self.top_up(now, attempt_id, node));
+                vacant.iter().for_each(|node| self.top_up(attempt_id, node));
                 let (request, result) = (asker.and_then(Asker::request), Ok(extended));
                 self.events.push_back(Event::Extended { request, attempt: attempt_id, result });
                 self.keep_after(started, attempt_id);
@@ -122,9 +123,7 @@ impl Coordinator {
     /// Whoever extends a hold that is over is told why; the keeper needs no telling.
     fn answer_lost(&mut self, asker: Asker, attempt: AttemptId) {
         let Some(request) = asker.request() else { return };
-        let hold = self.attempts.get(&attempt).and_then(|one| one.hold.as_ref());
-        let loss = hold.and_then(|hold| hold.lost.clone()).unwrap_or(Loss::Released);
-        let result = Err(NotExtended::Lost(loss));
+        let result = Err(NotExtended::Lost);
         self.events.push_back(Event::Extended { request: Some(request), attempt, result });
     }
 
@@ -140,7 +139,7 @@ impl Coordinator {
     /// that was won. Its answer counts for nothing, `Granted` included: it may be the answer to a
     /// key that an earlier, late SET put there, whose life it does not prolong. Counting it gives
     /// two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
-    fn top_up(&mut self, now: Instant, id: AttemptId, node: usize) {
+    fn top_up(&mut self, id: AttemptId, node: usize) {
         let Some(attempt) = self.attempts.get_mut(&id) else { return };
         if attempt.held().is_none() {
             return;
@@ -149,7 +148,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         if session.admits(set.len()).is_ok() {
             attempt.touched.insert(node);
-            session.push(now, Purpose::TopUp, &set);
+            session.push(Purpose::TopUp, &set);
         }
     }
 
@@ -183,17 +182,26 @@ impl Coordinator {
         now: Instant,
         request: Option<RequestId>,
         id: AttemptId,
+        in_time: bool,
     ) {
-        self.lapse_if_due(now, id);
-        let Some(attempt) = self.attempts.remove(&id) else { return };
+        if !in_time {
+            self.lapse_if_due(now, id);
+        }
+        let Some(attempt) = self.attempts.remove(&id) else {
+            if let Some(request) = request {
+                let release = Release::Lost(Loss::Released);
+                self.events.push_back(Event::Released { request, release });
+            }
+            return;
+        };
         let lost = attempt.hold.as_ref().and_then(|hold| {
             disarm(&mut self.timers, id, hold);
-            hold.lost.clone()
+            hold.lost.clone().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed)))
         });
         match (request, lost) {
-            (None, _) => self.owe(now, &attempt, None),
+            (None, _) => self.owe(&attempt, None),
             (Some(request), Some(loss)) => {
-                self.owe(now, &attempt, None);
+                self.owe(&attempt, None);
                 self.events.push_back(Event::Released { request, release: Release::Lost(loss) });
             }
             (Some(request), None) => self.confirm_release(now, request, &attempt),
@@ -215,7 +223,7 @@ impl Coordinator {
         let id = RoundId(self.next_id());
         self.timers.set(round.timeout_at, Timer::Round(id));
         self.rounds.insert(id, round);
-        self.owe(now, attempt, Some(id));
+        self.owe(attempt, Some(id));
         self.judge_release(id);
     }
 
@@ -262,10 +270,10 @@ impl Coordinator {
     }
 
     /// Every node where the key may stand owes its deletion.
-    pub(super) fn owe(&mut self, now: Instant, attempt: &Attempt, round: Option<RoundId>) {
+    pub(super) fn owe(&mut self, attempt: &Attempt, round: Option<RoundId>) {
         for node in attempt.touched.iter() {
             let debt = Debt::new(attempt.release.clone(), attempt.ttl, round, attempt.began);
-            self.sessions[node].settle(now, debt);
+            self.sessions[node].settle(debt);
         }
     }
 }
@@ -317,12 +325,4 @@ pub(super) fn answer(reply: &Value) -> Answer {
         Value::Int(-1) => Answer::Taken,
         other => Answer::Unknown(Cause::Server(wire::unexpected(other))),
     }
-}
-
-/// A node that could not be asked may hold the key all the same.
-fn not_asked(reason: Reason) -> Answer {
-    Answer::Unknown(match reason {
-        Reason::Down(cause) | Reason::Unfit(cause) | Reason::Server(cause) => Cause::Down(cause),
-        Reason::QueueFull | Reason::Held { .. } => Cause::Down("queue full".into()),
-    })
 }

@@ -138,22 +138,24 @@ impl Coordinator {
     }
 
     /// The caller no longer waits. Harmless if it has its answer.
-    pub(crate) fn handle_cancel(&mut self, now: Instant, request: RequestId) {
-        self.cancel_acquire(now, request);
+    pub(crate) fn handle_cancel(&mut self, request: RequestId) {
+        self.cancel_acquire(request);
     }
 
     pub(crate) fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
         self.begin_extend(now, Asker::Caller(request), attempt);
     }
 
-    /// `request` is answered when a quorum has deleted; a guard that was dropped has none.
+    /// `request` is answered when a quorum has deleted; a guard that was dropped has none. One that
+    /// was given up `in_time`, before its deadline, has not lapsed, however late that is heard.
     pub(crate) fn handle_release(
         &mut self,
         now: Instant,
         request: Option<RequestId>,
         attempt: AttemptId,
+        in_time: bool,
     ) {
-        self.begin_release(now, request, attempt);
+        self.begin_release(now, request, attempt, in_time);
     }
 
     /// The key stays until it expires.
@@ -169,7 +171,7 @@ impl Coordinator {
     /// No more attempts: what is under way is rolled back, what is owed is still paid.
     pub(crate) fn handle_shutdown(&mut self, now: Instant) {
         let waiting: Vec<RequestId> = self.acquisitions.keys().copied().collect();
-        waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
+        waiting.into_iter().for_each(|request| self.cancel_acquire(request));
         self.sessions.iter_mut().for_each(|session| session.collect(now));
     }
 
@@ -209,9 +211,9 @@ impl Coordinator {
     }
 
     /// The stream has taken `len` bytes of [`Coordinator::transmit`]: they may have left.
-    pub(crate) fn handle_written(&mut self, node: usize, epoch: Epoch, len: usize) {
+    pub(crate) fn handle_written(&mut self, now: Instant, node: usize, epoch: Epoch, len: usize) {
         if self.is_current(node, epoch) {
-            self.sessions[node].written(len);
+            self.sessions[node].written(now, len);
         }
     }
 

@@ -23,7 +23,7 @@ impl Coordinator {
                 }
                 Some(round::Purpose::Extend { .. }) => {
                     if wire::is_noscript(&reply) {
-                        self.sessions[node].reload(now);
+                        self.sessions[node].reload();
                     }
                     self.vote_extension(now, round, node, hold::answer(&reply));
                 }

@@ -26,7 +26,13 @@ pub(super) enum Phase {
     /// An attempt is under way.
     Trying { round: RoundId, attempt: AttemptId },
     /// The next attempt begins at `again_at`.
-    Waiting { failed: AttemptId, since: Instant, random: u64, again_at: Instant, failure: Failure },
+    Waiting {
+        failed: AttemptId,
+        since: Instant,
+        random: Option<u64>,
+        again_at: Instant,
+        failure: Failure,
+    },
 }
 
 impl Acquisition {
@@ -65,9 +71,10 @@ impl Acquisition {
         settings: &Settings,
         failed: AttemptId,
         failure: Failure,
-        random: u64,
+        random: Option<u64>,
     ) -> Instant {
-        let again_at = now.after(self.delay(settings, random)).min(self.until);
+        let pause = random.map(|random| now.after(self.delay(settings, random)));
+        let again_at = pause.map_or(self.until, |at| at.min(self.until));
         self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };
         again_at
     }
@@ -84,7 +91,7 @@ impl Acquisition {
     /// Another node has told how long it will be. Says when to try again, if that has become
     /// earlier: the old time and the new.
     pub(super) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
-        let Phase::Waiting { since, random, .. } = self.phase else { return None };
+        let Phase::Waiting { since, random: Some(random), .. } = self.phase else { return None };
         let sooner = since.after(self.delay(settings, random));
         let Phase::Waiting { again_at, .. } = &mut self.phase else { return None };
         let old = std::mem::replace(again_at, sooner.min(*again_at));

@@ -116,6 +116,14 @@ pub(crate) fn is_noscript(reply: &Value) -> bool {
     matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT")
 }
 
+/// Our user may not, or the server was told not to know the command.
+pub(crate) fn is_denied(reply: &Value) -> bool {
+    error(reply).is_some_and(|error| {
+        let unknown = ["unknown command", "unknown subcommand"];
+        error.starts_with("NOPERM") || unknown.iter().any(|text| error.contains(text))
+    })
+}
+
 /// What to say of a reply that the command cannot have.
 pub(crate) fn unexpected(reply: &Value) -> Arc<str> {
     error(reply).unwrap_or_else(|| format!("unexpected reply {reply:?}").into())

@@ -34,9 +34,11 @@ pub(crate) enum Message {
         attempt: AttemptId,
         reply: Reply<Result<Instant, ExtendError>>,
     },
+    /// `in_time`: the guard was given up before its deadline.
     Release {
         request: RequestId,
         attempt: AttemptId,
+        in_time: bool,
         reply: Option<Reply<Released>>,
     },
     Leave(AttemptId),
@@ -94,19 +96,19 @@ impl Callers {
             }
             Message::Cancel(request) => {
                 self.acquirers.remove(&request);
-                machine.handle_cancel(now, request);
+                machine.handle_cancel(request);
             }
             Message::Extend { request, attempt, reply } => {
                 self.extenders.insert(request, reply);
                 machine.handle_extend(now, request, attempt);
             }
-            Message::Release { request, attempt, reply } => {
+            Message::Release { request, attempt, in_time, reply } => {
                 self.holds.remove(&attempt);
                 let request = reply.map(|reply| {
                     self.releasers.insert(request, reply);
                     request
                 });
-                machine.handle_release(now, request, attempt);
+                machine.handle_release(now, request, attempt, in_time);
             }
             Message::Leave(attempt) => {
                 self.holds.remove(&attempt);
@@ -116,11 +118,24 @@ impl Callers {
                 self.closing = true;
                 self.closers.push(reply);
                 self.acquirers.clear();
+                self.take_back(machine, now);
                 machine.handle_shutdown(now);
                 return true;
             }
         }
         false
+    }
+
+    /// Guards on their way to callers that have not looked yet: released, as `Closed` promises.
+    fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
+        self.holds.retain(|&attempt, hold| {
+            let on_its_way = hold.pick_up();
+            if on_its_way {
+                hold.end(now, LostReason::Closed);
+                machine.handle_release(now, None, attempt, true);
+            }
+            !on_its_way
+        });
     }
 
     /// Tells callers what the machine has decided. `true` if it has decided anything.
@@ -131,7 +146,7 @@ impl Callers {
             match event {
                 Event::Settled => self.connected(&machine.faults()),
                 Event::Acquired { request, attempt, deadline } => {
-                    self.acquired(request, attempt, clock.now(), deadline);
+                    self.acquired(machine, request, attempt, clock.now(), deadline);
                 }
                 Event::NotAcquired { request, failure, waited } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
@@ -153,7 +168,7 @@ impl Callers {
                     }
                 }
                 Event::Lost { attempt, loss } => {
-                    if let Some(hold) = self.holds.get(&attempt) {
+                    if let Some(hold) = self.holds.remove(&attempt) {
                         hold.end(clock.now(), reason(loss));
                     }
                 }
@@ -171,13 +186,14 @@ impl Callers {
     /// What travels to the caller is the guard itself: if nobody picks it up, it releases.
     fn acquired(
         &mut self,
+        machine: &mut Coordinator,
         request: RequestId,
         attempt: AttemptId,
         now: Instant,
         deadline: Instant,
     ) {
         let Some(Acquirer { redlock, resource, reply }) = self.acquirers.remove(&request) else {
-            return;
+            return machine.handle_release(now, None, attempt, true);
         };
         let hold = Arc::new(Hold::new(resource, now, deadline));
         self.holds.insert(attempt, hold.clone());
@@ -196,16 +212,16 @@ impl Callers {
         let Some(hold) = self.holds.get(&attempt) else { return };
         let result = match result {
             Ok(deadline) if hold.extend(deadline) => Ok(deadline),
-            // The holder saw the old deadline pass: that stands.
             Ok(_) => {
-                machine.handle_lapsed(attempt);
-                hold.end(now, LostReason::Lapsed);
-                hold.check(now).map(|_| hold.deadline()).map_err(ExtendError::Lost)
+                // The holder saw the old deadline pass: that stands. Before it, the guard was given
+                // up, and its release is on its way.
+                if now >= hold.deadline() {
+                    machine.handle_lapsed(attempt);
+                }
+                return;
             }
-            Err(NotExtended::Lost(loss)) => {
-                hold.end(now, reason(loss));
-                hold.check(now).map(|_| hold.deadline()).map_err(ExtendError::Lost)
-            }
+            // Whoever waits hears it from the hold, which is over.
+            Err(NotExtended::Lost) => return,
             Err(NotExtended::Unconfirmed(nodes)) => {
                 let resource = hold.resource.clone();
                 Err(ExtendError::Unextended(Unextended { resource, nodes }))

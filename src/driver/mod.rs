@@ -21,13 +21,14 @@ use crate::redlock::Ended;
 use clock::Clock;
 use dial::{BoxStream, Transport};
 use link::Link;
+use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
 /// With this many rounds open the driver lets callers enqueue once more before it writes, so that
@@ -40,9 +41,6 @@ const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
 
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// What one dial came to.
-type Dialled = (usize, Epoch, io::Result<BoxStream>);
-
 pub(crate) struct Driver {
     machine: Coordinator,
     clock: Clock,
@@ -52,7 +50,8 @@ pub(crate) struct Driver {
     transports: Vec<Transport>,
     connect_timeout: Duration,
     links: Vec<Option<Link>>,
-    dials: JoinSet<Dialled>,
+    dials: JoinSet<io::Result<BoxStream>>,
+    dialing: HashMap<task::Id, (usize, Epoch)>,
     buffer: Box<[u8]>,
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
@@ -83,6 +82,7 @@ impl Driver {
             transports,
             connect_timeout: config.connect_timeout,
             dials: JoinSet::new(),
+            dialing: HashMap::new(),
             buffer: vec![0; 16 * 1024].into(),
             sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
             wakes_at: Instant::default(),
@@ -122,9 +122,13 @@ impl Driver {
 
     /// Dials that have come to an end.
     fn take_dials(&mut self, cx: &mut Context<'_>) {
-        while let Poll::Ready(Some(dial)) = self.dials.poll_join_next(cx) {
-            let Ok((node, epoch, result)) = dial else { continue };
+        while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
             let now = self.clock.now();
+            let (task, result) = match dial {
+                Ok((task, result)) => (task, result),
+                Err(panicked) => (panicked.id(), Err(io::Error::other("the dial panicked"))),
+            };
+            let Some((node, epoch)) = self.dialing.remove(&task) else { continue };
             match result {
                 Ok(stream) => {
                     self.links[node] = Some(Link::new(epoch, stream));
@@ -165,10 +169,17 @@ impl Driver {
                 let (epoch, bytes) = self.machine.transmit(node);
                 match link.poll_write(cx, epoch, bytes) {
                     Poll::Pending => break,
-                    Poll::Ready(Ok(len)) => self.machine.handle_written(node, epoch, len),
+                    Poll::Ready(Ok(len)) => {
+                        self.machine.handle_written(self.clock.now(), node, epoch, len);
+                    }
                     Poll::Ready(Err(cause)) => {
+                        // A stream that fails may have passed on some of it before (TLS does,
+                        // record by record): all that was offered may have left.
+                        let offered = bytes.len();
+                        let now = self.clock.now();
+                        self.machine.handle_written(now, node, epoch, offered);
                         self.links[node] = None;
-                        self.machine.handle_closed(self.clock.now(), node, epoch, &cause);
+                        self.machine.handle_closed(now, node, epoch, &cause);
                     }
                 }
             }
@@ -184,7 +195,8 @@ impl Driver {
             match action {
                 Action::Dial { node, epoch } => {
                     let (transport, within) = (self.transports[node].clone(), self.connect_timeout);
-                    self.dials.spawn(async move { (node, epoch, transport.dial(within).await) });
+                    let dial = self.dials.spawn(async move { transport.dial(within).await });
+                    self.dialing.insert(dial.id(), (node, epoch));
                 }
                 Action::Close { node, epoch } => {
                     if self.links[node].as_ref().is_some_and(|link| link.epoch == epoch) {

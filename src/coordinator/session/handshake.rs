@@ -17,8 +17,7 @@ pub(in crate::coordinator) struct Identity {
 }
 
 impl Identity {
-    /// Takes what an INFO reply tells. A denied INFO tells nothing.
-    pub(super) fn learn(&mut self, info: &Value) {
+    fn learn(&mut self, info: &Value) {
         let Some(info) = wire::text(info) else { return };
         if let Some(run_id) = wire::info_field(info, "run_id") {
             self.run_id = Some(run_id.into());
@@ -41,13 +40,13 @@ impl Session {
     pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
         self.identity = Identity::default();
         self.state = State::Handshake { until: now.after(settings.connect_timeout) };
-        self.push(now, Purpose::Hello, &wire::hello(&self.login));
+        self.push(Purpose::Hello, &wire::hello(&self.login));
         if self.login.database != 0 {
-            self.push(now, Purpose::Select, &wire::select(self.login.database));
+            self.push(Purpose::Select, &wire::select(self.login.database));
         }
-        self.push(now, Purpose::InfoServer, &wire::info("server"));
-        self.push(now, Purpose::InfoReplication, &wire::info("replication"));
-        self.push(now, Purpose::Load, &wire::load(wire::EXTEND));
+        self.push(Purpose::InfoServer, &wire::info("server"));
+        self.push(Purpose::InfoReplication, &wire::info("replication"));
+        self.push(Purpose::Load, &wire::load(wire::EXTEND));
     }
 
     pub(super) fn hello_answered(&mut self, reply: &Value) -> Settled {
@@ -57,6 +56,16 @@ impl Session {
         } else {
             Settled::Broken(Fault::from_hello(reply))
         }
+    }
+
+    /// A denied INFO tells nothing. Any other error (BUSY, say) is no reason to go on without the
+    /// `run_id`: it is what the hand-over and the search for twins rest on.
+    pub(super) fn info_answered(&mut self, reply: &Value) -> Settled {
+        if let Some(error) = wire::error(reply).filter(|_| !wire::is_denied(reply)) {
+            return Settled::Broken(Fault::down(error));
+        }
+        self.identity.learn(reply);
+        Settled::Nothing
     }
 
     /// Kills the predecessor; `true` if there is nobody to wait for. A server that has restarted
@@ -69,7 +78,7 @@ impl Session {
             _ => None,
         };
         match id {
-            Some(id) => self.push(now, Purpose::Kill, &wire::kill(id)),
+            Some(id) => self.push(Purpose::Kill, &wire::kill(id)),
             // INFO is denied: nobody knows whose id that is now.
             None => self.unkillable_since = Some(now),
         }
@@ -81,9 +90,7 @@ impl Session {
             // Zero: it was gone already.
             Value::Int(_) => {}
             // Without the right to kill, repeating the rollback for a ttl is the best there is.
-            Value::ServerError(error) if error.code() == "NOPERM" => {
-                self.unkillable_since = Some(now);
-            }
+            denied if wire::is_denied(denied) => self.unkillable_since = Some(now),
             other => return Settled::Broken(Fault::down(wire::unexpected(other))),
         }
         Settled::HandedOver

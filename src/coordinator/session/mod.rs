@@ -94,8 +94,8 @@ pub(super) struct Session {
     state: State,
     fault: Option<Fault>,
     identity: Identity,
-    /// The last connection that was open for votes, until it is confirmed dead. There is never
-    /// another: none opens before.
+    /// The last connection that was open for votes, until it is confirmed dead, or given up as one
+    /// that nobody may kill. There is never another: none opens before.
     predecessor: Option<Identity>,
     /// Since then a predecessor lives on as far as anybody knows, and may not be killed.
     unkillable_since: Option<Instant>,
@@ -135,11 +135,10 @@ impl Session {
     pub(super) fn open(&mut self, now: Instant, random: &mut dyn Random) {
         self.predecessor = None;
         self.fault = None;
-        self.failures = 0;
         self.settled_once = true;
         self.state = State::Open { heartbeat_at: now.after(jittered(HEARTBEAT, random)) };
         self.ledger.opened(now);
-        self.pay(now);
+        self.pay();
     }
 
     /// Ends the connection. Returns the votes that will never be answered.
@@ -182,22 +181,22 @@ impl Session {
         }
     }
 
-    pub(super) fn push(&mut self, now: Instant, purpose: Purpose, command: &Bytes) {
-        self.pipe.push(now, purpose, command);
+    pub(super) fn push(&mut self, purpose: Purpose, command: &Bytes) {
+        self.pipe.push(purpose, command);
     }
 
     /// The server has forgotten the extension's script: loads it again, for the next round. Not
     /// for this one: a second trip could land behind the release.
-    pub(super) fn reload(&mut self, now: Instant) {
-        self.push(now, Purpose::Reload, &wire::load(wire::EXTEND));
+    pub(super) fn reload(&mut self) {
+        self.push(Purpose::Reload, &wire::load(wire::EXTEND));
     }
 
     /// Sends a rollback or a release, or keeps it until there is a connection.
-    pub(super) fn settle(&mut self, now: Instant, mut debt: Debt) {
+    pub(super) fn settle(&mut self, mut debt: Debt) {
         if self.is_open() {
             debt.repeat_while_unkillable(self.unkillable_since);
             let command = debt.command.clone();
-            self.push(now, Purpose::Settle(debt), &command);
+            self.push(Purpose::Settle(debt), &command);
         } else {
             self.ledger.owe(debt);
         }
@@ -212,9 +211,9 @@ impl Session {
         }
     }
 
-    fn pay(&mut self, now: Instant) {
+    fn pay(&mut self) {
         for debt in self.ledger.take() {
-            self.settle(now, debt);
+            self.settle(debt);
         }
     }
 
@@ -222,8 +221,8 @@ impl Session {
         self.pipe.transmit()
     }
 
-    pub(super) fn written(&mut self, len: usize) {
-        self.pipe.written(len);
+    pub(super) fn written(&mut self, now: Instant, len: usize) {
+        self.pipe.written(now, len);
     }
 
     // Receiving.
@@ -241,6 +240,11 @@ impl Session {
             Ok(answer) => answer?,
             Err(cause) => return Some(Settled::Broken(Fault::down(cause))),
         };
+        if self.is_open() {
+            // It has opened and it answers. To open alone is not enough: a session that dies each
+            // time at once is not redialled at the shortest pause for ever.
+            self.failures = 0;
+        }
         Some(match purpose {
             Purpose::Vote(round) => Settled::Vote(round, reply),
             Purpose::Remaining(request, attempt) => Settled::Remaining(request, attempt, reply),
@@ -255,10 +259,7 @@ impl Session {
                 }
                 None => Settled::Nothing,
             },
-            Purpose::InfoServer | Purpose::InfoReplication => {
-                self.identity.learn(&reply);
-                Settled::Nothing
-            }
+            Purpose::InfoServer | Purpose::InfoReplication => self.info_answered(&reply),
             // A denied right costs the extension, which says so itself: NOSCRIPT.
             Purpose::Load => Settled::Identified,
             Purpose::Kill => self.kill_answered(now, &reply),
@@ -326,12 +327,12 @@ impl Session {
             }
             State::Open { heartbeat_at } => {
                 if now >= heartbeat_at {
-                    self.push(now, Purpose::Heartbeat, &wire::info("server"));
+                    self.push(Purpose::Heartbeat, &wire::info("server"));
                     let heartbeat_at = now.after(jittered(HEARTBEAT, random));
                     self.state = State::Open { heartbeat_at };
                 }
                 if self.ledger.retry_at().is_some_and(|at| now >= at) {
-                    self.pay(now);
+                    self.pay();
                 }
                 Wake::Nothing
             }

@@ -36,7 +36,8 @@ struct Due {
     /// Where its first byte stands in all that was ever queued on this connection.
     start: u64,
     len: usize,
-    queued_at: Instant,
+    /// When its first byte was written: before that the server owes nothing.
+    written_at: Option<Instant>,
 }
 
 /// A command that will never be answered.
@@ -72,12 +73,12 @@ impl Pipe {
         }
     }
 
-    pub(super) fn push(&mut self, now: Instant, purpose: Purpose, command: &Bytes) {
+    pub(super) fn push(&mut self, purpose: Purpose, command: &Bytes) {
         if matches!(purpose, Purpose::Settle(_)) {
             self.debts_due += 1;
         }
         let (start, len) = (self.queued, command.len());
-        self.due.push_back(Due { purpose, start, len, queued_at: now });
+        self.due.push_back(Due { purpose, start, len, written_at: None });
         self.due_bytes += len;
         self.queued += len as u64;
         self.out.extend_from_slice(command);
@@ -87,9 +88,13 @@ impl Pipe {
         &self.out
     }
 
-    pub(super) fn written(&mut self, len: usize) {
+    pub(super) fn written(&mut self, now: Instant, len: usize) {
         self.out.advance(len.min(self.out.len()));
         self.written += len as u64;
+        let written = self.written;
+        // The latest are at the back, and what is stamped is at the front.
+        let unstamped = self.due.iter_mut().rev().take_while(|due| due.written_at.is_none());
+        unstamped.filter(|due| due.start < written).for_each(|due| due.written_at = Some(now));
     }
 
     pub(super) fn receive(&mut self, bytes: &[u8]) {
@@ -118,7 +123,7 @@ impl Pipe {
 
     /// Since when the server owes an answer and says nothing; `None` if it owes none.
     pub(super) fn silent_since(&self) -> Option<Instant> {
-        self.due.front().map(|due| due.queued_at.max(self.answered_at))
+        self.due.front()?.written_at.map(|at| at.max(self.answered_at))
     }
 
     /// The bytes of all commands without an answer.

@@ -137,7 +137,7 @@ fn a_rollback_on_its_way_when_the_connection_is_lost_is_sent_again() {
          n1 > 0
          n1 < EVAL release 1 r #1
          n1 breaks
-         +50ms
+         +100ms
          n1 greets
          n1 < CLIENT KILL ID 2
          n1 > 0

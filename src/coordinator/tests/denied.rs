@@ -151,3 +151,57 @@ fn what_began_after_the_predecessor_was_replaced_is_not_repeated() {
          debts 0",
     );
 }
+
+#[test]
+fn where_client_is_no_command_a_node_opens_again_all_the_same() {
+    for told in ["ERR unknown command 'CLIENT'", "ERR unknown subcommand 'KILL'"] {
+        play(
+            1,
+            &format!(
+                "acquire 1 r ttl 150ms
+                 n1 < SET ..
+                 n1 breaks
+                 = no quorum 1 ..
+                 +50ms
+                 n1 greets
+                 n1 < CLIENT KILL ID 1
+                 n1 > -{told}
+                 no faults
+                 n1 < EVAL release 1 r #1
+                 +150ms
+                 n1 > 0
+                 debts 0"
+            ),
+        );
+    }
+}
+
+#[test]
+fn an_info_that_fails_for_the_moment_is_not_taken_for_a_denied_one() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET ..
+         n1 breaks
+         = no quorum 1 ..
+         +50ms
+         n1 < DIAL
+         n1 connects
+         n1 < HELLO ..
+         n1 < INFO server
+         n1 < INFO replication
+         n1 < SCRIPT ..
+         n1 > hello 2
+         n1 > -BUSY Redis is busy running a script
+         n1 < CLOSE
+         fault n1 down BUSY Redis is busy running a script
+         debts 1
+         +100ms
+         n1 greets
+         n1 < CLIENT KILL ID 1          // which the right to kill is still used for
+         n1 > 1
+         n1 < EVAL release 1 r #1
+         n1 > 1
+         debts 0",
+    );
+}

@@ -23,14 +23,14 @@ fn a_release_during_an_extension_ends_it_and_late_answers_revive_nothing() {
          release 3 of 1
          n1-5 < EVAL release 1 r #1
          n3 > 1
-         = extend 2 lost: released
+         = extend 2 lost
          n4-5 > 0
          n1-5 > 1
          = released 3
          = -
          n1-5 < -
          extend 4 of 1
-         = extend 4 lost: released
+         = extend 4 lost
          n1-5 < -",
     );
     assert_eq!(stage.left(), super::stage::NOTHING_LEFT);
@@ -46,7 +46,7 @@ fn an_extension_in_flight_at_the_release_ends_at_its_timeout_at_the_latest() {
          n1-5 < EVAL ..
          = -
          +200ms
-         = extend 2 lost: released",
+         = extend 2 lost",
     );
 }
 
@@ -61,8 +61,7 @@ fn what_is_left_stays_until_it_expires() {
     stage.steps(HELD);
     stage.steps("leave 1 \n n1-5 < - \n debts 0");
     assert_eq!(stage.left(), super::stage::NOTHING_LEFT);
-    stage
-        .play("+9.999s \n = - \n extend 2 of 1 \n = extend 2 lost: released \n drop 1 \n n1-5 < -");
+    stage.play("+9.999s \n = - \n extend 2 of 1 \n = extend 2 lost \n drop 1 \n n1-5 < -");
 }
 
 #[test]

@@ -43,10 +43,10 @@ impl Stage {
     /// Everybody goes, every master is healthy: nothing may be left.
     pub(super) fn clear(&mut self) {
         for request in std::mem::take(&mut self.asked) {
-            self.machine.handle_cancel(self.now, RequestId(request));
+            self.machine.handle_cancel(RequestId(request));
         }
         for (_, hold) in std::mem::take(&mut self.holds) {
-            self.machine.handle_release(self.now, None, hold);
+            self.machine.handle_release(self.now, None, hold, false);
         }
         // What is unanswered now will never be: every connection is replaced.
         for node in 0..self.wires.len() {

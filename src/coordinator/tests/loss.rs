@@ -49,7 +49,7 @@ fn an_extension_that_is_confirmed_at_the_deadline_comes_too_late() {
          +1ns
          = lost 1: lapsed
          n2 > 1
-         = extend 2 lost: lapsed
+         = extend 2 lost
          n3 > 1
          = -",
     );
@@ -75,7 +75,7 @@ fn an_answer_at_the_deadline_ends_the_hold_even_before_the_timer() {
     stage.steps("+900ms \n extend 2 of 1 \n n1-3 < EVALSHA .. \n n1 > 1 \n +87ms");
     // The driver has read the answer and not yet looked at its timers.
     stage.now = stage.now.after(std::time::Duration::from_millis(1));
-    stage.play("n2 > 1 \n = lost 1: lapsed \n = extend 2 lost: lapsed \n n3 > 1 \n = -");
+    stage.play("n2 > 1 \n = lost 1: lapsed \n = extend 2 lost \n n3 > 1 \n = -");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn an_extension_begun_at_the_deadline_is_lost_and_asks_nobody() {
     stage.steps(HELD);
     stage.steps("+987ms");
     stage.now = stage.now.after(std::time::Duration::from_millis(1));
-    stage.play("extend 2 of 1 \n = lost 1: lapsed \n = extend 2 lost: lapsed \n n1-3 < -");
+    stage.play("extend 2 of 1 \n = lost 1: lapsed \n = extend 2 lost \n n1-3 < -");
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn an_extension_after_a_loss_is_told_why() {
          n1-3 < EVALSHA ..
          n1-2 > 0
          = lost 1: quorum gone: no key there | no key there | not waited for
-         = extend 2 lost: quorum gone: no key there | no key there | not waited for
+         = extend 2 lost
          extend 3 of 1
-         = extend 3 lost: quorum gone: no key there | no key there | not waited for
+         = extend 3 lost
          n1-3 < -
          n3 > 1
          = -",
@@ -112,9 +112,9 @@ fn two_extensions_in_flight_are_both_told_of_the_loss_and_the_hold_is_lost_once(
          n1-3 < EVALSHA ..
          n1-2 > 0
          = lost 1: quorum gone: ..
-         = extend 2 lost: quorum gone: ..
+         = extend 2 lost
          n1 > 0
-         = extend 3 lost: quorum gone: ..
+         = extend 3 lost
          n2 > 0
          n3 > 1
          n3 > 1
@@ -130,7 +130,7 @@ fn a_guard_that_saw_its_deadline_pass_is_believed() {
          lapsed 1
          = lost 1: lapsed
          n1-2 > 1
-         = extend 2 lost: lapsed
+         = extend 2 lost
          n3 > 1
          lapsed 1
          = -

@@ -61,7 +61,7 @@ fn a_full_queue_leaves_an_extension_unknown_there() {
          n2-3 < EVALSHA extend 1 r #1 10000
          n2 > 1
          n3 > -1
-         = extend 3 unconfirmed: down (queue full) | held by us | held by another token",
+         = extend 3 unconfirmed: queue full | held by us | held by another token",
     );
 }
 

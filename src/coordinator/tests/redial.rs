@@ -10,7 +10,13 @@ fn the_pause_before_a_redial_doubles_up_to_its_cap_and_starts_over_after_a_sessi
         stage.steps(&format!("+{}.999999ms \n n1 < - \n +1ns \n n1 < DIAL", pause - 1));
         stage.steps("n1 unreachable");
     }
+    // A session that answers nothing is none.
     stage.steps("+2s \n n1 greets \n n1 < CLIENT KILL ID 1 \n n1 > 1 \n no faults \n n1 breaks");
+    stage.steps("+1999.999999ms \n n1 < - \n +1ns \n n1 greets \n n1 < CLIENT KILL ID 2 \n n1 > 1");
+    stage.steps(
+        "acquire 1 r \n n1 < SET .. \n n1 > nil \n = contended 1 .. \n n1 < EVAL .. \n n1 > 0",
+    );
+    stage.steps("n1 breaks");
     stage.play("+49.999999ms \n n1 < - \n +1ns \n n1 < DIAL");
 }
 
@@ -39,7 +45,7 @@ fn what_comes_from_an_older_connection_is_ignored() {
     stage.machine.handle_dial_failed(now, 0, old, "old");
     stage.machine.handle_closed(now, 0, old, "old");
     stage.machine.handle_bytes(now, 0, old, b"+OK\r\n");
-    stage.machine.handle_written(0, old, 1);
+    stage.machine.handle_written(now, 0, old, 1);
     stage.steps("n1 < - \n fault n1 down reset by peer");
 
     stage.steps("n1 connects \n n1 < HELLO .. \n n1 < INFO .. \n n1 < INFO .. \n n1 < SCRIPT ..");
@@ -47,7 +53,7 @@ fn what_comes_from_an_older_connection_is_ignored() {
     stage.steps("n1 < CLIENT KILL ID 1 \n n1 > 1 \n n1 takes 0 \n acquire 1 r");
     stage.machine.handle_bytes(now, 0, old, b"+OK\r\n");
     stage.machine.handle_closed(now, 0, old, "old");
-    stage.machine.handle_written(0, old, 1);
+    stage.machine.handle_written(now, 0, old, 1);
     stage.steps("= - \n no faults \n n1 breaks");
     stage.play("= no quorum 1 at 1 after 0ms: down (reset by peer) \n debts 0");
 }
@@ -59,7 +65,7 @@ fn what_comes_from_a_connection_that_the_machine_has_closed_is_ignored() {
     let epoch = stage.wires[0].epoch;
     stage.machine.handle_closed(stage.now, 0, epoch, "late");
     stage.machine.handle_bytes(stage.now, 0, epoch, b"+OK\r\n");
-    stage.machine.handle_written(0, epoch, 1);
+    stage.machine.handle_written(stage.now, 0, epoch, 1);
     stage.play("fault n1 down the server answered .. \n +50ms \n n1 < DIAL");
 }
 

@@ -81,7 +81,7 @@ fn a_release_after_a_loss_tells_of_the_loss_and_deletes_all_the_same() {
          n1-5 < EVALSHA ..
          n1-3 > 0
          = lost 1: ..
-         = extend 2 lost: ..
+         = extend 2 lost
          release 3 of 1
          n1-5 < EVAL release 1 r #1
          = release 3 lost: quorum gone: ..",
@@ -181,4 +181,24 @@ fn a_release_whose_connection_is_lost_can_still_be_confirmed_over_the_next_one()
          n1 > 1
          = released 2",
     );
+}
+
+#[test]
+fn a_guard_given_up_in_time_has_not_lapsed_however_late_that_is_heard() {
+    for told in ["+9898ms \n = lost 1: lapsed", "+9897.999999ms"] {
+        play(
+            3,
+            &format!(
+                "acquire 1 r
+                 n1-3 < SET ..
+                 n1-3 > ok
+                 = acquired 1 until 9898ms
+                 {told}
+                 release 2 of 1 in time
+                 n1-3 < EVAL release 1 r #1
+                 n1-2 > 1
+                 = released 2"
+            ),
+        );
+    }
 }

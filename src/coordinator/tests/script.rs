@@ -4,7 +4,7 @@
 //! acquire 1 r wait 1s          request 1: resource r, ttl 10s unless told, wait 0 unless told;
 //!                              keep 60s, keep forever: with a keeper
 //! extend 2 of 1                request 2 on the hold that request 1 has won
-//! release 3 of 1 | drop 1 | leave 1 | lapsed 1 | cancel 1 | shutdown
+//! release 3 of 1 [in time] | drop 1 | leave 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
 //! n1 < DIAL | CLOSE | -        the machine dials, closes; nothing more was done there
 //! n1 > ok                      what the master answers: see `words::reply`
@@ -14,6 +14,7 @@
 //! n1 takes 7 | takes all       how many more bytes the socket takes
 //! = acquired 1 until 9898ms    the next event; `= -` for none
 //! +5ms                         time passes
+//! ~5ms                         time passes, and the machine is not told: it is held up
 //! next 205ms                   poll_timeout names this instant
 //! debts 3 | fault n1 down .. | no faults
 //! jitter least | middle | most | none, when there are no random bytes
@@ -76,16 +77,18 @@ impl Stage {
                 let acquire = Acquire { key: words[2].into(), ttl, wait, keep_alive };
                 self.acquire(number(1), acquire);
             }
-            "cancel" => self.machine.handle_cancel(now, RequestId(number(1))),
+            "cancel" => self.machine.handle_cancel(RequestId(number(1))),
             "extend" => {
                 let hold = self.hold(number(3));
                 self.machine.handle_extend(now, RequestId(number(1)), hold);
             }
             "release" => {
                 let hold = self.hold(number(3));
-                self.machine.handle_release(now, Some(RequestId(number(1))), hold);
+                let in_time = step.ends_with("in time");
+                let request = Some(RequestId(number(1)));
+                self.machine.handle_release(now, request, hold, in_time);
             }
-            "drop" => self.machine.handle_release(now, None, self.hold(number(1))),
+            "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
             "leave" => self.machine.handle_leave(self.hold(number(1))),
             "lapsed" => self.machine.handle_lapsed(self.hold(number(1))),
             "shutdown" => self.machine.handle_shutdown(now),
@@ -114,6 +117,7 @@ impl Stage {
                 return next(&mut told, &rest(step).to_lowercase());
             }
             time if time.starts_with('+') => self.pass(span(&time[1..])),
+            time if time.starts_with('~') => self.now = self.now.after(span(&time[1..])),
             nodes => {
                 for node in nodes.split(',').flat_map(places) {
                     self.node_step(node, &words[1..], step)?;

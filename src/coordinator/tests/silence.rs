@@ -166,3 +166,24 @@ fn a_handshake_is_not_taken_for_silence() {
          fault n1 down no answer to the handshake",
     );
 }
+
+#[test]
+fn what_was_not_written_is_no_silence_of_the_server() {
+    play(
+        1,
+        "n1 takes 0
+         acquire 1 r
+         +200ms
+         = no quorum 1 at 1 after 200ms: no answer in time
+         +5s
+         n1 < -                         // held up in this process
+         n1 takes all
+         n1 < SET ..
+         n1 < EVAL ..
+         +599.999999ms
+         n1 < -
+         no faults
+         +1ns
+         n1 < CLOSE",
+    );
+}

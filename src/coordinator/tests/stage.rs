@@ -194,7 +194,7 @@ impl Stage {
         while let Some(sent) = wire.commands.next().expect("a command") {
             wire.unseen.push_back(command(&sent, &mut self.tokens));
         }
-        self.machine.handle_written(node, epoch, taken);
+        self.machine.handle_written(self.now, node, epoch, taken);
     }
 
     /// The name of an attempt's token.

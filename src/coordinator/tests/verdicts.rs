@@ -139,3 +139,18 @@ fn masters_that_fall_silent_together_are_all_told_as_silent() {
            no answer in time | no answer in time",
     );
 }
+
+#[test]
+fn a_quorum_that_granted_too_late_is_no_contention() {
+    play(
+        3,
+        "acquire 1 r ttl 20ms
+         n1-3 < SET ..
+         n3 > nil
+         n1 > ok
+         ~17.8ms                        // a round of 2 ms is judged that late
+         n2 > ok
+         n1-3 < EVAL ..
+         = no quorum 1 at 1 after 17.8ms: granted | granted | held",
+    );
+}

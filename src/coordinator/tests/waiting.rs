@@ -113,3 +113,36 @@ fn who_waits_for_another_holder_is_not_woken_by_a_session() {
          n1-3 < SET ..",
     );
 }
+
+#[test]
+fn no_attempt_begins_long_after_the_wait_is_over() {
+    play(
+        1,
+        "jitter most
+         acquire 1 r wait 7ms
+         n1 < SET ..
+         n1 > nil
+         n1 < EVAL ..
+         n1 > 0
+         ~3600s                         // stopped, and continued
+         +0ms
+         = contended 1 at 1 after 3600000ms: held
+         n1 < INFO ..",
+    );
+}
+
+#[test]
+fn while_too_few_are_open_nothing_is_tried_until_they_are_or_the_wait_ends() {
+    play(
+        3,
+        "n1 breaks
+         n2 breaks
+         acquire 1 r wait 30ms
+         = -
+         +29.999999ms
+         = -
+         +1ns
+         = no quorum 1 at 2 after 30ms: down (reset by peer) | down (reset by peer) | not ..
+         n3 < -",
+    );
+}

@@ -63,7 +63,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             let who = request.map_or_else(|| "by its keeper".into(), |one| one.0.to_string());
             match result {
                 Ok(deadline) => format!("extended {who} until {}", millis(deadline.as_nanos())),
-                Err(NotExtended::Lost(why)) => format!("extend {who} lost: {}", loss(why)),
+                Err(NotExtended::Lost) => format!("extend {who} lost"),
                 Err(NotExtended::Unconfirmed(reports)) => {
                     format!("extend {who} unconfirmed: {}", said(reports))
                 }

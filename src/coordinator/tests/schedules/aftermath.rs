@@ -10,10 +10,10 @@ impl World {
     /// Everybody goes and every fault ends: nothing may be left, anywhere.
     pub(super) fn settle(&mut self, rng: &mut Rng) {
         for request in 0..=self.last_request {
-            self.stage.machine.handle_cancel(self.stage.now, RequestId(request));
+            self.stage.machine.handle_cancel(RequestId(request));
         }
         for (_, hold) in std::mem::take(&mut self.stage.holds) {
-            self.stage.machine.handle_release(self.stage.now, None, hold);
+            self.stage.machine.handle_release(self.stage.now, None, hold, false);
         }
         self.held.clear();
         for _ in 0..3_000 {

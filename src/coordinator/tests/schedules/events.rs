@@ -53,7 +53,7 @@ impl World {
         // One of the latest: older ones have their answer.
         let request = self.last_request.saturating_sub(rng.below(3) as u64);
         self.log.push(format!("cancel {request}"));
-        self.stage.machine.handle_cancel(self.stage.now, RequestId(request));
+        self.stage.machine.handle_cancel(RequestId(request));
     }
 
     fn extend(&mut self, rng: &mut Rng) {
@@ -71,7 +71,7 @@ impl World {
         self.log.push(format!("release {request:?} of {won}"));
         self.stage.holds.remove(&won);
         self.held.remove(&won);
-        self.stage.machine.handle_release(self.stage.now, request, attempt);
+        self.stage.machine.handle_release(self.stage.now, request, attempt, false);
     }
 
     fn any_hold(&self, rng: &mut Rng) -> Option<(u64, AttemptId)> {
