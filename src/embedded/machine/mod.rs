@@ -133,10 +133,14 @@ impl Machine {
             Ok(command) if state.only_listens() && !command.while_listening() => {
                 Reply::error(format!("ERR Can't execute '{}': {LISTENS}", command.name))
             }
-            Ok(command) => match command.run {
-                Run::Server(run) => run(&mut self.server, &call),
-                Run::Script(run) => run(&mut self.engine, &mut self.server, &call),
-            },
+            Ok(command) => {
+                let reply = match command.run {
+                    Run::Server(run) => run(&mut self.server, &call),
+                    Run::Script(run) => run(&mut self.engine, &mut self.server, &call),
+                };
+                self.server.count(command);
+                reply
+            }
         };
         self.server.answer(client, &reply);
     }

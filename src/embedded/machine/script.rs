@@ -72,7 +72,11 @@ fn called(server: &mut Server, call: &Call<'_>) -> Reply {
         _ if !command.takes(call.arguments.len()) => {
             Reply::error("ERR Wrong number of args calling Redis command from script")
         }
-        Run::Server(run) if command.in_scripts => run(server, call),
+        Run::Server(run) if command.in_scripts => {
+            let reply = run(server, call);
+            server.count(command);
+            reply
+        }
         _ => Reply::error("ERR This Redis command is not allowed from script"),
     }
 }

@@ -1,12 +1,11 @@
 //! Who the server is, who is connected to it, and what it tells of itself.
 
 use super::client::Client;
-use super::command::Call;
+use super::command::{Call, Command};
 use super::keyspace::{DATABASES, Keyspace};
 use super::reply::Reply;
 use super::{ClientId, Output};
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Write;
 use std::time::Duration;
 
 /// The version whose answers these are.
@@ -26,6 +25,8 @@ pub(super) struct Server {
     pub(super) databases: Vec<Keyspace>,
     pub(super) clients: BTreeMap<ClientId, Client>,
     pub(super) outputs: VecDeque<Output>,
+    /// How often each command was executed.
+    calls: BTreeMap<&'static str, u64>,
     last_client: u64,
     run_id: String,
     replication_id: String,
@@ -39,6 +40,7 @@ impl Server {
             databases: Vec::new(),
             clients: BTreeMap::new(),
             outputs: VecDeque::new(),
+            calls: BTreeMap::new(),
             last_client: 0,
             run_id: String::new(),
             replication_id: String::new(),
@@ -55,6 +57,7 @@ impl Server {
         }
         self.clients.clear();
         self.outputs.clear();
+        self.calls.clear();
         self.last_client = 0;
         self.run_id = self.draw_id();
         self.replication_id = self.draw_id();
@@ -88,6 +91,11 @@ impl Server {
             self.outputs.push_back(Output::Close(client));
         }
         was_there
+    }
+
+    /// Notes that a command was executed.
+    pub(super) fn count(&mut self, command: &Command) {
+        *self.calls.entry(command.name).or_default() += 1;
     }
 
     /// Forty hex digits.
@@ -127,27 +135,33 @@ impl Server {
             self.replication_id, 0,
         )
     }
+
+    /// Without the times: nothing here takes any.
+    fn section_commandstats(&self) -> String {
+        let line = |(name, calls): (&&str, &u64)| format!("cmdstat_{name}:calls={calls}\r\n");
+        let lines: String = self.calls.iter().map(line).collect();
+        format!("# Commandstats\r\n{lines}")
+    }
 }
 
-/// `INFO [section ...]`: server and replication are all there is.
+/// `INFO [section ...]`: server, replication and commandstats are all there is.
 pub(super) fn info(server: &mut Server, call: &Call<'_>) -> Reply {
-    let wanted = |section: &str| {
+    let wanted = |names: &[&str]| {
         let named = |argument: &Vec<u8>| {
             let argument = argument.to_ascii_lowercase();
-            argument == section.as_bytes()
-                || [&b"default"[..], b"all", b"everything"].contains(&&*argument)
+            names.iter().any(|name| name.as_bytes() == argument)
         };
-        call.arguments.len() == 1 || call.arguments[1..].iter().any(named)
+        call.arguments[1..].iter().any(named)
     };
-    let mut text = String::new();
-    if wanted("server") {
-        text += &server.section_server(call.now);
-    }
-    if wanted("replication") {
-        let gap = if text.is_empty() { "" } else { "\r\n" };
-        let _infallible = write!(text, "{gap}{}", server.section_replication());
-    }
-    Reply::Text(text.into())
+    let all = wanted(&["all", "everything"]);
+    let default = all || call.arguments.len() == 1 || wanted(&["default"]);
+    let sections = [
+        (default || wanted(&["server"])).then(|| server.section_server(call.now)),
+        (default || wanted(&["replication"])).then(|| server.section_replication()),
+        (all || wanted(&["commandstats"])).then(|| server.section_commandstats()),
+    ];
+    let sections: Vec<String> = sections.into_iter().flatten().collect();
+    Reply::Text(sections.join("\r\n").into())
 }
 
 pub(super) fn time(_: &mut Server, call: &Call<'_>) -> Reply {

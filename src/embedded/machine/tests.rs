@@ -34,6 +34,25 @@ fn the_same_seed_gives_the_same_master_and_another_one_another() {
 }
 
 #[test]
+fn every_executed_command_counts_those_within_scripts_too() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    ask(&mut machine, client, &["SET", "a", "token", "PX", "1000"]);
+    ask(&mut machine, client, &["EVAL", "return redis.call('set', 'a', 'b')", "0"]);
+    ask(&mut machine, client, &["SET", "too few"]);
+    ask(&mut machine, client, &["CLIENT", "ID"]);
+    let lines = "# Commandstats\r\ncmdstat_client|id:calls=1\r\ncmdstat_eval:calls=1\r\n\
+                 cmdstat_set:calls=2\r\n";
+    let expected = format!("${}\r\n{lines}\r\n", lines.len());
+    assert_eq!(ask(&mut machine, client, &["INFO", "commandstats"]), expected);
+    assert!(!ask(&mut machine, client, &["INFO"]).contains("cmdstat"));
+    machine.restart(true, NOW);
+    let client = machine.open();
+    let none = "$16\r\n# Commandstats\r\n\r\n";
+    assert_eq!(ask(&mut machine, client, &["INFO", "commandstats"]), none);
+}
+
+#[test]
 fn a_restart_is_another_process_with_or_without_the_keys() {
     for keep in [true, false] {
         let mut machine = Machine::new(1, NOW);
