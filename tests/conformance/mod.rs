@@ -1,8 +1,12 @@
 //! What every back end must pass, whatever it runs its masters on: redis-server processes, masters
-//! in this process, containers. One claim is one function; `conformance!(Backend)` makes a test of
-//! each, so that a back end that is added later can't leave one out.
+//! in this process, containers. One claim is one function, and there is one list of them, so that
+//! a back end that is added later can't leave one out: `conformance!(Backend)` makes a test of
+//! each claim, `claims!(Backend)` a list for a back end that is costly to start.
 //!
 //! A claim looks at the masters only through [`Cluster::ask`], never through the crate under test.
+
+// A test binary uses one of the two forms.
+#![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod failing;
 pub(crate) mod holding;
@@ -14,6 +18,7 @@ pub(crate) use crate::support::poll::eventually;
 use quorumlock::error::LostReason;
 use quorumlock::{AcquireError, ExtendError, Guard, Redlock, RedlockBuilder};
 use redis::{Cmd, FromRedisValue, Value};
+use std::pin::Pin;
 use std::time::Duration;
 
 /// Long enough for anything that will happen, on a busy machine.
@@ -70,6 +75,14 @@ pub(crate) trait Cluster {
     /// The remaining life of a key in milliseconds, or what PTTL says instead (-1, -2).
     async fn pttl(&self, node: usize, key: &str) -> i64 {
         self.read(node, redis::cmd("PTTL").arg(key)).await
+    }
+
+    /// How often a master has executed a command.
+    async fn calls(&self, node: usize, command: &str) -> u64 {
+        let stats: String = self.read(node, redis::cmd("INFO").arg("commandstats")).await;
+        let wanted = format!("cmdstat_{command}:calls=");
+        let calls = stats.lines().find_map(|line| line.strip_prefix(&wanted)).unwrap_or("0");
+        calls.split(',').next().unwrap().parse().unwrap()
     }
 
     /// What another client would do with the key.
@@ -130,10 +143,13 @@ pub(crate) async fn assert_gone(guard: &Guard) {
     assert!(!guard.is_valid());
 }
 
-/// A test for each claim, against the back end that is named.
-macro_rules! conformance {
-    ($backend:ident) => {
-        $crate::conformance::conformance! { $backend:
+/// One claim, by its name.
+pub(crate) type Claim = (&'static str, fn() -> Pin<Box<dyn Future<Output = ()>>>);
+
+/// Hands the claims to another macro of this module, with the back end.
+macro_rules! each_claim {
+    ($form:ident $backend:ident) => {
+        $crate::conformance::$form! { $backend:
             taking {
                 an_acquire_sets_one_token_with_the_ttl_on_every_master,
                 two_clients_exclude_each_other,
@@ -177,6 +193,14 @@ macro_rules! conformance {
             }
         }
     };
+}
+pub(crate) use each_claim;
+
+/// A test for each claim, against the back end that is named.
+macro_rules! conformance {
+    ($backend:ident) => {
+        $crate::conformance::each_claim! { conformance $backend }
+    };
     ($backend:ident: $($module:ident { $($claim:ident,)+ })+) => {
         $(mod $module {
             $(#[tokio::test]
@@ -187,3 +211,17 @@ macro_rules! conformance {
     };
 }
 pub(crate) use conformance;
+
+/// Every [`Claim`] about the back end that is named, to be run one after the other.
+macro_rules! claims {
+    ($backend:ident) => {
+        $crate::conformance::each_claim! { claims $backend }
+    };
+    ($backend:ident: $($module:ident { $($claim:ident,)+ })+) => {
+        [$($((
+            concat!(stringify!($module), "::", stringify!($claim)),
+            || Box::pin($crate::conformance::$module::$claim::<$crate::$backend>()),
+        ),)+)+]
+    };
+}
+pub(crate) use claims;

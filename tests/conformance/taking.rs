@@ -86,14 +86,12 @@ pub(crate) async fn whoever_waits_is_next_when_the_holder_releases<B: Backend>()
     let cluster = B::masters(3).await;
     let (one, two) = (cluster.client().await, cluster.client().await);
     let guard = one.acquire("r").ttl(LONG).await.unwrap();
+    cluster.eventually_held_by("r", &all(&cluster)).await;
+    let first = cluster.calls(0, "set").await;
     let waiting = tokio::spawn(two.acquire("r").wait(SOON).into_future());
     // It has asked and was refused: only then has it something to wait for.
-    let refused = async || {
-        let stats: String = cluster.read(0, redis::cmd("INFO").arg("commandstats")).await;
-        let sets = stats.lines().find_map(|line| line.strip_prefix("cmdstat_set:calls="));
-        sets.is_some_and(|sets| !sets.starts_with("1,"))
-    };
-    eventually("the second client has asked", SOON, refused).await;
+    let asked = async || cluster.calls(0, "set").await > first;
+    eventually("the second client has asked", SOON, asked).await;
     assert!(!waiting.is_finished());
     guard.release().await;
     let began = Instant::now();

@@ -1,0 +1,108 @@
+//! The conformance suite against embedded masters, on ports and in memory.
+
+#![cfg(feature = "embedded")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod conformance;
+mod support;
+
+use conformance::{Backend, Cluster};
+use quorumlock::embedded::{Masters, Memory};
+use quorumlock::{Redlock, RedlockBuilder};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, IntoConnectionInfo, RedisConnectionInfo, Value};
+
+/// Masters that are reached over TCP, as a server is.
+struct OnPorts(Masters);
+
+/// Masters without a port.
+struct InMemory(Masters);
+
+impl Backend for OnPorts {
+    type Cluster = Self;
+
+    async fn masters(n: usize) -> Self {
+        Self(Masters::start(n).await.unwrap())
+    }
+}
+
+impl Backend for InMemory {
+    type Cluster = Self;
+
+    async fn masters(n: usize) -> Self {
+        Self(Masters::start_in_memory(n).await.unwrap())
+    }
+}
+
+fn login(database: i64) -> RedisConnectionInfo {
+    RedisConnectionInfo::default().set_db(database)
+}
+
+impl Cluster for OnPorts {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn builder_in(&self, database: i64) -> RedlockBuilder {
+        let urls = self.0.urls();
+        Redlock::builder().nodes(urls.iter().map(|url| format!("{url}/{database}")))
+    }
+
+    async fn ask(&self, node: usize, command: &Cmd) -> Value {
+        let client = Client::open(self.0[node].url()).unwrap();
+        let connection = client.get_multiplexed_async_connection().await.unwrap();
+        answer(connection, command).await
+    }
+
+    async fn kill(&self, node: usize) {
+        self.0[node].kill();
+    }
+
+    async fn restart(&self, node: usize) {
+        self.0[node].restart(Memory::Lost).unwrap();
+    }
+}
+
+impl Cluster for InMemory {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn builder_in(&self, database: i64) -> RedlockBuilder {
+        self.0.iter().fold(Redlock::builder(), |builder, master| {
+            let name = master.url().into_connection_info().unwrap();
+            builder.node_via(name.set_redis_settings(login(database)), master.dialer())
+        })
+    }
+
+    async fn ask(&self, node: usize, command: &Cmd) -> Value {
+        let stream = self.0[node].dialer()().await.unwrap();
+        let (login, config) = (login(0), AsyncConnectionConfig::default());
+        let connecting = MultiplexedConnection::new_with_config(&login, stream, config);
+        let (connection, driver) = connecting.await.unwrap();
+        let driver = tokio::spawn(driver);
+        let answer = answer(connection, command).await;
+        driver.abort();
+        answer
+    }
+
+    async fn kill(&self, node: usize) {
+        self.0[node].kill();
+    }
+
+    async fn restart(&self, node: usize) {
+        self.0[node].restart(Memory::Lost).unwrap();
+    }
+}
+
+async fn answer(mut connection: MultiplexedConnection, command: &Cmd) -> Value {
+    connection.send_packed_command(command).await.unwrap()
+}
+
+mod on_ports {
+    crate::conformance::conformance!(OnPorts);
+}
+
+mod in_memory {
+    crate::conformance::conformance!(InMemory);
+}
