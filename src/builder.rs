@@ -52,6 +52,9 @@ struct Node {
     transport: Option<Transport>,
 }
 
+/// What comes of the first try to connect to every node.
+pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
+
 impl RedlockBuilder {
     pub(crate) fn new() -> Self {
         Self { nodes: Vec::new(), tls: None, config: Config::default() }
@@ -203,18 +206,27 @@ impl RedlockBuilder {
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
+        let (redlock, driver, connected) = self.prepare(clock)?;
+        tokio::spawn(driver);
+        connected.await.map_err(|_| Closed::SHUT_DOWN)??;
+        Ok(redlock)
+    }
+
+    /// All but the running of it: the driver tells `connected` when every node has answered or
+    /// failed.
+    pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
         self.config.check()?;
         let addresses = self.addresses()?;
         if OsRandom.bits().is_none() {
             let problem = "the operating system gives no random bytes for tokens";
-            return Err(Invalid::new("randomness", problem).into());
+            return Err(Invalid::new("randomness", problem));
         }
         let membership =
             Membership::of(addresses.len()).ok_or_else(|| too_many(addresses.len()))?;
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        if tokio::runtime::Handle::try_current().is_err() {
             let problem = "connect() must be awaited on a tokio runtime with I/O and time enabled";
-            return Err(Invalid::new("runtime", problem).into());
-        };
+            return Err(Invalid::new("runtime", problem));
+        }
 
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
         let settings = self.config.settings(membership);
@@ -226,10 +238,7 @@ impl RedlockBuilder {
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, transports, &self.config, ended.clone());
-        runtime.spawn(driver);
-        let redlock = Redlock::new(self.config, requests, clock, ended);
-        connected.await.map_err(|_| Closed::SHUT_DOWN)??;
-        Ok(redlock)
+        Ok((Redlock::new(self.config, requests, clock, ended), driver, connected))
     }
 
     fn addresses(&self) -> Result<Vec<Address>, Invalid> {
