@@ -264,6 +264,13 @@ impl Coordinator {
         self.sessions.iter().map(Session::debts).sum()
     }
 
+    /// What is remembered of requests, apart from debts.
+    #[cfg(all(test, feature = "embedded"))]
+    pub(crate) fn entries(&self) -> usize {
+        let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
+        requests + usize::from(self.timers.next_at().is_some())
+    }
+
     /// Nodes that answer and say that they cannot be used, with the reason.
     pub(crate) fn faults(&self) -> Vec<(Arc<str>, Fault)> {
         let faulty = |session: &Session| Some((session.name.clone(), session.fault()?.clone()));

@@ -76,6 +76,13 @@ impl Callers {
         }
     }
 
+    /// How many callers and holds are remembered.
+    #[cfg(all(test, feature = "embedded"))]
+    pub(super) fn entries(&self) -> usize {
+        let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
+        requests + self.holds.len() + self.closers.len()
+    }
+
     pub(super) fn holding(&self) -> bool {
         !self.holds.is_empty()
     }

@@ -28,7 +28,7 @@ impl Clock {
         })
     }
 
-    /// Follows `tokio::time::pause` and `advance`.
+    /// Follows `tokio::time::pause` and `advance`, and [`Clock::suspend`].
     #[cfg(test)]
     pub(crate) fn tokio() -> Self {
         Self(|| {
@@ -38,13 +38,24 @@ impl Clock {
             let origin = *ORIGIN.get_or_init(std::time::Instant::now);
             let hour_back = Duration::from_secs(3600);
             let since = (tokio::time::Instant::now().into_std() + hour_back) - origin;
-            Instant::from_nanos(0).after(since)
+            Instant::from_nanos(0).after(since).after(SUSPENDED.get())
         })
+    }
+
+    /// The machine sleeps: this thread's clock moves on, and tokio's timers stand still.
+    #[cfg(all(test, feature = "embedded"))]
+    pub(crate) fn suspend(span: Duration) {
+        SUSPENDED.set(SUSPENDED.get() + span);
     }
 
     pub(crate) fn now(self) -> Instant {
         (self.0)()
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static SUSPENDED: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
 }
 
 /// The origin lies this far before the first reading, so that 0 is never a valid `now` and can

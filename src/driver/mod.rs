@@ -284,3 +284,7 @@ impl Drop for Driver {
         self.callers.end_holds(self.clock.now());
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "embedded")]
+mod tests;

@@ -1,0 +1,186 @@
+//! The end of a hold, to the millisecond: who learns of it, and when.
+
+use super::tap::Tap;
+use super::*;
+use crate::error::LostReason;
+use crate::{ExtendError, Guard, Lost, Released};
+use futures::poll;
+use std::pin::pin;
+
+/// How late the driver may look at a clock that has moved while tokio's timers stood still.
+const LATE: Duration = Duration::from_millis(250);
+
+async fn held(redlock: &Redlock) -> Guard {
+    let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
+    settle().await;
+    guard
+}
+
+fn assert_lapsed(lost: &Lost) {
+    assert_eq!((lost.reason(), lost.held_for()), (&LostReason::Lapsed, VALIDITY));
+}
+
+async fn not_extended(guard: &Guard) -> Lost {
+    match guard.extend().await {
+        Err(ExtendError::Lost(lost)) => lost,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_is_told_in_the_moment_of_the_deadline_and_not_before() {
+    let (_masters, redlock) = five_and_client().await;
+    let began = now();
+    let guard = held(&redlock).await;
+    let mut lost = pin!(guard.lost());
+    sleep(VALIDITY - 2 * MS).await;
+    assert_eq!(now(), began.after(VALIDITY - MS));
+    assert!(poll!(lost.as_mut()).is_pending() && guard.is_valid());
+    assert_eq!(guard.remaining(), MS);
+    assert_lapsed(&lost.await);
+    assert_eq!(now(), began.after(VALIDITY));
+    assert!(!guard.is_valid());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_the_answers_took_is_not_held() {
+    let (masters, redlock) = five_and_client().await;
+    let slow = 150 * MS;
+    masters.iter().for_each(|master| master.slow(slow));
+    let began = now();
+    let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
+    assert_eq!(now(), began.after(slow));
+    assert_eq!(guard.remaining(), VALIDITY - slow);
+    assert_eq!(guard.lost().await.held_for(), VALIDITY - slow);
+    assert_eq!(now(), began.after(VALIDITY));
+}
+
+/// Whoever hears of the loss finds the guard invalid; the other way round there is a moment when
+/// the guard is invalid and nobody was told yet.
+#[tokio::test(start_paused = true)]
+async fn a_guard_is_invalid_before_anybody_is_told() {
+    let (_masters, redlock) = five_and_client().await;
+    let guard = held(&redlock).await;
+    let mut lost = pin!(guard.lost());
+    Clock::suspend(guard.remaining() - Duration::from_nanos(1));
+    assert!(guard.is_valid());
+    Clock::suspend(Duration::from_nanos(1));
+    assert!(!guard.is_valid());
+    assert!(poll!(lost.as_mut()).is_pending());
+    assert_lapsed(&lost.await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_slept_longer_than_the_ttl_has_lost_the_lock_and_tells_it_at_once() {
+    let (masters, redlock) = five_and_client().await;
+    for awake in [0, 1, 249, 250, 251, 1_000, 9_000] {
+        let guard = held(&redlock).await;
+        sleep(awake * MS).await;
+        Clock::suspend(TTL + MS);
+        assert!(!guard.is_valid(), "in the first moment after {awake} ms and a sleep");
+        assert_eq!(holders(&masters), [0; 0], "the masters did not sleep");
+        let woken = tokio::time::Instant::now();
+        assert_lapsed(&guard.lost().await);
+        assert!(woken.elapsed() <= LATE, "told after {:?}", woken.elapsed());
+        assert_lapsed(&not_extended(&guard).await);
+        // What others hold by now stays theirs.
+        let next = held(&redlock).await;
+        assert_eq!(guard.release().await, Released::Lost(LostReason::Lapsed));
+        settle().await;
+        assert_eq!(holders(&masters), [0, 1, 2, 3, 4]);
+        next.release().await;
+        settle().await;
+        assert_no_keys(&masters, "after the release");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_slept_less_than_that_still_holds_the_lock() {
+    let (_masters, redlock) = five_and_client().await;
+    let began = now();
+    let guard = held(&redlock).await;
+    for _ in 0..3 {
+        Clock::suspend(VALIDITY / 2);
+        assert!(guard.is_valid());
+        guard.extend().await.unwrap();
+        assert_eq!(guard.remaining(), VALIDITY);
+    }
+    let extended = now();
+    assert_eq!(guard.lost().await.held_for(), extended.after(VALIDITY).since(began));
+    assert_eq!(now(), extended.after(VALIDITY));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_extension_wins_in_the_last_millisecond_and_is_lost_at_the_deadline() {
+    let (masters, redlock) = five_and_client().await;
+    let slow = 100 * MS;
+    for (before, wins) in [(slow + MS, true), (slow, false), (slow / 2, false)] {
+        masters.iter().for_each(|master| master.slow(Duration::ZERO));
+        let began = now();
+        let guard = held(&redlock).await;
+        masters.iter().for_each(|master| master.slow(slow));
+        sleep(guard.remaining() - before).await;
+        let (asked, deadline) = (now(), guard.deadline());
+        if wins {
+            assert!(guard.extend().await.unwrap() > deadline);
+            assert_eq!(now(), asked.after(slow));
+            assert_eq!(guard.remaining(), VALIDITY - slow, "from the first byte on");
+            let told = guard.lost().await;
+            assert_eq!(now(), asked.after(VALIDITY));
+            assert_eq!(told.held_for(), asked.after(VALIDITY).since(began));
+        } else {
+            let (told, refused) =
+                tokio::join!(async { (guard.lost().await, now()) }, not_extended(&guard));
+            assert_lapsed(&told.0);
+            assert_eq!(told.1, began.after(VALIDITY), "nobody waits for the answers");
+            assert_lapsed(&refused);
+            assert_eq!(holders(&masters), [0, 1, 2, 3, 4], "the masters did extend it");
+            assert!(!guard.is_valid() && guard.deadline() == deadline);
+        }
+        guard.release().await;
+        sleep(SECOND).await;
+        assert_no_keys(&masters, "after the release");
+    }
+}
+
+/// The machine has counted a quorum before the deadline; the holder looks after it, and before
+/// the driver has moved it.
+#[tokio::test(start_paused = true)]
+async fn an_extension_that_is_won_after_the_holder_saw_the_lapse_is_lost() {
+    let masters = five().await;
+    let tap = Tap::default();
+    let redlock = connect(tap.builder(&masters)).await;
+    let guard = held(&redlock).await;
+    let (lease, deadline, left) = (guard.lease(), guard.deadline(), guard.remaining());
+    let seen = Arc::new(Mutex::new(None));
+    tap.after(3, {
+        let seen = seen.clone();
+        move || {
+            Clock::suspend(left);
+            *seen.lock().unwrap() = Some(lease.is_valid());
+        }
+    });
+    assert_lapsed(&not_extended(&guard).await);
+    assert_eq!(*seen.lock().unwrap(), Some(false), "the holder looked, and was told");
+    assert_eq!(guard.deadline(), deadline);
+    assert!(!guard.is_valid(), "once false, always false");
+    assert_lapsed(&guard.lost().await);
+    assert_lapsed(&not_extended(&guard).await);
+    assert_eq!(holders(&masters), [0, 1, 2, 3, 4], "the masters did extend it");
+    assert_eq!(guard.release().await, Released::Lost(LostReason::Lapsed));
+    settle().await;
+    assert_no_keys(&masters, "after the release");
+}
+
+/// The same race the other way round: nobody has looked, so the extension counts.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_that_nobody_saw_pass_is_moved_by_an_extension_that_was_won_before_it() {
+    let masters = five().await;
+    let tap = Tap::default();
+    let redlock = connect(tap.builder(&masters)).await;
+    let guard = held(&redlock).await;
+    let left = guard.remaining();
+    tap.after(3, move || Clock::suspend(left));
+    guard.extend().await.unwrap();
+    assert_eq!(guard.remaining(), VALIDITY - left);
+}

@@ -1,0 +1,108 @@
+//! The beginning and the end of a driver: how long they take, and that nothing stays.
+
+use super::*;
+use crate::AcquireError;
+use crate::embedded::Master;
+use crate::error::LostReason;
+use tokio::time::Instant;
+
+/// As long as a shutdown goes on paying: to redial a master once, and for a slow one to answer.
+const LINGER: Duration = CONNECT_TIMEOUT.saturating_add(OPERATION_TIMEOUT.saturating_mul(3));
+
+#[tokio::test(start_paused = true)]
+async fn a_connect_waits_for_silent_masters_as_long_as_its_timeout_and_for_dead_ones_not_at_all() {
+    let masters = five().await;
+    let began = Instant::now();
+    masters[..3].iter().for_each(Master::kill);
+    let redlock = connect(masters.builder()).await;
+    assert_eq!(began.elapsed(), Duration::ZERO);
+    assert!(redlock.try_acquire(KEY).await.unwrap_err().is_no_quorum());
+    masters[3].pause();
+    masters[4].cut_off();
+    connect(masters.builder()).await;
+    assert_eq!(began.elapsed(), CONNECT_TIMEOUT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_without_debts_takes_no_time_and_ends_every_task() {
+    let (masters, redlock) = five_and_client().await;
+    assert_eq!(tasks(), 1 + masters.len(), "a driver, and a connection at each master");
+    let (released, held) =
+        (redlock.acquire("r").await.unwrap(), redlock.acquire(KEY).await.unwrap());
+    released.release().await;
+    let began = Instant::now();
+    let (ended, told) = tokio::join!(redlock.shutdown(), held.lost());
+    ended.unwrap();
+    assert_eq!(told.reason(), &LostReason::Closed);
+    assert_eq!(began.elapsed(), Duration::ZERO);
+    assert!(matches!(redlock.acquire("r").await, Err(AcquireError::Closed(_))));
+    settle().await;
+    assert_eq!(tasks(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_takes_as_long_as_the_last_confirmation() {
+    let (masters, redlock) = five_and_client().await;
+    drop(redlock.acquire(KEY).await.unwrap());
+    for (place, master) in (1..).zip(masters.iter()) {
+        master.slow(40 * place * MS);
+    }
+    let began = Instant::now();
+    redlock.shutdown().await.unwrap();
+    assert_eq!(began.elapsed(), 200 * MS);
+    assert_no_keys(&masters, "after the shutdown");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_no_longer_than_it_says_whatever_is_still_owed() {
+    type Fault = fn(&Master);
+    for fault in [Master::kill as Fault, Master::pause, Master::cut_off] {
+        let (masters, redlock) = five_and_client().await;
+        let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
+        settle().await;
+        masters[1..].iter().for_each(fault);
+        drop(guard);
+        let waiting = tokio::spawn(redlock.acquire("other").into_future());
+        let began = Instant::now();
+        let undrained = redlock.shutdown().await.unwrap_err();
+        assert_eq!((undrained.owed, began.elapsed()), (4, LINGER));
+        assert!(matches!(waiting.await.unwrap(), Err(AcquireError::Closed(_))));
+        drop(masters);
+        settle().await;
+        assert_eq!(tasks(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_redials_a_master_that_has_come_back_and_collects_what_it_owes() {
+    let (masters, redlock) = five_and_client().await;
+    let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
+    settle().await;
+    masters[0].kill();
+    drop(guard);
+    // Long enough for the pause between two dials to have grown beyond the whole shutdown.
+    sleep(5 * SECOND).await;
+    masters[0].restart(crate::embedded::Memory::Kept).unwrap();
+    assert_eq!(holders(&masters), [0]);
+    let began = Instant::now();
+    redlock.shutdown().await.unwrap();
+    assert_eq!(began.elapsed(), Duration::ZERO);
+    assert_no_keys(&masters, "after the shutdown");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_driver_ends_with_its_last_handle_once_its_debts_are_paid() {
+    let (masters, redlock) = five_and_client().await;
+    let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
+    settle().await;
+    masters.iter().for_each(|master| master.slow(100 * MS));
+    drop(redlock);
+    sleep(SECOND).await;
+    assert!(guard.is_valid(), "a guard is a handle");
+    drop(guard);
+    sleep(99 * MS).await;
+    assert_eq!(tasks(), 1 + masters.len());
+    sleep(2 * MS).await;
+    assert_no_keys(&masters, "after the last handle");
+    assert_eq!(tasks(), 0);
+}

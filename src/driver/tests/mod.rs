@@ -1,0 +1,111 @@
+//! The driver that ships, over embedded masters in memory, on tokio's paused clock: time passes
+//! only when everybody waits, so each of these is exact and takes milliseconds.
+
+mod deadlines;
+mod dropped;
+mod endings;
+mod idle;
+mod tap;
+
+use super::Driver;
+use super::clock::Clock;
+use crate::embedded::Masters;
+use crate::quorum::Instant;
+use crate::{Redlock, RedlockBuilder};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+use tokio::time::sleep;
+
+const MS: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+const TTL: Duration = Duration::from_secs(10);
+/// Of that ttl, as far as a holder may rely on it: 1 % and 2 ms are drift.
+const VALIDITY: Duration = Duration::from_millis(9_898);
+const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+const KEY: &str = "orders:42";
+
+/// Five masters, on the same time as everything else here.
+async fn five() -> Masters {
+    let masters = Masters::start_in_memory(5).await.unwrap();
+    for master in masters.iter() {
+        let since = || Duration::from_nanos(Clock::tokio().now().as_nanos());
+        master.set_clock(move || SystemTime::UNIX_EPOCH + since());
+    }
+    masters
+}
+
+async fn connect(builder: RedlockBuilder) -> Redlock {
+    builder.connect_on(Clock::tokio()).await.unwrap()
+}
+
+async fn five_and_client() -> (Masters, Redlock) {
+    let masters = five().await;
+    let redlock = connect(masters.builder()).await;
+    (masters, redlock)
+}
+
+fn now() -> Instant {
+    Clock::tokio().now()
+}
+
+/// Time does not pass before everybody has done what there is to do at present.
+async fn settle() {
+    sleep(MS).await;
+}
+
+/// Which masters hold the lock.
+fn holders(masters: &Masters) -> Vec<usize> {
+    (0..masters.len()).filter(|&node| masters[node].holder(KEY).is_some()).collect()
+}
+
+fn assert_no_keys(masters: &Masters, claim: &str) {
+    for (node, master) in masters.iter().enumerate() {
+        assert_eq!(master.keys(), [""; 0], "{claim}: master {node}");
+    }
+}
+
+/// Tasks that have not ended: the driver, dials, and one for each connection at its master.
+fn tasks() -> usize {
+    tokio::runtime::Handle::current().metrics().num_alive_tasks()
+}
+
+/// A driver that can be looked at while it runs.
+struct Observed {
+    driver: Arc<Mutex<Option<Driver>>>,
+    polls: Arc<AtomicUsize>,
+}
+
+impl Observed {
+    async fn connect(builder: RedlockBuilder) -> (Redlock, Self) {
+        let (redlock, driver, connected) = builder.prepare(Clock::tokio()).unwrap();
+        let driver = Arc::new(Mutex::new(Some(driver)));
+        let observed = Self { driver: driver.clone(), polls: Arc::default() };
+        let polls = observed.polls.clone();
+        tokio::spawn(poll_fn(move |cx| {
+            polls.fetch_add(1, SeqCst);
+            let mut place = driver.lock().unwrap();
+            let polled = Pin::new(place.as_mut().unwrap()).poll(cx);
+            if polled.is_ready() {
+                *place = None;
+            }
+            polled
+        }));
+        connected.await.unwrap().unwrap();
+        (redlock, observed)
+    }
+
+    fn polls(&self) -> usize {
+        self.polls.load(SeqCst)
+    }
+
+    /// What the driver and its machine remember of callers, requests and debts.
+    fn remembered(&self) -> usize {
+        let driver = self.driver.lock().unwrap();
+        let driver = driver.as_ref().unwrap();
+        driver.callers.entries() + driver.machine.entries() + driver.machine.debts()
+    }
+}
