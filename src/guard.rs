@@ -82,7 +82,7 @@ impl Guard {
         self.redlock.send(Message::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),
-            // The hold is over, or will be told so in the same turn of the driver.
+            // The hold is over: it was lost meanwhile, or the driver has ended.
             Err(_) => Err(ExtendError::Lost(self.hold.lost().await)),
         }
     }

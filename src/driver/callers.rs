@@ -57,6 +57,7 @@ pub(crate) struct Callers {
     acquirers: HashMap<RequestId, Acquirer>,
     extenders: HashMap<RequestId, Reply<Result<Instant, ExtendError>>>,
     releasers: HashMap<RequestId, Reply<Released>>,
+    /// Those that are not over.
     holds: HashMap<AttemptId, Arc<Hold>>,
     closers: Vec<Reply<()>>,
     closing: bool,
@@ -175,6 +176,7 @@ impl Callers {
                     }
                 }
                 Event::Lost { attempt, loss } => {
+                    // What is over need not be watched; its guard knows the rest by itself.
                     if let Some(hold) = self.holds.remove(&attempt) {
                         hold.end(clock.now(), reason(loss));
                     }
@@ -216,6 +218,7 @@ impl Callers {
         result: Result<Instant, NotExtended>,
     ) {
         let reply = request.and_then(|request| self.extenders.remove(&request));
+        // A hold that is over: its guard reads the dropped reply as that.
         let Some(hold) = self.holds.get(&attempt) else { return };
         let result = match result {
             Ok(deadline) if hold.extend(deadline) => Ok(deadline),

@@ -3,7 +3,7 @@
 use super::tap::Tap;
 use super::*;
 use crate::error::LostReason;
-use crate::{ExtendError, Guard, Lost, Released};
+use crate::{Guard, Lost, Released};
 use futures::poll;
 use std::pin::pin;
 
@@ -18,13 +18,6 @@ async fn held(redlock: &Redlock) -> Guard {
 
 fn assert_lapsed(lost: &Lost) {
     assert_eq!((lost.reason(), lost.held_for()), (&LostReason::Lapsed, VALIDITY));
-}
-
-async fn not_extended(guard: &Guard) -> Lost {
-    match guard.extend().await {
-        Err(ExtendError::Lost(lost)) => lost,
-        other => panic!("{other:?}"),
-    }
 }
 
 #[tokio::test(start_paused = true)]

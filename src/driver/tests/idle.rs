@@ -1,7 +1,9 @@
 //! What a driver does when there is nothing to do, and what it remembers of what was done.
 
 use super::*;
+use crate::Released;
 use crate::embedded::{Master, Memory};
+use crate::error::LostReason;
 use futures::future::join_all;
 use tokio::time::timeout;
 
@@ -38,6 +40,31 @@ async fn a_driver_looks_at_the_clock_four_times_a_second_while_a_lock_is_held() 
     guard.release().await;
     let after = polls_within(SECOND, &driver).await;
     assert!(after <= 2, "{after} polls");
+}
+
+/// However long its guard is kept, or for ever if that is leaked.
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_is_lost_is_not_watched_and_only_its_attempt_is_remembered() {
+    let masters = five().await;
+    let (redlock, driver) = Observed::connect(masters.builder()).await;
+    let lapsed = redlock.acquire(KEY).ttl(2 * SECOND).await.unwrap();
+    lapsed.lost().await;
+    let after = polls_within(4 * SECOND, &driver).await;
+    assert!(after <= 2, "{after} polls for a lock that has lapsed");
+    assert_eq!(driver.remembered(), 1);
+    assert_eq!(not_extended(&lapsed).await.reason(), &LostReason::Lapsed);
+    let gone = redlock.acquire(KEY).await.unwrap();
+    settle().await;
+    masters.iter().for_each(|master| drop(master.restart(Memory::Lost)));
+    sleep(SECOND).await;
+    let lost = not_extended(&gone).await;
+    assert!(matches!(lost.reason(), LostReason::QuorumGone(_)), "{lost}");
+    assert_eq!(gone.check().unwrap_err(), lost);
+    assert_eq!(driver.remembered(), 2);
+    assert_eq!(gone.release().await, Released::Lost(lost.reason().clone()));
+    drop(lapsed);
+    settle().await;
+    assert_eq!(driver.remembered(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,7 +11,7 @@ use super::Driver;
 use super::clock::Clock;
 use crate::embedded::Masters;
 use crate::quorum::Instant;
-use crate::{Redlock, RedlockBuilder};
+use crate::{ExtendError, Guard, Lost, Redlock, RedlockBuilder};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -65,6 +65,13 @@ fn holders(masters: &Masters) -> Vec<usize> {
 fn assert_no_keys(masters: &Masters, claim: &str) {
     for (node, master) in masters.iter().enumerate() {
         assert_eq!(master.keys(), [""; 0], "{claim}: master {node}");
+    }
+}
+
+async fn not_extended(guard: &Guard) -> Lost {
+    match guard.extend().await {
+        Err(ExtendError::Lost(lost)) => lost,
+        other => panic!("{other:?}"),
     }
 }
 
