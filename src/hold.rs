@@ -150,6 +150,8 @@ impl Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Barrier;
+    use std::thread;
 
     fn at(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
@@ -176,6 +178,22 @@ mod tests {
         assert_eq!(hold.deadline(), at(100));
         assert!(hold.extend(at(200)));
         assert_eq!(hold.check(at(150)).unwrap(), Duration::from_millis(50));
+    }
+
+    #[test]
+    fn a_lapse_and_an_extension_in_the_same_moment_agree_on_who_was_first() {
+        for _ in 0..1_000 {
+            let (deadline, start) = (SharedDeadline::new(at(100)), Barrier::new(3));
+            let extend = || (start.wait(), deadline.extend(at(200))).1;
+            let look = || (start.wait(), deadline.remaining(at(150)).is_some()).1;
+            let (extended, held) = thread::scope(|scope| {
+                let (extending, looking) =
+                    (scope.spawn(extend), [look; 2].map(|one| scope.spawn(one)));
+                (extending.join().unwrap(), looking.map(|one| one.join().unwrap()))
+            });
+            assert_eq!(held, [extended; 2]);
+            assert_eq!(deadline.remaining(at(120)).is_some(), extended, "and so for good");
+        }
     }
 
     #[test]
