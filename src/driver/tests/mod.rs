@@ -5,6 +5,7 @@ mod deadlines;
 mod dropped;
 mod endings;
 mod idle;
+mod keeping;
 mod tap;
 
 use super::Driver;

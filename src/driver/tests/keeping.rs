@@ -1,0 +1,59 @@
+//! A keeper at work: to the millisecond, through a sleep of the machine, and at its end.
+
+use super::*;
+use crate::error::LostReason;
+
+#[tokio::test(start_paused = true)]
+async fn a_kept_lock_ends_with_max_hold_to_the_millisecond() {
+    let (masters, redlock) = five_and_client().await;
+    let (began, most) = (now(), 60 * SECOND);
+    let guard = redlock.acquire(KEY).ttl(TTL).max_hold(most).await.unwrap();
+    sleep(most - 2 * MS).await;
+    assert!(guard.is_valid());
+    let lost = guard.lost().await;
+    assert_eq!((now(), lost.held_for()), (began.after(most), most));
+    assert_eq!(lost.reason(), &LostReason::Lapsed);
+    drop(guard);
+    settle().await;
+    assert_no_keys(&masters, "after the end");
+}
+
+/// The keeper was due while the machine slept, before the deadline: it must not be made up for.
+#[tokio::test(start_paused = true)]
+async fn a_keeper_that_slept_through_the_deadline_extends_nothing() {
+    let (masters, redlock) = five_and_client().await;
+    for awake in [1, 249, 3_000, 3_333, 3_334, 5_000, 20_000] {
+        let guard = redlock.acquire(KEY).ttl(TTL).keep_alive().await.unwrap();
+        sleep(awake * MS).await;
+        let asked = masters[0].time_to_live(KEY).unwrap();
+        let slept = guard.remaining();
+        Clock::suspend(slept);
+        assert!(!guard.is_valid());
+        let woken = now();
+        let lost = guard.lost().await;
+        assert_eq!(lost.reason(), &LostReason::Lapsed);
+        settle().await;
+        let expected = asked.checked_sub(slept + now().since(woken));
+        assert_eq!(masters[0].time_to_live(KEY), expected, "no life was prolonged");
+        drop(guard);
+        settle().await;
+        assert_no_keys(&masters, &format!("slept after {awake} ms"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_keeper_ends_with_its_guard_also_while_it_extends() {
+    let masters = five().await;
+    let (redlock, driver) = Observed::connect(masters.builder()).await;
+    masters.iter().for_each(|master| master.slow(5 * MS));
+    let third = TTL / 3;
+    for held in [MS, third - MS, third, third + MS, third + 4 * MS, third + 9 * MS, 3 * TTL] {
+        let guard = redlock.acquire(KEY).ttl(TTL).keep_alive().await.unwrap();
+        sleep(held).await;
+        assert!(guard.is_valid());
+        drop(guard);
+        sleep(OPERATION_TIMEOUT).await;
+        assert_no_keys(&masters, &format!("held for {held:?}"));
+        assert_eq!(driver.remembered(), 0);
+    }
+}
