@@ -4,6 +4,7 @@ use super::*;
 use crate::AcquireError;
 use crate::embedded::Master;
 use crate::error::LostReason;
+use std::future::IntoFuture;
 use tokio::time::Instant;
 
 /// As long as a shutdown goes on paying: to redial a master once, and for a slow one to answer.
@@ -105,4 +106,46 @@ async fn a_driver_ends_with_its_last_handle_once_its_debts_are_paid() {
     sleep(2 * MS).await;
     assert_no_keys(&masters, "after the last handle");
     assert_eq!(tasks(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_win_on_its_way_is_taken_back_by_a_shutdown_and_told_as_closed() {
+    let (masters, redlock) = five_and_client().await;
+    let mut acquire = Box::pin(redlock.acquire(KEY).into_future());
+    assert!(futures::poll!(&mut acquire).is_pending());
+    settle().await;
+    assert_eq!(holders(&masters).len(), 5, "won, and not yet picked up");
+    redlock.shutdown().await.unwrap();
+    assert!(matches!(acquire.await, Err(AcquireError::Closed(_))));
+    assert_no_keys(&masters, "taken back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_win_on_its_way_when_the_driver_dies_is_told_as_closed() {
+    let masters = five().await;
+    let (redlock, observed) = Observed::connect(masters.builder()).await;
+    let mut acquire = Box::pin(redlock.acquire(KEY).into_future());
+    assert!(futures::poll!(&mut acquire).is_pending());
+    settle().await;
+    observed.driver.lock().unwrap().as_mut().unwrap().callers.end_holds(now());
+    assert!(matches!(acquire.await, Err(AcquireError::Closed(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dial_that_panics_is_a_dial_that_failed() {
+    let masters = five().await;
+    let builder = masters.builder();
+    let dials = Arc::new(AtomicUsize::new(0));
+    let counted = dials.clone();
+    let builder = builder.node_via("redis://10.0.0.6", move || {
+        counted.fetch_add(1, SeqCst);
+        async { panic!("on purpose") as std::io::Result<tokio::io::DuplexStream> }
+    });
+    let redlock = connect(builder).await;
+    sleep(SECOND).await;
+    assert!(dials.load(SeqCst) > 2, "it is dialled again");
+    redlock.acquire(KEY).await.unwrap().release().await;
+    masters[..3].iter().for_each(Master::kill);
+    let told = redlock.try_acquire(KEY).await.unwrap_err().to_string();
+    assert!(told.contains("10.0.0.6:6379 down (the dial panicked)"), "{told}");
 }
