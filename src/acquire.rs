@@ -145,16 +145,24 @@ impl IntoFuture for Acquire {
     type IntoFuture = AcquireFuture;
 
     fn into_future(self) -> AcquireFuture {
-        AcquireFuture { acquire: self, waiting: None }
+        AcquireFuture { acquire: self, state: State::Unasked }
     }
 }
 
-/// The future of an [`Acquire`]: asks at the first poll, cancels when dropped.
+/// The future of an [`Acquire`]: asks at the first poll, cancels when dropped. Polled again after it
+/// has completed, it stays pending and asks nothing.
 #[must_use = "futures do nothing unless polled"]
 #[derive(Debug)]
 pub struct AcquireFuture {
     acquire: Acquire,
-    waiting: Option<Waiting>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Unasked,
+    Waiting(Waiting),
+    Done,
 }
 
 #[derive(Debug)]
@@ -182,16 +190,19 @@ impl Future for AcquireFuture {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let waiting = match &mut this.waiting {
-            Some(waiting) => waiting,
-            None => match this.ask() {
-                Ok(waiting) => this.waiting.insert(waiting),
-                Err(invalid) => return Poll::Ready(Err(invalid.into())),
-            },
-        };
+        if matches!(this.state, State::Unasked) {
+            match this.ask() {
+                Ok(waiting) => this.state = State::Waiting(waiting),
+                Err(invalid) => {
+                    this.state = State::Done;
+                    return Poll::Ready(Err(invalid.into()));
+                }
+            }
+        }
+        let State::Waiting(waiting) = &mut this.state else { return Poll::Pending };
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
         let began = waiting.began;
-        this.waiting = None;
+        this.state = State::Done;
         Poll::Ready(match answer {
             // The lock may have lapsed on its way here.
             Ok(Ok(guard)) if !guard.pick_up() => Err(Closed::SHUT_DOWN.into()),
@@ -207,7 +218,7 @@ impl Future for AcquireFuture {
 
 impl Drop for AcquireFuture {
     fn drop(&mut self) {
-        if let Some(waiting) = &self.waiting {
+        if let State::Waiting(waiting) = &self.state {
             self.acquire.redlock.send(Message::Cancel(waiting.request));
         }
     }

@@ -260,13 +260,13 @@ impl RedlockBuilder {
             let info = node.info.as_ref().map_err(|problem| invalid(problem))?;
             let mut address =
                 Address::from_info(info, self.tls.as_ref()).map_err(|problem| invalid(&problem))?;
+            if let Some(transport) = &node.transport {
+                address.transport = transport.clone();
+            }
             if let Some(twin) = addresses.iter().position(|other| other.same_place(&address)) {
                 let (name, twin) = (&address.name, twin + 1);
                 let problem = format!("{name} is node {twin} already: name each master once");
                 return Err(invalid(&problem));
-            }
-            if let Some(transport) = &node.transport {
-                address.transport = transport.clone();
             }
             addresses.push(address);
         }

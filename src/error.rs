@@ -317,7 +317,8 @@ impl Lost {
         &self.reason
     }
 
-    /// For how long it was held: work begun within this time was protected.
+    /// From the win to the loss: to the deadline, or to the moment when a quorum was known to be
+    /// gone, which may have been some time after it went.
     #[must_use]
     pub const fn held_for(&self) -> Duration {
         self.held_for

@@ -25,6 +25,7 @@ mod hold;
 mod quorum;
 mod redlock;
 pub mod report;
+mod resource;
 mod run;
 
 pub use acquire::{Acquire, AcquireFuture};
@@ -32,4 +33,5 @@ pub use builder::RedlockBuilder;
 pub use error::{AcquireError, ConnectError, ExtendError, Lost};
 pub use guard::{Deadline, Guard, Lease, Released};
 pub use redlock::Redlock;
+pub use resource::IntoResource;
 pub use run::RunError;

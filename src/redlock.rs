@@ -8,9 +8,11 @@ use crate::driver::Message;
 use crate::driver::clock::Clock;
 use crate::error::NotDrained;
 use crate::quorum::Instant;
+use crate::resource::IntoResource;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -82,8 +84,8 @@ impl Redlock {
     /// # drop(guard);
     /// # Ok(()) }
     /// ```
-    pub fn acquire(&self, resource: impl Into<Arc<str>>) -> Acquire {
-        Acquire::new(self.clone(), resource.into(), Some(self.shared.config.wait))
+    pub fn acquire(&self, resource: impl IntoResource) -> Acquire {
+        Acquire::new(self.clone(), resource.into_resource(), Some(self.shared.config.wait))
     }
 
     /// Makes one attempt, and does not wait while somebody else holds the lock. The same options
@@ -104,8 +106,8 @@ impl Redlock {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn try_acquire(&self, resource: impl Into<Arc<str>>) -> Acquire {
-        Acquire::new(self.clone(), resource.into(), Some(std::time::Duration::ZERO))
+    pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire {
+        Acquire::new(self.clone(), resource.into_resource(), Some(Duration::ZERO))
     }
 
     /// Ends this coordinator, for all clones: waits until every release and rollback that is owed

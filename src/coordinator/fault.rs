@@ -53,6 +53,15 @@ impl Fault {
         }
     }
 
+    /// An error to SELECT: a database that there is none of, or a passing one (BUSY, LOADING).
+    pub(super) fn from_select(error: &str, database: i64) -> Self {
+        let cause = format!("{error}: database {database}");
+        match error.split(' ').next() {
+            Some("ERR" | "NOPERM") => Self::rejected(cause),
+            _ => Self::down(cause),
+        }
+    }
+
     pub(super) fn reason(&self) -> Reason {
         match self.kind {
             FaultKind::Down | FaultKind::Rejected => Reason::Down(self.cause.clone()),

@@ -46,7 +46,12 @@ impl NodeSet {
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
-        (0..Self::CAPACITY).filter(move |&node| self.contains(node))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let node = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            (node < Self::CAPACITY).then_some(node)
+        })
     }
 
     /// A place beyond the capacity is in no set: configuration refuses that many masters.

@@ -253,10 +253,7 @@ impl Session {
             Purpose::Heartbeat => self.heartbeat_answered(&reply),
             Purpose::Hello => self.hello_answered(&reply),
             Purpose::Select => match wire::error(&reply) {
-                Some(error) => {
-                    let database = self.login.database;
-                    Settled::Broken(Fault::rejected(format!("{error}: database {database}")))
-                }
+                Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
                 None => Settled::Nothing,
             },
             Purpose::InfoServer | Purpose::InfoReplication => self.info_answered(&reply),
