@@ -78,11 +78,11 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
 #[test]
 fn every_file_and_command_that_a_document_names_is_there() -> Result<(), Box<dyn Error>> {
     let makefile = read("Makefile")?;
-    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SAFETY.md"] {
         let text = read(document)?;
         let named: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
         let is_path = |name: &&&str| {
-            let folders = ["src/", "tests/", "examples/", "scripts/", ".ci/"];
+            let folders = ["src/", "tests/", "docker/", "examples/", "scripts/", ".ci/"];
             folders.iter().any(|folder| name.starts_with(folder))
         };
         for path in named.iter().filter(is_path) {
