@@ -40,7 +40,7 @@ use tokio::sync::oneshot;
 /// - [`Invalid`]: a resource or a ttl that cannot work; nothing was sent.
 /// - [`Closed`]: this `Redlock` was shut down, or its runtime is gone.
 ///
-/// None of them leaves a lock behind. Contended or without a quorum, it is the error of the last
+/// None of them leaves a lock behind, as long as the runtime lives. Contended or without a quorum, it is the error of the last
 /// attempt that comes out, once the wait is over.
 ///
 /// # Cancel safety

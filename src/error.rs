@@ -23,7 +23,7 @@ use thiserror::Error;
 
 /// Why there is no lock.
 ///
-/// Whichever it is, nothing stays behind: the attempt has been rolled back on every master it may
+/// Whichever it is, nothing stays behind as long as the runtime lives: the attempt has been rolled back on every master it may
 /// have reached, or that rollback is owed and will be made.
 ///
 /// ```no_run

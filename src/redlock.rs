@@ -120,9 +120,9 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`NotDrained`] when masters did not confirm in time, also if that was found by an earlier
-    /// shutdown, or when the runtime went away: as a rule one that is down, and was
-    /// told to delete when it went. Whatever it still has expires by itself.
+    /// [`NotDrained`] when masters did not confirm in time; as a rule one that went down while it was
+    /// told to delete. Whatever it still has expires by itself. The same error again from every later
+    /// call, and when the runtime went away first.
     ///
     /// # Cancel safety
     ///

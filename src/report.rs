@@ -54,8 +54,7 @@ pub enum Answer {
 #[non_exhaustive]
 pub enum Reason {
     /// Somebody holds the lock there. `remaining` is how long the key has yet to live, where the
-    /// master was asked (it is on attempts after the first that another one may follow) and its
-    /// answer was waited for.
+    /// master was asked (it is on attempts after the first) and the key does expire.
     Held {
         /// The remaining life of the other holder's key.
         remaining: Option<Duration>,

@@ -259,7 +259,7 @@ impl Coordinator {
         self.rounds.len()
     }
 
-    /// Rollbacks and releases that no node has answered with an integer yet.
+    /// Rollbacks and releases without an integer for an answer, counted once a node.
     pub(crate) fn debts(&self) -> usize {
         self.sessions.iter().map(Session::debts).sum()
     }
@@ -271,7 +271,7 @@ impl Coordinator {
         requests + usize::from(self.timers.next_at().is_some())
     }
 
-    /// Nodes that answer and say that they cannot be used, with the reason.
+    /// The nodes without a session, and why.
     pub(crate) fn faults(&self) -> Vec<(Arc<str>, Fault)> {
         let faulty = |session: &Session| Some((session.name.clone(), session.fault()?.clone()));
         self.sessions.iter().filter_map(faulty).collect()

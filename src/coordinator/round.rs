@@ -1,7 +1,7 @@
 //! One command to every node, its votes and its stragglers.
 //!
-//! A round belongs to the coordinator, not to the caller's future: it ends when every node has
-//! answered or the operation timeout has passed, also when its verdict came long before.
+//! A round belongs to the coordinator, not to the caller's future. One that was won ends when every
+//! node has answered or the operation timeout has passed, however early its verdict came.
 
 use super::{AttemptId, RequestId};
 use crate::quorum::{Extension, Instant, Tally};
