@@ -33,7 +33,8 @@ pub struct NodeReport {
 pub enum Answer {
     /// To an acquire: the key is set for our token.
     Granted,
-    /// To an acquire: the master definitely did not set the key.
+    /// To an acquire: the master definitely did not set the key. To an extension: it was not asked,
+    /// and may hold our key all the same.
     Refused(Reason),
     /// To an extension: our token is there, and its life was prolonged.
     Held,

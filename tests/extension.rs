@@ -6,7 +6,7 @@
 mod support;
 
 use quorumlock::error::{LostReason, Unextended};
-use quorumlock::report::{Answer, Cause};
+use quorumlock::report::{Answer, Reason};
 use quorumlock::{ExtendError, Guard, Redlock, Released};
 use std::time::{Duration, Instant};
 use support::masters::Masters;
@@ -58,7 +58,8 @@ fn picture(nodes: &[quorumlock::report::NodeReport]) -> String {
         Answer::Held => 'h',
         Answer::Vacant => 'v',
         Answer::Taken => 't',
-        Answer::Unknown(_) => '?',
+        // Not asked is not known either.
+        Answer::Unknown(_) | Answer::Refused(_) => '?',
         Answer::Outstanding => '.',
         other => panic!("no answer to an extension: {other:?}"),
     };
@@ -83,7 +84,7 @@ async fn two_of_five_extended_leaves_the_old_deadline() {
     }
     let down = async || {
         let unextended = unextended(&guard).await;
-        let is_down = |answer: &Answer| matches!(answer, Answer::Unknown(Cause::Down(_)));
+        let is_down = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Down(_)));
         // Decided by the three, whether the two have answered by then or not.
         assert_eq!(picture(&unextended.nodes).replace('.', "h"), "?h?h?");
         unextended.nodes.iter().filter(|node| is_down(&node.answer)).count() == 3
