@@ -1,120 +1,199 @@
-//! Masters to break: redis-server processes that end with the value that started them.
+//! The five masters, of whatever kind can be had, and what happens to them.
 
-use socket2::{Domain, Socket, Type};
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
-use tempfile::TempDir;
+use crate::gate::Gate;
+use crate::nodes;
+use crate::server::Server;
+use quorumlock::RedlockBuilder;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
-/// How long a server may take until it answers.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const MASTERS: usize = 5;
+pub(crate) const QUORUM: usize = MASTERS / 2 + 1;
 
-const NOT_INSTALLED: &str = "redis-server is not on PATH: install Redis 6.2 or later \
-                             (scripts/redis-server does it where there is apt-get)";
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// By `QUORUMLOCK_NODES`; not ours to kill.
+    Named,
+    Servers,
+    #[cfg(feature = "embedded")]
+    Embedded,
+}
 
-/// One redis-server on 127.0.0.1 that keeps nothing. Killed and reaped on drop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Up,
+    Lost,
+    Back,
+}
+
+pub(crate) struct Masters {
+    pub(crate) kind: Kind,
+    all: Vec<Master>,
+}
+
+/// One master.
 pub(crate) struct Master {
-    address: SocketAddr,
-    /// Bound, not listening: keeps the port for the server that comes back.
-    _port: Socket,
-    directory: TempDir,
-    process: Child,
+    pub(crate) url: String,
+    /// Its address without credentials.
+    pub(crate) name: String,
+    body: Body,
+    state: Mutex<State>,
+}
+
+enum Body {
+    Named(Gate),
+    Server(Server),
+    #[cfg(feature = "embedded")]
+    Embedded(quorumlock::embedded::Masters),
+}
+
+impl Masters {
+    /// Those that `QUORUMLOCK_NODES` names, else redis-servers, else embedded ones.
+    pub(crate) async fn choose() -> Result<Self, String> {
+        if std::env::var_os("QUORUMLOCK_NODES").is_some_and(|nodes| !nodes.is_empty()) {
+            return Self::named(&nodes::from_environment()?);
+        }
+        if let Some(all) = servers().await? {
+            return Ok(Self { kind: Kind::Servers, all });
+        }
+        Self::embedded().await
+    }
+
+    fn named(urls: &[String]) -> Result<Self, String> {
+        if urls.len() != MASTERS {
+            let named = urls.len();
+            return Err(format!("QUORUMLOCK_NODES names {named} masters; the play is for five"));
+        }
+        let all = urls.iter().zip(1..).map(|(url, place)| {
+            let gate = Gate::new(url);
+            let gate = gate.map_err(|e| format!("QUORUMLOCK_NODES, address {place}: {e}"))?;
+            Ok(Master::new(url.clone(), gate.name(), Body::Named(gate)))
+        });
+        Ok(Self { kind: Kind::Named, all: all.collect::<Result<_, String>>()? })
+    }
+
+    #[cfg(feature = "embedded")]
+    async fn embedded() -> Result<Self, String> {
+        let mut all = Vec::new();
+        for _ in 0..MASTERS {
+            let one = quorumlock::embedded::Masters::start(1).await;
+            let one = one.map_err(|error| format!("no embedded master: {error}"))?;
+            all.push(Master::local(one[0].url(), Body::Embedded(one)));
+        }
+        Ok(Self { kind: Kind::Embedded, all })
+    }
+
+    #[cfg(not(feature = "embedded"))]
+    #[allow(clippy::unused_async)] // As with the feature.
+    async fn embedded() -> Result<Self, String> {
+        Err("there are no masters. One of these helps:\n  \
+             - build with the masters that need no server: cargo run --example failover --features embedded\n  \
+             - put redis-server 6.2 or later on PATH\n  \
+             - name five masters: QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,..."
+            .to_owned())
+    }
+
+    pub(crate) fn all(&self) -> &[Master] {
+        &self.all
+    }
+
+    /// By its place in the list.
+    pub(crate) fn lose(&self, node: usize) {
+        let master = &self.all[node];
+        match &master.body {
+            Body::Named(gate) => gate.close(),
+            Body::Server(server) => server.kill(),
+            #[cfg(feature = "embedded")]
+            Body::Embedded(one) => one[0].kill(),
+        }
+        master.set(State::Lost);
+    }
+
+    /// Without its memory, if it was killed.
+    pub(crate) async fn bring_back(&self, node: usize) -> Result<(), String> {
+        let master = &self.all[node];
+        match &master.body {
+            Body::Named(gate) => gate.open(),
+            Body::Server(server) => server.come_back().await?,
+            #[cfg(feature = "embedded")]
+            Body::Embedded(one) => one[0]
+                .restart(quorumlock::embedded::Memory::Lost)
+                .map_err(|error| format!("the embedded master does not come back: {error}"))?,
+        }
+        master.set(State::Back);
+        Ok(())
+    }
+
+    pub(crate) fn up(&self) -> usize {
+        self.all.iter().filter(|master| master.state() != State::Lost).count()
+    }
+
+    /// Leaves no process behind, whoever still has a hand on this.
+    pub(crate) fn end(&self) {
+        for master in &self.all {
+            if let Body::Server(server) = &master.body {
+                server.end();
+            }
+        }
+    }
+
+    /// Otherwise a loss is a connection that is cut.
+    pub(crate) const fn can_be_killed(&self) -> bool {
+        !matches!(self.kind, Kind::Named)
+    }
 }
 
 impl Master {
-    /// Starts one; it answers when this returns.
-    pub(crate) fn start() -> Result<Self, String> {
-        let (port, address) = free_port().map_err(|error| format!("no free port: {error}"))?;
-        let directory = tempfile::Builder::new().prefix("quorumlock-").tempdir();
-        let directory = directory.map_err(|error| format!("no temporary directory: {error}"))?;
-        let process = spawn(address, &directory)?;
-        let mut master = Self { address, _port: port, directory, process };
-        master.await_ready()?;
-        Ok(master)
+    fn new(url: String, name: String, body: Body) -> Self {
+        Self { url, name, body, state: Mutex::new(State::Up) }
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("redis://{}", self.address)
+    fn local(url: String, body: Body) -> Self {
+        let name = url.trim_start_matches("redis://").to_owned();
+        Self::new(url, name, body)
     }
 
-    pub(crate) fn port(&self) -> u16 {
-        self.address.port()
+    pub(crate) fn state(&self) -> State {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn is_up(&mut self) -> bool {
-        matches!(self.process.try_wait(), Ok(None))
+    fn set(&self, state: State) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 
-    /// Kills it (SIGKILL): no goodbye, nothing saved.
-    pub(crate) fn kill(&mut self) {
-        let _already_gone = self.process.kill();
-        let _already_reaped = self.process.wait();
-    }
-
-    /// Brings it back on the same port, empty; it answers when this returns.
-    pub(crate) fn come_back(&mut self) -> Result<(), String> {
-        self.kill();
-        self.process = spawn(self.address, &self.directory)?;
-        self.await_ready()
-    }
-
-    fn await_ready(&mut self) -> Result<(), String> {
-        let began = Instant::now();
-        while began.elapsed() < PATIENCE {
-            if let Ok(Some(status)) = self.process.try_wait() {
-                return Err(format!("redis-server on {} ended: {status}", self.address));
-            }
-            if answers(self.address) {
-                return Ok(());
-            }
-            thread::sleep(Duration::from_millis(5));
+    pub(crate) fn add_to(&self, builder: RedlockBuilder) -> RedlockBuilder {
+        match &self.body {
+            Body::Named(gate) => builder.node_via(self.url.as_str(), gate.dialer()),
+            _ => builder.node(self.url.as_str()),
         }
-        Err(format!("redis-server on {} does not answer", self.address))
     }
 }
 
-impl Drop for Master {
-    fn drop(&mut self) {
-        self.kill();
+/// `None` if there is no redis-server here.
+async fn servers() -> Result<Option<Vec<Master>>, String> {
+    let mut servers = Vec::new();
+    for _ in 0..MASTERS {
+        match Server::start()? {
+            Some(server) => servers.push(server),
+            None => return Ok(None),
+        }
     }
+    for server in &servers {
+        server.answers().await?;
+    }
+    let master = |server: Server| Master::local(server.url(), Body::Server(server));
+    Ok(Some(servers.into_iter().map(master).collect()))
 }
 
-/// The bind is exclusive; only afterwards does the socket allow a server beside it.
-fn free_port() -> io::Result<(Socket, SocketAddr)> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
-    socket.set_reuse_address(true)?;
-    let address = socket.local_addr()?.as_socket();
-    let address = address.ok_or_else(|| io::Error::other("the socket has no IPv4 address"))?;
-    Ok((socket, address))
-}
-
-fn spawn(address: SocketAddr, directory: &TempDir) -> Result<Child, String> {
-    let mut command = Command::new("redis-server");
-    command.args(["--bind", "127.0.0.1", "--port", &address.port().to_string()]);
-    command.args(["--save", "", "--appendonly", "no", "--daemonize", "no"]);
-    command.arg("--dir").arg(directory.path());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Ctrl-C in a terminal is for the demonstration, which then ends its masters itself.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => NOT_INSTALLED.to_owned(),
-        _ => format!("redis-server does not start: {error}"),
-    })
-}
-
-fn answers(address: SocketAddr) -> bool {
-    let ask = || -> io::Result<bool> {
-        let limit = Duration::from_millis(200);
-        let mut stream = TcpStream::connect_timeout(&address, limit)?;
-        stream.set_read_timeout(Some(limit))?;
-        stream.write_all(b"PING\r\n")?;
-        let mut reply = [0; 7];
-        stream.read_exact(&mut reply)?;
-        Ok(&reply == b"+PONG\r\n")
-    };
-    ask().unwrap_or(false)
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Named => {
+                "the five masters that QUORUMLOCK_NODES names: cut off, since not ours to kill"
+            }
+            Self::Servers => "five redis-servers, started for this",
+            #[cfg(feature = "embedded")]
+            Self::Embedded => "five embedded masters, since there is no redis-server here",
+        })
+    }
 }

@@ -1,0 +1,194 @@
+//! Where the workers meet, and where it is noted who is inside. It trusts no lock.
+
+use crate::news::{News, Tone};
+use crate::tally::{Ledger, Tally, millis};
+use quorumlock::Lease;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+/// More of one kind would only scroll by.
+const TOLD: u64 = 3;
+
+pub(crate) struct Floor {
+    /// Atomic because Rust insists; a read and a write a while later are not.
+    counter: AtomicU64,
+    /// Bit `n` for worker `n`.
+    inside: AtomicU64,
+    pub(crate) waiting: AtomicUsize,
+    pub(crate) closed: AtomicBool,
+    /// The next to enter is to stay.
+    pub(crate) stay: AtomicBool,
+    pub(crate) stays: Notify,
+    holders: AtomicUsize,
+    strike: Mutex<Option<Strike>>,
+    struck: Notify,
+    ledger: Mutex<Ledger>,
+    lease: Mutex<Option<Lease>>,
+    pub(crate) news: News,
+}
+
+type Strike = Box<dyn FnOnce(usize) + Send>;
+
+/// One worker's time inside.
+pub(crate) struct Visit<'a> {
+    floor: &'a Floor,
+    worker: usize,
+    invited: bool,
+    read: u64,
+}
+
+impl Floor {
+    pub(crate) fn new(news: News) -> Self {
+        Self {
+            counter: AtomicU64::new(0),
+            inside: AtomicU64::new(0),
+            waiting: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+            stay: AtomicBool::new(false),
+            stays: Notify::new(),
+            holders: AtomicUsize::new(0),
+            strike: Mutex::new(None),
+            struck: Notify::new(),
+            ledger: Mutex::new(Ledger::new()),
+            lease: Mutex::new(None),
+            news,
+        }
+    }
+
+    /// Without a lease, it goes in without the lock.
+    pub(crate) fn enter(&self, worker: usize, lease: Option<Lease>) -> Visit<'_> {
+        let invited = lease.is_some();
+        if invited {
+            *locked(&self.lease) = lease;
+            self.holders.fetch_add(1, SeqCst);
+        }
+        let mut ledger = locked(&self.ledger);
+        let others = self.inside.fetch_or(1 << worker, SeqCst);
+        ledger.end_of_stall();
+        if !ledger.quorum {
+            ledger.tally.without_quorum += 1;
+            if ledger.tally.without_quorum <= TOLD {
+                let what = format!("worker {worker} enters WITHOUT A QUORUM");
+                self.news.tell(Tone::Bad, what);
+            }
+        }
+        if others != 0 {
+            ledger.tally.overlaps += 1;
+            if ledger.tally.overlaps <= TOLD {
+                let others = names(others);
+                self.news.tell(Tone::Bad, format!("OVERLAP: worker {worker} beside {others}"));
+            }
+        }
+        if let Some((since, what)) = ledger.awaited_since.take_if(|_| invited) {
+            let after = millis(since.elapsed());
+            self.news.tell(Tone::Good, format!("worker {worker} has the lock, {after} {what}"));
+        }
+        Visit { floor: self, worker, invited, read: self.counter.load(SeqCst) }
+    }
+
+    /// Between two visits of one worker. It hurries if that is how it gets the lock it has just
+    /// released, under a strike.
+    pub(crate) async fn pause(&self, time: Duration) {
+        if locked(&self.strike).is_none() {
+            sleep(time).await;
+        }
+    }
+
+    /// A worker has asked, and has not looked at the answer yet.
+    pub(crate) fn note_ask(&self, worker: usize) {
+        if self.holders.load(SeqCst) == 0
+            && let Some(strike) = locked(&self.strike).take()
+        {
+            strike(worker);
+            self.struck.notify_one();
+        }
+    }
+
+    /// Strikes in the middle of an acquire of a free lock. Told whose it is.
+    pub(crate) async fn strike(&self, strike: impl FnOnce(usize) + Send + 'static) {
+        *locked(&self.strike) = Some(Box::new(strike));
+        self.struck.notified().await;
+    }
+
+    /// Tells of the next worker to enter.
+    pub(crate) fn await_next(&self, what: &'static str) {
+        locked(&self.ledger).awaited_since = Some((Instant::now(), what));
+    }
+
+    /// From here on nobody may enter.
+    pub(crate) fn quorum_is_gone(&self) {
+        let mut ledger = locked(&self.ledger);
+        ledger.end_of_stall();
+        ledger.quorum = false;
+    }
+
+    pub(crate) fn quorum_is_back(&self) {
+        let mut ledger = locked(&self.ledger);
+        ledger.quorum = true;
+        ledger.free_since = (self.inside.load(SeqCst) == 0).then(Instant::now);
+    }
+
+    pub(crate) fn note_failure(&self) {
+        locked(&self.ledger).tally.failed += 1;
+    }
+
+    pub(crate) fn note_loss(&self, told_after: Duration) {
+        locked(&self.ledger).tally.told_after = Some(told_after);
+    }
+
+    /// Whoever is inside or waits comes to an end; nobody asks again.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, SeqCst);
+        locked(&self.ledger).end_of_stall();
+    }
+
+    pub(crate) fn inside(&self) -> Option<String> {
+        let inside = self.inside.load(SeqCst);
+        (inside != 0).then(|| names(inside))
+    }
+
+    /// Of the lock that was won last.
+    pub(crate) fn validity_left(&self) -> Duration {
+        locked(&self.lease).as_ref().map(Lease::remaining).unwrap_or_default()
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        let counter = self.counter.load(SeqCst);
+        Tally { counter, ..locked(&self.ledger).tally.clone() }
+    }
+}
+
+impl Visit<'_> {
+    /// Writes back what was read, plus one.
+    pub(crate) fn write(self) {
+        self.floor.counter.store(self.read + 1, SeqCst);
+        locked(&self.floor.ledger).tally.sections += 1;
+    }
+}
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        let mut ledger = locked(&self.floor.ledger);
+        if self.invited {
+            self.floor.holders.fetch_sub(1, SeqCst);
+        }
+        let leaves = 1 << self.worker;
+        if self.floor.inside.fetch_and(!leaves, SeqCst) == leaves && ledger.quorum {
+            ledger.free_since = Some(Instant::now());
+        }
+    }
+}
+
+fn names(inside: u64) -> String {
+    let workers = (0..u64::BITS).filter(|worker| inside >> worker & 1 == 1);
+    let workers: Vec<String> = workers.map(|worker| worker.to_string()).collect();
+    let s = if workers.len() == 1 { "" } else { "s" };
+    format!("worker{s} {}", workers.join(", "))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,69 @@
+//! A way to a master that can be closed: for masters that are not ours to kill.
+
+use redis::{ConnectionAddr, IntoConnectionInfo};
+use std::io::{self, ErrorKind};
+use tokio::io::{DuplexStream, copy_bidirectional, duplex};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+/// What a mistake is met with: no address, since it may hold a password.
+const PLAIN: &str = "not a redis:// address, and the demonstration takes no others";
+
+/// While it is closed, connections through it are cut and dials refused. The master itself lives
+/// on, with its keys.
+pub(crate) struct Gate {
+    host: String,
+    port: u16,
+    open: watch::Sender<bool>,
+}
+
+impl Gate {
+    pub(crate) fn new(url: &str) -> Result<Self, String> {
+        let info = url.into_connection_info().map_err(|_| PLAIN)?;
+        match info.addr() {
+            ConnectionAddr::Tcp(host, port) => {
+                Ok(Self { host: host.clone(), port: *port, open: watch::Sender::new(true) })
+            }
+            _ => Err(PLAIN.to_owned()),
+        }
+    }
+
+    /// Where it leads, without credentials.
+    pub(crate) fn name(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    pub(crate) fn close(&self) {
+        self.open.send_replace(false);
+    }
+
+    pub(crate) fn open(&self) {
+        self.open.send_replace(true);
+    }
+
+    /// For `RedlockBuilder::node_via`.
+    pub(crate) fn dialer(&self) -> impl Fn() -> Dialing + Send + Sync + 'static {
+        let place = (self.host.clone(), self.port);
+        let gate = self.open.subscribe();
+        move || Box::pin(dial(place.clone(), gate.clone()))
+    }
+}
+
+type Dialing = futures::future::BoxFuture<'static, io::Result<DuplexStream>>;
+
+async fn dial(place: (String, u16), mut gate: watch::Receiver<bool>) -> io::Result<DuplexStream> {
+    if !*gate.borrow() {
+        return Err(io::Error::new(ErrorKind::ConnectionRefused, "cut off by the demonstration"));
+    }
+    let mut master = TcpStream::connect(place).await?;
+    master.set_nodelay(true)?;
+    let (ours, mut theirs) = duplex(64 << 10);
+    tokio::spawn(async move {
+        tokio::select! {
+            biased;
+            _ = gate.wait_for(|open| !open) => {}
+            _ = copy_bidirectional(&mut theirs, &mut master) => {}
+        }
+    });
+    Ok(ours)
+}

@@ -1,0 +1,27 @@
+//! What is worth a line of its own while the demonstration runs.
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Calm,
+    Good,
+    Trouble,
+    Bad,
+}
+
+#[derive(Clone)]
+pub(crate) struct News(UnboundedSender<(Tone, String)>);
+
+pub(crate) type Heard = UnboundedReceiver<(Tone, String)>;
+
+impl News {
+    pub(crate) fn channel() -> (Self, Heard) {
+        let (sender, heard) = unbounded_channel();
+        (Self(sender), heard)
+    }
+
+    pub(crate) fn tell(&self, tone: Tone, what: impl Into<String>) {
+        let _nobody_listens = self.0.send((tone, what.into()));
+    }
+}

@@ -1,0 +1,55 @@
+//! What the workers did, in numbers.
+
+use std::time::{Duration, Instant};
+
+/// What has come of it.
+#[derive(Clone, Default)]
+pub(crate) struct Tally {
+    /// Sections that were finished: the counter was written.
+    pub(crate) sections: u64,
+    pub(crate) overlaps: u64,
+    pub(crate) without_quorum: u64,
+    pub(crate) failed: u64,
+    pub(crate) counter: u64,
+    /// Nobody was inside although there was a quorum.
+    pub(crate) longest_stall: Duration,
+    /// How long after its deadline the holder of a lost lock was told.
+    pub(crate) told_after: Option<Duration>,
+}
+
+impl Tally {
+    pub(crate) fn lost(&self) -> u64 {
+        self.sections.abs_diff(self.counter)
+    }
+}
+
+/// The tally, and what it takes to keep it.
+pub(crate) struct Ledger {
+    pub(crate) tally: Tally,
+    pub(crate) quorum: bool,
+    /// Since then somebody might have been inside, and nobody was.
+    pub(crate) free_since: Option<Instant>,
+    /// The first to enter from now on is worth a line.
+    pub(crate) awaited_since: Option<(Instant, &'static str)>,
+}
+
+impl Ledger {
+    pub(crate) fn new() -> Self {
+        Self {
+            tally: Tally::default(),
+            quorum: true,
+            free_since: Some(Instant::now()),
+            awaited_since: None,
+        }
+    }
+
+    pub(crate) fn end_of_stall(&mut self) {
+        if let Some(since) = self.free_since.take() {
+            self.tally.longest_stall = self.tally.longest_stall.max(since.elapsed());
+        }
+    }
+}
+
+pub(crate) fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}

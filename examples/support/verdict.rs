@@ -1,0 +1,50 @@
+//! Whether it went well.
+
+use crate::news::Tone;
+use crate::show::{paint, say};
+use crate::tally::{Tally, millis};
+use std::io;
+use std::time::Duration;
+
+/// With a quorum up, nobody may be kept out for longer.
+const LONGEST_STALL: Duration = Duration::from_secs(5);
+/// Longer, and the holder of a lost lock was told too late.
+const TOLD_WITHIN: Duration = Duration::from_millis(250);
+
+/// Prints it. `true` if it is good.
+pub(crate) fn tell(tally: &Tally) -> io::Result<bool> {
+    let stall = tally.longest_stall;
+    let told = tally.told_after.map_or_else(|| "never".to_owned(), millis);
+    let rows = [
+        ("sections", tally.sections.to_string(), tally.sections > 0, "counter read, written back"),
+        ("overlaps", tally.overlaps.to_string(), tally.overlaps == 0, "a worker beside another"),
+        ("lost increments", tally.lost().to_string(), tally.lost() == 0, "sections less counter"),
+        (
+            "without quorum",
+            tally.without_quorum.to_string(),
+            tally.without_quorum == 0,
+            "entered while two of five were up",
+        ),
+        (
+            "loss told after",
+            told,
+            tally.told_after.is_some_and(|after| after <= TOLD_WITHIN),
+            "from the deadline to the holder's knowing",
+        ),
+        ("longest stall", millis(stall), stall < LONGEST_STALL, "nobody inside, with a quorum"),
+        ("failed acquires", tally.failed.to_string(), tally.failed == 0, "an error, and no lock"),
+    ];
+    let good = rows.iter().all(|row| row.2);
+    say("")?;
+    for (name, value, well, meaning) in rows {
+        let (tone, mark) = if well { (Tone::Good, "ok ") } else { (Tone::Bad, "BAD") };
+        say(&format!("  {} {name:<16} {value:>8}   {meaning}", paint(tone, mark)))?;
+    }
+    say("")?;
+    say(&match (good, tally.overlaps) {
+        (true, _) => paint(Tone::Good, "  GOOD: one at a time, as long as there was a quorum."),
+        (false, 0) => paint(Tone::Bad, "  BAD: nobody was in another's way, but look at the rest."),
+        (false, _) => paint(Tone::Bad, "  BAD: two were inside at once."),
+    })?;
+    Ok(good)
+}
