@@ -23,7 +23,7 @@ fix: ## mends what lint finds and a machine can mend
 
 demo: ## a lock survives the loss of two of five masters, live; needs nothing but cargo
 	@echo "Builds the example (a minute the first time), then plays it for 23 seconds."
-	cargo run --quiet --locked --release --example failover --features embedded
+	cargo run --quiet --locked --profile demo --example failover --features embedded
 
 bench: ## ratios to bare sockets and to multiplexed connections, on masters that it starts
 	scripts/redis-server
