@@ -38,7 +38,7 @@ pub(crate) fn tell(tally: &Tally) -> io::Result<bool> {
     say("")?;
     for (name, value, well, meaning) in rows {
         let (tone, mark) = if well { (Tone::Good, "ok ") } else { (Tone::Bad, "BAD") };
-        say(&format!("  {} {name:<16} {value:>8}   {meaning}", paint(tone, mark)))?;
+        say(&format!("  {} {name:<16} {value:>9}   {meaning}", paint(tone, mark)))?;
     }
     say("")?;
     say(&match (good, tally.overlaps) {
