@@ -77,6 +77,9 @@ impl Coordinator {
         let deadline = hold.deadline;
         match extension.progress(deadline, now, self.settings.drift) {
             Progress::Pending => {}
+            // No quorum any more, but those that are still out may tell that it is lost, and whoever
+            // reads the report wants to know who held.
+            Progress::Unconfirmed if !complete => {}
             Progress::Extended(_) if *won => {}
             Progress::Extended(extended) => {
                 *won = true;
