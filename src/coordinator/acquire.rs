@@ -297,6 +297,8 @@ impl Coordinator {
             return;
         }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match &one.phase {
+            // Without a pause to wait for, or refused by masters that were no quorum.
+            Phase::Waiting { random: None, .. } => Some(*request),
             Phase::Waiting { failure, .. } if !failure.contended => Some(*request),
             _ => None,
         });

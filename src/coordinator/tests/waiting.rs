@@ -146,3 +146,31 @@ fn while_too_few_are_open_nothing_is_tried_until_they_are_or_the_wait_ends() {
          n3 < -",
     );
 }
+
+#[test]
+fn who_was_refused_and_then_left_without_a_quorum_is_woken_by_it_too() {
+    play(
+        3,
+        "acquire 1 r wait forever
+         n1-3 < SET ..
+         n1 > nil
+         n1 breaks
+         n3 breaks
+         n2 < EVAL ..
+         n2 > nil
+         n2 > 0
+         = -
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > 1
+         n1 < EVAL ..
+         n1-2 < PTTL r
+         n1-2 < SET r #2 NX PX 10000
+         n1 > 0
+         n1-2 > -2
+         n1-2 > ok
+         = acquired 1 ..
+         n3 < DIAL",
+    );
+}
