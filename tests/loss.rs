@@ -18,6 +18,8 @@ use support::witness;
 const SOON: Duration = Duration::from_secs(5);
 /// Between the deadline and the notice, beyond what the runtime itself is late by.
 const NOTICE: Duration = Duration::from_millis(20);
+/// The most that a busy machine explains.
+const HELD_UP: Duration = Duration::from_millis(250);
 /// Two clocks are read one after the other; no notice may come earlier than that explains.
 const READING: Duration = Duration::from_millis(2);
 
@@ -60,12 +62,15 @@ async fn watch(guard: &Guard) -> Notice {
 fn assert_in_time(notices: &[Notice]) {
     for notice in notices {
         let (late, noise) = (notice.late(), notice.noise());
-        assert!(late <= noise + NOTICE, "told {late:?} late, where a timer was {noise:?} late");
+        assert!(late <= noise + HELD_UP, "told {late:?} late, where a timer was {noise:?} late");
         assert!(notice.told + READING >= notice.due, "told before it was due");
     }
     let late: Samples = notices.iter().map(Notice::late).collect();
     let noise: Samples = notices.iter().map(Notice::noise).collect();
     eprintln!("lost() after the deadline: {late}; a timer of the runtime: {noise}");
+    // One thread of two may be held up by whatever else runs here; nineteen of twenty are not.
+    let (late, noise) = (late.percentile(95), noise.percentile(95));
+    assert!(late <= noise + NOTICE, "told {late:?} late, where a timer was {noise:?} late");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
