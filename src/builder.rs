@@ -198,6 +198,11 @@ impl RedlockBuilder {
     ///   credentials, a replica, the same server twice).
     /// - [`Closed`](ConnectError::Closed): the runtime ended meanwhile.
     ///
+    /// # Panics
+    ///
+    /// On a tokio runtime that was built without `enable_time`: tokio panics, and gives no way to
+    /// ask first.
+    ///
     /// # Cancel safety
     ///
     /// Safe: dropped, it closes what it has opened.
