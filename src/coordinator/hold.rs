@@ -213,7 +213,7 @@ impl Coordinator {
 
     fn confirm_release(&mut self, now: Instant, request: RequestId, attempt: &Attempt) {
         let tally = Tally::new(self.settings.membership);
-        let purpose = round::Purpose::Release { request: Some(request), tally };
+        let purpose = round::Purpose::Release { request, tally };
         let timeout = self.settings.round_timeout(attempt.ttl);
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
         for (node, session) in self.sessions.iter().enumerate() {
@@ -248,21 +248,19 @@ impl Coordinator {
     }
 
     pub(super) fn judge_release(&mut self, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(&id) else { return };
-        let round::Purpose::Release { request, tally } = &mut round.purpose else { return };
-        let verdict = tally.verdict();
-        if verdict != Verdict::Pending
-            && let Some(request) = request.take()
-        {
-            let release = if verdict == Verdict::Won {
-                Release::Released
-            } else {
+        let Some(round) = self.rounds.get(&id) else { return };
+        let round::Purpose::Release { request, tally } = &round.purpose else { return };
+        let request = *request;
+        let release = match tally.verdict() {
+            Verdict::Pending => return,
+            Verdict::Won => Release::Released,
+            Verdict::Lost => {
                 let names = self.sessions.iter().map(|session| &session.name);
                 Release::Unconfirmed(round.reports(names))
-            };
-            self.events.push_back(Event::Released { request, release });
-            self.close_round(id);
-        }
+            }
+        };
+        self.events.push_back(Event::Released { request, release });
+        self.close_round(id);
     }
 
     /// The key stays until it expires; nobody extends or deletes it.

@@ -69,14 +69,12 @@ impl Ledger {
         self.owed.push_back(debt);
     }
 
-    /// An integer answered. Says whether that settles the debt.
-    pub(super) fn answered(&mut self, mut debt: Debt, now: Instant, pause: Duration) -> bool {
-        if debt.repeat_until.is_none_or(|until| now >= until) {
-            return true;
+    /// An integer answered: settled, unless it has to be repeated.
+    pub(super) fn answered(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
+        if debt.repeat_until.is_some_and(|until| now < until) {
+            debt.round = None;
+            self.retry(debt, now, pause);
         }
-        debt.round = None;
-        self.retry(debt, now, pause);
-        false
     }
 
     /// An error answered (NOREPLICAS, LOADING, a denied right): still owed, unless the key cannot

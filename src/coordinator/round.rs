@@ -24,7 +24,7 @@ pub(super) enum Purpose {
         won: bool,
     },
     Release {
-        request: Option<RequestId>,
+        request: RequestId,
         tally: Tally,
     },
 }
@@ -50,15 +50,14 @@ pub(super) struct Round {
     pub(super) started: Instant,
     pub(super) timeout_at: Instant,
     answers: Vec<(Answer, Duration)>,
-    /// How long a key has yet to live that may be about to refuse us.
+    /// How long a key has yet to live that may be about to refuse us; empty until a node tells.
     lives: Vec<Option<Duration>>,
 }
 
 impl Round {
     pub(super) fn new(purpose: Purpose, started: Instant, timeout: Duration, nodes: usize) -> Self {
         let answers = vec![(Answer::Outstanding, Duration::ZERO); nodes];
-        let lives = vec![None; nodes];
-        Self { purpose, started, timeout_at: started.after(timeout), answers, lives }
+        Self { purpose, started, timeout_at: started.after(timeout), answers, lives: Vec::new() }
     }
 
     /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
@@ -77,6 +76,7 @@ impl Round {
 
     /// The key on `node` has yet `left` to live; its refusal, if there is one, comes next.
     pub(super) fn note_remaining(&mut self, node: usize, left: Duration) {
+        self.lives.resize(self.answers.len(), None);
         if let Some(life) = self.lives.get_mut(node) {
             *life = Some(left);
         }
