@@ -124,8 +124,15 @@ impl Acquire {
         if let Some(KeepAlive::AtMost(max_hold)) = self.keep_alive {
             config.check_max_hold(max_hold, ttl)?;
         }
-        let (key, wait, keep_alive) = (config.key(&self.resource), self.wait, self.keep_alive);
-        Ok(coordinator::Acquire { key, ttl, wait, keep_alive })
+        Ok(coordinator::Acquire {
+            keys: coordinator::Keys::one(config.key(&self.resource)),
+            fences: None,
+            ttl,
+            lock_delay: Duration::ZERO,
+            wait: self.wait,
+            keep_alive: self.keep_alive,
+            label: None,
+        })
     }
 }
 

@@ -20,6 +20,7 @@ mod driver;
 #[cfg_attr(docsrs, doc(cfg(feature = "embedded")))]
 pub mod embedded;
 pub mod error;
+pub mod fencing;
 mod guard;
 mod hold;
 mod quorum;
@@ -31,6 +32,7 @@ mod run;
 pub use acquire::{Acquire, AcquireFuture};
 pub use builder::RedlockBuilder;
 pub use error::{AcquireError, ConnectError, ExtendError, Lost};
+pub use fencing::FencingToken;
 pub use guard::{Deadline, Guard, Lease, Released};
 pub use redlock::Redlock;
 pub use resource::IntoResource;

@@ -8,7 +8,7 @@ use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
 use super::session::{Purpose, Session};
 use super::timers::Timer;
-use super::{AttemptId, Coordinator, Event, Failure, RequestId, RoundId, wire};
+use super::{AttemptId, Coordinator, Event, Failure, Keys, RequestId, RoundId, wire};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, NodeReport, Reason};
 use redis::Value;
@@ -20,13 +20,19 @@ const NO_KEY: Value = Value::Int(-2);
 
 /// What an acquire asks for.
 #[derive(Clone, Debug)]
+#[allow(dead_code)]
 pub(crate) struct Acquire {
-    /// The key as it stands in Redis.
-    pub(crate) key: Arc<str>,
+    pub(crate) keys: Keys,
+    /// Where the fence of each key stands, if there is to be a fencing token.
+    pub(crate) fences: Option<Keys>,
     pub(crate) ttl: Duration,
+    /// How much longer than the ttl the keys live, unless they are released.
+    pub(crate) lock_delay: Duration,
     /// For how long new attempts may begin; zero for a single one, `None` for ever.
     pub(crate) wait: Option<Duration>,
     pub(crate) keep_alive: Option<KeepAlive>,
+    /// Who acquires, for whoever inspects.
+    pub(crate) label: Option<Arc<str>>,
 }
 
 /// Extend the hold in time, without being asked.
@@ -49,7 +55,8 @@ impl KeepAlive {
 impl Coordinator {
     pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
         let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
-        let Acquire { key, ttl, keep_alive, .. } = acquire;
+        let Acquire { keys, ttl, keep_alive, .. } = acquire;
+        let key = keys.first().clone();
         match self.attempt(now, request, &key, ttl, false) {
             Some((round, attempt)) => {
                 let phase = Phase::Trying { round, attempt };
@@ -199,7 +206,7 @@ impl Coordinator {
             attempt.hold = Some(Hold { deadline, keeper, extend_at: None, lost: None });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
-        self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline });
+        self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline, ballot: 0 });
         self.keep_after(started, attempt_id);
     }
 

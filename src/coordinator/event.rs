@@ -24,6 +24,8 @@ pub(crate) enum Event {
         request: RequestId,
         attempt: AttemptId,
         deadline: Instant,
+        /// The fencing token of a fenced acquire; zero otherwise.
+        ballot: u64,
     },
     NotAcquired {
         request: RequestId,

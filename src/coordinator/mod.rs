@@ -16,6 +16,7 @@ mod event;
 mod fault;
 mod hold;
 mod keeper;
+mod keys;
 mod ledger;
 mod nodes;
 mod queue;
@@ -41,6 +42,7 @@ use timers::{Timer, Timers};
 pub(crate) use acquire::{Acquire, KeepAlive};
 pub(crate) use event::{Action, Event, Failure, Loss, NotExtended, Release};
 pub(crate) use fault::{Fault, FaultKind};
+pub(crate) use keys::Keys;
 pub(crate) use session::Epoch;
 
 /// What a caller asked for; chosen by the caller's side, never reused.

@@ -153,7 +153,7 @@ impl Callers {
             answered = true;
             match event {
                 Event::Settled => self.connected(&machine.faults()),
-                Event::Acquired { request, attempt, deadline } => {
+                Event::Acquired { request, attempt, deadline, ballot: _ } => {
                     self.acquired(machine, request, attempt, clock.now(), deadline);
                 }
                 Event::NotAcquired { request, failure, waited } => {

@@ -74,7 +74,15 @@ impl Stage {
                     "forever" => KeepAlive::Forever,
                     told => KeepAlive::AtMost(span(told)),
                 });
-                let acquire = Acquire { key: words[2].into(), ttl, wait, keep_alive };
+                let acquire = Acquire {
+                    keys: words[2].into(),
+                    fences: None,
+                    ttl,
+                    lock_delay: Duration::ZERO,
+                    wait,
+                    keep_alive,
+                    label: None,
+                };
                 self.acquire(number(1), acquire);
             }
             "cancel" => self.machine.handle_cancel(RequestId(number(1))),

@@ -48,7 +48,7 @@ pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
 pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> String {
     match event {
         Event::Settled => "settled".into(),
-        Event::Acquired { request, attempt, deadline } => {
+        Event::Acquired { request, attempt, deadline, .. } => {
             holds.insert(request.0, *attempt);
             format!("acquired {} until {}", request.0, millis(deadline.as_nanos()))
         }

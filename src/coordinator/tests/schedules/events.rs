@@ -45,7 +45,15 @@ impl World {
             self.last_request
         ));
         self.keys.insert(self.last_request, key.into());
-        let acquire = Acquire { key: key.into(), ttl, wait, keep_alive };
+        let acquire = Acquire {
+            keys: key.into(),
+            fences: None,
+            ttl,
+            lock_delay: Duration::ZERO,
+            wait,
+            keep_alive,
+            label: None,
+        };
         self.stage.acquire(self.last_request, acquire);
     }
 

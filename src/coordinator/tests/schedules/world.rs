@@ -79,7 +79,7 @@ impl World {
 
     fn note(&mut self, event: Event) {
         match event {
-            Event::Acquired { request, attempt, deadline } => {
+            Event::Acquired { request, attempt, deadline, .. } => {
                 let token = self.stage.token(attempt);
                 let key = self.keys[&request.0].clone();
                 self.held.insert(request.0, Held { key, token, deadline });
