@@ -2,13 +2,13 @@
 
 use crate::address::{self, Address, TlsConfig};
 use crate::config::Config;
-use crate::coordinator::{Coordinator, Random};
+use crate::coordinator::{Coordinator, Random, RestartGuard};
 use crate::driver::clock::Clock;
 use crate::driver::dial::{BoxStream, Transport};
 use crate::driver::random::OsRandom;
 use crate::driver::{Callers, Driver};
 use crate::error::{Closed, ConnectError, Invalid};
-use crate::quorum::{Backoff, Drift, Membership, NodeSet};
+use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window};
 use crate::redlock::{Ended, Redlock};
 use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
 use std::fmt;
@@ -127,7 +127,7 @@ impl RedlockBuilder {
 
     /// The longest ttl that any call may ask for, and so how long a master that has lost its
     /// memory must stay away before nothing that it had granted can be held. The same for all
-    /// clients of these masters. Default: 30 s.
+    /// clients of these masters, who agree on it through them. Default: 30 s.
     pub const fn max_ttl(mut self, max_ttl: Duration) -> Self {
         self.config.max_ttl = max_ttl;
         self
@@ -180,6 +180,35 @@ impl RedlockBuilder {
         self
     }
 
+    /// Lets a master that has just started vote at once. By default it waits, on our clock, until
+    /// every lock that it may have granted before has expired: the greater of
+    /// [`max_ttl`](Self::max_ttl) and the width of the [fencing window](Self::fencing_window), and
+    /// the drift of that. Without it, one master that returns empty while a lock is held gives two
+    /// holders. For tests and demos on masters that they have just started themselves.
+    pub const fn without_restart_guard(mut self) -> Self {
+        self.config.restart_guard = RestartGuard::Off;
+        self
+    }
+
+    /// Lets a master that has just started vote at once if it writes each command to disk before
+    /// it answers (`appendonly yes`, `appendfsync always`): it has forgotten nothing. A master whose
+    /// configuration says otherwise is refused; one that may not tell it (`CONFIG GET` is denied)
+    /// waits as ever. The disk must keep what it has confirmed.
+    pub const fn trust_persistence(mut self) -> Self {
+        self.config.restart_guard = RestartGuard::TrustPersistence;
+        self
+    }
+
+    /// How far the fencing token that a client proposes may be behind and ahead of a master's
+    /// clock. Wider tolerates clocks that are further apart; the whole of it bounds, with
+    /// [`max_ttl`](Self::max_ttl), how long a restarted master does not vote. Cut to whole
+    /// milliseconds. The same for all clients of these masters, who agree on it through them.
+    /// Default: 2 s and 2 s.
+    pub const fn fencing_window(mut self, back: Duration, ahead: Duration) -> Self {
+        self.config.window = Window { back, ahead };
+        self
+    }
+
     /// What stands before each resource's name in Redis. The same for all clients that are to
     /// exclude each other. Default: nothing, as with other Redlock clients.
     pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
@@ -196,6 +225,8 @@ impl RedlockBuilder {
     ///   no tokio runtime to run on; nothing was sent.
     /// - [`Unfit`](ConnectError::Unfit): a master answers and cannot be used as configured (wrong
     ///   credentials, a replica, the same server twice).
+    /// - [`Disagreement`](ConnectError::Disagreement): another client of a master goes by another
+    ///   `max_ttl`, fencing window or list of masters.
     /// - [`Closed`](ConnectError::Closed): the runtime ended meanwhile.
     ///
     /// # Panics
@@ -234,7 +265,8 @@ impl RedlockBuilder {
         }
 
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
-        let settings = self.config.settings(membership);
+        let lists = vec![addresses.iter().map(|one| one.name.clone()).collect()];
+        let settings = self.config.settings(membership, lists);
         let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom));
         let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();

@@ -1,8 +1,8 @@
 //! What is set, its defaults, and what cannot work.
 
-use crate::coordinator::Settings;
+use crate::coordinator::{Agreement, LONGEST_SILENCE, RestartGuard, Settings, Terms};
 use crate::error::Invalid;
-use crate::quorum::{Backoff, Drift, Membership, validity};
+use crate::quorum::{Backoff, Drift, Membership, Window, standing, validity};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
 
 /// The defaults, with their reasons in the README's table of options.
 pub(crate) mod default {
-    use super::{Backoff, Drift};
+    use super::{Backoff, Drift, Window};
     use std::time::Duration;
 
     pub(crate) const TTL: Duration = Duration::from_secs(10);
@@ -29,6 +29,8 @@ pub(crate) mod default {
     pub(crate) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
     pub(crate) const BACKOFF: Backoff =
         Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) };
+    pub(crate) const WINDOW: Window =
+        Window { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
 }
 
 /// What a `Redlock` was built with.
@@ -42,6 +44,8 @@ pub(crate) struct Config {
     pub(crate) connect_timeout: Duration,
     pub(crate) drift: Drift,
     pub(crate) backoff: Backoff,
+    pub(crate) restart_guard: RestartGuard,
+    pub(crate) window: Window,
     pub(crate) key_prefix: String,
 }
 
@@ -56,6 +60,8 @@ impl Default for Config {
             connect_timeout: default::CONNECT_TIMEOUT,
             drift: default::DRIFT,
             backoff: default::BACKOFF,
+            restart_guard: RestartGuard::On,
+            window: default::WINDOW,
             key_prefix: String::new(),
         }
     }
@@ -82,6 +88,12 @@ impl Config {
                 self.drift.rate_ppm
             );
             return Err(Invalid::new("drift", problem));
+        }
+        for side in [self.window.back, self.window.ahead] {
+            if side < Duration::from_millis(1) || side > LONGEST_TTL {
+                let problem = "each side must be at least 1ms, and at most 292 years";
+                return Err(Invalid::new("fencing_window", problem));
+            }
         }
         if self.max_ttl > LONGEST_TTL {
             return Err(Invalid::new("max_ttl", "must be at most 292 years"));
@@ -166,13 +178,25 @@ impl Config {
         crate::coordinator::round_timeout(self.operation_timeout, ttl)
     }
 
-    pub(crate) const fn settings(&self, membership: Membership) -> Settings {
+    /// `lists`: the names of the masters of each list.
+    pub(crate) fn settings(&self, membership: Membership, lists: Vec<Vec<Arc<str>>>) -> Settings {
+        let quarantine = standing::quarantine(self.max_ttl, self.window, self.drift);
+        let agreement = Agreement::new(Terms {
+            key: format!("{}{RESERVED}agreement", self.key_prefix),
+            max_ttl: self.max_ttl,
+            window: self.window,
+            lists,
+            life: quarantine.saturating_add(LONGEST_SILENCE),
+        });
         Settings {
             membership,
             drift: self.drift,
             backoff: self.backoff,
             operation_timeout: self.operation_timeout,
             connect_timeout: self.connect_timeout,
+            restart_guard: self.restart_guard,
+            quarantine,
+            agreement,
         }
     }
 }

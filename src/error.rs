@@ -5,6 +5,7 @@
 //! | [`connect`](crate::RedlockBuilder::connect) | [`ConnectError`] | mend the configuration |
 //! | [`acquire`](crate::Redlock::acquire) | [`AcquireError::Contended`] | wait, or do without |
 //! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later |
+//! | | [`AcquireError::Disagreement`] | mend the configuration |
 //! | | [`AcquireError::Invalid`] | mend the call |
 //! | | [`AcquireError::Closed`] | connect anew |
 //! | [`check`](crate::Guard::check), [`lost`](crate::Guard::lost) | [`Lost`] | stop before the next side effect |
@@ -14,7 +15,10 @@
 //!
 //! Where a round was decided, the error carries what every master said; printed, it is one line.
 
-use crate::coordinator::{Fault, FaultKind};
+mod connect;
+
+pub use connect::{ConnectError, Disagreement, Unfit};
+
 use crate::report::{Answer, NodeReport, Reason, round};
 use std::fmt;
 use std::sync::Arc;
@@ -46,6 +50,10 @@ pub enum AcquireError {
     /// Too few masters could vote in time: an outage, whoever holds the lock.
     #[error(transparent)]
     NoQuorum(#[from] NoQuorum),
+    /// Too few masters could vote because clients, or the masters' clocks, disagree: fix the
+    /// configuration.
+    #[error(transparent)]
+    Disagreement(#[from] Disagreed),
     /// The call cannot succeed as it is: fix it.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -73,6 +81,7 @@ impl AcquireError {
         match self {
             Self::Contended(error) => &error.nodes,
             Self::NoQuorum(error) => &error.nodes,
+            Self::Disagreement(error) => &error.nodes,
             Self::Invalid(_) | Self::Closed(_) => &[],
         }
     }
@@ -109,6 +118,30 @@ pub struct NoQuorum {
     /// What every master said to the last attempt.
     pub nodes: Vec<NodeReport>,
 }
+
+/// Too few masters could vote because something that all must have in common is not.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Disagreed {
+    /// What was to be locked.
+    pub resource: Arc<str>,
+    /// From the call to the answer.
+    pub waited: Duration,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// What is not in common, on both sides.
+    pub cause: Arc<str>,
+    /// What every master said to the last attempt.
+    pub nodes: Vec<NodeReport>,
+}
+
+impl fmt::Display for Disagreed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no quorum for \"{}\": {}", self.resource, self.cause)
+    }
+}
+
+impl std::error::Error for Disagreed {}
 
 impl NoQuorum {
     /// Whether a quorum did grant, but so late that no validity was left.
@@ -229,52 +262,6 @@ pub struct Closed {
 impl Closed {
     pub(crate) const SHUT_DOWN: Self =
         Self { cause: "this Redlock was shut down, or the runtime it was connected on is gone" };
-}
-
-/// Why there is no connection to the masters. Masters that are merely down are no error: they are
-/// redialled in the background, and an acquire says whether those that are up are enough.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// A setting cannot work.
-    #[error(transparent)]
-    Invalid(#[from] Invalid),
-    /// Masters answered, and what they said is evidence of a mistake.
-    #[error(transparent)]
-    Unfit(#[from] Unfit),
-    /// The runtime went away meanwhile.
-    #[error(transparent)]
-    Closed(#[from] Closed),
-}
-
-/// Masters that cannot be used as configured: credentials, a replica, one server under two names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Unfit {
-    /// Each master's address, and what is wrong there.
-    pub nodes: Vec<(Arc<str>, Arc<str>)>,
-}
-
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nodes: ")?;
-        for (place, (node, problem)) in self.nodes.iter().enumerate() {
-            write!(f, "{}{node} cannot be used: {problem}", if place == 0 { "" } else { "; " })?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Unfit {}
-
-impl ConnectError {
-    /// Only positive evidence is an error.
-    pub(crate) fn from_faults(faults: &[(Arc<str>, Fault)]) -> Option<Self> {
-        let evidence = faults.iter().filter(|(_, fault)| fault.kind != FaultKind::Down);
-        let nodes: Vec<_> =
-            evidence.map(|(node, fault)| (node.clone(), fault.cause.clone())).collect();
-        (!nodes.is_empty()).then_some(Self::Unfit(Unfit { nodes }))
-    }
 }
 
 /// The lock is no longer ours to rely on, for good. Another may hold it now.

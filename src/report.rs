@@ -65,6 +65,15 @@ pub enum Reason {
     /// Reachable, but not an independent master (a replica, or the same server as another node):
     /// refused within this process, nothing was sent.
     Unfit(Arc<str>),
+    /// Another client of this master goes by something else (a `max_ttl`, a fencing window, a list of
+    /// masters), and both could win: refused within this process, nothing was sent.
+    Disagreement(Arc<str>),
+    /// The master has started not long ago and may have forgotten what it had granted: its vote
+    /// does not count before `remaining` has passed.
+    WarmingUp {
+        /// How long until it may vote.
+        remaining: Duration,
+    },
     /// The master is connected but does not keep up, and too much is queued for it already:
     /// refused within this process, nothing was sent.
     QueueFull,
@@ -82,6 +91,8 @@ pub enum Cause {
     ConnectionLost(Arc<str>),
     /// There was no connection to ask over.
     Down(Arc<str>),
+    /// It had started not long before it was asked: what it says does not count yet.
+    WarmingUp,
     /// The server answered with an error, in its own words.
     Server(Arc<str>),
 }
@@ -119,6 +130,11 @@ impl fmt::Display for Reason {
             }
             Self::Down(cause) => write!(f, "down ({cause})"),
             Self::Unfit(cause) => write!(f, "unfit ({cause})"),
+            Self::Disagreement(cause) => write!(f, "disagrees ({cause})"),
+            Self::WarmingUp { remaining } => {
+                let left = humantime::format_duration(round(*remaining));
+                write!(f, "warming up (may vote in {left})")
+            }
             Self::QueueFull => f.write_str("queue full"),
             Self::Server(error) => write!(f, "refused by the server ({error})"),
         }
@@ -131,6 +147,7 @@ impl fmt::Display for Cause {
             Self::TimedOut => f.write_str("no answer in time"),
             Self::ConnectionLost(cause) => write!(f, "connection lost ({cause})"),
             Self::Down(cause) => write!(f, "down ({cause})"),
+            Self::WarmingUp => f.write_str("warming up"),
             Self::Server(error) => write!(f, "error of the server ({error})"),
         }
     }
@@ -141,7 +158,13 @@ impl fmt::Display for NodeReport {
         write!(f, "{} {}", self.node, self.answer)?;
         match self.answer {
             // Decided in this process: a latency would only be noise.
-            Answer::Refused(Reason::Down(_) | Reason::Unfit(_) | Reason::QueueFull)
+            Answer::Refused(
+                Reason::Down(_)
+                | Reason::Unfit(_)
+                | Reason::Disagreement(_)
+                | Reason::WarmingUp { .. }
+                | Reason::QueueFull,
+            )
             | Answer::Unknown(Cause::Down(_))
             | Answer::Outstanding => Ok(()),
             _ => write!(f, " after {}", humantime::format_duration(round(self.latency))),

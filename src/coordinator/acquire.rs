@@ -8,8 +8,8 @@ use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
 use super::session::{Purpose, Session};
 use super::timers::Timer;
-use super::{AttemptId, Coordinator, Event, Failure, Keys, RequestId, RoundId, wire};
-use crate::quorum::{Instant, Keeper, NodeSet, Tally, Verdict, Vote, validity};
+use super::{AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire};
+use crate::quorum::{Instant, Keeper, Membership, NodeSet, Tally, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, NodeReport, Reason};
 use redis::Value;
 use std::sync::Arc;
@@ -137,11 +137,16 @@ impl Coordinator {
         let timeout = self.settings.round_timeout(ttl);
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
 
-        let mut takers = NodeSet::EMPTY;
+        let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
         for (node, session) in self.sessions.iter().enumerate() {
-            match session.admits(set.len()) {
-                Ok(()) => takers.insert(node),
-                Err(reason) => round.vote(node, Answer::Refused(reason), now),
+            match (session.admits(set.len()), session.warming_up(now)) {
+                (Ok(()), None) => takers.insert(node),
+                (Ok(()), Some(left)) => {
+                    warming.insert(node);
+                    let reason = Reason::WarmingUp { remaining: left };
+                    round.vote(node, Answer::Refused(reason), now);
+                }
+                (Err(reason), _) => round.vote(node, Answer::Refused(reason), now),
             }
         }
         // Nothing is sent that could not win.
@@ -155,7 +160,11 @@ impl Coordinator {
                 }
                 session.push(Purpose::Vote(round_id), &set);
             }
-            attempt.touched = takers;
+            // It counts for nothing there, but will be there when the master votes again.
+            for node in warming.iter() {
+                self.sessions[node].push(Purpose::Uncounted, &set);
+            }
+            attempt.touched = takers.union(warming);
         }
         self.timers.set(round.timeout_at, Timer::Round(round_id));
         self.rounds.insert(round_id, round);
@@ -206,7 +215,12 @@ impl Coordinator {
             attempt.hold = Some(Hold { deadline, keeper, extend_at: None, lost: None });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
-        self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline, ballot: 0 });
+        self.events.push_back(Event::Acquired {
+            request,
+            attempt: attempt_id,
+            deadline,
+            ballot: 0,
+        });
         self.keep_after(started, attempt_id);
     }
 
@@ -223,7 +237,7 @@ impl Coordinator {
         let Some(round) = self.close_round(id) else { return };
         self.roll_back(attempt_id);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
-        let quorum_is_open = self.quorum_is_open();
+        let quorum_can_vote = self.quorum_can_vote(now);
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
         for (node, report) in reports.iter().enumerate() {
             let free_in = match report.answer {
@@ -236,11 +250,15 @@ impl Coordinator {
             free_in.into_iter().for_each(|left| acquisition.learn(left));
         }
         // A quorum that granted too late was refused by nobody.
-        let contended = !won && can_be_contended(self.settings.membership, &reports);
-        let failure = Failure { contended, reports, attempts: acquisition.attempts };
+        let kind = if won {
+            FailureKind::NoQuorum
+        } else {
+            failure_kind(self.settings.membership, &reports)
+        };
+        let failure = Failure { kind, reports, attempts: acquisition.attempts };
         if acquisition.may_retry(now) {
             // Where too few are open, only time or another session changes anything.
-            let random = quorum_is_open.then(|| self.random.jitter());
+            let random = quorum_can_vote.then(|| self.random.jitter());
             let at = acquisition.wait(now, &self.settings, attempt_id, failure, random);
             self.timers.set(at, Timer::Attempt(request));
         } else {
@@ -291,22 +309,26 @@ impl Coordinator {
         }
     }
 
-    fn quorum_is_open(&self) -> bool {
-        let open = |(node, session): (usize, &Session)| session.is_open().then_some(node);
-        let open = self.sessions.iter().enumerate().filter_map(open).collect();
-        self.settings.membership.is_quorum(open)
+    fn quorum_can_vote(&self, now: Instant) -> bool {
+        let voting = |(node, session): (usize, &Session)| {
+            (session.is_open() && session.warming_up(now).is_none()).then_some(node)
+        };
+        let voting = self.sessions.iter().enumerate().filter_map(voting).collect();
+        self.settings.membership.is_quorum(voting)
     }
 
-    /// A node has opened: whoever waits because too few could vote tries again at once, if there
-    /// are enough now.
+    /// A node has opened, or has warmed up: whoever waits because too few could vote tries again at
+    /// once, if there are enough now.
     pub(super) fn wake_starved(&mut self, now: Instant) {
-        if !self.quorum_is_open() {
+        if !self.quorum_can_vote(now) {
             return;
         }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match &one.phase {
             // Without a pause to wait for, or refused by masters that were no quorum.
             Phase::Waiting { random: None, .. } => Some(*request),
-            Phase::Waiting { failure, .. } if !failure.contended => Some(*request),
+            Phase::Waiting { failure, .. } if failure.kind != FailureKind::Contended => {
+                Some(*request)
+            }
             _ => None,
         });
         for request in starved.collect::<Vec<_>>() {
@@ -341,13 +363,25 @@ pub(super) fn answer(reply: &Value) -> Answer {
     }
 }
 
-/// Whether a loss is due to another holder: a quorum could have voted for us. If it could not, it
-/// is an outage, whoever holds the lock.
-fn can_be_contended(membership: crate::quorum::Membership, reports: &[NodeReport]) -> bool {
-    let unable = reports.iter().enumerate().filter_map(|(node, report)| match report.answer {
-        Answer::Granted | Answer::Outstanding | Answer::Refused(Reason::Held { .. }) => None,
-        _ => Some(node),
-    });
-    let holds = |report: &NodeReport| matches!(report.answer, Answer::Refused(Reason::Held { .. }));
-    membership.can_spare(unable.collect()) && reports.iter().any(holds)
+/// What a loss is due to. To another holder if a quorum could have voted for us; if it could not,
+/// it is an outage, whoever holds the lock, or a disagreement if that alone would have been enough.
+fn failure_kind(membership: Membership, reports: &[NodeReport]) -> FailureKind {
+    let nodes = |wanted: fn(&Answer) -> bool| -> NodeSet {
+        let said = reports.iter().enumerate();
+        said.filter_map(|(node, report)| wanted(&report.answer).then_some(node)).collect()
+    };
+    let held = nodes(|answer| matches!(answer, Answer::Refused(Reason::Held { .. })));
+    let able = nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
+    if held != NodeSet::EMPTY && membership.is_quorum(able) {
+        return FailureKind::Contended;
+    }
+    let disagrees = |report: &NodeReport| match &report.answer {
+        Answer::Refused(Reason::Disagreement(cause)) => Some(cause.clone()),
+        _ => None,
+    };
+    let disagreeing = nodes(|answer| matches!(answer, Answer::Refused(Reason::Disagreement(_))));
+    match reports.iter().find_map(disagrees) {
+        Some(cause) if !membership.can_spare(disagreeing) => FailureKind::Disagreement(cause),
+        _ => FailureKind::NoQuorum,
+    }
 }

@@ -55,10 +55,20 @@ pub(crate) enum Event {
 /// Why an acquire failed.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// Somebody else holds it; otherwise too few masters could vote in time.
-    pub(crate) contended: bool,
+    pub(crate) kind: FailureKind,
     pub(crate) reports: Vec<NodeReport>,
     pub(crate) attempts: u32,
+}
+
+/// What the caller can do about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum FailureKind {
+    /// Somebody else holds it.
+    Contended,
+    /// Too few masters could vote in time.
+    NoQuorum,
+    /// The same, since something that all must have in common is not.
+    Disagreement(Arc<str>),
 }
 
 /// Why a hold is over.

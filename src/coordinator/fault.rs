@@ -20,6 +20,8 @@ pub(crate) enum FaultKind {
     Rejected,
     /// It answers, and is no independent master.
     Unfit,
+    /// Another client of it goes by something else.
+    Disagreement,
 }
 
 impl Fault {
@@ -33,6 +35,10 @@ impl Fault {
 
     pub(super) fn unfit(cause: impl Into<Arc<str>>) -> Self {
         Self { kind: FaultKind::Unfit, cause: cause.into() }
+    }
+
+    pub(super) fn disagreement(cause: impl Into<Arc<str>>) -> Self {
+        Self { kind: FaultKind::Disagreement, cause: cause.into() }
     }
 
     /// An answer to HELLO that is not the one of a master that lets us in.
@@ -66,6 +72,7 @@ impl Fault {
         match self.kind {
             FaultKind::Down | FaultKind::Rejected => Reason::Down(self.cause.clone()),
             FaultKind::Unfit => Reason::Unfit(self.cause.clone()),
+            FaultKind::Disagreement => Reason::Disagreement(self.cause.clone()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::attempt::{Attempt, Hold};
 use super::ledger::Debt;
 use super::round::{self, Asker, Round};
-use super::session::Purpose;
+use super::session::{Purpose, Session};
 use super::timers::{Timer, Timers};
 use super::{AttemptId, Coordinator, Event, Loss, NotExtended, Release, RequestId, RoundId, wire};
 use crate::quorum::{Extension, Instant, Progress, Report, Tally, Verdict, Vote};
@@ -22,7 +22,9 @@ impl Coordinator {
         };
         let command = wire::extend(&self.extend_hash, &attempt.key, &attempt.token, attempt.ttl);
         let timeout = self.settings.round_timeout(attempt.ttl);
-        let extension = Extension::new(self.settings.membership, now, attempt.ttl);
+        let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
+        let warming = self.sessions.iter().enumerate().filter_map(warming).collect();
+        let extension = Extension::new(self.settings.membership, now, attempt.ttl, warming);
         let purpose =
             round::Purpose::Extend { asker: Some(asker), attempt: id, extension, won: false };
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
@@ -151,7 +153,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         if session.admits(set.len()).is_ok() {
             attempt.touched.insert(node);
-            session.push(Purpose::TopUp, &set);
+            session.push(Purpose::Uncounted, &set);
         }
     }
 
@@ -295,6 +297,17 @@ impl Round {
             Answer::Vacant => Report::Vacant,
             Answer::Taken => Report::Taken,
             _ => Report::Unknown,
+        };
+        // It was warming up when it was asked: what it says may top it up, and counts for nothing.
+        let warming = match &self.purpose {
+            round::Purpose::Extend { extension, .. } => extension.is_warming(node),
+            _ => false,
+        };
+        let answer = match &answer {
+            Answer::Held | Answer::Vacant | Answer::Taken if warming => {
+                Answer::Unknown(Cause::WarmingUp)
+            }
+            _ => answer,
         };
         if self.note(node, answer, now)
             && let round::Purpose::Extend { extension, .. } = &mut self.purpose

@@ -11,6 +11,7 @@
 //! [`Coordinator::poll_event`]; then sleep until [`Coordinator::poll_timeout`].
 
 mod acquire;
+mod agreement;
 mod attempt;
 mod event;
 mod fault;
@@ -40,10 +41,11 @@ use std::time::Duration;
 use timers::{Timer, Timers};
 
 pub(crate) use acquire::{Acquire, KeepAlive};
-pub(crate) use event::{Action, Event, Failure, Loss, NotExtended, Release};
+pub(crate) use agreement::{Agreement, Terms};
+pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
 pub(crate) use fault::{Fault, FaultKind};
 pub(crate) use keys::Keys;
-pub(crate) use session::Epoch;
+pub(crate) use session::{Epoch, LONGEST_SILENCE};
 
 /// What a caller asked for; chosen by the caller's side, never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -58,13 +60,27 @@ pub(crate) struct AttemptId(u64);
 pub(crate) struct RoundId(u64);
 
 /// What the machine is configured with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) membership: Membership,
     pub(crate) drift: Drift,
     pub(crate) backoff: Backoff,
     pub(crate) operation_timeout: Duration,
     pub(crate) connect_timeout: Duration,
+    pub(crate) restart_guard: RestartGuard,
+    /// For how long a master that has started does not vote.
+    pub(crate) quarantine: Duration,
+    pub(crate) agreement: Agreement,
+}
+
+/// What keeps a master that has lost its memory from voting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RestartGuard {
+    /// It waits until all that it may have granted has expired.
+    On,
+    /// The same, but for masters that write each command to disk before they answer.
+    TrustPersistence,
+    Off,
 }
 
 impl Settings {

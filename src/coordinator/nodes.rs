@@ -10,11 +10,7 @@ impl Coordinator {
     pub(super) fn handle_settled(&mut self, now: Instant, node: usize, settled: Settled) {
         match settled {
             Settled::Nothing => {}
-            Settled::Identified => match self.unfit(node) {
-                Some(fault) => self.break_session(now, node, fault),
-                None if self.sessions[node].hand_over(now) => self.open(now, node),
-                None => {}
-            },
+            Settled::Identified => self.identified(now, node),
             Settled::HandedOver => self.open(now, node),
             Settled::Broken(fault) => self.break_session(now, node, fault),
             Settled::Vote(round, reply) => match self.rounds.get(&round).map(|one| &one.purpose) {
@@ -22,8 +18,10 @@ impl Coordinator {
                     self.vote_acquire(now, round, node, acquire::answer(&reply));
                 }
                 Some(round::Purpose::Extend { .. }) => {
+                    // For the next round. Not for this one: a second trip could land behind the
+                    // release.
                     if wire::is_noscript(&reply) {
-                        self.sessions[node].reload();
+                        self.sessions[node].load(wire::EXTEND);
                     }
                     self.vote_extension(now, round, node, hold::answer(&reply));
                 }
@@ -36,20 +34,39 @@ impl Coordinator {
         }
     }
 
+    /// The server has told all that it was asked: in the handshake, and with each heartbeat.
+    fn identified(&mut self, now: Instant, node: usize) {
+        if let Some(fault) = self.unfit(node) {
+            return self.break_session(now, node, fault);
+        }
+        let session = &mut self.sessions[node];
+        session.judge_standing(now, &self.settings);
+        if !session.is_open() && session.hand_over(now) {
+            self.open(now, node);
+        }
+    }
+
     fn open(&mut self, now: Instant, node: usize) {
         self.sessions[node].open(now, &mut *self.random);
         self.wake_starved(now);
         self.note_settled();
     }
 
-    /// Why this node may not vote, if it is no independent master.
+    /// Why this node may not be used, if it may not.
     fn unfit(&self, node: usize) -> Option<Fault> {
-        let identity = self.sessions[node].identity()?;
-        if let Some(master) = &identity.replica_of {
-            let cause = format!("a replica of {master}: name independent masters only");
-            return Some(Fault::unfit(cause));
+        let session = &self.sessions[node];
+        let identity = session.identity()?;
+        let by_itself = identity.unfit().map(Fault::unfit);
+        let fault = by_itself.or_else(|| session.distrust(&self.settings));
+        if let Some(fault) = fault.or_else(|| self.twin(node)) {
+            return Some(fault);
         }
-        let run_id = identity.run_id.as_ref()?;
+        identity.disagreement.clone()
+    }
+
+    /// The same server behind another address.
+    fn twin(&self, node: usize) -> Option<Fault> {
+        let run_id = self.sessions[node].identity()?.run_id.as_ref()?;
         let twin = self.sessions.iter().enumerate().find_map(|(other, one)| {
             let theirs = one.identity()?.run_id.as_ref()?;
             (other != node && theirs == run_id).then_some(&one.name)
@@ -127,6 +144,7 @@ impl Coordinator {
                     let epoch = self.sessions[node].dial();
                     self.actions.push_back(Action::Dial { node, epoch });
                 }
+                Wake::Votes => self.wake_starved(now),
                 Wake::Close(fault) => self.break_session(now, node, fault),
             }
         }

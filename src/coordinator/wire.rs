@@ -13,8 +13,12 @@ use std::time::Duration;
 const RELEASE: &str = include_str!("scripts/release.lua").trim_ascii_end();
 const _: () = assert!(RELEASE.len() < 2 * 64 - 8);
 
-/// Loaded in the handshake and called by its hash.
-pub(crate) const EXTEND: &str = include_str!("scripts/extend.lua");
+/// Loaded in the handshake and called by their hashes.
+pub(crate) const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
+pub(crate) const EXTEND: &str = include_str!("scripts/extend.lua").trim_ascii_end();
+
+/// Carries its source: it has to work in the handshake, whatever a script cache has forgotten.
+const AGREE: &str = include_str!("scripts/agree.lua").trim_ascii_end();
 
 /// No reply to anything that is sent here comes near this size.
 const LARGEST_REPLY: usize = 1 << 20;
@@ -69,6 +73,15 @@ pub(crate) fn info(section: &str) -> Bytes {
     pack(redis::cmd("INFO").arg(section))
 }
 
+pub(crate) fn config_get(pattern: &str) -> Bytes {
+    pack(redis::cmd("CONFIG").arg("GET").arg(pattern))
+}
+
+/// What this client goes by: see [`super::agreement`].
+pub(crate) fn agree(key: &str, numbers: &[u64], lists: &[String]) -> Bytes {
+    pack(redis::cmd("EVAL").arg(AGREE).arg(1).arg(key).arg(numbers).arg(lists))
+}
+
 pub(crate) fn load(script: &str) -> Bytes {
     pack(redis::cmd("SCRIPT").arg("LOAD").arg(script))
 }
@@ -91,13 +104,23 @@ pub(crate) fn text(reply: &Value) -> Option<&str> {
     }
 }
 
+/// One field of a map.
+fn field<'a>(reply: &'a Value, wanted: &str) -> Option<&'a Value> {
+    let Value::Map(fields) = reply else { return None };
+    fields.iter().find_map(|(name, value)| (text(name) == Some(wanted)).then_some(value))
+}
+
+/// One field of a map, if it is a text.
+pub(crate) fn map_field<'a>(reply: &'a Value, wanted: &str) -> Option<&'a str> {
+    field(reply, wanted).and_then(text)
+}
+
 /// The connection's own id, from the answer to HELLO.
 pub(crate) fn hello_id(reply: &Value) -> Option<i64> {
-    let Value::Map(fields) = reply else { return None };
-    fields.iter().find_map(|field| match field {
-        (name, Value::Int(id)) if text(name) == Some("id") => Some(*id),
+    match field(reply, "id") {
+        Some(Value::Int(id)) => Some(*id),
         _ => None,
-    })
+    }
 }
 
 /// An error of the server, in its own words; anything else is none.

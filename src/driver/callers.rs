@@ -2,10 +2,11 @@
 
 use super::clock::Clock;
 use crate::coordinator::{
-    Acquire, AttemptId, Coordinator, Event, Failure, Fault, Loss, NotExtended, Release, RequestId,
+    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Fault, Loss, NotExtended,
+    Release, RequestId,
 };
 use crate::error::{
-    AcquireError, ConnectError, Contended, ExtendError, LostReason, NoQuorum, Unextended,
+    AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
 };
 use crate::guard::{Guard, Released};
 use crate::hold::Hold;
@@ -251,11 +252,17 @@ impl Callers {
 }
 
 fn not_acquired(resource: Arc<str>, failure: Failure, waited: Duration) -> AcquireError {
-    let Failure { contended, reports: nodes, attempts } = failure;
-    if contended {
-        AcquireError::Contended(Contended { resource, waited, attempts, nodes })
-    } else {
-        AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes })
+    let Failure { kind, reports: nodes, attempts } = failure;
+    match kind {
+        FailureKind::Contended => {
+            AcquireError::Contended(Contended { resource, waited, attempts, nodes })
+        }
+        FailureKind::NoQuorum => {
+            AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes })
+        }
+        FailureKind::Disagreement(cause) => {
+            AcquireError::Disagreement(Disagreed { resource, waited, attempts, cause, nodes })
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The rules, each with the shortest way to two holders that a model checker found without it
 //! (`SAFETY.md`): an extension sets nothing, shortens nothing, and counts only what answered
-//! *held* before the old deadline.
+//! *held* before the old deadline, from masters that could vote when they were asked.
 
 use super::{Drift, Instant, Membership, NodeSet, validity};
 use std::time::Duration;
@@ -39,6 +39,8 @@ pub(crate) struct Extension {
     membership: Membership,
     started: Instant,
     ttl: Duration,
+    /// They were warming up when they were asked: whatever they say is unknown.
+    warming: NodeSet,
     held: NodeSet,
     vacant: NodeSet,
     taken: NodeSet,
@@ -46,11 +48,17 @@ pub(crate) struct Extension {
 }
 
 impl Extension {
-    pub(crate) const fn new(membership: Membership, started: Instant, ttl: Duration) -> Self {
+    pub(crate) const fn new(
+        membership: Membership,
+        started: Instant,
+        ttl: Duration,
+        warming: NodeSet,
+    ) -> Self {
         Self {
             membership,
             started,
             ttl,
+            warming,
             held: NodeSet::EMPTY,
             vacant: NodeSet::EMPTY,
             taken: NodeSet::EMPTY,
@@ -72,24 +80,31 @@ impl Extension {
 
     /// What the round has come to at `now`, for a lock that is held until `deadline`.
     pub(crate) fn progress(&self, deadline: Instant, now: Instant, drift: Drift) -> Progress {
-        let gone = self.vacant.union(self.taken);
+        let held = self.held.difference(self.warming);
+        let gone = self.vacant.union(self.taken).difference(self.warming);
+        let unknown = self.unknown.union(self.warming);
         if now >= deadline || !self.membership.can_spare(gone) {
             Progress::Lost
-        } else if self.membership.is_quorum(self.held) {
+        } else if self.membership.is_quorum(held) {
             match validity::deadline(self.started, now, self.ttl, drift) {
                 Some(extended) => Progress::Extended(extended.max(deadline)),
                 None => Progress::Extended(deadline),
             }
-        } else if self.membership.can_spare(gone.union(self.unknown)) {
+        } else if self.membership.can_spare(gone.union(unknown)) {
             Progress::Pending
         } else {
             Progress::Unconfirmed
         }
     }
 
-    /// The masters that have said *vacant*: once the round is won they are topped up.
+    /// The masters that have said *vacant*: once the round is won they are topped up. Those that
+    /// are warming up as well, so that they have the key when they vote again.
     pub(crate) const fn vacant(&self) -> NodeSet {
         self.vacant
+    }
+
+    pub(crate) const fn is_warming(&self, node: usize) -> bool {
+        self.warming.contains(node)
     }
 
     /// The masters that have reported, whatever they said.

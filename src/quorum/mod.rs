@@ -8,10 +8,12 @@
 //! `SAFETY.md` for the rules that were added and why.
 
 pub(crate) mod backoff;
+pub(crate) mod fence;
 pub(crate) mod instant;
 pub(crate) mod keeper;
 pub(crate) mod lease;
 pub(crate) mod membership;
+pub(crate) mod standing;
 pub(crate) mod tally;
 pub(crate) mod validity;
 
@@ -19,6 +21,7 @@ pub(crate) mod validity;
 mod tests;
 
 pub(crate) use backoff::Backoff;
+pub(crate) use fence::Window;
 pub(crate) use instant::Instant;
 pub(crate) use keeper::Keeper;
 pub(crate) use lease::{Extension, Progress, Report};

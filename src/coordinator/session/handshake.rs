@@ -1,39 +1,13 @@
 //! What must be known, and who must be dead, before the first SET.
 
-use super::{Purpose, Session, Settled, State};
+use super::{Identity, Purpose, Session, Settled, State};
 use crate::coordinator::fault::Fault;
-use crate::coordinator::{Settings, wire};
+use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
 use redis::Value;
-use std::sync::Arc;
 
-/// What the handshake tells of a connection.
-#[derive(Clone, Default)]
-pub(in crate::coordinator) struct Identity {
-    client_id: Option<i64>,
-    /// The server process; `None` if INFO is denied.
-    pub(in crate::coordinator) run_id: Option<Arc<str>>,
-    pub(in crate::coordinator) replica_of: Option<Arc<str>>,
-}
-
-impl Identity {
-    fn learn(&mut self, info: &Value) {
-        let Some(info) = wire::text(info) else { return };
-        if let Some(run_id) = wire::info_field(info, "run_id") {
-            self.run_id = Some(run_id.into());
-        }
-        if let Some(host) = wire::info_field(info, "master_host") {
-            let port = wire::info_field(info, "master_port").unwrap_or("?");
-            self.replica_of = Some(format!("{host}:{port}").into());
-        }
-    }
-
-    /// Whether an INFO reply comes from another server process.
-    pub(super) fn contradicts(&self, info: &Value) -> bool {
-        let told = wire::text(info).and_then(|info| wire::info_field(info, "run_id"));
-        matches!((&self.run_id, told), (Some(mine), Some(told)) if **mine != *told)
-    }
-}
+/// What is read of a server: its process and age, its role, whether it forgets under pressure.
+const SECTIONS: [&str; 3] = ["server", "replication", "memory"];
 
 impl Session {
     /// The stream is there: everything that must be known before the first SET, in one write.
@@ -44,9 +18,36 @@ impl Session {
         if self.login.database != 0 {
             self.push(Purpose::Select, &wire::select(self.login.database));
         }
-        self.push(Purpose::InfoServer, &wire::info("server"));
-        self.push(Purpose::InfoReplication, &wire::info("replication"));
-        self.push(Purpose::Load, &wire::load(wire::EXTEND));
+        self.ask_who(settings);
+        self.load(wire::ACQUIRE);
+        self.load(wire::EXTEND);
+        self.ask_terms(settings);
+    }
+
+    /// The server does not know a script, or does not know it any more.
+    pub(in crate::coordinator) fn load(&mut self, script: &str) {
+        self.push(Purpose::Load, &wire::load(script));
+    }
+
+    /// Asks again, in case something has changed.
+    pub(super) fn beat(&mut self, settings: &Settings) {
+        self.ask_who(settings);
+        self.ask_terms(settings);
+    }
+
+    /// Who the server is, and whether it may vote.
+    fn ask_who(&mut self, settings: &Settings) {
+        for section in SECTIONS {
+            self.push(Purpose::Info, &wire::info(section));
+        }
+        if settings.restart_guard == RestartGuard::TrustPersistence {
+            self.push(Purpose::Persistence, &wire::config_get("append*"));
+        }
+    }
+
+    /// Whether the other clients of the server go by the same.
+    fn ask_terms(&mut self, settings: &Settings) {
+        self.push(Purpose::Agree, &settings.agreement.command);
     }
 
     pub(super) fn hello_answered(&mut self, reply: &Value) -> Settled {
@@ -58,14 +59,26 @@ impl Session {
         }
     }
 
-    /// A denied INFO tells nothing. Any other error (BUSY, say) is no reason to go on without the
+    /// A denied INFO tells nothing. Any other error (BUSY, say) is no reason to open without the
     /// `run_id`: it is what the hand-over and the search for twins rest on.
-    pub(super) fn info_answered(&mut self, reply: &Value) -> Settled {
-        if let Some(error) = wire::error(reply).filter(|_| !wire::is_denied(reply)) {
+    pub(super) fn info_answered(&mut self, now: Instant, reply: &Value) -> Settled {
+        let error = wire::error(reply).filter(|_| !wire::is_denied(reply) && !self.is_open());
+        if let Some(error) = error {
             return Settled::Broken(Fault::down(error));
         }
-        self.identity.learn(reply);
+        if self.identity.contradicts(reply) {
+            let cause = "the server behind this connection has changed: is there a proxy?";
+            return Settled::Broken(Fault::down(cause));
+        }
+        self.identity.learn(now, reply);
         Settled::Nothing
+    }
+
+    /// The last of what was asked: all that can be known is known.
+    pub(super) fn agreement_answered(&mut self, settings: &Settings, reply: &Value) -> Settled {
+        let fault = settings.agreement.fault(reply, self.is_open());
+        self.identity.disagreement = fault;
+        Settled::Identified
     }
 
     /// Kills the predecessor; `true` if there is nobody to wait for. A server that has restarted

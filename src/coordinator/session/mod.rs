@@ -6,9 +6,11 @@
 //! then sends the rollbacks that are owed, and only then opens for votes.
 
 mod handshake;
+mod identity;
 mod pipe;
+mod standing;
 
-pub(super) use handshake::Identity;
+pub(super) use identity::Identity;
 pub(super) use pipe::Purpose;
 
 use super::fault::Fault;
@@ -34,8 +36,11 @@ pub(super) const LARGEST_QUEUE: usize = 1 << 20;
 /// Debts of one master beyond which it gets no new SETs, since each may become another one.
 pub(super) const LARGEST_LEDGER: usize = 1 << 16;
 
-/// INFO at this pace finds a connection that died idle before the next acquire needs it.
+/// To ask at this pace finds a connection that died idle before the next acquire needs it.
 const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// Two heartbeats of a client are never further apart, a slow answer included.
+pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(15);
 
 const REDIAL_BASE: Duration = Duration::from_millis(50);
 const REDIAL_CAP: Duration = Duration::from_secs(2);
@@ -47,7 +52,7 @@ pub(crate) struct Epoch(u64);
 /// What an answer has led to.
 pub(super) enum Settled {
     Nothing,
-    /// The handshake is complete: is this a master that may be used?
+    /// All that was asked of the server is answered: is this a master that may be used?
     Identified,
     /// The predecessor is dead.
     HandedOver,
@@ -69,6 +74,8 @@ pub(super) struct Stranded {
 pub(super) enum Wake {
     Nothing,
     Dial,
+    /// It has warmed up.
+    Votes,
     Close(Fault),
 }
 
@@ -99,6 +106,12 @@ pub(super) struct Session {
     predecessor: Option<Identity>,
     /// Since then a predecessor lives on as far as anybody knows, and may not be killed.
     unkillable_since: Option<Instant>,
+    /// No vote of this master counts that was asked for before; it outlives the connection.
+    votes_from: Instant,
+    /// `votes_from` is yet to come, as far as has been said.
+    warming: bool,
+    /// The server process that was met last under this address.
+    last_run_id: Option<Arc<str>>,
     pipe: Pipe,
     ledger: Ledger,
     failures: u32,
@@ -117,6 +130,9 @@ impl Session {
             identity: Identity::default(),
             predecessor: None,
             unkillable_since: None,
+            votes_from: Instant::default(),
+            warming: false,
+            last_run_id: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),
             failures: 0,
@@ -185,12 +201,6 @@ impl Session {
         self.pipe.push(purpose, command);
     }
 
-    /// The server has forgotten the extension's script: loads it again, for the next round. Not
-    /// for this one: a second trip could land behind the release.
-    pub(super) fn reload(&mut self) {
-        self.push(Purpose::Reload, &wire::load(wire::EXTEND));
-    }
-
     /// Sends a rollback or a release, or keeps it until there is a connection.
     pub(super) fn settle(&mut self, mut debt: Debt) {
         if self.is_open() {
@@ -249,16 +259,19 @@ impl Session {
             Purpose::Vote(round) => Settled::Vote(round, reply),
             Purpose::Remaining(request, attempt) => Settled::Remaining(request, attempt, reply),
             Purpose::Settle(debt) => self.debt_answered(now, settings, debt, &reply),
-            Purpose::TopUp | Purpose::Reload => Settled::Nothing,
-            Purpose::Heartbeat => self.heartbeat_answered(&reply),
+            // A denied right to load costs what needs the script, which says so itself: NOSCRIPT.
+            Purpose::Uncounted | Purpose::Load => Settled::Nothing,
             Purpose::Hello => self.hello_answered(&reply),
             Purpose::Select => match wire::error(&reply) {
                 Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
                 None => Settled::Nothing,
             },
-            Purpose::InfoServer | Purpose::InfoReplication => self.info_answered(&reply),
-            // A denied right costs the extension, which says so itself: NOSCRIPT.
-            Purpose::Load => Settled::Identified,
+            Purpose::Info => self.info_answered(now, &reply),
+            Purpose::Persistence => {
+                self.identity.learn_persistence(&reply);
+                Settled::Nothing
+            }
+            Purpose::Agree => self.agreement_answered(settings, &reply),
             Purpose::Kill => self.kill_answered(now, &reply),
         })
     }
@@ -284,14 +297,6 @@ impl Session {
         round.map_or(Settled::Nothing, |round| Settled::Release(round, said))
     }
 
-    fn heartbeat_answered(&self, reply: &Value) -> Settled {
-        if self.identity.contradicts(reply) {
-            let cause = "the server behind this connection has changed: is there a proxy?";
-            return Settled::Broken(Fault::down(cause));
-        }
-        Settled::Nothing
-    }
-
     // Time.
 
     /// When this session next needs to be woken.
@@ -302,7 +307,8 @@ impl Session {
             State::Handshake { until } => Some(until),
             State::Open { heartbeat_at } => {
                 let others = self.ledger.retry_at().into_iter().chain(self.silent_until(settings));
-                others.chain([heartbeat_at]).min()
+                let votes = self.warming.then_some(self.votes_from);
+                others.chain(votes).chain([heartbeat_at]).min()
             }
         }
     }
@@ -324,12 +330,16 @@ impl Session {
             }
             State::Open { heartbeat_at } => {
                 if now >= heartbeat_at {
-                    self.push(Purpose::Heartbeat, &wire::info("server"));
+                    self.beat(settings);
                     let heartbeat_at = now.after(jittered(HEARTBEAT, random));
                     self.state = State::Open { heartbeat_at };
                 }
                 if self.ledger.retry_at().is_some_and(|at| now >= at) {
                     self.pay();
+                }
+                if self.warming && now >= self.votes_from {
+                    self.warming = false;
+                    return Wake::Votes;
                 }
                 Wake::Nothing
             }

@@ -14,19 +14,21 @@ use std::sync::Arc;
 pub(in crate::coordinator) enum Purpose {
     Hello,
     Select,
-    InfoServer,
-    InfoReplication,
+    /// A section of INFO.
+    Info,
+    /// How the server keeps what it has granted.
+    Persistence,
+    /// What the clients of the server have in common: the last that is asked of it.
+    Agree,
+    /// A script, in the handshake or after a NOSCRIPT: for the next round.
     Load,
     Kill,
-    Heartbeat,
-    /// The extension's script again, after a NOSCRIPT: for the next round.
-    Reload,
     /// An acquire or an extension of this round.
     Vote(RoundId),
     /// How long the key that refused this attempt has yet to live.
     Remaining(RequestId, AttemptId),
-    /// A top-up: its answer counts for nothing.
-    TopUp,
+    /// A top-up, or an acquire of a master that is warming up: its answer counts for nothing.
+    Uncounted,
     Settle(Debt),
 }
 

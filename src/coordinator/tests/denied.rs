@@ -93,13 +93,11 @@ fn where_info_is_denied_nobody_is_killed_and_the_rollback_is_repeated() {
                 "n1 < DIAL
                  n1 connects
                  n1 < HELLO ..
-                 n1 < INFO ..
-                 n1 < INFO ..
-                 n1 < SCRIPT ..
+                 n1 asks
                  n1 > hello 1
                  n1 > {first}
                  n1 > -NOPERM no
-                 n1 > text c0ffee
+                 n1 > agreed
                  = settled
                  acquire 1 r ttl 300ms
                  n1 < SET r #1 NX PX 300
@@ -109,13 +107,11 @@ fn where_info_is_denied_nobody_is_killed_and_the_rollback_is_repeated() {
                  n1 < DIAL
                  n1 connects
                  n1 < HELLO ..
-                 n1 < INFO ..
-                 n1 < INFO ..
-                 n1 < SCRIPT ..
+                 n1 asks
                  n1 > hello 2
                  n1 > {second}
                  n1 > -NOPERM no
-                 n1 > text c0ffee
+                 n1 > agreed
                  n1 < EVAL release 1 r #1
                  n1 > 0
                  debts 1
@@ -188,9 +184,7 @@ fn an_info_that_fails_for_the_moment_is_not_taken_for_a_denied_one() {
          n1 < DIAL
          n1 connects
          n1 < HELLO ..
-         n1 < INFO server
-         n1 < INFO replication
-         n1 < SCRIPT ..
+         n1 asks
          n1 > hello 2
          n1 > -BUSY Redis is busy running a script
          n1 < CLOSE

@@ -29,8 +29,9 @@ fn a_quorum_of_held_moves_the_deadline_from_the_start_of_the_round() {
          n4 > 1
          = -
          +6.9s
-         n1-5 < INFO server
+         n1-5 beats
          n1-5 > -NOPERM no
+         n1-5 > known
          +2.897999999s
          = -
          +1ns

@@ -16,14 +16,12 @@ fn the_predecessor_is_killed_then_debts_are_paid_then_votes_are_taken() {
          n1 < DIAL
          n1 connects
          n1 < HELLO ..
-         n1 < INFO ..
-         n1 < INFO ..
-         n1 < SCRIPT ..
+         n1 asks
          n1 > hello 2
          n1 > server run1
          n1 > master
          n1 < -
-         n1 > text c0ffee
+         n1 > agreed
          n1 < CLIENT KILL ID 1
          n1 < -                         // neither the rollback nor the next SET
          n1 > 1
@@ -84,9 +82,7 @@ fn handshakes_that_come_to_nothing_keep_the_predecessor() {
          n1 < DIAL
          n1 connects                    // client 2, which never hears anything
          n1 < HELLO ..
-         n1 < INFO ..
-         n1 < INFO ..
-         n1 < SCRIPT ..
+         n1 asks
          +500ms
          n1 < CLOSE
          +200ms
@@ -143,15 +139,13 @@ fn what_becomes_owed_during_a_handshake_waits_for_the_kill_as_well() {
          n1 < DIAL
          n1 connects
          n1 < HELLO ..
-         n1 < INFO ..
-         n1 < INFO ..
-         n1 < SCRIPT ..
+         n1 asks
          drop 1
          n1 < -
          n1 > hello 2
          n1 > server run1
          n1 > master
-         n1 > text c0ffee
+         n1 > agreed
          n1 < CLIENT KILL ID 1
          n1 < -
          n1 > 1
@@ -166,9 +160,7 @@ fn a_connection_that_never_opened_is_no_predecessor() {
         "n1 < DIAL
          n1 connects
          n1 < HELLO ..
-         n1 < INFO ..
-         n1 < INFO ..
-         n1 < SCRIPT ..
+         n1 asks
          n1 > hello 1
          n1 > server run1
          n1 breaks

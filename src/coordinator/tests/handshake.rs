@@ -10,9 +10,7 @@ fn the_handshake_is_one_write_and_a_master_votes_once_it_is_answered() {
         "n1 < DIAL
          n1 connects
          n1 < HELLO 3 SETNAME quorumlock
-         n1 < INFO server
-         n1 < INFO replication
-         n1 < SCRIPT LOAD extend
+         n1 asks
          n1 > hello 7
          n1 > server a
          n1 > master
@@ -20,7 +18,7 @@ fn the_handshake_is_one_write_and_a_master_votes_once_it_is_answered() {
          acquire 1 r                    // not known well enough yet
          = no quorum 1 at 1 after 0ms: down (not connected yet)
          n1 < -
-         n1 > text c0ffee
+         n1 > agreed
          = settled
          acquire 2 r
          n1 < SET r #1 NX PX 10000
@@ -49,7 +47,7 @@ fn the_login_goes_with_the_first_command_and_the_database_is_chosen_behind_it() 
         if database != 0 {
             stage.steps(&format!("n1 < SELECT {database}"));
         }
-        stage.play("n1 < INFO server \n n1 < INFO replication \n n1 < SCRIPT LOAD extend");
+        stage.play("n1 asks");
     }
 }
 
@@ -87,9 +85,7 @@ fn a_master_that_refuses_hello_has_the_fault_that_it_names() {
                 "n1 < DIAL
                  n1 connects
                  n1 < HELLO 3 SETNAME quorumlock
-                 n1 < INFO server
-                 n1 < INFO replication
-                 n1 < SCRIPT LOAD extend
+                 n1 asks
                  n1 > {refusal}
                  n1 < CLOSE
                  = settled
@@ -109,9 +105,7 @@ fn a_database_that_may_not_be_chosen_is_a_fault() {
          n1 connects
          n1 < HELLO 3 SETNAME quorumlock
          n1 < SELECT 99
-         n1 < INFO server
-         n1 < INFO replication
-         n1 < SCRIPT LOAD extend
+         n1 asks
          n1 > hello 1
          n1 > -ERR DB index is out of range
          n1 < CLOSE
@@ -127,13 +121,14 @@ fn a_master_that_denies_info_and_the_script_still_votes() {
         "n1 < DIAL
          n1 connects
          n1 < HELLO 3 SETNAME quorumlock
-         n1 < INFO server
-         n1 < INFO replication
-         n1 < SCRIPT LOAD extend
+         n1 asks
          n1 > hello 1
          n1 > -NOPERM User default has no permissions to run the 'info' command
          n1 > -NOPERM User default has no permissions to run the 'info' command
+         n1 > -NOPERM User default has no permissions to run the 'info' command
          n1 > -NOPERM User default has no permissions to run the 'script|load' command
+         n1 > -NOPERM User default has no permissions to run the 'script|load' command
+         n1 > 1
          = settled
          no faults
          acquire 1 r
@@ -151,9 +146,7 @@ fn a_handshake_that_stops_halfway_is_given_up_after_the_connect_timeout() {
          +10ms
          n1 connects
          n1 < HELLO 3 SETNAME quorumlock
-         n1 < INFO server
-         n1 < INFO replication
-         n1 < SCRIPT LOAD extend
+         n1 asks
          n1 > hello 1
          next 510ms
          +499.999ms
@@ -200,9 +193,7 @@ fn sessions_open_one_by_one_and_a_quorum_of_them_is_enough() {
          = acquired 1 until 9898ms
          n3 connects
          n3 < HELLO ..
-         n3 < INFO ..
-         n3 < INFO ..
-         n3 < SCRIPT ..
+         n3 asks
          = -",
     );
 }

@@ -29,12 +29,15 @@ impl Stage {
         match asked.split(' ').next().unwrap_or_default() {
             "HELLO" => format!("hello {}", wire.client_id),
             "INFO" if asked.ends_with("server") => format!("server {}", wire.run_id),
+            "INFO" if asked.ends_with("memory") => "memory".into(),
             "INFO" => "master".into(),
+            "EVAL" if asked.starts_with("EVAL agree") => "1".into(),
             "SCRIPT" => "text c0ffee".into(),
             "SELECT" => "ok".into(),
             "SET" => "nil".into(),
             "PTTL" => "-2".into(),
             "EVAL" | "EVALSHA" => "0".into(),
+            "CONFIG" => "config appendonly yes appendfsync always".into(),
             "CLIENT" => "1".into(),
             _ => panic!("nobody answers {asked}"),
         }

@@ -169,13 +169,11 @@ fn the_ttl_after_which_a_debt_is_forgotten_counts_from_the_death_of_the_predeces
          +5s                            // the dial takes its time
          n1 connects
          n1 < HELLO ..
-         n1 < INFO ..
-         n1 < INFO ..
-         n1 < SCRIPT ..
+         n1 asks
          n1 > hello 2
          n1 > server run1
          n1 > master
-         n1 > text c0ffee
+         n1 > agreed
          n1 < CLIENT KILL ID 1
          +100ms
          n1 > 1                         // from now on no SET can come any more

@@ -4,6 +4,7 @@
 //! does about it. `schedules/` lets chance write the scripts, against masters that execute them.
 
 mod acquire;
+mod agreement;
 mod cancels;
 mod connections;
 mod denied;
@@ -26,6 +27,7 @@ mod schedules;
 mod script;
 mod silence;
 mod stage;
+mod standing;
 mod topup;
 mod unfit;
 mod verdicts;

@@ -39,8 +39,8 @@ fn replies_mean_the_same_wherever_they_are_cut() {
 fn a_handshake_means_the_same_byte_by_byte() {
     let mut stage = open(1);
     stage.steps("n1 breaks \n +50ms \n n1 < DIAL \n n1 connects");
-    stage.steps("n1 < HELLO .. \n n1 < INFO .. \n n1 < INFO .. \n n1 < SCRIPT ..");
-    for byte in ["hello 2", "server run1", "master", "text c0ffee"].map(reply).concat() {
+    stage.steps("n1 < HELLO .. \n n1 asks");
+    for byte in ["hello 2", "server run1", "master", "agreed"].map(reply).concat() {
         stage.says(0, &[byte]);
     }
     stage.steps("n1 < CLIENT KILL ID 1");

@@ -10,6 +10,7 @@
 //! n1 > ok                      what the master answers: see `words::reply`
 //! n1 opens                     connects, and answers the handshake as a healthy master
 //! n1 greets                    the same up to a CLIENT KILL, which the script has to answer
+//! n1 asks | beats              what follows HELLO in a handshake; a heartbeat
 //! n1 connects | breaks | unreachable | restarts | stale
 //! n1 takes 7 | takes all       how many more bytes the socket takes
 //! = acquired 1 until 9898ms    the next event; `= -` for none
@@ -150,6 +151,8 @@ impl Stage {
                 }
             }
             "greets" => self.greets(node),
+            "asks" => return self.is_asked(node, &["SCRIPT LOAD acquire", "SCRIPT LOAD extend"]),
+            "beats" => return self.is_asked(node, &[]),
             "connects" => self.connects(node),
             "breaks" => self.breaks(node),
             "unreachable" => {
@@ -164,6 +167,19 @@ impl Stage {
             }
             "takes" => self.wires[node].room = words[1].parse().ok(),
             what => panic!("a master does not know how to {what}"),
+        }
+        Ok(())
+    }
+}
+
+impl Stage {
+    /// Who it is, and what its clients go by, with what else belongs to a handshake.
+    fn is_asked(&mut self, node: usize, loads: &[&str]) -> Result<(), String> {
+        let who = ["INFO server", "INFO replication", "INFO memory"];
+        let terms = ["EVAL agree 1 quorumlock:agreement .."];
+        for told in who.iter().chain(loads).chain(&terms) {
+            next(&mut self.wires[node].unseen, told)
+                .map_err(|error| format!("n{}: {error}", node + 1))?;
         }
         Ok(())
     }

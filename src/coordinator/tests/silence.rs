@@ -73,12 +73,14 @@ fn an_idle_master_is_asked_for_its_name_every_ten_seconds() {
          +9.999999999s
          n1 < -
          +1ns
-         n1 < INFO server
+         n1 beats
          n1 > server run1
+         n1 > known
          next 20000ms
          +10s
-         n1 < INFO server
+         n1 beats
          n1 > -NOPERM no                // a right that was withdrawn is no other server
+         n1 > known
          +5s
          n1 < -
          no faults",
@@ -97,8 +99,9 @@ fn heartbeats_are_jittered_by_a_fifth_either_way() {
              = settled
              next {first}
              +{first}
-             n1 < INFO server
+             n1 beats
              n1 > server run1
+             n1 > known
              next {second}"
         ));
     }
@@ -109,9 +112,10 @@ fn a_connection_that_died_idle_is_found_by_the_heartbeat() {
     play(
         3,
         "+10s
-         n1-3 < INFO server
+         n1-3 beats
          n2 > server run2
          n3 > server run3
+         n2-3 > known
          +599ms
          n1 < -
          +1ms
@@ -137,9 +141,10 @@ fn another_server_behind_the_same_connection_is_not_believed() {
          n1 > nil
          n2-3 > 0
          +100ms
-         n1-3 < INFO server
+         n1-3 beats
          n2 > server run2
          n3 > server run3
+         n2-3 > known
          n1 > 0
          acquire 2 r
          n1-3 < SET ..

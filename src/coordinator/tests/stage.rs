@@ -5,11 +5,12 @@
 
 use super::super::wire::Replies;
 use super::super::{
-    Acquire, Action, AttemptId, Coordinator, Epoch, Event, Random, RequestId, Settings,
+    Acquire, Action, Agreement, AttemptId, Coordinator, Epoch, Event, Random, RequestId,
+    RestartGuard, Settings, Terms,
 };
 use super::words::{Tokens, command, event};
 use crate::address::Login;
-use crate::quorum::{Backoff, Drift, Instant, Membership};
+use crate::quorum::{Backoff, Drift, Instant, Membership, Window, standing};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,10 +69,25 @@ pub(super) struct Stage {
     tokens: Tokens,
 }
 
+const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+
 fn settings(masters: usize) -> Settings {
+    let (drift, max_ttl) = (DRIFT, Duration::from_secs(30));
+    let window = Window { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
+    let quarantine = standing::quarantine(max_ttl, window, drift);
+    let terms = Terms {
+        key: "quorumlock:agreement".into(),
+        max_ttl,
+        window,
+        lists: vec![(1..=masters).map(|node| format!("n{node}").into()).collect()],
+        life: quarantine,
+    };
     Settings {
+        restart_guard: RestartGuard::Off,
+        quarantine,
+        agreement: Agreement::new(terms),
         membership: Membership::of(masters).expect("a membership"),
-        drift: Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) },
+        drift,
         backoff: Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) },
         operation_timeout: Duration::from_millis(200),
         connect_timeout: Duration::from_millis(500),
@@ -81,6 +97,13 @@ fn settings(masters: usize) -> Settings {
 impl Stage {
     /// Masters `n1`, `n2`, ... of which none is connected.
     pub(super) fn new(masters: usize, login: &Login) -> Self {
+        Self::with(masters, login, |_| {})
+    }
+
+    /// The same, set otherwise.
+    pub(super) fn with(masters: usize, login: &Login, change: fn(&mut Settings)) -> Self {
+        let mut settings = settings(masters);
+        change(&mut settings);
         let jitter = Arc::new(AtomicU64::new(MIDDLE));
         let dice = Dice { jitter: jitter.clone(), tokens: 0 };
         let nodes = (1..=masters).map(|node| (format!("n{node}").into(), login.clone()));
@@ -94,7 +117,7 @@ impl Stage {
             commands: Replies::new(),
         };
         let mut stage = Self {
-            machine: Coordinator::new(Instant::default(), settings(masters), nodes, Box::new(dice)),
+            machine: Coordinator::new(Instant::default(), settings, nodes, Box::new(dice)),
             now: Instant::default(),
             wires: (1..=masters).map(wire).collect(),
             jitter,

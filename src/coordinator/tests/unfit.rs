@@ -10,13 +10,11 @@ fn the_same_server_behind_two_addresses_counts_once() {
          n2 < DIAL
          n2 connects
          n2 < HELLO ..
-         n2 < INFO ..
-         n2 < INFO ..
-         n2 < SCRIPT ..
+         n2 asks
          n2 > hello 2
          n2 > server run1
          n2 > master
-         n2 > text c0ffee
+         n2 > agreed
          n2 < CLOSE
          fault n2 unfit the same server as n1: each master counts once
          n3 opens
@@ -46,13 +44,11 @@ fn of_two_addresses_that_are_met_at_once_one_is_kept() {
         "n1-2 < DIAL
          n1-2 connects
          n1-2 < HELLO ..
-         n1-2 < INFO ..
-         n1-2 < INFO ..
-         n1-2 < SCRIPT ..
+         n1-2 asks
          n1-2 > hello 1
          n1-2 > server same
          n1-2 > master
-         n1-2 > text c0ffee
+         n1-2 > agreed
          n1 < CLOSE
          = settled
          fault n1 unfit the same server as n2: each master counts once",
@@ -68,13 +64,11 @@ fn an_address_that_moves_to_a_server_of_ours_becomes_unfit() {
          n2 < DIAL
          n2 connects
          n2 < HELLO ..
-         n2 < INFO ..
-         n2 < INFO ..
-         n2 < SCRIPT ..
+         n2 asks
          n2 > hello 9
          n2 > server run3
          n2 > master
-         n2 > text c0ffee
+         n2 > agreed
          n2 < CLOSE
          fault n2 unfit the same server as n3: each master counts once",
     );
@@ -87,14 +81,12 @@ fn a_replica_has_no_vote() {
         "n1 < DIAL
          n1 connects
          n1 < HELLO ..
-         n1 < INFO ..
-         n1 < INFO ..
-         n1 < SCRIPT ..
+         n1 asks
          n1 > hello 1
          n1 > server run1
          n1 > replica 10.0.0.9:6380
          = -
-         n1 > text c0ffee
+         n1 > agreed
          n1 < CLOSE
          = settled
          fault n1 unfit a replica of 10.0.0.9:6380: name independent masters only
@@ -111,13 +103,11 @@ fn a_replica_that_was_promoted_votes_after_the_next_dial() {
         "n1 < DIAL
          n1 connects
          n1 < HELLO ..
-         n1 < INFO ..
-         n1 < INFO ..
-         n1 < SCRIPT ..
+         n1 asks
          n1 > hello 1
          n1 > server run1
          n1 > replica 10.0.0.9:6380
-         n1 > text c0ffee
+         n1 > agreed
          n1 < CLOSE
          = settled
          next 50ms

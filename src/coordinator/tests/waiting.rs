@@ -60,13 +60,11 @@ fn who_waits_for_want_of_a_quorum_tries_again_as_soon_as_a_session_opens() {
          n2-3 < DIAL
          n2 connects
          n2 < HELLO ..
-         n2 < INFO ..
-         n2 < INFO ..
-         n2 < SCRIPT ..
+         n2 asks
          n2 > hello 2
          n2 > server run2
          n2 > master
-         n2 > text c0ffee
+         n2 > agreed
          n2 < CLIENT KILL ID 1
          n1-2 < -
          n2 > 1
@@ -127,7 +125,7 @@ fn no_attempt_begins_long_after_the_wait_is_over() {
          ~3600s                         // stopped, and continued
          +0ms
          = contended 1 at 1 after 3600000ms: held
-         n1 < INFO ..",
+         n1 beats",
     );
 }
 

@@ -1,23 +1,35 @@
 //! Commands and events as words, words as the replies of a master.
 
-use super::super::{AttemptId, Event, Loss, NotExtended, Release, wire};
+use super::super::{AttemptId, Event, FailureKind, Loss, NotExtended, Release, wire};
 use crate::report::NodeReport;
 use redis::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
+const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
 
 /// Tokens by the order in which they were first seen: `#1`, `#2`.
 pub(super) struct Tokens {
     seen: Vec<String>,
-    extend_hash: String,
+    /// Scripts and their hashes, by name.
+    scripts: Vec<(&'static str, String)>,
 }
 
 impl Tokens {
     pub(super) fn new() -> Self {
-        let extend = redis::Script::new(wire::EXTEND);
-        Self { seen: Vec::new(), extend_hash: extend.get_hash().to_owned() }
+        let mut scripts = Vec::new();
+        for (name, script) in [("acquire", wire::ACQUIRE), ("extend", wire::EXTEND)] {
+            scripts.push((name, script.to_owned()));
+            scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
+        }
+        scripts.push(("release", RELEASE.to_owned()));
+        scripts.push(("agree", AGREE.to_owned()));
+        Self { seen: Vec::new(), scripts }
+    }
+
+    fn script(&self, text: &str) -> Option<&'static str> {
+        self.scripts.iter().find_map(|(name, one)| (one == text).then_some(*name))
     }
 
     pub(super) fn name(&mut self, token: &str) -> String {
@@ -34,8 +46,7 @@ impl Tokens {
 pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
     let Value::Array(parts) = sent else { panic!("{sent:?} is no command") };
     let words = parts.iter().map(|part| match wire::text(part).expect("a bulk string") {
-        RELEASE => "release".to_owned(),
-        text if text == wire::EXTEND || text == tokens.extend_hash => "extend".to_owned(),
+        text if tokens.script(text).is_some() => tokens.script(text).unwrap_or_default().into(),
         text if text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             tokens.name(text)
         }
@@ -53,7 +64,11 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             format!("acquired {} until {}", request.0, millis(deadline.as_nanos()))
         }
         Event::NotAcquired { request, failure, waited } => {
-            let kind = if failure.contended { "contended" } else { "no quorum" };
+            let kind = match &failure.kind {
+                FailureKind::Contended => "contended",
+                FailureKind::NoQuorum => "no quorum",
+                FailureKind::Disagreement(_) => "disagreement",
+            };
             let tried = failure.attempts;
             let waited = span(*waited);
             format!("{kind} {} at {tried} after {waited}: {}", request.0, said(&failure.reports))
@@ -109,13 +124,39 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             "%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:{rest}\r\n"
         )
         .into(),
-        "server" => info(&format!("# Server\r\nredis_version:7.0.15\r\nrun_id:{rest}\r\n")),
+        // `server run1`, or `server run1 up 7`: seconds.
+        "server" => {
+            let (run_id, uptime) = rest.split_once(" up ").unwrap_or((rest, "86400"));
+            let uptime = format!("uptime_in_seconds:{uptime}\r\n");
+            info(&format!("# Server\r\nredis_version:7.0.15\r\nrun_id:{run_id}\r\n{uptime}"))
+        }
+        "memory" => info("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n"),
+        // What follows the role in a handshake, and in a heartbeat.
+        "agreed" => ["memory", "text c0ffee", "text c0ffee", "1"].map(reply).concat(),
+        "known" => ["master", "memory", "1"].map(reply).concat(),
         "master" => info("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"),
         "replica" => {
             let (host, port) = rest.split_once(':').expect("host:port");
             info(&format!("role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\n"))
         }
         "text" => format!("${}\r\n{rest}\r\n", rest.len()).into(),
+        // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs.
+        "disagrees" => {
+            let (left, told) = rest.split_once(' ').expect("what is left");
+            let (field, theirs) = match told.strip_prefix("lists ") {
+                Some(lists) => ("lists", lists),
+                None => told.rsplit_once(' ').expect("a field"),
+            };
+            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+            format!("*3\r\n{}{}:{left}\r\n", bulk(field), bulk(theirs)).into()
+        }
+        // `config appendonly yes appendfsync always`
+        "config" => {
+            let words: Vec<&str> = rest.split(' ').collect();
+            let bulk = |text: &&str| format!("${}\r\n{text}\r\n", text.len());
+            let texts: String = words.iter().map(bulk).collect();
+            format!("%{}\r\n{texts}", words.len() / 2).into()
+        }
         "push" => format!(">2\r\n$7\r\nmessage\r\n${}\r\n{rest}\r\n", rest.len()).into(),
         "raw" => rest.replace("\\r\\n", "\r\n").into(),
         _ if first.parse::<i64>().is_ok() => format!(":{first}\r\n").into(),

@@ -3,6 +3,7 @@
 use super::super::{Extension, Progress, Report};
 use super::drift::HABIT;
 use super::{at, masters, ms};
+use crate::quorum::NodeSet;
 
 /// What a round of `masters` masters comes to before the old deadline.
 pub(super) struct Rule {
@@ -59,7 +60,7 @@ pub(super) fn letter(progress: Progress) -> char {
 /// The round that has heard `reports`: held, vacant, taken, unknown, or `_` for nothing yet. It
 /// began at 100 ms, for a ttl of 500 ms.
 fn round(reports: &str) -> Extension {
-    let mut round = Extension::new(masters(reports.len()), at(100), ms(500));
+    let mut round = Extension::new(masters(reports.len()), at(100), ms(500), NodeSet::EMPTY);
     for (node, glyph) in reports.chars().enumerate() {
         report(glyph).into_iter().for_each(|report| round.record(node, report));
     }

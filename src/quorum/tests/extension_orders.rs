@@ -5,6 +5,7 @@ use super::drift::HABIT;
 use super::extension::{REPORTS, RULES, Rule, letter, report};
 use super::permutations::{Hears, Step, every_order, every_state};
 use super::{Picture, all_of, at, masters, ms};
+use crate::quorum::NodeSet;
 
 impl Hears for Extension {
     const GLYPHS: &'static str = "hvtu";
@@ -15,7 +16,7 @@ impl Hears for Extension {
 }
 
 fn start(rule: &Rule) -> Extension {
-    Extension::new(masters(rule.masters), at(100), ms(500))
+    Extension::new(masters(rule.masters), at(100), ms(500), NodeSet::EMPTY)
 }
 
 /// The outcome in time, as a letter.

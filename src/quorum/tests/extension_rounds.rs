@@ -2,6 +2,7 @@
 
 use super::super::{Drift, Extension, Instant, Progress, Report};
 use super::{Picture, all_of, cases, masters};
+use crate::quorum::NodeSet;
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -95,7 +96,7 @@ proptest! {
         for Round { pause, ttl, reports } in rounds {
             now = now.after(Duration::from_nanos(pause));
             let (started, ttl) = (now, Duration::from_nanos(ttl));
-            let round = Extension::new(masters(count), started, ttl);
+            let round = Extension::new(masters(count), started, ttl, NodeSet::EMPTY);
             let mut watched =
                 Watched { started, ttl, drift, heard: Picture::blank(count), round };
             for (node, glyph, wait) in reports {

@@ -77,7 +77,9 @@ impl Master {
         Some(match words[..] {
             ["HELLO", ..] => format!("hello {id}"),
             ["INFO", "server"] => format!("server {}.{}", self.name, self.run),
+            ["INFO", "memory"] => "memory".into(),
             ["INFO", _] => "master".into(),
+            ["EVAL", "agree", ..] => "1".into(),
             ["SCRIPT", ..] => {
                 self.has_script = true;
                 "text c0ffee".into()

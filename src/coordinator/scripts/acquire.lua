@@ -1,0 +1,35 @@
+-- KEYS: what to lock, and behind it, if there is a ballot, the fence of each. ARGV: token, ms to
+-- live; ballot, us that it may be behind ('' for any) and ahead of this clock, ms that a fence
+-- lives. 1: granted, all of them. Otherwise none, and {why, ms until it may be free, fence, us of
+-- this clock}: 0 held, -1 stale, -2 clock.
+local ballot = ARGV[3]
+local locks = ballot and #KEYS / 2 or #KEYS
+local fence, now, clock = '0', 0, '0'
+if ballot then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+  clock = string.format('%.0f', now)
+  for i = locks + 1, #KEYS do
+    local stored = redis.call('GET', KEYS[i])
+    if stored and tonumber(stored) > tonumber(fence) then fence = stored end
+  end
+end
+local life = false
+for i = 1, locks do
+  local holder = redis.call('GET', KEYS[i])
+  if holder and holder ~= ARGV[1] then
+    local left = redis.call('PTTL', KEYS[i])
+    if not life or left == -1 or (life ~= -1 and left > life) then life = left end
+  end
+end
+if life then return {0, life, fence, clock} end
+if ballot then
+  local p = tonumber(ballot)
+  if p <= tonumber(fence) then return {-1, 0, fence, clock} end
+  if p > now + ARGV[5] or (ARGV[4] ~= '' and p < now - ARGV[4]) then
+    return {-2, 0, fence, clock}
+  end
+  for i = locks + 1, #KEYS do redis.call('SET', KEYS[i], ballot, 'PX', ARGV[6]) end
+end
+for i = 1, locks do redis.call('SET', KEYS[i], ARGV[1], 'NX', 'PX', ARGV[2]) end
+return 1

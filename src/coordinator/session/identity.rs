@@ -1,0 +1,105 @@
+//! What a server tells of itself.
+
+use crate::coordinator::fault::Fault;
+use crate::coordinator::wire;
+use crate::quorum::Instant;
+use redis::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is known of a connection and of the server behind it.
+#[derive(Clone, Default)]
+pub(in crate::coordinator) struct Identity {
+    pub(super) client_id: Option<i64>,
+    /// The server process; `None` if INFO is denied.
+    pub(in crate::coordinator) run_id: Option<Arc<str>>,
+    /// How long it has been up, and when it was heard to say so.
+    pub(super) uptime: Option<(Instant, Duration)>,
+    replica_of: Option<Arc<str>>,
+    /// It had another history before: it was a replica.
+    promoted: bool,
+    maxmemory: u64,
+    eviction: Option<Arc<str>>,
+    pub(super) persistence: Persistence,
+    /// What another client of this server goes by.
+    pub(in crate::coordinator) disagreement: Option<Fault>,
+}
+
+/// Whether the server writes each command to disk before it answers.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(super) enum Persistence {
+    /// Not asked, or it may not tell.
+    #[default]
+    Untold,
+    Durable,
+    /// What it says instead.
+    Volatile(Arc<str>),
+}
+
+impl Identity {
+    /// One section of INFO; a denied one tells nothing.
+    pub(super) fn learn(&mut self, now: Instant, info: &Value) {
+        let Some(info) = wire::text(info) else { return };
+        let field = |name| wire::info_field(info, name);
+        if let Some(run_id) = field("run_id") {
+            self.run_id = Some(run_id.into());
+        }
+        if let Some(Ok(seconds)) = field("uptime_in_seconds").map(str::parse) {
+            self.uptime = Some((now, Duration::from_secs(seconds)));
+        }
+        if field("role").is_some() {
+            self.replica_of = field("master_host").map(|host| {
+                let port = field("master_port").unwrap_or("?");
+                format!("{host}:{port}").into()
+            });
+        }
+        if let Some(history) = field("master_replid2") {
+            self.promoted = history.bytes().any(|digit| digit != b'0');
+        }
+        if let Some(Ok(bytes)) = field("maxmemory").map(str::parse) {
+            self.maxmemory = bytes;
+        }
+        if let Some(policy) = field("maxmemory_policy") {
+            self.eviction = Some(policy.into());
+        }
+    }
+
+    /// The answer to `CONFIG GET append*`.
+    pub(super) fn learn_persistence(&mut self, reply: &Value) {
+        let setting = |name| wire::map_field(reply, name);
+        self.persistence = match (setting("appendonly"), setting("appendfsync")) {
+            (Some("yes"), Some("always")) => Persistence::Durable,
+            (Some("yes"), Some(fsync)) => {
+                Persistence::Volatile(format!("appendfsync is {fsync}").into())
+            }
+            (Some(appendonly), _) => {
+                Persistence::Volatile(format!("appendonly is {appendonly}").into())
+            }
+            (None, _) => Persistence::Untold,
+        };
+    }
+
+    /// Whether an INFO reply comes from another server process.
+    pub(super) fn contradicts(&self, info: &Value) -> bool {
+        let told = wire::text(info).and_then(|info| wire::info_field(info, "run_id"));
+        matches!((&self.run_id, told), (Some(mine), Some(told)) if **mine != *told)
+    }
+
+    /// Why this is no independent master that keeps what it has granted, if it is none.
+    pub(in crate::coordinator) fn unfit(&self) -> Option<String> {
+        if let Some(master) = &self.replica_of {
+            return Some(format!("a replica of {master}: name independent masters only"));
+        }
+        if self.promoted {
+            let problem = "a promoted replica, which may lack what its master had granted: name \
+                           masters that never replicated, or restart it empty";
+            return Some(problem.into());
+        }
+        match self.eviction.as_deref() {
+            Some(policy) if self.maxmemory > 0 && policy != "noeviction" => Some(format!(
+                "maxmemory-policy is {policy}, which evicts locks that are held: set noeviction"
+            )),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Whether a master may vote yet.
+
+use super::Session;
+use super::identity::Persistence;
+use crate::coordinator::fault::Fault;
+use crate::coordinator::{RestartGuard, Settings};
+use crate::quorum::{Instant, standing};
+use std::time::Duration;
+
+impl Session {
+    /// Judges anew what the server has told: from when does it vote?
+    ///
+    /// Never from earlier than was judged before: its uptime follows its wall clock, which may be
+    /// set forward.
+    pub(in crate::coordinator) fn judge_standing(&mut self, now: Instant, settings: &Settings) {
+        if self.is_trusted(settings) {
+            return;
+        }
+        let quarantine = settings.quarantine;
+        let at_the_latest = now.after(quarantine);
+        let told = match self.identity.uptime {
+            Some((heard, uptime)) => standing::votes_from(heard, uptime, quarantine),
+            // It was judged by what it told when it was opened.
+            None if self.is_open() => self.votes_from,
+            None => at_the_latest,
+        };
+        // Another server under the same address: nobody knows what the one before it had granted.
+        let replaced = match (&self.last_run_id, &self.identity.run_id) {
+            (Some(last), Some(run_id)) if last != run_id => at_the_latest,
+            _ => told,
+        };
+        self.votes_from = self.votes_from.max(told).max(replaced);
+        if let Some(run_id) = &self.identity.run_id {
+            self.last_run_id = Some(run_id.clone());
+        }
+        self.warming = self.votes_from > now;
+    }
+
+    /// A master that cannot forget need not wait.
+    fn is_trusted(&self, settings: &Settings) -> bool {
+        match settings.restart_guard {
+            RestartGuard::On => false,
+            RestartGuard::Off => true,
+            RestartGuard::TrustPersistence => self.identity.persistence == Persistence::Durable,
+        }
+    }
+
+    /// The server contradicts the trust that was put in its persistence.
+    pub(in crate::coordinator) fn distrust(&self, settings: &Settings) -> Option<Fault> {
+        let trust = settings.restart_guard == RestartGuard::TrustPersistence;
+        match &self.identity.persistence {
+            Persistence::Volatile(problem) if trust => Some(Fault::unfit(format!(
+                "{problem}, and trust_persistence needs appendonly yes and appendfsync always"
+            ))),
+            _ => None,
+        }
+    }
+
+    /// How long it has yet to wait until it may vote; `None` if it may.
+    pub(in crate::coordinator) fn warming_up(&self, now: Instant) -> Option<Duration> {
+        (now < self.votes_from).then(|| self.votes_from.since(now))
+    }
+}

@@ -1,0 +1,269 @@
+//! Masters that have just started: used, and not counted. `D` is 30 s and its drift, 30,302 ms.
+
+use super::super::{RestartGuard, Settings};
+use super::Stage;
+use crate::address::Login;
+
+fn guarded(masters: usize) -> Stage {
+    Stage::with(masters, &Login::default(), |settings| settings.restart_guard = RestartGuard::On)
+}
+
+fn trusting(settings: &mut Settings) {
+    settings.restart_guard = RestartGuard::TrustPersistence;
+}
+
+/// A handshake with a master that says how long it has been up.
+fn up(node: usize, client: usize, seconds: u64) -> String {
+    format!(
+        "n{node} < DIAL
+         n{node} connects
+         n{node} < HELLO ..
+         n{node} asks
+         n{node} > hello {client}
+         n{node} > server run{node} up {seconds}
+         n{node} > master
+         n{node} > agreed\n"
+    )
+}
+
+#[test]
+fn a_master_votes_once_all_that_it_may_have_granted_has_expired() {
+    // It rounds its uptime up by as much as a second: 10 s may be 9.
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 10));
+    stage.play(
+        "= settled
+         acquire 1 r
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 21s)
+         n1 < -                         // nothing is sent that could not win
+         +10s
+         n1 beats
+         n1 > server run1 up 20
+         n1 > known
+         next 20000ms
+         +10s
+         n1 beats
+         n1 > server run1 up 30
+         n1 > known
+         next 21302ms
+         +1.301999999s
+         acquire 2 r
+         = no quorum 2 ..
+         +1ns
+         acquire 3 r
+         n1 < SET ..
+         n1 > ok
+         = acquired 3 ..",
+    );
+}
+
+#[test]
+fn one_that_was_up_for_long_enough_votes_at_once() {
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 32));
+    stage.play("= settled \n acquire 1 r \n n1 < SET .. \n n1 > ok \n = acquired 1 ..");
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 31));
+    stage.play(
+        "= settled
+         acquire 1 r
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 302ms)",
+    );
+}
+
+#[test]
+fn while_it_warms_up_it_gets_the_set_and_the_rollback_and_its_vote_counts_for_nothing() {
+    let mut stage = guarded(3);
+    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
+    stage.play(
+        "= settled
+         acquire 1 r
+         n1-3 < SET r #1 NX PX 10000
+         n1 > ok
+         n3 > ok                        // counts for nothing
+         = -
+         n2 > nil
+         n1-3 < EVAL release 1 r #1
+         = contended 1 at 1 after 0ms: granted | held | warming up (may vote in 26s)
+         n1 > 1
+         n2 > 0
+         n3 > 1
+         debts 0",
+    );
+}
+
+#[test]
+fn what_it_says_to_an_extension_counts_for_nothing_and_may_top_it_up() {
+    let mut stage = guarded(3);
+    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
+    stage.play(
+        "= settled
+         acquire 1 r
+         n1-3 < SET ..
+         n1-2 > ok
+         = acquired 1 ..
+         n3 > ok
+         +1s
+         extend 2 of 1
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n1 > 1
+         n3 > 1
+         = -
+         n2 > 0
+         = extend 2 unconfirmed: held by us | no key there | warming up
+         extend 3 of 1
+         n1-3 < EVALSHA ..
+         n3 > 0                         // restarted empty, say
+         n1 > 1
+         = -
+         n2 > 1
+         = extended 3 until 10898ms
+         n3 < SET r #1 NX PX 10000
+         n3 > ok
+         +1s
+         extend 4 of 1
+         n1-3 < EVALSHA ..
+         n3 > -1
+         n1-2 > 0
+         = lost 1: quorum gone: no key there | no key there | warming up
+         = extend 4 lost",
+    );
+}
+
+#[test]
+fn a_vote_counts_only_if_the_master_could_vote_when_it_was_asked() {
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 31));
+    stage.play(
+        "= settled
+         acquire 1 r wait 1s
+         = -
+         +301ms
+         n1 < -
+         +1ms                           // whoever waits is woken when it has warmed up
+         n1 < PTTL r
+         n1 < SET r #2 NX PX 10000
+         n1 > -2
+         n1 > ok
+         = acquired 1 ..",
+    );
+}
+
+#[test]
+fn another_server_under_a_known_address_waits_however_long_it_has_been_up() {
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 90));
+    stage.steps("= settled \n n1 breaks \n +50ms");
+    stage.steps(&up(1, 7, 90).replace("run1", "another"));
+    stage.play("acquire 1 r \n = no quorum 1 at 1 after 0ms: warming up (may vote in 30s)");
+}
+
+#[test]
+fn the_same_server_met_again_does_not_wait_anew() {
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 90));
+    stage.steps("= settled \n n1 breaks \n +50ms");
+    stage.steps(&up(1, 2, 90));
+    stage.play(
+        "n1 < CLIENT KILL ID 1
+         n1 > 1
+         acquire 1 r
+         n1 < SET ..
+         n1 > ok
+         = acquired 1 ..",
+    );
+}
+
+#[test]
+fn a_clock_that_is_set_forward_does_not_shorten_the_wait() {
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 1));
+    stage.play(
+        "= settled
+         +10s
+         n1 beats
+         n1 > server run1 up 86400
+         n1 > known
+         acquire 1 r
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 20s)",
+    );
+}
+
+#[test]
+fn where_info_is_denied_it_waits_from_each_connection_on() {
+    let denied = "n1 < DIAL
+         n1 connects
+         n1 < HELLO ..
+         n1 asks
+         n1 > hello 1
+         n1 > -NOPERM no
+         n1 > -NOPERM no
+         n1 > agreed\n";
+    let mut stage = guarded(1);
+    stage.steps(denied);
+    stage.steps(
+        "= settled
+         acquire 1 r
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 30s)
+         +10s
+         n1 beats
+         n1 > -NOPERM no
+         n1 > known
+         acquire 2 r
+         = no quorum 2 at 1 after 0ms: warming up (may vote in 20s)
+         n1 breaks
+         +50ms",
+    );
+    stage.steps(denied);
+    stage.play("acquire 3 r \n = no quorum 3 at 1 after 0ms: warming up (may vote in 30s)");
+}
+
+/// What `CONFIG GET append*` tells, and what becomes of a master that has just started.
+const PERSISTENCE: [(&str, &str); 4] = [
+    ("config appendonly yes appendfsync always", "n1 < SET .. \n n1 > ok \n = acquired 1 .."),
+    (
+        "config appendonly yes appendfsync everysec",
+        "n1 < CLOSE
+         fault n1 unfit appendfsync is everysec, and trust_persistence needs appendonly yes and \
+           appendfsync always
+         = no quorum 1 ..",
+    ),
+    (
+        "config appendonly no appendfsync always",
+        "n1 < CLOSE
+         fault n1 unfit appendonly is no, and trust_persistence needs appendonly yes and \
+           appendfsync always
+         = no quorum 1 ..",
+    ),
+    ("-NOPERM no", "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)"),
+];
+
+#[test]
+fn trust_in_persistence_is_held_against_the_configuration() {
+    for (told, then) in PERSISTENCE {
+        let mut stage = Stage::with(1, &Login::default(), trusting);
+        stage.play(&format!(
+            "n1 < DIAL
+             n1 connects
+             n1 < HELLO ..
+             n1 < INFO server
+             n1 < INFO replication
+             n1 < INFO memory
+             n1 < CONFIG GET append*
+             n1 < SCRIPT ..
+             n1 < SCRIPT ..
+             n1 < EVAL agree ..
+             n1 > hello 1
+             n1 > server run1 up 1
+             n1 > master
+             n1 > memory
+             n1 > {told}
+             n1 > text c0ffee
+             n1 > text c0ffee
+             n1 > 1
+             = settled
+             acquire 1 r
+             {then}"
+        ));
+    }
+}
