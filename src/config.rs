@@ -197,6 +197,7 @@ impl Config {
             restart_guard: self.restart_guard,
             quarantine,
             agreement,
+            window: self.window,
         }
     }
 }

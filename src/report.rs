@@ -13,7 +13,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// What one master answered in one round, and how long it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,13 @@ pub enum Reason {
     Held {
         /// The remaining life of the other holder's key.
         remaining: Option<Duration>,
+    },
+    /// A fenced acquire: a greater fencing token has been granted there, or is on its way.
+    Stale,
+    /// A fenced acquire: what was proposed is too far from the master's clock.
+    Clock {
+        /// What the master's clock showed, in microseconds since 1970.
+        shows_us: u64,
     },
     /// No connection: refused within this process, nothing was sent.
     Down(Arc<str>),
@@ -127,6 +134,12 @@ impl fmt::Display for Reason {
             Self::Held { remaining: None } => f.write_str("held"),
             Self::Held { remaining: Some(left) } => {
                 write!(f, "held for {} yet", humantime::format_duration(round(*left)))
+            }
+            Self::Stale => f.write_str("a greater fencing token was there"),
+            Self::Clock { shows_us } => {
+                let shows = SystemTime::UNIX_EPOCH + Duration::from_micros(*shows_us);
+                let shows = humantime::format_rfc3339_millis(shows);
+                write!(f, "its clock is too far from what was proposed (it shows {shows})")
             }
             Self::Down(cause) => write!(f, "down ({cause})"),
             Self::Unfit(cause) => write!(f, "unfit ({cause})"),

@@ -3,7 +3,8 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5, and
 //! "Retry on Failure".
 
-use super::attempt::{Attempt, Hold};
+use super::attempt::{Attempt, Hold, Subject};
+use super::fencing::refusal;
 use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
 use super::session::{Purpose, Session};
@@ -20,7 +21,6 @@ const NO_KEY: Value = Value::Int(-2);
 
 /// What an acquire asks for.
 #[derive(Clone, Debug)]
-#[allow(dead_code)]
 pub(crate) struct Acquire {
     pub(crate) keys: Keys,
     /// Where the fence of each key stands, if there is to be a fencing token.
@@ -55,12 +55,12 @@ impl KeepAlive {
 impl Coordinator {
     pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
         let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
-        let Acquire { keys, ttl, keep_alive, .. } = acquire;
-        let key = keys.first().clone();
-        match self.attempt(now, request, &key, ttl, false) {
+        let Acquire { keys, fences, ttl, lock_delay, keep_alive, label, .. } = acquire;
+        let subject = Subject { keys, fences, ttl, lock_delay, label };
+        match self.attempt(now, request, &subject, false) {
             Some((round, attempt)) => {
                 let phase = Phase::Trying { round, attempt };
-                let acquisition = Acquisition::new(key, ttl, keep_alive, now, until, phase);
+                let acquisition = Acquisition::new(subject, keep_alive, now, until, phase);
                 self.acquisitions.insert(request, acquisition);
                 self.judge_acquire(now, round);
             }
@@ -74,11 +74,16 @@ impl Coordinator {
         let Phase::Waiting { again_at, .. } = acquisition.phase else { return };
         self.timers.cancel(again_at, Timer::Attempt(request));
         // A timer is late by a little as a rule, and by a lot after a stop.
-        if now > acquisition.until.after(self.settings.round_timeout(acquisition.ttl)) {
+        if now > acquisition.until.after(self.settings.round_timeout(acquisition.subject.ttl)) {
             return self.give_up_waiting(now, request);
         }
-        let (key, ttl) = (acquisition.key.clone(), acquisition.ttl);
-        match self.attempt(now, request, &key, ttl, true) {
+        self.try_again(now, request);
+    }
+
+    fn try_again(&mut self, now: Instant, request: RequestId) {
+        let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        let subject = acquisition.subject.clone();
+        match self.attempt(now, request, &subject, true) {
             Some((round, attempt)) => {
                 if let Some(acquisition) = self.acquisitions.get_mut(&request) {
                     acquisition.try_again(round, attempt);
@@ -121,20 +126,20 @@ impl Coordinator {
         &mut self,
         now: Instant,
         request: RequestId,
-        key: &Arc<str>,
-        ttl: Duration,
+        subject: &Subject,
         ask_remaining: bool,
     ) -> Option<(RoundId, AttemptId)> {
-        let mut attempt = Attempt::new(key.clone(), ttl, now, self.random.bits()?);
+        let ballot = self.propose(now, subject);
+        let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
         let attempt_id = AttemptId(self.next_id());
         let round_id = RoundId(self.next_id());
-        let set = wire::set(key, &attempt.token, ttl);
+        let set = attempt.claim.acquire(&self.hashes);
         let purpose = round::Purpose::Acquire {
             request,
             attempt: attempt_id,
             tally: Tally::new(self.settings.membership),
         };
-        let timeout = self.settings.round_timeout(ttl);
+        let timeout = self.settings.round_timeout(subject.ttl);
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
 
         let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
@@ -151,7 +156,9 @@ impl Coordinator {
         }
         // Nothing is sent that could not win.
         if self.settings.membership.is_quorum(takers) {
-            let pttl = ask_remaining.then(|| wire::pttl(key));
+            // A script's refusal tells it by itself.
+            let pttl = attempt.claim.is_plain() && ask_remaining;
+            let pttl = pttl.then(|| wire::pttl(subject.keys.first()));
             for node in takers.iter() {
                 let session = &mut self.sessions[node];
                 // Ahead of the vote: the refusal that decides is to know how long it will last.
@@ -185,6 +192,10 @@ impl Coordinator {
         let (request, attempt_id, verdict, started) =
             (*request, *attempt, tally.verdict(), round.started);
         let complete = round.is_complete();
+        // Clocks that are too far apart are told only once all have told theirs.
+        if verdict == Verdict::Lost && !complete && round.speaks_of_clocks() {
+            return;
+        }
         let ttl = match verdict {
             Verdict::Pending => None,
             _ => self.attempts.get(&attempt_id).filter(|one| one.hold.is_none()).map(|one| one.ttl),
@@ -210,17 +221,14 @@ impl Coordinator {
         deadline: Instant,
     ) {
         let keep_alive = self.acquisitions.remove(&request).and_then(|one| one.keep_alive);
+        let mut ballot = 0;
         if let Some(attempt) = self.attempts.get_mut(&attempt_id) {
+            ballot = attempt.ballot();
             let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
             attempt.hold = Some(Hold { deadline, keeper, extend_at: None, lost: None });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
-        self.events.push_back(Event::Acquired {
-            request,
-            attempt: attempt_id,
-            deadline,
-            ballot: 0,
-        });
+        self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline, ballot });
         self.keep_after(started, attempt_id);
     }
 
@@ -236,6 +244,7 @@ impl Coordinator {
     ) {
         let Some(round) = self.close_round(id) else { return };
         self.roll_back(attempt_id);
+        let apart = self.learn_clocks(now, request, &round);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         let quorum_can_vote = self.quorum_can_vote(now);
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
@@ -243,6 +252,7 @@ impl Coordinator {
             let free_in = match report.answer {
                 Answer::Granted => Some(Duration::ZERO),
                 Answer::Refused(Reason::Held { remaining }) => remaining,
+                Answer::Refused(Reason::Stale | Reason::Clock { .. }) => Some(Duration::ZERO),
                 // It may have told how long, and not yet that it refuses.
                 Answer::Outstanding => round.life(node),
                 _ => None,
@@ -250,11 +260,16 @@ impl Coordinator {
             free_in.into_iter().for_each(|left| acquisition.learn(left));
         }
         // A quorum that granted too late was refused by nobody.
-        let kind = if won {
-            FailureKind::NoQuorum
-        } else {
-            failure_kind(self.settings.membership, &reports)
+        let kind = match apart {
+            _ if won => FailureKind::NoQuorum,
+            Some(cause) => FailureKind::Disagreement(cause),
+            None => failure_kind(self.settings.membership, &reports),
         };
+        // What was wrong was our own, and is mended: whoever asks for one attempt does not mean
+        // that one.
+        if acquisition.is_mended(self.settings.membership, &kind, &reports) {
+            return self.try_again(now, request);
+        }
         let failure = Failure { kind, reports, attempts: acquisition.attempts };
         if acquisition.may_retry(now) {
             // Where too few are open, only time or another session changes anything.
@@ -353,11 +368,12 @@ impl Round {
     }
 }
 
-/// What a master's reply to `SET NX` says.
+/// What a master's reply to `SET NX` or to the acquire's script says.
 pub(super) fn answer(reply: &Value) -> Answer {
     match reply {
         Value::Okay => Answer::Granted,
         Value::Nil => Answer::Refused(Reason::Held { remaining: None }),
+        Value::Array(parts) => refusal(parts),
         Value::ServerError(_) => Answer::Refused(Reason::Server(wire::unexpected(reply))),
         other => Answer::Unknown(Cause::Server(wire::unexpected(other))),
     }
@@ -370,7 +386,8 @@ fn failure_kind(membership: Membership, reports: &[NodeReport]) -> FailureKind {
         let said = reports.iter().enumerate();
         said.filter_map(|(node, report)| wanted(&report.answer).then_some(node)).collect()
     };
-    let held = nodes(|answer| matches!(answer, Answer::Refused(Reason::Held { .. })));
+    let held =
+        nodes(|answer| matches!(answer, Answer::Refused(Reason::Held { .. } | Reason::Stale)));
     let able = nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
     if held != NodeSet::EMPTY && membership.is_quorum(able) {
         return FailureKind::Contended;

@@ -20,7 +20,7 @@ impl Coordinator {
         else {
             return self.answer_lost(asker, id);
         };
-        let command = wire::extend(&self.extend_hash, &attempt.key, &attempt.token, attempt.ttl);
+        let command = attempt.claim.extend(&self.hashes);
         let timeout = self.settings.round_timeout(attempt.ttl);
         let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
         let warming = self.sessions.iter().enumerate().filter_map(warming).collect();
@@ -149,7 +149,7 @@ impl Coordinator {
         if attempt.held().is_none() {
             return;
         }
-        let set = wire::set(&attempt.key, &attempt.token, attempt.ttl);
+        let set = attempt.claim.top_up(&self.hashes);
         let session = &mut self.sessions[node];
         if session.admits(set.len()).is_ok() {
             attempt.touched.insert(node);
@@ -275,7 +275,8 @@ impl Coordinator {
     /// Every node where the key may stand owes its deletion.
     pub(super) fn owe(&mut self, attempt: &Attempt, round: Option<RoundId>) {
         for node in attempt.touched.iter() {
-            let debt = Debt::new(attempt.release.clone(), attempt.ttl, round, attempt.began);
+            let life = attempt.claim.life;
+            let debt = Debt::new(attempt.release.clone(), life, round, attempt.began);
             self.sessions[node].settle(debt);
         }
     }

@@ -15,6 +15,7 @@ mod agreement;
 mod attempt;
 mod event;
 mod fault;
+mod fencing;
 mod hold;
 mod keeper;
 mod keys;
@@ -30,7 +31,7 @@ mod wire;
 mod tests;
 
 use crate::address::Login;
-use crate::quorum::{Backoff, Drift, Instant, Membership};
+use crate::quorum::{Backoff, Ballots, Drift, Instant, Membership, Window};
 use attempt::Attempt;
 use queue::Acquisition;
 use round::{Asker, Round};
@@ -71,6 +72,8 @@ pub(crate) struct Settings {
     /// For how long a master that has started does not vote.
     pub(crate) quarantine: Duration,
     pub(crate) agreement: Agreement,
+    /// How far a ballot may be from a node's clock.
+    pub(crate) window: Window,
 }
 
 /// What keeps a master that has lost its memory from voting.
@@ -117,7 +120,10 @@ pub(crate) struct Coordinator {
     actions: VecDeque<Action>,
     events: VecDeque<Event>,
     random: Box<dyn Random>,
-    extend_hash: String,
+    hashes: wire::Hashes,
+    ballots: Ballots,
+    /// What the wall clock showed when it was last read: microseconds since 1970.
+    wall: (Instant, u64),
     last_id: u64,
     settled: bool,
 }
@@ -132,6 +138,7 @@ impl Coordinator {
     ) -> Self {
         let sessions = nodes.into_iter().map(|(name, login)| Session::new(name, login, now));
         let mut machine = Self {
+            ballots: Ballots::new(settings.window),
             settings,
             sessions: sessions.collect(),
             acquisitions: BTreeMap::new(),
@@ -141,7 +148,8 @@ impl Coordinator {
             actions: VecDeque::new(),
             events: VecDeque::new(),
             random,
-            extend_hash: redis::Script::new(wire::EXTEND).get_hash().to_owned(),
+            hashes: wire::Hashes::new(),
+            wall: (now, 0),
             last_id: 0,
             settled: false,
         };
@@ -236,6 +244,12 @@ impl Coordinator {
     }
 
     // Time.
+
+    /// The wall clock shows `wall_us`, in microseconds since 1970: what fenced acquires propose.
+    /// Nothing that decides safety reads it.
+    pub(crate) const fn handle_wall_clock(&mut self, now: Instant, wall_us: u64) {
+        self.wall = (now, wall_us);
+    }
 
     /// It is `now`: what was due by then happens.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {

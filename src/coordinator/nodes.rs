@@ -15,6 +15,10 @@ impl Coordinator {
             Settled::Broken(fault) => self.break_session(now, node, fault),
             Settled::Vote(round, reply) => match self.rounds.get(&round).map(|one| &one.purpose) {
                 Some(round::Purpose::Acquire { .. }) => {
+                    if wire::is_noscript(&reply) {
+                        self.sessions[node].load(wire::ACQUIRE);
+                    }
+                    self.learn(now, round, node, &reply);
                     self.vote_acquire(now, round, node, acquire::answer(&reply));
                 }
                 Some(round::Purpose::Extend { .. }) => {

@@ -1,15 +1,14 @@
 //! Who waits for a lock, and when it tries again.
 
 use super::acquire::KeepAlive;
+use super::attempt::Subject;
 use super::{AttemptId, Failure, RoundId, Settings};
-use crate::quorum::{Instant, backoff};
-use std::sync::Arc;
+use crate::quorum::{Clocks, Instant, backoff};
 use std::time::Duration;
 
 /// One acquire, over all its attempts.
 pub(super) struct Acquisition {
-    pub(super) key: Arc<str>,
-    pub(super) ttl: Duration,
+    pub(super) subject: Subject,
     pub(super) keep_alive: Option<KeepAlive>,
     pub(super) began: Instant,
     /// No attempt begins after this.
@@ -20,6 +19,10 @@ pub(super) struct Acquisition {
     /// How long those that refused the latest attempt said that it will be; zero for a node that
     /// granted it and has it back.
     remaining: Vec<Duration>,
+    /// What nodes have told of their clocks, to a fenced acquire.
+    pub(super) clocks: Clocks,
+    /// A further attempt was made because what was wrong was our own, and is mended.
+    pub(super) mended: bool,
 }
 
 pub(super) enum Phase {
@@ -36,15 +39,25 @@ pub(super) enum Phase {
 }
 
 impl Acquisition {
-    pub(super) const fn new(
-        key: Arc<str>,
-        ttl: Duration,
+    pub(super) fn new(
+        subject: Subject,
         keep_alive: Option<KeepAlive>,
         began: Instant,
         until: Instant,
         phase: Phase,
     ) -> Self {
-        Self { key, ttl, keep_alive, began, until, attempts: 1, phase, remaining: Vec::new() }
+        let remaining = Vec::new();
+        Self {
+            subject,
+            keep_alive,
+            began,
+            until,
+            attempts: 1,
+            phase,
+            remaining,
+            clocks: Clocks::default(),
+            mended: false,
+        }
     }
 
     /// Whether a further attempt may begin after `now`.
@@ -73,6 +86,7 @@ impl Acquisition {
         failure: Failure,
         random: Option<u64>,
     ) -> Instant {
+        (self.clocks, self.mended) = (Clocks::default(), false);
         let pause = random.map(|random| now.after(self.delay(settings, random)));
         let again_at = pause.map_or(self.until, |at| at.min(self.until));
         self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };

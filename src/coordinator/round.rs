@@ -5,7 +5,7 @@
 
 use super::{AttemptId, RequestId};
 use crate::quorum::{Extension, Instant, Tally};
-use crate::report::{Answer, NodeReport};
+use crate::report::{Answer, NodeReport, Reason};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +27,16 @@ pub(super) enum Purpose {
         request: RequestId,
         tally: Tally,
     },
+}
+
+impl Purpose {
+    /// Whose acquire it is.
+    pub(super) const fn acquirer(&self) -> Option<RequestId> {
+        match self {
+            Self::Acquire { request, .. } => Some(*request),
+            Self::Extend { .. } | Self::Release { .. } => None,
+        }
+    }
 }
 
 /// Who began an extension.
@@ -92,6 +102,12 @@ impl Round {
             Purpose::Acquire { attempt, .. } | Purpose::Extend { attempt, .. } => Some(attempt),
             Purpose::Release { .. } => None,
         }
+    }
+
+    /// A node has refused a ballot that is too far from its clock.
+    pub(super) fn speaks_of_clocks(&self) -> bool {
+        let clock = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Clock { .. }));
+        self.answers.iter().any(|(answer, _)| clock(answer))
     }
 
     /// Every node has answered or was given up.

@@ -1,5 +1,9 @@
 //! Commands out, replies in. Packing and parsing are the `redis` crate's.
 
+mod claim;
+
+pub(crate) use claim::{Ballot, Claim, Hashes};
+
 use crate::address::Login;
 use bytes::Bytes;
 use redis::{Cmd, Value};
@@ -7,11 +11,13 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Only the owner releases: compare and delete, atomically. Carried in full by each release, so
-/// that it works on a master that has just restarted. The server hashes it each time, in blocks of
+/// Only the owner releases: compare and delete, atomically. The server hashes it each time, in blocks of
 /// 64 bytes: its comment is here, and it stays in two of them.
 const RELEASE: &str = include_str!("scripts/release.lua").trim_ascii_end();
 const _: () = assert!(RELEASE.len() < 2 * 64 - 8);
+
+/// The same for several keys, or with a fence.
+const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end();
 
 /// Loaded in the handshake and called by their hashes.
 pub(crate) const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
@@ -35,23 +41,8 @@ pub(crate) fn millis(ttl: Duration) -> u64 {
     u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// `SET key token NX PX ttl`: the plain layout, so that other Redlock clients exclude us.
-pub(crate) fn set(key: &str, token: &str, ttl: Duration) -> Bytes {
-    let mut set = Cmd::with_capacity(6, key.len() + token.len() + SPARE);
-    pack(set.arg("SET").arg(key).arg(token).arg("NX").arg("PX").arg(millis(ttl)))
-}
-
 pub(crate) fn pttl(key: &str) -> Bytes {
     pack(redis::cmd("PTTL").arg(key))
-}
-
-pub(crate) fn release(key: &str, token: &str) -> Bytes {
-    let mut eval = Cmd::with_capacity(5, RELEASE.len() + key.len() + token.len() + SPARE);
-    pack(eval.arg("EVAL").arg(RELEASE).arg(1).arg(key).arg(token))
-}
-
-pub(crate) fn extend(hash: &str, key: &str, token: &str, ttl: Duration) -> Bytes {
-    pack(redis::cmd("EVALSHA").arg(hash).arg(1).arg(key).arg(token).arg(millis(ttl)))
 }
 
 /// `HELLO 3`, with credentials where there are any. Its answer carries the connection's id.

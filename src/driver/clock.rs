@@ -1,4 +1,5 @@
-//! Time that counts suspend, and the only place that reads it.
+//! Time that counts suspend, and the only place that reads it. The wall clock beside it is for
+//! fencing tokens alone.
 //!
 //! A laptop lid or a hypervisor's freeze stops `CLOCK_MONOTONIC`, and with it tokio's timers, while
 //! the masters go on expiring keys: on that clock a lock would look alive that others hold by now.
@@ -8,7 +9,7 @@
 //! A paused virtual machine is beyond any clock; that is what fencing is for.
 
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::quorum::Instant;
 
@@ -50,6 +51,12 @@ impl Clock {
 
     pub(crate) fn now(self) -> Instant {
         (self.0)()
+    }
+
+    /// The wall clock, in microseconds since 1970: for what a fenced acquire proposes.
+    pub(crate) fn wall_us() -> u64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
     }
 }
 

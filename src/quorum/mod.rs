@@ -8,6 +8,7 @@
 //! `SAFETY.md` for the rules that were added and why.
 
 pub(crate) mod backoff;
+pub(crate) mod clocks;
 pub(crate) mod fence;
 pub(crate) mod instant;
 pub(crate) mod keeper;
@@ -21,7 +22,8 @@ pub(crate) mod validity;
 mod tests;
 
 pub(crate) use backoff::Backoff;
-pub(crate) use fence::Window;
+pub(crate) use clocks::Clocks;
+pub(crate) use fence::{Ballots, Window};
 pub(crate) use instant::Instant;
 pub(crate) use keeper::Keeper;
 pub(crate) use lease::{Extension, Progress, Report};

@@ -1,31 +1,36 @@
-//! When a master that has started may vote.
-//!
-//! A master that has lost its memory grants again what it had granted before. It must not vote
-//! until every lock that it may have granted has expired: without that, one restart gives two
-//! holders in nine steps, and with a delay one tick short of the ttl in ten (`SAFETY.md`).
+//! From when on a node that has lost its memory may vote.
 
-use super::fence::Window;
-use super::{Drift, Instant};
+use super::instant::nanos;
+use super::{Drift, Instant, Window};
 use std::time::Duration;
 
-/// A server counts its uptime in whole seconds and rounds up by as much as one.
-const UPTIME_GRAIN: Duration = Duration::from_secs(1);
+/// The grain of the clocks that the window is measured with: to be *as* far from an earlier ballot
+/// as the window is wide is not enough, the two could be equal.
+const GRAIN: Duration = Duration::from_millis(1);
 
-/// How long a master that has started does not vote: the longest life of a key, and of a fence
-/// that a ballot may still have to be compared with, plus the drift of that. One for fenced and
-/// unfenced locks alike.
+/// A node tells its uptime as the difference of two whole seconds: up to this much too long.
+const UPTIME_ROUNDS_UP: Duration = Duration::from_secs(1);
+
+/// How long a node that has lost its memory does not vote, and how long a fence is kept: `D`.
+///
+/// ```text
+///  the last grant before the restart            the node votes
+///  |--- ttl, extensions included: its key ---|--- drift ---|
+///  |-- ahead --|------- back -------|- grain-|--- drift ---|
+///        the greatest ballot    the smallest one
+///        that it has let in     that it lets in now
+/// ```
 pub(crate) fn quarantine(max_ttl: Duration, window: Window, drift: Drift) -> Duration {
-    let longest = max_ttl.max(window.width());
+    let longest = max_ttl.max(window.width().saturating_add(GRAIN));
     longest.saturating_add(drift.of(longest))
 }
 
-/// From when a master may vote that was heard to say, at `heard`, that it has been up for
-/// `uptime`.
+/// From when on a node's vote counts: `quarantine` after its start. It said that it had run for
+/// `uptime`, and that was read at `read`.
 ///
-/// Counted from when its answer was heard, not from when it was asked: it may have been asked long
-/// before it looked at its clock.
-pub(crate) fn votes_from(heard: Instant, uptime: Duration, quarantine: Duration) -> Instant {
-    let surely_up = uptime.saturating_sub(UPTIME_GRAIN);
-    let started_ago = quarantine.checked_sub(surely_up);
-    started_ago.map_or(Instant::from_nanos(0), |left| heard.after(left))
+/// The instant at which it was asked is no substitute: a node that was stopped in between counts
+/// that time in its uptime, too, and would vote that much too early.
+pub(crate) fn votes_from(read: Instant, uptime: Duration, quarantine: Duration) -> Instant {
+    let ran = uptime.saturating_sub(UPTIME_ROUNDS_UP);
+    Instant::from_nanos(read.after(quarantine).as_nanos().saturating_sub(nanos(ran)))
 }

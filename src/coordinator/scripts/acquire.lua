@@ -1,6 +1,6 @@
 -- KEYS: what to lock, and behind it, if there is a ballot, the fence of each. ARGV: token, ms to
 -- live; ballot, us that it may be behind ('' for any) and ahead of this clock, ms that a fence
--- lives. 1: granted, all of them. Otherwise none, and {why, ms until it may be free, fence, us of
+-- lives. OK: granted, all of them. Otherwise none, and {why, ms until it may be free, fence, us of
 -- this clock}: 0 held, -1 stale, -2 clock.
 local ballot = ARGV[3]
 local locks = ballot and #KEYS / 2 or #KEYS
@@ -32,4 +32,4 @@ if ballot then
   for i = locks + 1, #KEYS do redis.call('SET', KEYS[i], ballot, 'PX', ARGV[6]) end
 end
 for i = 1, locks do redis.call('SET', KEYS[i], ARGV[1], 'NX', 'PX', ARGV[2]) end
-return 1
+return redis.status_reply('OK')

@@ -6,10 +6,12 @@
 mod acquire;
 mod agreement;
 mod cancels;
+mod claims;
 mod connections;
 mod denied;
 mod endings;
 mod extension;
+mod fenced;
 mod handover;
 mod handshake;
 mod healthy;

@@ -1,18 +1,24 @@
 //! A master that does not keep up: a queue that is bounded in bytes.
 
 use super::super::session::LARGEST_QUEUE;
-use super::super::wire;
+use super::super::wire::{Claim, Hashes};
 use super::{Stage, open};
 use std::time::Duration;
 
 const TTL: Duration = Duration::from_secs(10);
+
+/// The SET of `key`, encoded.
+fn set(key: &str, token: &str) -> bytes::Bytes {
+    let (keys, token) = (key.into(), token.to_owned());
+    Claim { keys, token, life: TTL, ballot: None }.acquire(&Hashes::new())
+}
 
 /// Three masters, `r` held on all of them, and `n1` silent with so many bytes of room in its queue.
 fn with_room(room: usize) -> Stage {
     let mut stage = open(3);
     stage.steps("acquire 1 r \n n1-3 < SET .. \n n1-3 > ok \n = acquired 1 ..");
     let token = "0".repeat(32);
-    let bare = wire::set(&"k".repeat(1_000_000), &token, TTL).len() - 1_000_000;
+    let bare = set(&"k".repeat(1_000_000), &token).len() - 1_000_000;
     let key = "k".repeat(LARGEST_QUEUE - room - bare);
     stage.steps(&format!("acquire 2 {key} \n n1-3 < SET .. \n n2-3 > ok \n = acquired 2 .."));
     stage
@@ -20,7 +26,7 @@ fn with_room(room: usize) -> Stage {
 
 #[test]
 fn a_set_is_taken_to_the_last_byte_and_refused_beyond() {
-    let one = wire::set("s", &"0".repeat(32), TTL).len();
+    let one = set("s", &"0".repeat(32)).len();
     let mut stage = with_room(one);
     stage.steps("acquire 3 s \n n1-3 < SET s .. \n n2-3 > ok \n = acquired 3 ..");
     stage.play("n1 < -");
@@ -38,7 +44,7 @@ fn a_set_is_taken_to_the_last_byte_and_refused_beyond() {
 
 #[test]
 fn a_full_queue_refuses_neither_rollbacks_nor_releases() {
-    let one = wire::set("s", &"0".repeat(32), TTL).len();
+    let one = set("s", &"0".repeat(32)).len();
     with_room(one).play(
         "acquire 3 s
          n1-3 < SET s #3 NX PX 10000

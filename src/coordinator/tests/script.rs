@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! acquire 1 r wait 1s          request 1: resource r, ttl 10s unless told, wait 0 unless told;
-//!                              keep 60s, keep forever: with a keeper
+//!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; label me;
+//!                              `r+s`: several resources
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! release 3 of 1 [in time] | drop 1 | leave 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
@@ -14,6 +15,7 @@
 //! n1 connects | breaks | unreachable | restarts | stale
 //! n1 takes 7 | takes all       how many more bytes the socket takes
 //! = acquired 1 until 9898ms    the next event; `= -` for none
+//! wall 1000                    the wall clock shows so many microseconds
 //! +5ms                         time passes
 //! ~5ms                         time passes, and the machine is not told: it is held up
 //! next 205ms                   poll_timeout names this instant
@@ -24,7 +26,7 @@
 //! At the end everything must have been named, and once the stage is cleared (all holds dropped,
 //! all masters healthy) nothing may be left in the machine's tables.
 
-use super::super::{Acquire, KeepAlive, RequestId};
+use super::super::{Acquire, KeepAlive, Keys, RequestId};
 use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use std::sync::atomic::Ordering;
@@ -76,13 +78,13 @@ impl Stage {
                     told => KeepAlive::AtMost(span(told)),
                 });
                 let acquire = Acquire {
-                    keys: words[2].into(),
-                    fences: None,
+                    keys: keys(words[2], ""),
+                    fences: words.contains(&"fenced").then(|| keys(words[2], "fence:")),
                     ttl,
-                    lock_delay: Duration::ZERO,
+                    lock_delay: option("delay").map_or(Duration::ZERO, span),
                     wait,
                     keep_alive,
-                    label: None,
+                    label: option("label").map(Into::into),
                 };
                 self.acquire(number(1), acquire);
             }
@@ -100,6 +102,7 @@ impl Stage {
             "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
             "leave" => self.machine.handle_leave(self.hold(number(1))),
             "lapsed" => self.machine.handle_lapsed(self.hold(number(1))),
+            "wall" => self.machine.handle_wall_clock(now, number(1)),
             "shutdown" => self.machine.handle_shutdown(now),
             "=" => return next(&mut self.unseen, rest(step)),
             "next" => {
@@ -199,6 +202,12 @@ fn next(unseen: &mut std::collections::VecDeque<String>, told: &str) -> Result<(
 
 fn same(happened: &str, told: &str) -> Result<(), String> {
     if happened == told { Ok(()) } else { Err(format!("instead: {happened}")) }
+}
+
+/// `r`, or several: `r+s`.
+fn keys(words: &str, prefix: &str) -> Keys {
+    let keys = words.split('+').map(|key| format!("{prefix}{key}").into());
+    Keys::several(keys).expect("a key")
 }
 
 fn rest(step: &str) -> &str {

@@ -86,6 +86,7 @@ fn settings(masters: usize) -> Settings {
         restart_guard: RestartGuard::Off,
         quarantine,
         agreement: Agreement::new(terms),
+        window,
         membership: Membership::of(masters).expect("a membership"),
         drift,
         backoff: Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) },
@@ -222,7 +223,7 @@ impl Stage {
 
     /// The name of an attempt's token.
     pub(super) fn token(&mut self, attempt: AttemptId) -> String {
-        let token = self.machine.attempts.get(&attempt).map(|one| one.token.as_str());
+        let token = self.machine.attempts.get(&attempt).map(|one| one.claim.token.as_str());
         self.tokens.name(token.expect("an attempt"))
     }
 

@@ -142,7 +142,7 @@ fn a_vote_counts_only_if_the_master_could_vote_when_it_was_asked() {
          n1 < -
          +1ms                           // whoever waits is woken when it has warmed up
          n1 < PTTL r
-         n1 < SET r #2 NX PX 10000
+         n1 < SET r #1 NX PX 10000
          n1 > -2
          n1 > ok
          = acquired 1 ..",

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
+const RELEASE_ALL: &str = include_str!("../scripts/release_all.lua").trim_ascii_end();
 const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
 
 /// Tokens by the order in which they were first seen: `#1`, `#2`.
@@ -24,6 +25,7 @@ impl Tokens {
             scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
         }
         scripts.push(("release", RELEASE.to_owned()));
+        scripts.push(("release_all", RELEASE_ALL.to_owned()));
         scripts.push(("agree", AGREE.to_owned()));
         Self { seen: Vec::new(), scripts }
     }
@@ -42,14 +44,18 @@ impl Tokens {
     }
 }
 
+/// 32 hex digits, and a label if there is one.
+fn is_token(text: &str) -> bool {
+    let random = text.split_once(':').map_or(text, |(random, _)| random);
+    random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// A command with its arguments; scripts and tokens by their names.
 pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
     let Value::Array(parts) = sent else { panic!("{sent:?} is no command") };
     let words = parts.iter().map(|part| match wire::text(part).expect("a bulk string") {
         text if tokens.script(text).is_some() => tokens.script(text).unwrap_or_default().into(),
-        text if text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            tokens.name(text)
-        }
+        text if is_token(text) => tokens.name(text),
         text => text.to_owned(),
     });
     words.collect::<Vec<_>>().join(" ")
@@ -59,9 +65,10 @@ pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
 pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> String {
     match event {
         Event::Settled => "settled".into(),
-        Event::Acquired { request, attempt, deadline, .. } => {
+        Event::Acquired { request, attempt, deadline, ballot } => {
             holds.insert(request.0, *attempt);
-            format!("acquired {} until {}", request.0, millis(deadline.as_nanos()))
+            let with = if *ballot == 0 { String::new() } else { format!(" with {ballot}") };
+            format!("acquired {} until {}{with}", request.0, millis(deadline.as_nanos()))
         }
         Event::NotAcquired { request, failure, waited } => {
             let kind = match &failure.kind {
@@ -140,6 +147,13 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             info(&format!("role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\n"))
         }
         "text" => format!("${}\r\n{rest}\r\n", rest.len()).into(),
+        // `refuses 0 1500 7 2000`: why, milliseconds, the fence, the node's clock.
+        "refuses" => {
+            let words: Vec<&str> = rest.split(' ').collect();
+            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+            let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
+            format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
+        }
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs.
         "disagrees" => {
             let (left, told) = rest.split_once(' ').expect("what is left");

@@ -1,0 +1,126 @@
+//! Fenced acquires: what they propose, and what their refusals teach.
+
+use super::attempt::Subject;
+use super::queue::Acquisition;
+use super::round::Round;
+use super::wire::{self, Ballot};
+use super::{Coordinator, FailureKind, RequestId, RoundId};
+use crate::quorum::{Instant, Membership, NodeSet, fence};
+use crate::report::{Answer, Cause, NodeReport, Reason, round as rounded};
+use redis::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A fence is kept for as long as a master that has lost it does not vote, and this much longer:
+/// expiry and TIME go by clocks of different grain.
+const KEPT_LONGER: Duration = Duration::from_secs(1);
+
+/// What a script says beside its refusal.
+struct Lesson {
+    fence: u64,
+    clock_us: u64,
+}
+
+impl Coordinator {
+    /// The ballot of the next attempt, if it is to have one.
+    pub(super) fn propose(&mut self, now: Instant, subject: &Subject) -> Option<Ballot> {
+        let fences = subject.fences.clone()?;
+        let wall_us = self.wall_us(now);
+        let number = self.ballots.propose(wall_us);
+        let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
+        Some(Ballot { fences, number, window: self.settings.window, kept })
+    }
+
+    /// One refusal teaches the next ballot, and one node's clock.
+    pub(super) fn learn(&mut self, now: Instant, id: RoundId, node: usize, reply: &Value) {
+        let Value::Array(parts) = reply else { return };
+        let Some(Lesson { fence, clock_us }) = lesson(parts) else { return };
+        self.ballots.learn_fence(fence);
+        let wall_us = self.wall_us(now);
+        let request = self.rounds.get(&id).and_then(|round| round.purpose.acquirer());
+        if let Some(one) = request.and_then(|request| self.acquisitions.get_mut(&request)) {
+            one.clocks.record(node, clock_us, wall_us);
+        }
+    }
+
+    /// A round was lost: what the nodes have told of their clocks, and whether they are too far
+    /// apart for any ballot.
+    pub(super) fn learn_clocks(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        round: &Round,
+    ) -> Option<Arc<str>> {
+        let wall_us = self.wall_us(now);
+        let clocks = &self.acquisitions.get(&request)?.clocks;
+        let membership = self.settings.membership;
+        self.ballots.learn_clocks(clocks, membership, wall_us);
+        let apart =
+            round.speaks_of_clocks().then(|| clocks.apart(membership, self.settings.window));
+        apart.flatten().map(|apart| {
+            let human = |span| humantime::format_duration(rounded(span));
+            let (spread, width) = (human(apart.spread), human(self.settings.window.width()));
+            format!("the masters' clocks are {spread} apart, the fencing window is {width} wide")
+                .into()
+        })
+    }
+
+    fn wall_us(&self, now: Instant) -> u64 {
+        let (read_at, wall_us) = self.wall;
+        let since = u64::try_from(now.since(read_at).as_micros()).unwrap_or(u64::MAX);
+        wall_us.saturating_add(since)
+    }
+}
+
+impl Acquisition {
+    /// Whether nothing stood in the way but our ballot, or scripts that the masters had forgotten,
+    /// and for the first time: if so, that it did is noted.
+    pub(super) fn is_mended(
+        &mut self,
+        membership: Membership,
+        kind: &FailureKind,
+        reports: &[NodeReport],
+    ) -> bool {
+        let mended = |answer: &Answer| match answer {
+            Answer::Refused(Reason::Stale | Reason::Clock { .. }) => true,
+            Answer::Refused(Reason::Server(error)) => error.starts_with("NOSCRIPT"),
+            _ => false,
+        };
+        let willing = reports.iter().enumerate().filter_map(|(node, report)| {
+            let willing = matches!(report.answer, Answer::Granted | Answer::Outstanding);
+            (willing || mended(&report.answer)).then_some(node)
+        });
+        let is_mended = !self.mended
+            && !matches!(kind, FailureKind::Disagreement(_))
+            && reports.iter().any(|report| mended(&report.answer))
+            && membership.is_quorum(willing.collect::<NodeSet>());
+        self.mended |= is_mended;
+        is_mended
+    }
+}
+
+/// `{why, ms until it may be free, fence, us of the node's clock}`, as `scripts/acquire.lua` says it.
+fn lesson(parts: &[Value]) -> Option<Lesson> {
+    let [_, _, fence, clock] = parts else { return None };
+    let number = |part| wire::text(part)?.parse().ok();
+    let lesson = Lesson { fence: number(fence)?, clock_us: number(clock)? };
+    // Without a ballot the script does not look at its clock.
+    (1..=fence::GREATEST).contains(&lesson.clock_us).then_some(lesson)
+}
+
+/// What a refusal of the acquire's script says.
+pub(super) fn refusal(parts: &[Value]) -> Answer {
+    match parts {
+        [Value::Int(0), Value::Int(left), ..] => {
+            // -1: a key that never expires.
+            let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
+            Answer::Refused(Reason::Held { remaining })
+        }
+        [Value::Int(-1), ..] => Answer::Refused(Reason::Stale),
+        [Value::Int(-2), ..] => {
+            let shows_us = lesson(parts).map_or(0, |lesson| lesson.clock_us);
+            Answer::Refused(Reason::Clock { shows_us })
+        }
+        _ => Answer::Unknown(Cause::Server("an answer that an acquire cannot have".into())),
+    }
+}
