@@ -1,13 +1,15 @@
 //! One acquisition as the caller sees it: its options, and the future that it becomes.
 
 use crate::coordinator::{self, KeepAlive, RequestId};
-use crate::driver::Message;
+use crate::driver::{Message, Won};
 use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
 use crate::guard::Guard;
+use crate::kind::{Fenced, Kind, Unfenced};
 use crate::quorum::Instant;
 use crate::redlock::Redlock;
 use std::fmt;
 use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -50,18 +52,41 @@ use tokio::sync::oneshot;
 /// released. Only the place in the wait is lost.
 #[must_use = "nothing is asked before this is awaited"]
 #[derive(Clone)]
-pub struct Acquire {
+pub struct Acquire<K = Unfenced> {
     redlock: Redlock,
     resource: Arc<str>,
     ttl: Duration,
     wait: Option<Duration>,
     keep_alive: Option<KeepAlive>,
+    kind: PhantomData<fn() -> K>,
 }
 
 impl Acquire {
+    /// Asks for a fencing token along with the lock, in the same round trip: a number greater than
+    /// that of every earlier win of this resource, for whatever is written to under the lock to
+    /// check. It refuses a holder that was paused past its deadline and does not know it yet.
+    ///
+    /// The guard is a [`FencedGuard`](crate::FencedGuard), and its token stays the same over
+    /// extensions. Fenced and unfenced holders of one resource exclude each other, but what the
+    /// unfenced write is unchecked: have all of them fenced, or none.
+    ///
+    /// ```no_run
+    /// # async fn charge(_: u64) {}
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// let guard = redlock.acquire("pay:7").fenced().await?;
+    /// charge(guard.fencing_token().as_u64()).await; // refuses a number below the greatest it has seen
+    /// # Ok(()) }
+    /// ```
+    pub fn fenced(self) -> Acquire<Fenced> {
+        let Self { redlock, resource, ttl, wait, keep_alive, kind: _ } = self;
+        Acquire { redlock, resource, ttl, wait, keep_alive, kind: PhantomData }
+    }
+}
+
+impl<K: Kind> Acquire<K> {
     pub(crate) fn new(redlock: Redlock, resource: Arc<str>, wait: Option<Duration>) -> Self {
         let ttl = redlock.config().ttl;
-        Self { redlock, resource, ttl, wait, keep_alive: None }
+        Self { redlock, resource, ttl, wait, keep_alive: None, kind: PhantomData }
     }
 
     /// How long the key lives on the masters unless it is released or extended; the holder may
@@ -126,7 +151,7 @@ impl Acquire {
         }
         Ok(coordinator::Acquire {
             keys: coordinator::Keys::one(config.key(&self.resource)),
-            fences: None,
+            fences: K::IS_FENCED.then(|| coordinator::Keys::one(config.fence(&self.resource))),
             ttl,
             lock_delay: Duration::ZERO,
             wait: self.wait,
@@ -136,22 +161,23 @@ impl Acquire {
     }
 }
 
-impl fmt::Debug for Acquire {
+impl<K: Kind> fmt::Debug for Acquire<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
             .field("resource", &self.resource)
             .field("ttl", &self.ttl)
             .field("wait", &self.wait)
             .field("keep_alive", &self.keep_alive)
+            .field("fenced", &K::IS_FENCED)
             .finish_non_exhaustive()
     }
 }
 
-impl IntoFuture for Acquire {
-    type Output = Result<Guard, AcquireError>;
-    type IntoFuture = AcquireFuture;
+impl<K: Kind> IntoFuture for Acquire<K> {
+    type Output = Result<Guard<K>, AcquireError>;
+    type IntoFuture = AcquireFuture<K>;
 
-    fn into_future(self) -> AcquireFuture {
+    fn into_future(self) -> AcquireFuture<K> {
         AcquireFuture { acquire: self, state: State::Unasked }
     }
 }
@@ -159,27 +185,24 @@ impl IntoFuture for Acquire {
 /// The future of an [`Acquire`]: asks at the first poll, cancels when dropped. Polled again after it
 /// has completed, it stays pending and asks nothing.
 #[must_use = "futures do nothing unless polled"]
-#[derive(Debug)]
-pub struct AcquireFuture {
-    acquire: Acquire,
+pub struct AcquireFuture<K: Kind = Unfenced> {
+    acquire: Acquire<K>,
     state: State,
 }
 
-#[derive(Debug)]
 enum State {
     Unasked,
     Waiting(Waiting),
     Done,
 }
 
-#[derive(Debug)]
 struct Waiting {
     request: RequestId,
     began: Instant,
-    answer: oneshot::Receiver<Result<Guard, AcquireError>>,
+    answer: oneshot::Receiver<Result<Won, AcquireError>>,
 }
 
-impl AcquireFuture {
+impl<K: Kind> AcquireFuture<K> {
     fn ask(&self) -> Result<Waiting, Invalid> {
         let acquire = self.acquire.request()?;
         let redlock = self.acquire.redlock.clone();
@@ -192,8 +215,8 @@ impl AcquireFuture {
     }
 }
 
-impl Future for AcquireFuture {
-    type Output = Result<Guard, AcquireError>;
+impl<K: Kind> Future for AcquireFuture<K> {
+    type Output = Result<Guard<K>, AcquireError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
@@ -212,18 +235,25 @@ impl Future for AcquireFuture {
         this.state = State::Done;
         Poll::Ready(match answer {
             // The lock may have lapsed on its way here.
-            Ok(Ok(guard)) if !guard.pick_up() => Err(Closed::SHUT_DOWN.into()),
-            Ok(Ok(guard)) if !guard.is_valid() => {
+            Ok(Ok((held, _))) if !held.pick_up() => Err(Closed::SHUT_DOWN.into()),
+            Ok(Ok((held, _))) if held.check().is_err() => {
                 let waited = this.acquire.redlock.now().since(began);
                 Err(NoQuorum::picked_up_late(this.acquire.resource.clone(), waited).into())
             }
-            Ok(answer) => answer,
+            Ok(Ok((held, ballot))) => Ok(Guard::new(held, K::won_with(ballot))),
+            Ok(Err(error)) => Err(error),
             Err(_) => Err(Closed::SHUT_DOWN.into()),
         })
     }
 }
 
-impl Drop for AcquireFuture {
+impl<K: Kind> fmt::Debug for AcquireFuture<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcquireFuture").field("acquire", &self.acquire).finish_non_exhaustive()
+    }
+}
+
+impl<K: Kind> Drop for AcquireFuture<K> {
     fn drop(&mut self) {
         if let State::Waiting(waiting) = &self.state {
             self.acquire.redlock.send(Message::Cancel(waiting.request));

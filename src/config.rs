@@ -167,6 +167,12 @@ impl Config {
         }
     }
 
+    /// The key of the fence that stands beside the key of `resource`: under the prefix, so that one
+    /// ACL pattern covers both.
+    pub(crate) fn fence(&self, resource: &str) -> Arc<str> {
+        format!("{}{RESERVED}fence:{resource}", self.key_prefix).into()
+    }
+
     /// How long a shutdown waits for what is owed: long enough to redial a master once and for a
     /// slow one to answer, and no longer than there is anything to delete.
     pub(crate) fn linger(&self) -> Duration {

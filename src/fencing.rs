@@ -7,7 +7,6 @@ use std::fmt;
 pub struct FencingToken(u64);
 
 impl FencingToken {
-    #[allow(dead_code)]
     pub(crate) const fn new(number: u64) -> Self {
         Self(number)
     }

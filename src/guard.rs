@@ -1,9 +1,11 @@
 //! What the caller holds after a win.
 
-use crate::coordinator::AttemptId;
 use crate::driver::Message;
 use crate::error::{ExtendError, Lost, LostReason};
+use crate::fencing::FencingToken;
+use crate::held::Held;
 use crate::hold::Hold;
+use crate::kind::{Fenced, Kind, Unfenced};
 use crate::quorum::Instant;
 use crate::redlock::Redlock;
 use crate::report::NodeReport;
@@ -28,13 +30,20 @@ use tokio_util::sync::CancellationToken;
 /// guard.release().await;
 /// # Ok(()) }
 /// ```
+///
+/// The guard of a [fenced](crate::Acquire::fenced) acquire is a [`FencedGuard`]: the same, with a
+/// [`fencing_token`](Guard::fencing_token).
 #[must_use = "dropping the guard releases the lock"]
-pub struct Guard {
-    redlock: Redlock,
-    attempt: AttemptId,
-    hold: Arc<Hold>,
-    released: bool,
+pub struct Guard<K = Unfenced> {
+    held: Held,
+    kind: K,
 }
+
+/// A [`Guard`] with a fencing token.
+pub type FencedGuard = Guard<Fenced>;
+
+/// A [`Lease`] with a fencing token.
+pub type FencedLease = Lease<Fenced>;
 
 /// What has come of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,9 +65,9 @@ pub enum Released {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Deadline(Instant);
 
-impl Guard {
-    pub(crate) const fn new(redlock: Redlock, attempt: AttemptId, hold: Arc<Hold>) -> Self {
-        Self { redlock, attempt, hold, released: false }
+impl<K: Kind> Guard<K> {
+    pub(crate) const fn new(held: Held, kind: K) -> Self {
+        Self { held, kind }
     }
 
     /// Moves the deadline to a full ttl from now, if a quorum of masters still holds our key.
@@ -78,12 +87,13 @@ impl Guard {
     /// Safe: once polled, the round goes on without you, and the deadline moves if it is won.
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
         let (reply, answer) = oneshot::channel();
-        let (request, attempt) = (self.redlock.next_request(), self.attempt);
-        self.redlock.send(Message::Extend { request, attempt, reply });
+        let Held { redlock, attempt, .. } = &self.held;
+        let (request, attempt) = (redlock.next_request(), *attempt);
+        redlock.send(Message::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),
             // The hold is over: it was lost meanwhile, or the driver has ended.
-            Err(_) => Err(ExtendError::Lost(self.hold.lost().await)),
+            Err(_) => Err(ExtendError::Lost(self.lost().await)),
         }
     }
 
@@ -96,10 +106,13 @@ impl Guard {
     /// # Cancel safety
     ///
     /// Safe: the release is made whether or not you wait for it.
-    pub async fn release(mut self) -> Released {
-        let (reply, answer) = oneshot::channel();
-        self.send_release(Some(reply));
-        answer.await.unwrap_or(Released::Unconfirmed(Vec::new()))
+    pub async fn release(self) -> Released {
+        outcome(self.begin_release()).await
+    }
+
+    /// [`release`](Self::release), before its first await.
+    pub(crate) fn begin_release(self) -> oneshot::Receiver<Released> {
+        self.held.release()
     }
 
     /// Gives the guard up and keeps the key until it expires, so that nobody else gets the lock
@@ -113,49 +126,29 @@ impl Guard {
     /// guard.leave();
     /// # Ok(()) }
     /// ```
-    pub fn leave(mut self) {
-        self.released = true;
-        self.hold.give_up(self.redlock.now());
-        self.redlock.send(Message::Leave(self.attempt));
+    pub fn leave(self) {
+        self.held.leave();
     }
 
     /// A read-only view of this lock for subtasks.
     #[must_use]
-    pub fn lease(&self) -> Lease {
-        Lease { redlock: self.redlock.clone(), hold: self.hold.clone() }
+    pub fn lease(&self) -> Lease<K> {
+        let Held { redlock, hold, .. } = &self.held;
+        Lease { redlock: redlock.clone(), hold: hold.clone(), kind: self.kind }
     }
 
-    /// The caller has it. `false` if it was taken back: shut down, or the driver has gone.
-    pub(crate) fn pick_up(&self) -> bool {
-        let closed = |lost: &Lost| lost.reason() == &LostReason::Closed;
-        self.hold.pick_up() && !self.check().is_err_and(|lost| closed(&lost))
+    fn redlock(&self) -> &Redlock {
+        &self.held.redlock
     }
 
-    fn send_release(&mut self, reply: Option<oneshot::Sender<Released>>) {
-        if !self.released {
-            self.released = true;
-            // From here on no lease of this guard may say that it is valid.
-            let in_time = self.hold.give_up(self.redlock.now());
-            let (request, attempt) = (self.redlock.next_request(), self.attempt);
-            self.redlock.send(Message::Release { request, attempt, in_time, reply });
-        }
+    fn hold(&self) -> &Hold {
+        &self.held.hold
     }
 }
 
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.send_release(None);
-    }
-}
-
-impl fmt::Debug for Guard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let remaining = self.remaining();
-        f.debug_struct("Guard")
-            .field("resource", &self.hold.resource)
-            .field("remaining", &remaining)
-            .finish_non_exhaustive()
-    }
+/// What has come of a release that was begun.
+pub(crate) async fn outcome(answer: oneshot::Receiver<Released>) -> Released {
+    answer.await.unwrap_or(Released::Unconfirmed(Vec::new()))
 }
 
 /// A read-only view of a held lock, for subtasks. Cloned at will: the lock is the guard's, and ends
@@ -172,35 +165,36 @@ impl fmt::Debug for Guard {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Lease {
+pub struct Lease<K = Unfenced> {
     redlock: Redlock,
     hold: Arc<Hold>,
+    kind: K,
 }
 
-impl fmt::Debug for Lease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let remaining = self.remaining();
-        f.debug_struct("Lease")
-            .field("resource", &self.hold.resource)
-            .field("remaining", &remaining)
-            .finish_non_exhaustive()
+impl<K> Lease<K> {
+    const fn redlock(&self) -> &Redlock {
+        &self.redlock
+    }
+
+    fn hold(&self) -> &Hold {
+        &self.hold
     }
 }
 
 /// What a guard and its lease have in common.
 macro_rules! view {
-    ($type:ty) => {
-        impl $type {
-            /// What is locked.
+    ($type:ident) => {
+        impl<K: Kind> $type<K> {
+            /// What is locked; several resources with a comma between them.
             #[must_use]
             pub fn resource(&self) -> &str {
-                &self.hold.resource
+                &self.hold().resource
             }
 
             /// The instant until which the lock may be relied on.
             #[must_use]
             pub fn deadline(&self) -> Deadline {
-                Deadline(self.hold.deadline())
+                Deadline(self.hold().deadline())
             }
 
             /// The time left until the deadline; zero once the lock is lost.
@@ -223,7 +217,7 @@ macro_rules! view {
             ///
             /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone.
             pub fn check(&self) -> Result<Duration, Lost> {
-                self.hold.check(self.redlock.now())
+                self.hold().check(self.redlock().now())
             }
 
             /// Completes when the lock must no longer be relied on: at the deadline, or as soon
@@ -243,14 +237,34 @@ macro_rules! view {
             ///
             /// Safe: it only watches. Works on any executor.
             pub async fn lost(&self) -> Lost {
-                self.hold.lost().await
+                self.hold().lost().await
             }
 
             /// A token that is cancelled when [`lost`](Self::lost) completes, for code that takes
             /// one. Cancelling it yourself has no effect on the lock.
             #[must_use]
             pub fn cancellation_token(&self) -> CancellationToken {
-                self.hold.token()
+                self.hold().token()
+            }
+        }
+
+        impl $type<Fenced> {
+            /// The number to send along with every write, so that the written-to can refuse a
+            /// holder whose time is over: greater than that of every fenced win of this resource
+            /// before. Extensions don't change it.
+            #[must_use]
+            pub const fn fencing_token(&self) -> FencingToken {
+                self.kind.token()
+            }
+        }
+
+        impl<K: Kind> fmt::Debug for $type<K> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type))
+                    .field("resource", &self.hold().resource)
+                    .field("remaining", &self.remaining())
+                    .field("kind", &self.kind)
+                    .finish_non_exhaustive()
             }
         }
     };

@@ -3,12 +3,13 @@
 use crate::acquire::Acquire;
 use crate::error::{AcquireError, Lost};
 use crate::guard::{Lease, Released};
+use crate::kind::Kind;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-impl Acquire {
+impl<K: Kind> Acquire<K> {
     /// Acquires, runs `body` with the keeper on, and releases on every way out: when the body
     /// returns, is dropped, or panics.
     ///
@@ -28,6 +29,9 @@ impl Acquire {
     /// # Ok(()) }
     /// ```
     ///
+    /// The lease of a [fenced](Acquire::fenced) acquire has its
+    /// [`fencing_token`](Lease::fencing_token).
+    ///
     /// `Ok` proves that the lock was held until the body had returned, and carries what it
     /// returned, an error of its own included: a release that is not confirmed in time does not
     /// hide it.
@@ -42,7 +46,7 @@ impl Acquire {
     /// Dropped, it drops the body and releases in the background.
     pub async fn run<T, F>(self, body: F) -> Result<T, RunError<T>>
     where
-        F: AsyncFnOnce(Lease) -> T,
+        F: AsyncFnOnce(Lease<K>) -> T,
     {
         let guard = self.kept_alive().await.map_err(RunError::NotAcquired)?;
         let finished = {

@@ -8,7 +8,8 @@ use crate::coordinator::{
 use crate::error::{
     AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
 };
-use crate::guard::{Guard, Released};
+use crate::guard::Released;
+use crate::held::Held;
 use crate::hold::Hold;
 use crate::quorum::Instant;
 use crate::redlock::Redlock;
@@ -20,6 +21,9 @@ use tokio::sync::oneshot;
 /// What a caller hands over to be answered through.
 type Reply<T> = oneshot::Sender<T>;
 
+/// What a caller has won: the lock, which releases itself, and the ballot (zero if it is unfenced).
+pub(crate) type Won = (Held, u64);
+
 /// What handles and guards say to the driver.
 pub(crate) enum Message {
     Acquire {
@@ -27,7 +31,7 @@ pub(crate) enum Message {
         acquire: Acquire,
         redlock: Redlock,
         resource: Arc<str>,
-        reply: Reply<Result<Guard, AcquireError>>,
+        reply: Reply<Result<Won, AcquireError>>,
     },
     Cancel(RequestId),
     Extend {
@@ -50,7 +54,7 @@ pub(crate) enum Message {
 struct Acquirer {
     redlock: Redlock,
     resource: Arc<str>,
-    reply: Reply<Result<Guard, AcquireError>>,
+    reply: Reply<Result<Won, AcquireError>>,
 }
 
 pub(crate) struct Callers {
@@ -154,8 +158,13 @@ impl Callers {
             answered = true;
             match event {
                 Event::Settled => self.connected(&machine.faults()),
-                Event::Acquired { request, attempt, deadline, ballot: _ } => {
-                    self.acquired(machine, request, attempt, clock.now(), deadline);
+                Event::Acquired { request, attempt, deadline, ballot } => {
+                    let now = clock.now();
+                    if let Some(acquirer) = self.acquirers.remove(&request) {
+                        self.acquired(acquirer, attempt, now, deadline, ballot);
+                    } else {
+                        machine.handle_release(now, None, attempt, true);
+                    }
                 }
                 Event::NotAcquired { request, failure, waited } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
@@ -193,21 +202,19 @@ impl Callers {
         }
     }
 
-    /// What travels to the caller is the guard itself: if nobody picks it up, it releases.
+    /// What travels to the caller is the lock itself: if nobody picks it up, it is released.
     fn acquired(
         &mut self,
-        machine: &mut Coordinator,
-        request: RequestId,
+        acquirer: Acquirer,
         attempt: AttemptId,
         now: Instant,
         deadline: Instant,
+        ballot: u64,
     ) {
-        let Some(Acquirer { redlock, resource, reply }) = self.acquirers.remove(&request) else {
-            return machine.handle_release(now, None, attempt, true);
-        };
+        let Acquirer { redlock, resource, reply } = acquirer;
         let hold = Arc::new(Hold::new(resource, now, deadline));
         self.holds.insert(attempt, hold.clone());
-        let _ = reply.send(Ok(Guard::new(redlock, attempt, hold)));
+        let _ = reply.send(Ok((Held::new(redlock, attempt, hold), ballot)));
     }
 
     fn extended(

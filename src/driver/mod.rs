@@ -11,7 +11,7 @@ pub(crate) mod random;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 
-pub(crate) use callers::{Callers, Message};
+pub(crate) use callers::{Callers, Message, Won};
 
 use crate::config::Config;
 use crate::coordinator::{Action, Coordinator, Epoch};

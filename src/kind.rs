@@ -1,0 +1,53 @@
+//! Whether a lock comes with a fencing token: a type, so that nobody reads a token that isn't there.
+
+use crate::fencing::FencingToken;
+use std::fmt;
+
+/// The two kinds of acquire, guard and lease: [`Unfenced`], unless asked otherwise, and [`Fenced`].
+///
+/// Sealed: there are no others.
+pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'static {
+    #[doc(hidden)]
+    const IS_FENCED: bool;
+
+    #[doc(hidden)]
+    fn won_with(ballot: u64) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Without a fencing token: what [`Redlock::acquire`](crate::Redlock::acquire) returns.
+#[derive(Clone, Copy, Debug)]
+pub struct Unfenced(());
+
+/// With a fencing token: what [`Acquire::fenced`](crate::Acquire::fenced) makes of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Fenced(FencingToken);
+
+impl Fenced {
+    pub(crate) const fn token(self) -> FencingToken {
+        self.0
+    }
+}
+
+impl sealed::Sealed for Unfenced {}
+
+impl Kind for Unfenced {
+    const IS_FENCED: bool = false;
+
+    fn won_with(_: u64) -> Self {
+        Self(())
+    }
+}
+
+impl sealed::Sealed for Fenced {}
+
+impl Kind for Fenced {
+    const IS_FENCED: bool = true;
+
+    fn won_with(ballot: u64) -> Self {
+        Self(FencingToken::new(ballot))
+    }
+}
