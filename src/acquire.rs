@@ -7,6 +7,7 @@ use crate::guard::Guard;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::quorum::Instant;
 use crate::redlock::Redlock;
+use crate::resource::Resources;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
@@ -54,8 +55,9 @@ use tokio::sync::oneshot;
 #[derive(Clone)]
 pub struct Acquire<K = Unfenced> {
     redlock: Redlock,
-    resource: Arc<str>,
+    resources: Resources,
     ttl: Duration,
+    lock_delay: Duration,
     wait: Option<Duration>,
     keep_alive: Option<KeepAlive>,
     kind: PhantomData<fn() -> K>,
@@ -63,7 +65,7 @@ pub struct Acquire<K = Unfenced> {
 
 impl Acquire {
     /// Asks for a fencing token along with the lock, in the same round trip: a number greater than
-    /// that of every earlier win of this resource, for whatever is written to under the lock to
+    /// that of every earlier fenced win of this resource, for whatever is written to under the lock to
     /// check. It refuses a holder that was paused past its deadline and does not know it yet.
     ///
     /// The guard is a [`FencedGuard`](crate::FencedGuard), and its token stays the same over
@@ -78,15 +80,15 @@ impl Acquire {
     /// # Ok(()) }
     /// ```
     pub fn fenced(self) -> Acquire<Fenced> {
-        let Self { redlock, resource, ttl, wait, keep_alive, kind: _ } = self;
-        Acquire { redlock, resource, ttl, wait, keep_alive, kind: PhantomData }
+        let Self { redlock, resources, ttl, lock_delay, wait, keep_alive, kind: _ } = self;
+        Acquire { redlock, resources, ttl, lock_delay, wait, keep_alive, kind: PhantomData }
     }
 }
 
 impl<K: Kind> Acquire<K> {
-    pub(crate) fn new(redlock: Redlock, resource: Arc<str>, wait: Option<Duration>) -> Self {
-        let ttl = redlock.config().ttl;
-        Self { redlock, resource, ttl, wait, keep_alive: None, kind: PhantomData }
+    pub(crate) fn new(redlock: Redlock, resources: Resources, wait: Option<Duration>) -> Self {
+        let (ttl, lock_delay) = (redlock.config().ttl, redlock.config().lock_delay);
+        Self { redlock, resources, ttl, lock_delay, wait, keep_alive: None, kind: PhantomData }
     }
 
     /// How long the key lives on the masters unless it is released or extended; the holder may
@@ -95,6 +97,16 @@ impl<K: Kind> Acquire<K> {
     /// builder's [`ttl`](crate::RedlockBuilder::ttl).
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
+        self
+    }
+
+    /// How much longer than the ttl the key lives, unless it is released: a crashed or lost
+    /// holder's resource stays closed for that long, a released one opens at once. The holder may
+    /// rely on it for no longer. Rounded up to whole milliseconds; ttl and delay together are at
+    /// most [`max_ttl`](crate::RedlockBuilder::max_ttl). Default: the builder's
+    /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
+    pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
+        self.lock_delay = lock_delay;
         self
     }
 
@@ -144,19 +156,25 @@ impl<K: Kind> Acquire<K> {
 
     fn request(&self) -> Result<coordinator::Acquire, Invalid> {
         let config = self.redlock.config();
-        config.check_resource(&self.resource)?;
+        config.check_resources(self.resources.names())?;
         let ttl = config.check_ttl("ttl", self.ttl)?;
+        let lock_delay = config.check_lock_delay(self.lock_delay, ttl)?;
         if let Some(KeepAlive::AtMost(max_hold)) = self.keep_alive {
             config.check_max_hold(max_hold, ttl)?;
         }
+        let keys = self.resources.keys(|resource| config.key(resource)).ok_or_else(|| {
+            let problem = "there is none: name at least one, such as \"orders:42\"";
+            Invalid::new("resource", problem)
+        })?;
+        let fence = |resource: &Arc<str>| config.fence(resource);
         Ok(coordinator::Acquire {
-            keys: coordinator::Keys::one(config.key(&self.resource)),
-            fences: K::IS_FENCED.then(|| coordinator::Keys::one(config.fence(&self.resource))),
+            keys,
+            fences: if K::IS_FENCED { self.resources.keys(fence) } else { None },
             ttl,
-            lock_delay: Duration::ZERO,
+            lock_delay,
             wait: self.wait,
             keep_alive: self.keep_alive,
-            label: None,
+            label: config.label.clone(),
         })
     }
 }
@@ -164,8 +182,9 @@ impl<K: Kind> Acquire<K> {
 impl<K: Kind> fmt::Debug for Acquire<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
-            .field("resource", &self.resource)
+            .field("resource", &self.resources.shown())
             .field("ttl", &self.ttl)
+            .field("lock_delay", &self.lock_delay)
             .field("wait", &self.wait)
             .field("keep_alive", &self.keep_alive)
             .field("fenced", &K::IS_FENCED)
@@ -208,7 +227,7 @@ impl<K: Kind> AcquireFuture<K> {
         let redlock = self.acquire.redlock.clone();
         let (reply, answer) = oneshot::channel();
         let (request, began) = (redlock.next_request(), redlock.now());
-        let resource = self.acquire.resource.clone();
+        let resource = self.acquire.resources.shown();
         let message = Message::Acquire { request, acquire, redlock, resource, reply };
         self.acquire.redlock.send(message);
         Ok(Waiting { request, began, answer })
@@ -238,7 +257,7 @@ impl<K: Kind> Future for AcquireFuture<K> {
             Ok(Ok((held, _))) if !held.pick_up() => Err(Closed::SHUT_DOWN.into()),
             Ok(Ok((held, _))) if held.check().is_err() => {
                 let waited = this.acquire.redlock.now().since(began);
-                Err(NoQuorum::picked_up_late(this.acquire.resource.clone(), waited).into())
+                Err(NoQuorum::picked_up_late(this.acquire.resources.shown(), waited).into())
             }
             Ok(Ok((held, ballot))) => Ok(Guard::new(held, K::won_with(ballot))),
             Ok(Err(error)) => Err(error),

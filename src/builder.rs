@@ -209,8 +209,32 @@ impl RedlockBuilder {
         self
     }
 
+    /// How much longer than its ttl a key lives, unless it is released: so much time has whatever
+    /// a crashed or paused holder still had under way, before the next holder begins. The holder
+    /// itself gains nothing by it, and what is released opens at once. Longer protects work that
+    /// is slower to arrive, and keeps others out for longer after a crash; together with the ttl
+    /// at most [`max_ttl`](Self::max_ttl). Rounded up to whole milliseconds. Default: none. Can be
+    /// set per call.
+    pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
+        self.config.lock_delay = lock_delay;
+        self
+    }
+
+    /// Who acquires, shown to whoever inspects a lock: a host, a process, a worker's name. At most
+    /// 128 bytes, no control characters. It excludes nobody and proves nothing. Default: none.
+    ///
+    /// ```
+    /// let builder = quorumlock::Redlock::builder().label("worker-7");
+    /// ```
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        let label = label.into();
+        self.config.label = (!label.is_empty()).then(|| label.into());
+        self
+    }
+
     /// What stands before each resource's name in Redis. The same for all clients that are to
-    /// exclude each other. Default: nothing, as with other Redlock clients.
+    /// exclude each other; without `quorumlock:` in it, which marks keys of our own. Default:
+    /// nothing, as with other Redlock clients.
     pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.config.key_prefix = prefix.into();
         self

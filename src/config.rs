@@ -6,11 +6,19 @@ use crate::quorum::{Backoff, Drift, Membership, Window, standing, validity};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Names that start with this are kept for keys of our own.
+/// What stands in the keys of our own, behind the prefix, and in no other: so whatever the prefixes
+/// of the clients of some masters, no key of a resource is a key of our own, and each of those has
+/// one reading. (It can't overlap with itself: its first and its last character occur once.)
 const RESERVED: &str = "quorumlock:";
 
 /// A resource's name is sent to every master with every command.
 const LONGEST_RESOURCE: usize = 4096;
+
+/// How many resources one acquisition may name: all of them are one script's work on every master.
+const MOST_RESOURCES: usize = 64;
+
+/// In bytes; it is read by people.
+const LONGEST_LABEL: usize = 128;
 
 /// What a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
 const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
@@ -29,8 +37,7 @@ pub(crate) mod default {
     pub(crate) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
     pub(crate) const BACKOFF: Backoff =
         Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) };
-    pub(crate) const WINDOW: Window =
-        Window { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
+    pub(crate) const WINDOW: Window = Window::DEFAULT;
 }
 
 /// What a `Redlock` was built with.
@@ -47,6 +54,8 @@ pub(crate) struct Config {
     pub(crate) restart_guard: RestartGuard,
     pub(crate) window: Window,
     pub(crate) key_prefix: String,
+    pub(crate) lock_delay: Duration,
+    pub(crate) label: Option<Arc<str>>,
 }
 
 impl Default for Config {
@@ -63,6 +72,8 @@ impl Default for Config {
             restart_guard: RestartGuard::On,
             window: default::WINDOW,
             key_prefix: String::new(),
+            lock_delay: Duration::ZERO,
+            label: None,
         }
     }
 }
@@ -95,11 +106,22 @@ impl Config {
                 return Err(Invalid::new("fencing_window", problem));
             }
         }
+        if self.key_prefix.contains(RESERVED) {
+            let problem = format!(
+                "\"{}\" contains \"{RESERVED}\", which is reserved: choose another one",
+                self.key_prefix
+            );
+            return Err(Invalid::new("key_prefix", problem));
+        }
+        if let Some(label) = &self.label {
+            check_label(label)?;
+        }
         if self.max_ttl > LONGEST_TTL {
             return Err(Invalid::new("max_ttl", "must be at most 292 years"));
         }
         self.check_ttl("max_ttl", self.max_ttl)?;
         let ttl = self.check_ttl("ttl", self.ttl)?;
+        self.check_lock_delay(self.lock_delay, ttl)?;
         self.check_max_hold(self.max_hold, ttl)
     }
 
@@ -144,18 +166,63 @@ impl Config {
         Ok(())
     }
 
-    pub(crate) fn check_resource(&self, resource: &str) -> Result<(), Invalid> {
+    /// The delay in whole milliseconds, at least what was asked for.
+    pub(crate) fn check_lock_delay(
+        &self,
+        lock_delay: Duration,
+        ttl: Duration,
+    ) -> Result<Duration, Invalid> {
+        let millis = lock_delay.as_nanos().div_ceil(1_000_000);
+        let whole = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
+        if ttl.saturating_add(whole) > self.max_ttl {
+            let human = humantime::format_duration;
+            let (delay, ttl, max) = (human(lock_delay), human(ttl), human(self.max_ttl));
+            let problem = format!(
+                "{delay} and the ttl ({ttl}) are together above max_ttl ({max}): shorten one of \
+                 them, or raise RedlockBuilder::max_ttl"
+            );
+            return Err(Invalid::new("lock_delay", problem));
+        }
+        Ok(whole)
+    }
+
+    pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Result<(), Invalid> {
+        let count = resources.len();
+        if count > MOST_RESOURCES {
+            let problem = format!(
+                "{count} at once are more than {MOST_RESOURCES}: name fewer, or one that stands \
+                 for them all"
+            );
+            return Err(Invalid::new("resource", problem));
+        }
+        resources.iter().try_for_each(|resource| self.check_resource(resource))
+    }
+
+    fn check_resource(&self, resource: &str) -> Result<(), Invalid> {
         let problem = if resource.is_empty() {
             "is empty: name what is to be locked, such as \"orders:42\"".to_owned()
-        } else if resource.starts_with(RESERVED) {
-            format!("\"{resource}\" starts with \"{RESERVED}\", which is reserved: rename it")
         } else if resource.len() > LONGEST_RESOURCE {
             let len = resource.len();
             format!("{len} bytes are more than {LONGEST_RESOURCE}: use a shorter name or its hash")
+        } else if resource.contains(RESERVED) {
+            format!("\"{resource}\" contains \"{RESERVED}\", which is reserved: rename it")
+        } else if self.prefix_completes(resource) {
+            let prefix = &self.key_prefix;
+            format!(
+                "\"{resource}\" behind the key_prefix \"{prefix}\" contains \"{RESERVED}\", \
+                 which is reserved: rename it"
+            )
         } else {
             return Ok(());
         };
         Err(Invalid::new("resource", problem))
+    }
+
+    /// What is reserved begins in the prefix and ends in `resource`.
+    fn prefix_completes(&self, resource: &str) -> bool {
+        let splits = (1..RESERVED.len()).map(|middle| RESERVED.split_at(middle));
+        let mut splits = splits.filter(|(head, _)| self.key_prefix.ends_with(head));
+        splits.any(|(_, tail)| resource.starts_with(tail))
     }
 
     /// The key that stands in Redis for `resource`.
@@ -177,7 +244,8 @@ impl Config {
     /// slow one to answer, and no longer than there is anything to delete.
     pub(crate) fn linger(&self) -> Duration {
         let slow = self.operation_timeout.saturating_mul(3);
-        self.connect_timeout.saturating_add(slow).min(self.ttl)
+        let lives = self.ttl.saturating_add(self.lock_delay);
+        self.connect_timeout.saturating_add(slow).min(lives)
     }
 
     fn round_timeout(&self, ttl: Duration) -> Duration {
@@ -204,6 +272,75 @@ impl Config {
             quarantine,
             agreement,
             window: self.window,
+        }
+    }
+}
+
+fn check_label(label: &str) -> Result<(), Invalid> {
+    let problem = if label.len() > LONGEST_LABEL {
+        let len = label.len();
+        format!("{len} bytes are more than {LONGEST_LABEL}: a host and a process id will do")
+    } else if label.contains(char::is_control) {
+        format!("{label:?} contains control characters: leave them out")
+    } else {
+        return Ok(());
+    };
+    Err(Invalid::new("label", problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Every key that stands in Redis for `resource`, and what it says there.
+    fn readings(config: &Config, resource: &str) -> [(Arc<str>, String); 2] {
+        let (key, fence) = (config.key(&resource.into()), config.fence(resource));
+        [
+            (key, "a lock".into()),
+            (fence, format!("the fence of {:?}", (&config.key_prefix, resource))),
+        ]
+    }
+
+    /// Pieces that careless concatenation could put together to a key of our own.
+    const PIECES: [&str; 13] = [
+        "",
+        "a",
+        "a:",
+        "q",
+        "quorum",
+        "lock:",
+        "lock:fence:a",
+        "quorumlock",
+        ":fence:a",
+        "quorumlock:",
+        "quorumlock:fence:",
+        "quorumlock:fence:a",
+        "a:quorumlock:fence:a",
+    ];
+
+    #[test]
+    fn no_key_of_a_resource_is_a_key_of_our_own_and_those_have_one_reading() {
+        let mut seen = BTreeMap::new();
+        for (one, other) in PIECES.iter().flat_map(|one| PIECES.map(|other| (one, other))) {
+            let config = Config { key_prefix: format!("{one}{other}"), ..Config::default() };
+            let allowed = |resource: &&&str| config.check_resource(resource).is_ok();
+            for resource in PIECES.iter().filter(|_| config.check().is_ok()).filter(allowed) {
+                for (key, reading) in readings(&config, resource) {
+                    let first = seen.entry(key.clone()).or_insert_with(|| reading.clone());
+                    assert_eq!(*first, reading, "{key}");
+                }
+            }
+        }
+        assert!(seen.len() > 300, "{}", seen.len());
+    }
+
+    #[test]
+    fn a_lock_delay_is_rounded_up_to_whole_milliseconds() {
+        let config = Config::default();
+        for (nanos, millis) in [(0, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)] {
+            let checked = config.check_lock_delay(Duration::from_nanos(nanos), default::TTL);
+            assert_eq!(checked, Ok(Duration::from_millis(millis)));
         }
     }
 }

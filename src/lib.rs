@@ -38,5 +38,5 @@ pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease, Released};
 pub use kind::{Fenced, Kind, Unfenced};
 pub use redlock::Redlock;
-pub use resource::IntoResource;
+pub use resource::{IntoResource, IntoResources};
 pub use run::RunError;

@@ -8,7 +8,7 @@ use crate::driver::Message;
 use crate::driver::clock::Clock;
 use crate::error::NotDrained;
 use crate::quorum::Instant;
-use crate::resource::IntoResource;
+use crate::resource::IntoResources;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -71,8 +71,9 @@ impl Redlock {
     /// answer, but not for ever (10 s unless configured). Options per call are set on what this
     /// returns; await it to begin.
     ///
-    /// `resource` is the key in Redis, behind the prefix if one is configured: 1 to 4096 bytes, not
-    /// beginning with `quorumlock:`.
+    /// `resource` is the key in Redis, behind the prefix if one is configured: 1 to 4096 bytes,
+    /// without `quorumlock:` in it. Several, 64 at most, are locked together: all or nothing, under
+    /// one guard with one deadline. Their order does not matter.
     ///
     /// See [`Acquire`] for errors and cancel safety.
     ///
@@ -81,11 +82,12 @@ impl Redlock {
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
     /// let guard = redlock.acquire("orders:42").await?;
-    /// # drop(guard);
+    /// let both = redlock.acquire(["account:1", "account:2"]).await?;
+    /// # drop((guard, both));
     /// # Ok(()) }
     /// ```
-    pub fn acquire(&self, resource: impl IntoResource) -> Acquire {
-        Acquire::new(self.clone(), resource.into_resource(), Some(self.shared.config.wait))
+    pub fn acquire(&self, resource: impl IntoResources) -> Acquire {
+        Acquire::new(self.clone(), resource.into_resources(), Some(self.shared.config.wait))
     }
 
     /// Makes one attempt, and does not wait while somebody else holds the lock. The same options
@@ -106,8 +108,8 @@ impl Redlock {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire {
-        Acquire::new(self.clone(), resource.into_resource(), Some(Duration::ZERO))
+    pub fn try_acquire(&self, resource: impl IntoResources) -> Acquire {
+        Acquire::new(self.clone(), resource.into_resources(), Some(Duration::ZERO))
     }
 
     /// Ends this coordinator, for all clones: waits until every release and rollback that is owed

@@ -1,9 +1,11 @@
 //! What can be locked.
 
+use crate::coordinator::Keys;
 use std::borrow::Cow;
+use std::slice;
 use std::sync::Arc;
 
-/// The name of what is to be locked: a `&str`, a `String`, an `Arc<str>`, a `Cow<str>`.
+/// The name of one thing to be locked: a `&str`, a `String`, an `Arc<str>`, a `Cow<str>`.
 ///
 /// Sealed, so that what else can name a resource may be added later.
 pub trait IntoResource: sealed::Sealed {
@@ -11,28 +13,185 @@ pub trait IntoResource: sealed::Sealed {
     fn into_resource(self) -> Arc<str>;
 }
 
+/// The names of what is to be locked: one, or an array, a slice or a `Vec` of names for several
+/// that are locked together. Order and repetition do not matter.
+///
+/// Sealed, as [`IntoResource`] is.
+pub trait IntoResources: sealed::Sealed {
+    #[doc(hidden)]
+    fn into_resources(self) -> Resources;
+}
+
 mod sealed {
     pub trait Sealed {}
 }
 
+/// What one acquisition locks.
+#[derive(Clone, Debug)]
+pub struct Resources(Names);
+
+#[derive(Clone, Debug)]
+enum Names {
+    One(Arc<str>),
+    /// Sorted, none twice; none at all is refused when it is asked for.
+    Several(Vec<Arc<str>>),
+}
+
+impl Resources {
+    pub(crate) const fn one(name: Arc<str>) -> Self {
+        Self(Names::One(name))
+    }
+
+    fn several(names: impl IntoIterator<Item: IntoResource>) -> Self {
+        let mut names: Vec<Arc<str>> = names.into_iter().map(IntoResource::into_resource).collect();
+        names.sort_unstable();
+        names.dedup();
+        Self(Names::Several(names))
+    }
+
+    pub(crate) fn names(&self) -> &[Arc<str>] {
+        match &self.0 {
+            Names::One(name) => slice::from_ref(name),
+            Names::Several(names) => names,
+        }
+    }
+
+    /// As guards and errors show it.
+    pub(crate) fn shown(&self) -> Arc<str> {
+        match &self.0 {
+            Names::One(name) => name.clone(),
+            Names::Several(names) => names.join(", ").into(),
+        }
+    }
+
+    /// The key of each; `None` if there is none at all.
+    pub(crate) fn keys(&self, key: impl Fn(&Arc<str>) -> Arc<str>) -> Option<Keys> {
+        match &self.0 {
+            Names::One(name) => Some(Keys::one(key(name))),
+            Names::Several(names) => Keys::several(names.iter().map(key)),
+        }
+    }
+}
+
 macro_rules! names_a_resource {
-    ($($type:ty),*) => {$(
+    ($($type:ty: $into:expr),* $(,)?) => {$(
         impl sealed::Sealed for $type {}
 
         impl IntoResource for $type {
             fn into_resource(self) -> Arc<str> {
-                self.into()
+                let into: fn(Self) -> Arc<str> = $into;
+                into(self)
+            }
+        }
+
+        impl IntoResources for $type {
+            fn into_resources(self) -> Resources {
+                Resources::one(self.into_resource())
             }
         }
     )*};
 }
 
-names_a_resource!(&str, String, Arc<str>, Box<str>, Cow<'_, str>);
+names_a_resource!(
+    &str: Self::into,
+    String: Self::into,
+    &String: |name| name.as_str().into(),
+    Arc<str>: |name| name,
+    Box<str>: Self::into,
+    Cow<'_, str>: Self::into,
+);
 
-impl sealed::Sealed for &String {}
+impl<T: IntoResource, const N: usize> sealed::Sealed for [T; N] {}
 
-impl IntoResource for &String {
-    fn into_resource(self) -> Arc<str> {
-        self.as_str().into()
+impl<T: IntoResource, const N: usize> IntoResources for [T; N] {
+    fn into_resources(self) -> Resources {
+        Resources::several(self)
+    }
+}
+
+impl<T: IntoResource> sealed::Sealed for Vec<T> {}
+
+impl<T: IntoResource> IntoResources for Vec<T> {
+    fn into_resources(self) -> Resources {
+        Resources::several(self)
+    }
+}
+
+impl<T: IntoResource + Clone> sealed::Sealed for &[T] {}
+
+impl<T: IntoResource + Clone> IntoResources for &[T] {
+    fn into_resources(self) -> Resources {
+        Resources::several(self.iter().cloned())
+    }
+}
+
+impl<T: IntoResource + Clone, const N: usize> sealed::Sealed for &[T; N] {}
+
+impl<T: IntoResource + Clone, const N: usize> IntoResources for &[T; N] {
+    fn into_resources(self) -> Resources {
+        self.as_slice().into_resources()
+    }
+}
+
+impl<T: IntoResource + Clone> sealed::Sealed for &Vec<T> {}
+
+impl<T: IntoResource + Clone> IntoResources for &Vec<T> {
+    fn into_resources(self) -> Resources {
+        self.as_slice().into_resources()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(resources: impl IntoResources) -> Vec<String> {
+        resources.into_resources().names().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn one_name_is_one_resource_however_it_is_written() {
+        let owned = String::from("a");
+        assert_eq!(names("a"), ["a"]);
+        assert_eq!(names(&owned), ["a"]);
+        assert_eq!(names(owned), ["a"]);
+        assert_eq!(names(Arc::<str>::from("a")), ["a"]);
+        assert_eq!(names(Box::<str>::from("a")), ["a"]);
+        assert_eq!(names(Cow::Borrowed("a")), ["a"]);
+    }
+
+    #[test]
+    fn several_are_the_same_in_every_order_and_in_every_container() {
+        let owned: Vec<String> = ["b", "a", "b"].map(String::from).into();
+        for several in [
+            names(["b", "a"]),
+            names(["a", "b", "a"]),
+            names(&["b", "a"]),
+            names(["b", "a"].as_slice()),
+            names(vec![Arc::<str>::from("b"), Arc::from("a")]),
+            names(&owned),
+            names(owned.iter().collect::<Vec<&String>>()),
+            names(owned),
+        ] {
+            assert_eq!(several, ["a", "b"]);
+        }
+    }
+
+    #[test]
+    fn several_are_shown_with_commas_and_one_as_it_is() {
+        let shown = |resources: Resources| resources.shown().to_string();
+        assert_eq!(shown(["b", "a"].into_resources()), "a, b");
+        assert_eq!(shown(["a", "a"].into_resources()), "a");
+        assert_eq!(shown("a, b".into_resources()), "a, b");
+    }
+
+    #[test]
+    fn each_has_its_key_and_none_at_all_has_none() {
+        let keys = |resources: Resources| resources.keys(|name| format!("p:{name}").into());
+        let two = keys(["b", "a"].into_resources());
+        assert_eq!(two, Keys::several(["p:a", "p:b"].map(Arc::from)));
+        assert_eq!(keys(["a"].into_resources()), Some(Keys::from("p:a")));
+        assert_eq!(keys("a".into_resources()), Some(Keys::from("p:a")));
+        assert_eq!(keys([""; 0].into_resources()), None);
     }
 }

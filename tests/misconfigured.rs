@@ -110,6 +110,23 @@ async fn a_setting_that_can_not_work_says_why() {
             builder().backoff(ms(9), ms(8)),
             "backoff: the first delay must be above zero and at most the longest one",
         ),
+        (
+            builder().key_prefix("quorumlock:"),
+            r#"key_prefix: "quorumlock:" contains "quorumlock:", which is reserved: choose another one"#,
+        ),
+        (
+            builder().lock_delay(ms(20_001)),
+            "lock_delay: 20s 1ms and the ttl (10s) are together above max_ttl (30s): shorten one of \
+             them, or raise RedlockBuilder::max_ttl",
+        ),
+        (
+            builder().label("x".repeat(129)),
+            "label: 129 bytes are more than 128: a host and a process id will do",
+        ),
+        (
+            builder().label("worker\n7"),
+            r#"label: "worker\n7" contains control characters: leave them out"#,
+        ),
     ] {
         assert_refused(builder, text).await;
     }
@@ -122,7 +139,11 @@ async fn a_resource_that_can_not_be_one_says_why() {
         ("", r#"resource: is empty: name what is to be locked, such as "orders:42""#),
         (
             "quorumlock:mine",
-            r#"resource: "quorumlock:mine" starts with "quorumlock:", which is reserved: rename it"#,
+            r#"resource: "quorumlock:mine" contains "quorumlock:", which is reserved: rename it"#,
+        ),
+        (
+            "mine:quorumlock:fence:r",
+            r#"resource: "mine:quorumlock:fence:r" contains "quorumlock:", which is reserved: rename it"#,
         ),
         (
             &"x".repeat(5_000),
@@ -130,6 +151,61 @@ async fn a_resource_that_can_not_be_one_says_why() {
         ),
     ] {
         assert_eq!(redlock.acquire(resource).await.unwrap_err().to_string(), text);
+        let among_others = redlock.acquire(["a", resource, "x"]).await.unwrap_err();
+        assert_eq!(among_others.to_string(), text);
+    }
+    let names = (0..65).map(|n| n.to_string()).collect::<Vec<_>>();
+    for (resources, text) in [
+        (&names[..0], r#"resource: there is none: name at least one, such as "orders:42""#),
+        (
+            &names,
+            "resource: 65 at once are more than 64: name fewer, or one that stands for them all",
+        ),
+    ] {
+        assert_eq!(redlock.acquire(resources).await.unwrap_err().to_string(), text);
+    }
+    let most = redlock.try_acquire(&names[..64]).await;
+    assert!(most.unwrap_err().is_no_quorum(), "64 may be asked for");
+}
+
+#[tokio::test]
+async fn a_lock_delay_that_can_not_work_says_why() {
+    let redlock = Redlock::builder().node("redis://127.0.0.1:1").connect().await.unwrap();
+    let together = |delay: &str, ttl: &str| {
+        format!(
+            "lock_delay: {delay} and the ttl ({ttl}) are together above max_ttl (30s): shorten one \
+             of them, or raise RedlockBuilder::max_ttl"
+        )
+    };
+    for (ttl, delay, text) in [
+        (ms(20_000), ms(10_001), together("10s 1ms", "20s")),
+        // Rounded up.
+        (ms(20_000), Duration::from_nanos(10_000_000_001), together("10s 1ns", "20s")),
+        (ms(30_000), ms(1), together("1ms", "30s")),
+    ] {
+        let acquire = redlock.acquire("r").ttl(ttl).lock_delay(delay);
+        assert_eq!(acquire.await.unwrap_err().to_string(), text);
+    }
+    let forever = redlock.acquire("r").lock_delay(Duration::MAX).await.unwrap_err();
+    assert!(forever.to_string().starts_with("lock_delay: "), "{forever}");
+    let longest = redlock.try_acquire("r").ttl(ms(20_000)).lock_delay(ms(10_000)).await;
+    assert!(longest.unwrap_err().is_no_quorum(), "the sum may be max_ttl");
+}
+
+#[tokio::test]
+async fn a_resource_that_only_its_prefix_makes_reserved_is_refused() {
+    let with = async |prefix: &str| {
+        let builder = Redlock::builder().node("redis://127.0.0.1:1").key_prefix(prefix);
+        builder.connect().await.unwrap()
+    };
+    let text = r#"resource: "lock:fence:r" behind the key_prefix "a:quorum" contains "quorumlock:", which is reserved: rename it"#;
+    let redlock = with("a:quorum").await;
+    assert_eq!(redlock.acquire("lock:fence:r").await.unwrap_err().to_string(), text);
+    for (prefix, resource) in
+        [("a:quorum:", "lock:r"), ("quorum", "lock-r"), ("", "lock:r"), ("quorumlock", "r")]
+    {
+        let error = with(prefix).await.try_acquire(resource).await.unwrap_err();
+        assert!(error.is_no_quorum(), "{prefix}{resource} is nobody's: {error}");
     }
 }
 

@@ -59,7 +59,7 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
     };
     let (percent, constant) = pair("drift", " % + ")?;
     let (base, cap) = pair("backoff", " to ")?;
-    let prefix = text("key_prefix")?;
+    let or_none = |name: &str| text(name).map(|it| if it == "none" { "" } else { it });
 
     let built = Redlock::builder()
         .ttl(duration("ttl")?)
@@ -70,7 +70,9 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
         .connect_timeout(duration("connect_timeout")?)
         .drift(percent.parse::<u32>()? * 10_000, constant)
         .backoff(humantime::parse_duration(&base)?, cap)
-        .key_prefix(if prefix == "none" { "" } else { prefix });
+        .key_prefix(or_none("key_prefix")?)
+        .lock_delay(duration("lock_delay")?)
+        .label(or_none("label")?);
     assert_eq!(format!("{built:#?}"), format!("{:#?}", Redlock::builder()));
     Ok(())
 }

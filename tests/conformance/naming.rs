@@ -51,6 +51,9 @@ pub(crate) async fn any_text_is_a_resource<B: Backend>() {
         "nul\0inside",
         "quo\"te and back\\slash",
         "{hash}tag*?[x]",
+        // Nearly, but not, what is reserved.
+        "quorumlock",
+        "quorum:lock:r",
         &long,
     ] {
         let guard = client.try_acquire(resource).await.unwrap();
