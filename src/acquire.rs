@@ -154,6 +154,14 @@ impl<K: Kind> Acquire<K> {
         if self.keep_alive.is_some() { self } else { self.keep_alive() }
     }
 
+    pub(crate) const fn redlock(&self) -> &Redlock {
+        &self.redlock
+    }
+
+    pub(crate) const fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
     fn request(&self) -> Result<coordinator::Acquire, Invalid> {
         let config = self.redlock.config();
         config.check_resources(self.resources.names())?;
@@ -279,3 +287,6 @@ impl<K: Kind> Drop for AcquireFuture<K> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

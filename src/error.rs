@@ -11,6 +11,7 @@
 //! | [`check`](crate::Guard::check), [`lost`](crate::Guard::lost) | [`Lost`] | stop before the next side effect |
 //! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | as above |
 //! | | [`ExtendError::Unextended`] | try again before the deadline |
+//! | [`Owner::acquire`](crate::Owner::acquire) | [`OwnerError`](crate::OwnerError) | as of the error inside |
 //! | [`shutdown`](crate::Redlock::shutdown) | [`NotDrained`] | nothing: the keys expire |
 //!
 //! Where a round was decided, the error carries what every master said; printed, it is one line.

@@ -19,6 +19,12 @@ mod sealed {
 }
 
 /// Without a fencing token: what [`Redlock::acquire`](crate::Redlock::acquire) returns.
+///
+/// ```compile_fail,E0599
+/// # fn example(guard: quorumlock::Guard) {
+/// guard.fencing_token(); // no method of this name
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Unfenced(());
 

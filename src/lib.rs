@@ -7,6 +7,8 @@
 //! - [`Redlock::acquire`] and [`Redlock::try_acquire`] ask for a lock; [`Acquire`] has their options,
 //!   and says what an `Ok` proves and what becomes of an acquire that is dropped.
 //! - [`Guard`] is a held lock, [`Lease`] a read-only view of it for subtasks.
+//! - [`Acquire::fenced`] asks for a [`FencingToken`] along with it; guard and lease then have one.
+//! - [`Redlock::owner`] is for acquisitions that nest.
 //! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -25,6 +27,7 @@ mod guard;
 mod held;
 mod hold;
 mod kind;
+mod owner;
 mod quorum;
 mod redlock;
 pub mod report;
@@ -37,6 +40,7 @@ pub use error::{AcquireError, ConnectError, ExtendError, Lost};
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease, Released};
 pub use kind::{Fenced, Kind, Unfenced};
+pub use owner::{OwnedGuard, Owner, OwnerError};
 pub use redlock::Redlock;
 pub use resource::{IntoResource, IntoResources};
 pub use run::RunError;

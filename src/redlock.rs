@@ -7,6 +7,7 @@ use crate::coordinator::RequestId;
 use crate::driver::Message;
 use crate::driver::clock::Clock;
 use crate::error::NotDrained;
+use crate::owner::Owner;
 use crate::quorum::Instant;
 use crate::resource::IntoResources;
 use std::fmt;
@@ -75,6 +76,9 @@ impl Redlock {
     /// without `quorumlock:` in it. Several, 64 at most, are locked together: all or nothing, under
     /// one guard with one deadline. Their order does not matter.
     ///
+    /// Nothing is remembered of who asks: to acquire once more what you hold waits, as for anybody
+    /// else. Acquisitions that nest need an [`owner`](Self::owner).
+    ///
     /// See [`Acquire`] for errors and cancel safety.
     ///
     /// # Examples
@@ -112,6 +116,13 @@ impl Redlock {
         Acquire::new(self.clone(), resource.into_resources(), Some(Duration::ZERO))
     }
 
+    /// Somebody whose acquisitions of one resource nest; clone it, or hand it on, to whatever is to
+    /// share its holds. Each call makes another one, and they exclude each other.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner::new(self.clone())
+    }
+
     /// Ends this coordinator, for all clones: waits until every release and rollback that is owed
     /// is confirmed, at most for the connect timeout and three operation timeouts (a master that
     /// is down for good must not keep a process from ending).
@@ -135,6 +146,11 @@ impl Redlock {
         // Dropped, not answered: by the driver when it ends, here if it has ended before.
         let _ = ended.await;
         self.shared.ended.get().cloned().unwrap_or(Ok(()))
+    }
+
+    /// Of the same `connect()`.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     pub(crate) fn config(&self) -> &Config {

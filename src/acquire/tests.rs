@@ -1,0 +1,138 @@
+//! What an acquire asks the driver for, and what becomes of the answer. There is no driver here:
+//! the test reads its messages.
+
+use super::*;
+use crate::config::Config;
+use crate::coordinator::Keys;
+use crate::driver::clock::Clock;
+use crate::redlock::Ended;
+use futures::FutureExt;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn driverless(config: Config) -> (Redlock, UnboundedReceiver<Message>) {
+    let (requests, inbox) = mpsc::unbounded_channel();
+    (Redlock::new(config, requests, Clock::boot(), Ended::default()), inbox)
+}
+
+fn prefixed() -> Config {
+    Config { key_prefix: "p:".into(), ..Config::default() }
+}
+
+/// What the driver is asked for when `acquire` is polled.
+fn asked<K: Kind>(
+    acquire: Acquire<K>,
+    inbox: &mut UnboundedReceiver<Message>,
+) -> (coordinator::Acquire, String) {
+    assert!(acquire.into_future().now_or_never().is_none());
+    let Ok(Message::Acquire { acquire, resource, .. }) = inbox.try_recv() else {
+        panic!("it does not ask")
+    };
+    assert!(matches!(inbox.try_recv(), Ok(Message::Cancel(_))), "dropped, it is cancelled");
+    (acquire, resource.to_string())
+}
+
+fn names(keys: &Keys) -> Vec<&str> {
+    keys.iter().map(|key| &**key).collect()
+}
+
+#[test]
+fn a_plain_acquire_asks_for_one_key_and_nothing_else() {
+    let (redlock, mut inbox) = driverless(prefixed());
+    let (asked, resource) = asked(redlock.acquire("r"), &mut inbox);
+    assert_eq!((names(&asked.keys), resource.as_str()), (vec!["p:r"], "r"));
+    assert_eq!((asked.fences, asked.lock_delay, asked.label), (None, Duration::ZERO, None));
+}
+
+#[test]
+fn several_resources_are_asked_for_at_once_sorted_and_each_once() {
+    let (redlock, mut inbox) = driverless(prefixed());
+    let (asked, resource) = asked(redlock.try_acquire(["b", "a", "b"]), &mut inbox);
+    assert_eq!((names(&asked.keys), resource.as_str()), (vec!["p:a", "p:b"], "a, b"));
+    assert_eq!(asked.fences, None);
+}
+
+#[test]
+fn a_fenced_acquire_asks_for_a_fence_for_each_key_in_the_same_order() {
+    let (redlock, mut inbox) = driverless(prefixed());
+    let (asked, _) = asked(redlock.acquire(["b", "a"]).fenced(), &mut inbox);
+    assert_eq!(names(&asked.keys), ["p:a", "p:b"]);
+    let fences = asked.fences.unwrap();
+    assert_eq!(names(&fences), ["p:quorumlock:fence:a", "p:quorumlock:fence:b"]);
+}
+
+#[test]
+fn every_option_may_be_set_before_and_after_fenced() {
+    let label = Some("worker-7".into());
+    let (redlock, mut inbox) = driverless(Config { label, ..Config::default() });
+    fn set<K: Kind>(acquire: Acquire<K>) -> Acquire<K> {
+        let acquire = acquire.ttl(9 * SECOND).lock_delay(3 * SECOND).wait(2 * SECOND);
+        acquire.max_hold(40 * SECOND)
+    }
+    let before = asked(set(redlock.acquire("r")).fenced(), &mut inbox).0;
+    let after = asked(set(redlock.acquire("r").fenced()), &mut inbox).0;
+    for asked in [before, after] {
+        assert_eq!((asked.ttl, asked.lock_delay), (9 * SECOND, 3 * SECOND));
+        assert_eq!(asked.wait, Some(2 * SECOND));
+        assert_eq!(asked.keep_alive, Some(KeepAlive::AtMost(40 * SECOND)));
+        assert_eq!(asked.label.as_deref(), Some("worker-7"));
+        assert!(asked.fences.is_some());
+    }
+}
+
+#[test]
+fn the_builders_lock_delay_goes_with_every_acquire_that_sets_none() {
+    let (redlock, mut inbox) = driverless(Config { lock_delay: 4 * SECOND, ..Config::default() });
+    assert_eq!(asked(redlock.acquire("r"), &mut inbox).0.lock_delay, 4 * SECOND);
+    let none = redlock.acquire("r").lock_delay(Duration::ZERO);
+    assert_eq!(asked(none, &mut inbox).0.lock_delay, Duration::ZERO);
+    let error = redlock.acquire("r").ttl(27 * SECOND).into_future().now_or_never().unwrap();
+    assert!(error.unwrap_err().to_string().starts_with("lock_delay: 4s and the ttl (27s)"));
+}
+
+#[cfg(feature = "embedded")]
+mod answered {
+    use super::*;
+    use crate::driver::Won;
+    use crate::embedded::Masters;
+
+    /// A lock of those masters, as it travels to its caller.
+    async fn won(redlock: &Redlock) -> Won {
+        let acquire = redlock.acquire("r").request().unwrap();
+        let (reply, answer) = oneshot::channel();
+        let request = redlock.next_request();
+        let (resource, redlock_too) = ("r".into(), redlock.clone());
+        redlock.send(Message::Acquire { request, acquire, redlock: redlock_too, resource, reply });
+        answer.await.unwrap().unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_ballot_of_a_win_is_the_token_of_its_guard_and_leases() {
+        let masters = Masters::start_in_memory(1).await.unwrap();
+        let real = masters.builder().connect().await.unwrap();
+        let (redlock, mut inbox) = driverless(Config::default());
+        let mut acquire = redlock.acquire("r").fenced().into_future();
+        assert!(futures::poll!(&mut acquire).is_pending());
+        let Ok(Message::Acquire { reply, .. }) = inbox.try_recv() else { panic!("it asks") };
+        let (held, ballot) = won(&real).await;
+        assert_eq!(ballot, 0, "asked for without a fence");
+        reply.send(Ok((held, 1_700_000_000_000_017))).ok().unwrap();
+
+        let guard = acquire.await.unwrap();
+        assert_eq!(guard.fencing_token().as_u64(), 1_700_000_000_000_017);
+        assert_eq!(guard.lease().clone().fencing_token(), guard.fencing_token());
+        guard.extend().await.unwrap();
+        assert_eq!(guard.fencing_token().as_u64(), 1_700_000_000_000_017);
+        assert!(format!("{guard:?}").contains("1700000000000017"));
+    }
+
+    #[tokio::test]
+    async fn a_win_that_nobody_picks_up_is_released() {
+        let masters = Masters::start_in_memory(1).await.unwrap();
+        let redlock = masters.builder().connect().await.unwrap();
+        drop(won(&redlock).await);
+        redlock.shutdown().await.unwrap();
+        assert_eq!(masters[0].keys(), [""; 0]);
+    }
+}

@@ -1,0 +1,264 @@
+//! Nested acquisitions: whoever goes through one owner shares what it holds.
+
+use crate::acquire::Acquire;
+use crate::error::{AcquireError, Invalid, Lost};
+use crate::guard::{Guard, Lease, Released, outcome};
+use crate::kind::{Fenced, Kind, Unfenced};
+use crate::redlock::Redlock;
+use crate::resource::{IntoResource, Resources};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use thiserror::Error;
+use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
+
+/// Somebody whose acquisitions of one resource nest: the first takes the lock, those inside it take
+/// the hold as it stands, and the last one out releases. Clones are the same owner.
+///
+/// An owner is a value that you hand on, and nothing else: no thread, no task. It excludes others
+/// and not itself, so each piece of work should have its own.
+///
+/// ```no_run
+/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::OwnerError> {
+/// use quorumlock::{Owner, OwnerError};
+///
+/// async fn transfer(owner: &Owner) -> Result<(), OwnerError> {
+///     let account = owner.acquire("account:1").await?;
+///     withdraw(owner).await?; // takes the same lock, and does not wait for itself
+///     account.release().await;
+///     Ok(())
+/// }
+///
+/// async fn withdraw(owner: &Owner) -> Result<(), OwnerError> {
+///     let account = owner.acquire("account:1").await?;
+///     account.check()?; // as ever, before each side effect
+///     Ok(())
+/// }
+///
+/// transfer(&redlock.owner()).await
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Owner<K = Unfenced> {
+    redlock: Redlock,
+    doors: Arc<Doors<K>>,
+}
+
+/// By resource, those that somebody is at.
+type Doors<K> = Mutex<HashMap<Arc<str>, Weak<Door<K>>>>;
+
+/// The way to one resource: alive while it is held, or while somebody wants in.
+struct Door<K> {
+    doors: Arc<Doors<K>>,
+    resource: Arc<str>,
+    /// One at a time goes in. What is there to join: the lease tells whether it is still a lock.
+    hold: Queue<Option<(Weak<Outermost<K>>, Lease<K>)>>,
+    /// Locked by the outermost until its release is on its way.
+    occupied: Arc<Queue<()>>,
+}
+
+/// What the guards of one hold share. Its fields are dropped in this order.
+struct Outermost<K> {
+    guard: Guard<K>,
+    occupied: OwnedMutexGuard<()>,
+    door: Arc<Door<K>>,
+}
+
+impl Owner {
+    /// An owner whose acquisitions are [fenced](Acquire::fenced), so that every guard of a hold has
+    /// its fencing token. It is an owner of its own: what this one holds is not its.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::OwnerError> {
+    /// let owner = redlock.owner().fenced();
+    /// let outer = owner.acquire("r").await?;
+    /// let inner = owner.acquire("r").await?;
+    /// assert_eq!(outer.fencing_token(), inner.fencing_token());
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn fenced(self) -> Owner<Fenced> {
+        Owner::new(self.redlock)
+    }
+}
+
+impl<K: Kind> Owner<K> {
+    pub(crate) fn new(redlock: Redlock) -> Self {
+        Self { redlock, doors: Arc::default() }
+    }
+
+    /// Acquires `resource` with the options of the builder, or joins in where this owner holds it
+    /// already.
+    ///
+    /// # Errors
+    ///
+    /// As of [`acquire_with`](Self::acquire_with).
+    ///
+    /// # Cancel safety
+    ///
+    /// As of [`acquire_with`](Self::acquire_with).
+    pub async fn acquire(&self, resource: impl IntoResource) -> Result<OwnedGuard<K>, OwnerError> {
+        let resources = Resources::one(resource.into_resource());
+        let wait = self.redlock.config().wait;
+        self.acquire_with(Acquire::new(self.redlock.clone(), resources, Some(wait))).await
+    }
+
+    /// Makes `acquire`, an acquisition of one resource, or joins in where this owner holds that
+    /// already; then its options count for nothing: ttl, deadline and keeper are those of the
+    /// outermost.
+    ///
+    /// Who comes while another of this owner is about to acquire waits for what comes of it, however
+    /// long that is, then joins in, or tries in turn.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::OwnerError> {
+    /// let owner = redlock.owner();
+    /// let outer = owner.acquire_with(redlock.acquire("r").keep_alive()).await?;
+    /// let inner = owner.acquire("r").await?;
+    /// assert_eq!((inner.hold_count(), inner.deadline()), (2, outer.deadline()));
+    /// assert_eq!(inner.release().await, None); // held on by the outer one
+    /// outer.release().await;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`OwnerError::NotAcquired`]: this owner did not hold it, and could not acquire it. Also
+    ///   [`Invalid`], where `acquire` names several resources, or was made by another
+    ///   [`connect`](crate::RedlockBuilder::connect).
+    /// - [`OwnerError::Lost`]: this owner's hold is lost, and somebody has a guard of it yet. It is
+    ///   acquired anew once all of them are gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// As of [`Acquire`]. Whoever waited behind it is the outermost then.
+    pub async fn acquire_with(&self, acquire: Acquire<K>) -> Result<OwnedGuard<K>, OwnerError> {
+        let door = self.door(self.resource_of(&acquire).map_err(AcquireError::Invalid)?);
+        let mut hold = door.hold.lock().await;
+        if let Some((outermost, lease)) = &*hold
+            && outermost.strong_count() > 0
+        {
+            lease.check()?;
+            if let Some(outermost) = outermost.upgrade() {
+                return Ok(OwnedGuard { outermost });
+            }
+        }
+        // Not ahead of the release of the one before: it would be refused by it.
+        let occupied = door.occupied.clone().lock_owned().await;
+        let guard = acquire.await?;
+        let lease = guard.lease();
+        let outermost = Arc::new(Outermost { guard, occupied, door: door.clone() });
+        *hold = Some((Arc::downgrade(&outermost), lease));
+        Ok(OwnedGuard { outermost })
+    }
+
+    fn resource_of<'a>(&self, acquire: &'a Acquire<K>) -> Result<&'a Arc<str>, Invalid> {
+        if !acquire.redlock().is_same(&self.redlock) {
+            let problem = "is not the one that this owner is of: make the acquire with that one";
+            return Err(Invalid::new("redlock", problem));
+        }
+        let names = acquire.resources().names();
+        let [resource] = names else {
+            let count = names.len();
+            let problem =
+                format!("{count} in one call: an owner takes one, so that holds can nest");
+            return Err(Invalid::new("resource", problem));
+        };
+        Ok(resource)
+    }
+
+    fn door(&self, resource: &Arc<str>) -> Arc<Door<K>> {
+        let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = doors.get(resource).and_then(Weak::upgrade);
+        known.unwrap_or_else(|| {
+            let door = Arc::new(Door {
+                doors: self.doors.clone(),
+                resource: resource.clone(),
+                hold: Queue::default(),
+                occupied: Arc::default(),
+            });
+            doors.insert(resource.clone(), Arc::downgrade(&door));
+            door
+        })
+    }
+}
+
+impl<K> Drop for Door<K> {
+    fn drop(&mut self) {
+        let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody may have come since, and made a new one.
+        if doors.get(&self.resource).is_some_and(|door| door.strong_count() == 0) {
+            doors.remove(&self.resource);
+        }
+    }
+}
+
+impl<K: Kind> fmt::Debug for Owner<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owner").field("fenced", &K::IS_FENCED).finish_non_exhaustive()
+    }
+}
+
+/// One of the guards of a hold that an [`Owner`] has: a [`Guard`] in all but its end.
+///
+/// Dropped, it leaves the hold to the others, in whatever order they go; the last one releases, in
+/// the background.
+#[must_use = "dropping the last guard releases the lock"]
+pub struct OwnedGuard<K = Unfenced> {
+    outermost: Arc<Outermost<K>>,
+}
+
+impl<K: Kind> OwnedGuard<K> {
+    /// How many guards this owner has of this hold, this one included. The answer ages at once.
+    #[must_use]
+    pub fn hold_count(&self) -> usize {
+        Arc::strong_count(&self.outermost)
+    }
+
+    /// Gives this guard up. The last of a hold releases the lock, as [`Guard::release`] does, and
+    /// says what has come of it; the others return `None` at once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: the guard is given up, and the release is made, whether or not you wait for it.
+    pub async fn release(self) -> Option<Released> {
+        let Outermost { guard, occupied, door } = Arc::into_inner(self.outermost)?;
+        let answer = guard.begin_release();
+        // Whoever comes now asks behind the release, and need not wait for its confirmation.
+        drop((occupied, door));
+        Some(outcome(answer).await)
+    }
+}
+
+impl<K> Deref for OwnedGuard<K> {
+    type Target = Guard<K>;
+
+    fn deref(&self) -> &Guard<K> {
+        &self.outermost.guard
+    }
+}
+
+impl<K: Kind> fmt::Debug for OwnedGuard<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedGuard")
+            .field("guard", &**self)
+            .field("hold_count", &self.hold_count())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why an owner has no guard.
+#[derive(Debug, Clone, Error)]
+#[non_exhaustive]
+pub enum OwnerError {
+    /// This owner did not hold it, and could not acquire it.
+    #[error(transparent)]
+    NotAcquired(#[from] AcquireError),
+    /// This owner's hold is lost: nothing may be done under it any more, by nobody who has a guard.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+}
+
+#[cfg(all(test, feature = "embedded"))]
+mod tests;
