@@ -5,12 +5,15 @@
 //! whatever fails prints a picture of the votes, one letter per master.
 
 mod backoff;
+mod ballots;
+mod clocks;
 mod drift;
 mod extension;
 mod extension_orders;
 mod extension_rounds;
 mod membership;
 mod permutations;
+mod standing;
 mod tally;
 mod tally_orders;
 mod validity;
