@@ -29,6 +29,11 @@
 //! }
 //! ```
 //!
+//! A test makes a master unfit, or durable, as an operator would: `CONFIG SET` of `maxmemory`,
+//! `maxmemory-policy`, `appendonly` and `appendfsync` changes what `CONFIG GET` and `INFO` tell,
+//! and `REPLICAOF` makes it a replica that refuses to write, or a promoted one; nothing is evicted,
+//! saved or copied.
+//!
 //! [`Masters::start_in_memory`] does the same without a port. An address list for code that
 //! connects by itself is [`Masters::urls`].
 

@@ -76,6 +76,7 @@ fn same(words: &[Word], real: &[Vec<u8>], embedded: &[Vec<u8>]) -> bool {
         ("CLIENT", "ID") => each(both_integers),
         ("HELLO", _) => each(hello),
         ("INFO", _) => each(info),
+        ("CONFIG", "GET") => each(|real, other| fields(real) == fields(other)),
         ("KEYS", _) => each(|real, other| sorted(real) == sorted(other)),
         ("UNSUBSCRIBE", "") => unordered(real) == unordered(embedded),
         _ => false,
@@ -133,6 +134,18 @@ fn hello(real: &[u8], embedded: &[u8]) -> bool {
     common(real) == common(embedded)
 }
 
+/// The names and values of a map, which has no order; and its first line.
+fn fields(answer: &[u8]) -> (String, Vec<[String; 2]>) {
+    let text = String::from_utf8_lossy(answer).into_owned();
+    let (head, rest) = text.split_once("\r\n").unwrap_or((&text, ""));
+    let lines: Vec<&str> = rest.split("\r\n").collect();
+    // Each is behind a line of its own with its length.
+    let pair = |four: &[&str]| [1, 3].map(|place| four.get(place).unwrap_or(&"").to_string());
+    let mut fields: Vec<[String; 2]> = lines.chunks(4).map(pair).collect();
+    fields.sort();
+    (head.to_owned(), fields)
+}
+
 /// Each field of the embedded one is a field of the real one, in the same order and of the same
 /// value, unless that is the server's own.
 fn info(real: &[u8], embedded: &[u8]) -> bool {
@@ -141,8 +154,10 @@ fn info(real: &[u8], embedded: &[u8]) -> bool {
         let lines = text.split("\r\n").skip(1).map(|line| line.trim_start_matches("txt:"));
         let field = |line: &str| {
             let (name, value) = line.split_once(':').unwrap_or((line, ""));
-            let own = OWN_FIELDS.contains(&name);
-            (name.to_owned(), if own { String::new() } else { value.to_owned() })
+            let own = OWN_FIELDS.contains(&name)
+                // Zeros say that it was never a replica.
+                || name == "master_replid2" && value.bytes().any(|digit| digit != b'0');
+            (name.to_owned(), if own { "its own".to_owned() } else { value.to_owned() })
         };
         lines.map(field).collect()
     };

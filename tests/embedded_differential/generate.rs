@@ -2,7 +2,7 @@
 
 use crate::CONNECTIONS;
 use crate::support::seed::Rng;
-use crate::vocabulary::{CHANNELS, COUNTS, KEYS, NUMBERS, RAW, SCRIPTS, VALUES};
+use crate::vocabulary::{CHANNELS, COUNTS, FIELDS, KEYS, NUMBERS, RAW, SCRIPTS, VALUES};
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::Path;
@@ -72,6 +72,9 @@ impl Generator {
         if self.rng.chance(1) {
             self.plan_expiry();
         }
+        if self.rng.chance(1) {
+            self.plan_replica();
+        }
         let words = self.command();
         let first = |word: &[u8]| words.first().is_some_and(|it| is(it, word));
         let heard_by_all =
@@ -98,10 +101,29 @@ impl Generator {
         self.planned.push_back(send(get.into_iter().map(Word::from).collect()));
     }
 
+    /// For a while it is a replica, of a master that nobody has seen.
+    fn plan_replica(&mut self) {
+        let send = |on: usize, words: Vec<Word>| Step::Send { on, words, heard_by_all: true };
+        let port = self.rng.within(1..3).to_string();
+        let mut follow = vec!["REPLICAOF", "127.0.0.1", port.as_str()];
+        if self.rng.chance(20) {
+            follow[2] = "x";
+        }
+        self.planned.push_back(send(0, follow.into_iter().map(Word::from).collect()));
+        for _ in 0..self.rng.within(4..16) {
+            let on = self.rng.within(0..CONNECTIONS as u64) as usize;
+            let words = self.command();
+            self.planned.push_back(send(on, words));
+        }
+        self.planned.push_back(send(0, ["REPLICAOF", "no", "One"].map(Word::from).into()));
+        self.planned.push_back(send(0, ["INFO", "replication"].map(Word::from).into()));
+    }
+
     fn command(&mut self) -> Vec<Word> {
         let key = *self.rng.pick(&KEYS);
         let mut words = match self.rng.within(0..100) {
-            0..50 => self.on_key(key),
+            0..35 => self.on_key(key),
+            35..50 => self.on_hash(key),
             50..66 => self.script(key),
             66..76 => self.channels(),
             76..98 => self.connection(),
@@ -115,7 +137,7 @@ impl Generator {
         let value = *self.rng.pick(&VALUES);
         let number = self.number();
         let other = *self.rng.pick(&KEYS);
-        let words: Vec<&[u8]> = match self.rng.within(0..13) {
+        let words: Vec<&[u8]> = match self.rng.within(0..14) {
             0 => vec![b"SET", key, value],
             1 | 2 => vec![b"SET", key, value, b"NX", b"PX", number.as_bytes()],
             3 => vec![b"SET", key, value, b"PX", number.as_bytes()],
@@ -126,6 +148,7 @@ impl Generator {
             8 | 9 => vec![b"PTTL", key],
             10 => vec![b"PEXPIRE", key, number.as_bytes()],
             11 => return self.own_script(key),
+            12 => vec![b"TYPE", key],
             _ => vec![b"DEL", key],
         };
         // A life of 5 ms would be over at different moments.
@@ -133,6 +156,24 @@ impl Generator {
             vec![b"GET", key]
         } else {
             words
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    fn on_hash(&mut self, key: &[u8]) -> Vec<Word> {
+        let (one, two) = (*self.rng.pick(&FIELDS), *self.rng.pick(&FIELDS));
+        let value = *self.rng.pick(&VALUES);
+        let words: Vec<&[u8]> = match self.rng.within(0..11) {
+            0 => vec![b"HSET", key, one, value],
+            1 | 2 => vec![b"HSET", key, one, value, two, b"2"],
+            3 => vec![b"HSET", key, one, value, two],
+            4 => vec![b"HSETNX", key, one, value],
+            5 => vec![b"HGET", key, one],
+            6 => vec![b"HEXISTS", key, one],
+            7 => vec![b"HLEN", key],
+            8 => vec![b"HDEL", key, one],
+            9 => vec![b"HDEL", key, one, two, one],
+            _ => vec![b"HGETALL", key],
         };
         words.into_iter().map(Word::from).collect()
     }
@@ -194,11 +235,15 @@ impl Generator {
     fn connection(&mut self) -> Vec<Word> {
         let number = self.number();
         let victim = self.rng.within(0..CONNECTIONS as u64) as usize;
+        // A server forks for it.
+        if self.rng.chance(1) {
+            return ["CONFIG", "SET", "appendonly", "yes"].map(Word::from).into();
+        }
         if self.rng.chance(6) {
             let kill = ["CLIENT", "KILL", "ID"].map(Word::from);
             return kill.into_iter().chain([Word::IdOf(victim)]).collect();
         }
-        let all: [&[&str]; 38] = [
+        let all: [&[&str]; 65] = [
             &["HELLO"],
             &["HELLO", "2"],
             &["HELLO", "3"],
@@ -229,6 +274,9 @@ impl Generator {
             &["INFO", "server"],
             &["INFO", "replication"],
             &["INFO", "nosuch"],
+            &["INFO", "memory"],
+            &["INFO", "persistence", "nosuch", "Memory"],
+            &["INFO", "replication", "server", "memory"],
             &["TIME"],
             &["KEYS", "*"],
             &["DBSIZE"],
@@ -237,6 +285,30 @@ impl Generator {
             &["CONFIG", "GET", "maxmemory"],
             &["CONFIG", "GET", "MaxMemory-Policy"],
             &["CONFIG", "GET", "nosuch"],
+            &["CONFIG", "GET", "append*"],
+            &["CONFIG", "GET", "APPENDF?YNC", "appendfsync"],
+            &["CONFIG", "GET", "appendfsync", "AppendF*"],
+            &["CONFIG", "GET", "maxmemory*", "append*", "save"],
+            &["CONFIG", "GET", "*nosuch*", "maxmemor??"],
+            &["CONFIG", "SET", "maxmemory", "0"],
+            &["CONFIG", "SET", "maxmemory", "200MB", "maxmemory-policy", "AllKeys-LRU"],
+            &["CONFIG", "SET", "MaxMemory", "1gb"],
+            &["CONFIG", "SET", "maxmemory", "300000k", "appendfsync", "nosuch"],
+            &["CONFIG", "SET", "maxmemory", "1x"],
+            &["CONFIG", "SET", "maxmemory", "-1"],
+            &["CONFIG", "SET", "maxmemory", "0", "maxmemory", "1"],
+            &["CONFIG", "SET", "maxmemory", "0", "appendonly"],
+            &["CONFIG", "SET", "maxmemory-policy", "noeviction"],
+            &["CONFIG", "SET", "maxmemory-policy", "volatile-ttl"],
+            &["CONFIG", "SET", "maxmemory-policy", "nosuch"],
+            &["CONFIG", "SET", "appendfsync", "ALWAYS"],
+            &["CONFIG", "SET", "appendfsync", "no"],
+            &["CONFIG", "SET", "appendonly", "no"],
+            &["CONFIG", "SET", "appendonly", "maybe"],
+            &["CONFIG", "SET", "appendfilename", "a", "nosuch", "b"],
+            &["CONFIG", "SET", "nosuch", "b", "appendfilename", "a"],
+            &["REPLICAOF", "127.0.0.1", "99999"],
+            &["REPLICAOF", "NO", "ONE"],
         ];
         self.rng.pick(&all).iter().map(|word| Word::from(*word)).collect()
     }

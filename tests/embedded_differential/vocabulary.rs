@@ -3,6 +3,7 @@
 pub(crate) const KEYS: [&[u8]; 5] = [b"a", b"b", b"orders:42", b"\0\r\n\xff", b""];
 pub(crate) const VALUES: [&[u8]; 5] =
     [b"token", b"other", b"", b"\r\n$-1\r\n\0", b"0123456789abcdef"];
+pub(crate) const FIELDS: [&[u8]; 4] = [b"max_ttl", b"lists", b"", b"\0\r\n\xff"];
 pub(crate) const CHANNELS: [&str; 3] = ["freed:a", "freed:b", ""];
 pub(crate) const NUMBERS: [&str; 12] = [
     "30000",
@@ -23,7 +24,7 @@ pub(crate) const NUMBERS: [&str; 12] = [
 pub(crate) const COUNTS: [&str; 4] = ["-1", "9", "x", ""];
 
 /// Scripts that try what a script can return, call and get wrong.
-pub(crate) const SCRIPTS: [&str; 69] = [
+pub(crate) const SCRIPTS: [&str; 86] = [
     "return 1",
     "return 3.99",
     "return -3.99",
@@ -83,6 +84,28 @@ pub(crate) const SCRIPTS: [&str; 69] = [
     "local s = 0; for i = 1, 100 do s = s + i end; return s",
     "return {KEYS[1], ARGV[1], string.rep('x', 3), table.concat({1, 2}, ','), math.floor(2.7)}",
     "return redis.call('DEL', KEYS[1]) + redis.call('EXISTS', KEYS[1])",
+    "return redis.call('HSET', KEYS[1], 'max_ttl', ARGV[1])",
+    "return redis.pcall('HSET', KEYS[1], 'max_ttl', ARGV[1], 'lists')",
+    "return redis.pcall('HSETNX', KEYS[1], ARGV[1], 7)",
+    "return redis.pcall('HGETALL', KEYS[1])",
+    "return redis.call('HGETALL', KEYS[1])",
+    "return redis.call('HGET', KEYS[1], 'max_ttl')",
+    "return redis.pcall('HGET', KEYS[1], 'nosuch')",
+    "return redis.pcall('HDEL', KEYS[1], 'max_ttl', ARGV[1])",
+    "return {redis.call('EXISTS', KEYS[1]), redis.call('TYPE', KEYS[1]), #KEYS, ARGV[1], -7}",
+    "local it = redis.pcall('HLEN', KEYS[1]) return type(it) == 'table' and it.err or it",
+    "return redis.call('TYPE', KEYS[1]).ok .. tostring(tonumber('0x10')) .. tostring(tonumber('x'))",
+    "if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return redis.error_reply('WRONG kind') end
+     local all, names = redis.call('HGETALL', KEYS[1]), {}
+     for i = 1, #all, 2 do table.insert(names, all[i]) end
+     table.sort(names)
+     return {#all, names, math.max(1, #names), redis.status_reply('fine')}",
+    "return string.format('%s%06d', '1700000000', '42') .. string.format('%.0f', 1700000000 * 1e6 + 42)",
+    "local time = redis.call('TIME')
+     return {#time, type(time[1]), #string.format('%s%06d', time[1], time[2]), #time[1]}",
+    "return redis.pcall('REPLICAOF', 'NO', 'ONE')",
+    "return redis.call('CONFIG', 'SET', 'maxmemory', '0')",
+    "return redis.call('INFO', 'replication'):match('role:%a+')",
     "error('x')",
     "error()",
     "error({err='My Err'})",

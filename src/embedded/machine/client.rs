@@ -60,6 +60,7 @@ pub(super) fn hello(server: &mut Server, call: &Call<'_>) -> Reply {
     }
     let Some(client) = server.clients.get_mut(&call.client) else { return Reply::Null };
     client.protocol = protocol.unwrap_or(client.protocol);
+    let role = if server.replication.is_replica() { "replica" } else { "master" };
     let version = if client.protocol == Protocol::Resp3 { 3 } else { 2 };
     let field = |name: &str, value| (Reply::bulk(name), value);
     Reply::Map(vec![
@@ -68,7 +69,7 @@ pub(super) fn hello(server: &mut Server, call: &Call<'_>) -> Reply {
         field("proto", Reply::Integer(version)),
         field("id", id(server, call)),
         field("mode", Reply::bulk("standalone")),
-        field("role", Reply::bulk("master")),
+        field("role", Reply::bulk(role)),
         field("modules", Reply::Array(Vec::new())),
     ])
 }

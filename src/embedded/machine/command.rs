@@ -3,7 +3,7 @@
 use super::lua::Engine;
 use super::reply::Reply;
 use super::server::Server;
-use super::{ClientId, client, keys, pubsub, script, server};
+use super::{ClientId, client, config, hashes, info, keys, pubsub, replication, script, server};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub(super) struct Command {
     /// The number of arguments, its name among them; negative: at least so many.
     arity: isize,
     pub(super) in_scripts: bool,
+    /// Refused by a replica.
+    pub(super) writes: bool,
     pub(super) run: Run,
 }
 
@@ -38,7 +40,15 @@ impl Command {
         arity: isize,
         run: fn(&mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self { name, arity, in_scripts: true, run: Run::Server(run) }
+        Self { name, arity, in_scripts: true, writes: false, run: Run::Server(run) }
+    }
+
+    const fn write(
+        name: &'static str,
+        arity: isize,
+        run: fn(&mut Server, &Call<'_>) -> Reply,
+    ) -> Self {
+        Self { name, arity, in_scripts: true, writes: true, run: Run::Server(run) }
     }
 
     /// One that a script may not call.
@@ -47,7 +57,7 @@ impl Command {
         arity: isize,
         run: fn(&mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self { name, arity, in_scripts: false, run: Run::Server(run) }
+        Self { name, arity, in_scripts: false, writes: false, run: Run::Server(run) }
     }
 
     const fn script(
@@ -55,7 +65,7 @@ impl Command {
         arity: isize,
         run: fn(&mut Engine, &mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self { name, arity, in_scripts: false, run: Run::Script(run) }
+        Self { name, arity, in_scripts: false, writes: false, run: Run::Script(run) }
     }
 
     pub(super) const fn takes(&self, arguments: usize) -> bool {
@@ -69,16 +79,24 @@ impl Command {
     }
 }
 
-const COMMANDS: [Command; 30] = [
-    Command::new("set", -3, keys::set),
+const COMMANDS: [Command; 40] = [
+    Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
-    Command::new("del", -2, keys::del),
+    Command::write("del", -2, keys::del),
     Command::new("exists", -2, keys::exists),
     Command::new("pttl", 2, keys::pttl),
-    Command::new("pexpire", -3, keys::pexpire),
+    Command::write("pexpire", -3, keys::pexpire),
     Command::new("keys", 2, keys::keys),
     Command::new("dbsize", 1, keys::dbsize),
-    Command::new("flushall", -1, keys::flushall),
+    Command::write("flushall", -1, keys::flushall),
+    Command::new("type", 2, keys::kind),
+    Command::write("hset", -4, hashes::hset),
+    Command::write("hsetnx", 4, hashes::hsetnx),
+    Command::new("hget", 3, hashes::hget),
+    Command::new("hexists", 3, hashes::hexists),
+    Command::new("hlen", 2, hashes::hlen),
+    Command::new("hgetall", 2, hashes::hgetall),
+    Command::write("hdel", -3, hashes::hdel),
     Command::script("eval", -3, script::eval),
     Command::script("evalsha", -3, script::evalsha),
     Command::script("script|load", 3, script::load),
@@ -94,9 +112,11 @@ const COMMANDS: [Command; 30] = [
     Command::outside("client|id", 2, client::id),
     Command::outside("client|kill", -3, client::kill),
     Command::outside("client|setname", 3, client::set_name),
-    Command::new("info", -1, server::info),
+    Command::new("info", -1, info::info),
     Command::new("time", 1, server::time),
-    Command::outside("config|get", -3, server::config_get),
+    Command::outside("config|get", -3, config::get),
+    Command::outside("config|set", -4, config::set),
+    Command::outside("replicaof", 3, replication::replicaof),
     // Never called without a subcommand: the arity says so.
     Command::outside("client", -2, server::nothing),
     Command::outside("config", -2, server::nothing),
@@ -149,7 +169,7 @@ fn unknown_subcommand(name: &str, sub: &[u8]) -> Vec<u8> {
 const MOST_TOLD: usize = 128;
 
 /// Up to a NUL, as C prints it.
-fn shown(word: &[u8], most: usize) -> String {
+pub(super) fn shown(word: &[u8], most: usize) -> String {
     let text = word.split(|byte| *byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(&text[..text.len().min(most)]).into_owned()
 }

@@ -5,11 +5,14 @@ use super::keyspace::{Keyspace, Remaining, millis};
 use super::reply::Reply;
 use super::request::integer;
 use super::server::Server;
+use super::value::Value;
 
 pub(super) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
 pub(super) const SYNTAX: &str = "ERR syntax error";
+pub(super) const WRONG_TYPE: &str =
+    "WRONGTYPE Operation against a key holding the wrong kind of value";
 
-fn database<'a>(server: &'a mut Server, call: &Call<'_>) -> &'a mut Keyspace {
+pub(super) fn database<'a>(server: &'a mut Server, call: &Call<'_>) -> &'a mut Keyspace {
     &mut server.databases[call.database]
 }
 
@@ -41,13 +44,26 @@ pub(super) fn set(server: &mut Server, call: &Call<'_>) -> Reply {
     if only_new && database.get(key, now).is_some() {
         return Reply::Null;
     }
-    database.set(key, value, expires_at);
+    database.set(key, Value::String(value), expires_at);
     Reply::ok()
 }
 
 pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
-    let value = database(server, call).get(&call.arguments[1], millis(call.now));
-    value.map_or(Reply::Null, Reply::bulk)
+    match database(server, call).get(&call.arguments[1], millis(call.now)) {
+        None => Reply::Null,
+        Some(Value::String(value)) => Reply::bulk(value.clone()),
+        Some(Value::Hash(_)) => Reply::error(WRONG_TYPE),
+    }
+}
+
+/// `TYPE key`
+pub(super) fn kind(server: &mut Server, call: &Call<'_>) -> Reply {
+    let kind = match database(server, call).get(&call.arguments[1], millis(call.now)) {
+        None => "none",
+        Some(Value::String(_)) => "string",
+        Some(Value::Hash(_)) => "hash",
+    };
+    Reply::Status(kind.into())
 }
 
 pub(super) fn del(server: &mut Server, call: &Call<'_>) -> Reply {

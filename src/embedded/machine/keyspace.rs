@@ -1,5 +1,6 @@
-//! Keys, values, and when they expire. Strings are all there is.
+//! Keys, and when they expire.
 
+use super::value::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ pub(super) fn millis(now: Duration) -> i64 {
 }
 
 struct Entry {
-    value: Vec<u8>,
+    value: Value,
     expires_at: Option<i64>,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Keyspace {
 }
 
 impl Keyspace {
-    pub(super) fn set(&mut self, key: &[u8], value: Vec<u8>, expires_at: Option<i64>) {
+    pub(super) fn set(&mut self, key: &[u8], value: Value, expires_at: Option<i64>) {
         self.entries.insert(key.to_vec(), Entry { value, expires_at });
     }
 
@@ -64,9 +65,23 @@ impl Keyspace {
         self.entries.clear();
     }
 
-    pub(super) fn get(&self, key: &[u8], now: i64) -> Option<&[u8]> {
+    pub(super) fn get(&self, key: &[u8], now: i64) -> Option<&Value> {
         let entry = self.entries.get(key).filter(|entry| entry.is_alive(now))?;
         Some(&entry.value)
+    }
+
+    pub(super) fn get_mut(&mut self, key: &[u8], now: i64) -> Option<&mut Value> {
+        let entry = self.entries.get_mut(key).filter(|entry| entry.is_alive(now))?;
+        Some(&mut entry.value)
+    }
+
+    /// What stands there, or `value` from now on and for ever.
+    pub(super) fn get_or_insert(&mut self, key: &[u8], value: Value, now: i64) -> &mut Value {
+        if self.get(key, now).is_none() {
+            self.entries.remove(key);
+        }
+        let entry = || Entry { value, expires_at: None };
+        &mut self.entries.entry(key.to_vec()).or_insert_with(entry).value
     }
 
     pub(super) fn remaining(&self, key: &[u8], now: i64) -> Remaining {
@@ -90,7 +105,7 @@ mod tests {
     #[test]
     fn a_key_lives_through_the_millisecond_of_its_end_and_not_into_the_next() {
         let mut keyspace = Keyspace::default();
-        keyspace.set(b"a", b"1".to_vec(), Some(100));
+        keyspace.set(b"a", Value::String(b"1".to_vec()), Some(100));
         for (now, remaining) in
             [(0, Remaining::Millis(100)), (100, Remaining::Millis(0)), (101, Remaining::Vacant)]
         {
@@ -105,7 +120,7 @@ mod tests {
     #[test]
     fn an_end_that_is_not_in_the_future_deletes() {
         let mut keyspace = Keyspace::default();
-        keyspace.set(b"a", b"1".to_vec(), None);
+        keyspace.set(b"a", Value::String(b"1".to_vec()), None);
         assert!(keyspace.expire(b"a", 5, 5));
         assert_eq!(keyspace.remaining(b"a", 5), Remaining::Vacant);
     }

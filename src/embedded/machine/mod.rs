@@ -8,7 +8,13 @@
 //! What differs, and is meant to:
 //!
 //! - An inline command is a protocol error, the options that are not ours are syntax errors
-//!   (`SET … XX`), KEYS knows only `*`, CONFIG GET only whole names, and few of them.
+//!   (`SET … XX`), KEYS knows only `*`.
+//! - CONFIG has few names, of which four can be set, and of patterns `*` and `?`. What is set has no
+//!   effect but to be told: nothing is evicted, saved or refused for want of memory. It outlasts a
+//!   restart.
+//! - A hash has its fields in the order in which they came, however many they are.
+//! - A replica's master is never reached: no data comes, offsets stay where they are. It stays a
+//!   replica over a restart.
 //! - INFO has the sections and fields that somebody reads.
 //! - What has expired counts nowhere, where a server's DBSIZE counts it until it is collected.
 //! - TIME stands still within a script, as it does from 7.2 on.
@@ -18,21 +24,28 @@
 
 mod client;
 mod command;
+mod config;
+mod hashes;
+mod info;
 mod keys;
 mod keyspace;
 mod lua;
 mod pubsub;
+mod replication;
 mod reply;
 mod request;
 mod script;
 mod server;
+mod value;
 
 use command::{Call, Run};
 use keyspace::{Keyspace, Remaining, millis};
 use lua::Engine;
+use replication::READONLY;
 use reply::Reply;
 use server::Server;
 use std::time::Duration;
+use value::Value;
 
 /// A connection, counted from 1 and anew after each restart, as a server does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -61,7 +74,8 @@ impl Machine {
     }
 
     /// Ends this process and starts another one: no connections, no loaded scripts, a new
-    /// `run_id`, client ids from 1 on. The keys stay if `keep` says so.
+    /// `run_id`, client ids from 1 on. The keys stay if `keep` says so; what the operator decides
+    /// stays: the configuration, and whom it follows.
     pub(crate) fn restart(&mut self, keep: bool, now: Duration) {
         self.server.restart(keep, now);
         self.engine = Engine::default();
@@ -98,9 +112,12 @@ impl Machine {
         self.server.outputs.pop_front()
     }
 
-    /// What stands under a key of database 0.
+    /// The string that stands under a key of database 0.
     pub(crate) fn value(&self, key: &[u8], now: Duration) -> Option<&[u8]> {
-        self.database().get(key, millis(now))
+        match self.database().get(key, millis(now))? {
+            Value::String(value) => Some(value),
+            Value::Hash(_) => None,
+        }
     }
 
     /// The keys of database 0, in order.
@@ -130,6 +147,7 @@ impl Machine {
                 let name = command.name;
                 Reply::error(format!("ERR wrong number of arguments for '{name}' command"))
             }
+            Ok(command) if self.server.refuses(command) => Reply::error(READONLY),
             Ok(command) if state.only_listens() && !command.while_listening() => {
                 Reply::error(format!("ERR Can't execute '{}': {LISTENS}", command.name))
             }

@@ -3,6 +3,7 @@
 use super::command::{self, Call, Run};
 use super::keys::NOT_AN_INTEGER;
 use super::lua::Engine;
+use super::replication::READONLY;
 use super::reply::Reply;
 use super::request::integer;
 use super::server::Server;
@@ -72,6 +73,7 @@ fn called(server: &mut Server, call: &Call<'_>) -> Reply {
         _ if !command.takes(call.arguments.len()) => {
             Reply::error("ERR Wrong number of args calling Redis command from script")
         }
+        Run::Server(_) if command.in_scripts && server.refuses(command) => Reply::error(READONLY),
         Run::Server(run) if command.in_scripts => {
             let reply = run(server, call);
             server.count(command);

@@ -75,6 +75,51 @@ fn a_restart_is_another_process_with_or_without_the_keys() {
     }
 }
 
+fn field(machine: &mut Machine, client: ClientId, now: Duration, name: &str) -> String {
+    machine.receive(client, now, &command(&["INFO"]));
+    let [Output::Send(_, bytes)] = &outputs(machine)[..] else { panic!("no answer to INFO") };
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let told = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    told.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
+}
+
+#[test]
+fn a_promoted_replica_tells_what_it_was_until_it_restarts() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    let own = field(&mut machine, client, NOW, "master_replid");
+    assert_eq!(ask(&mut machine, client, &["REPLICAOF", "NO", "ONE"]), "+OK\r\n");
+    assert_eq!(field(&mut machine, client, NOW, "master_replid"), own, "it was a master");
+
+    ask(&mut machine, client, &["REPLICAOF", "10.0.0.1", "6379"]);
+    assert_eq!(field(&mut machine, client, NOW, "role"), "slave");
+    assert_eq!(field(&mut machine, client, NOW, "master_host"), "10.0.0.1");
+    assert_eq!(field(&mut machine, client, NOW, "master_port"), "6379");
+    assert_eq!(field(&mut machine, client, NOW, "master_replid"), own);
+
+    ask(&mut machine, client, &["REPLICAOF", "NO", "ONE"]);
+    assert_eq!(field(&mut machine, client, NOW, "role"), "master");
+    assert_ne!(field(&mut machine, client, NOW, "master_replid"), own);
+    assert_eq!(field(&mut machine, client, NOW, "master_replid2"), own);
+
+    machine.restart(true, NOW);
+    let client = machine.open();
+    assert_eq!(field(&mut machine, client, NOW, "master_replid2"), "0".repeat(40));
+}
+
+#[test]
+fn a_restart_changes_nothing_that_the_operator_decided() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    ask(&mut machine, client, &["CONFIG", "SET", "appendonly", "yes", "maxmemory", "1kb"]);
+    ask(&mut machine, client, &["REPLICAOF", "10.0.0.1", "6379"]);
+    machine.restart(false, NOW);
+    let client = machine.open();
+    assert_eq!(field(&mut machine, client, NOW, "aof_enabled"), "1");
+    assert_eq!(field(&mut machine, client, NOW, "maxmemory"), "1024");
+    assert_eq!(field(&mut machine, client, NOW, "role"), "slave");
+}
+
 #[test]
 fn what_a_killed_connection_sends_is_not_executed() {
     let mut machine = Machine::new(1, NOW);
@@ -139,4 +184,27 @@ fn time_stands_still_within_a_script() {
         local after = redis.call('TIME')
         return {redis.call('PTTL', 'a'), before[1] == after[1] and before[2] == after[2]}";
     assert_eq!(ask(&mut machine, client, &["EVAL", script, "0"]), "*2\r\n:1\r\n:1\r\n");
+}
+
+/// A field that is set leaves the key's life as it is; one that comes after it begins a new one.
+#[test]
+fn a_hash_expires_as_a_whole() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    ask(&mut machine, client, &["HSET", "a", "max_ttl", "30000"]);
+    ask(&mut machine, client, &["PEXPIRE", "a", "100"]);
+    ask(&mut machine, client, &["HSET", "a", "lists", "1"]);
+    let key =
+        |machine: &Machine, after| machine.time_to_live(b"a", NOW + Duration::from_millis(after));
+    assert_eq!(key(&machine, 40), Some(Duration::from_millis(60)));
+    assert_eq!(key(&machine, 101), None);
+    machine.receive(
+        client,
+        NOW + Duration::from_millis(101),
+        &command(&["HSETNX", "a", "max_ttl", "1"]),
+    );
+    assert_eq!(outputs(&mut machine), [Output::Send(client, b":1\r\n".to_vec())]);
+    assert_eq!(key(&machine, 101), Some(Duration::MAX));
+    machine.receive(client, NOW + Duration::from_millis(101), &command(&["HLEN", "a"]));
+    assert_eq!(outputs(&mut machine), [Output::Send(client, b":1\r\n".to_vec())]);
 }
