@@ -8,6 +8,7 @@ use crate::driver::dial::{BoxStream, Transport};
 use crate::driver::random::OsRandom;
 use crate::driver::{Callers, Driver};
 use crate::error::{Closed, ConnectError, Invalid};
+use crate::preflight::{self, Preflight};
 use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window};
 use crate::redlock::{Ended, Redlock};
 use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
@@ -265,6 +266,40 @@ impl RedlockBuilder {
         self.connect_on(Clock::boot()).await
     }
 
+    /// Asks every master whether it is fit for this lock, all at once, over connections of its own:
+    /// what [`connect`](Self::connect) would refuse, and what it would not notice. Masters that are
+    /// down or unfit are findings of the [`Preflight`] and no error.
+    ///
+    /// It tries what the crate does later, on a key of its own (`quorumlock:preflight` behind the
+    /// prefix), and deletes that again. Each answer may take three operation timeouts.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let builder = quorumlock::Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
+    /// let preflight = builder.preflight().await?;
+    /// println!("{preflight}");
+    /// let redlock = builder.connect().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`]: a setting that cannot work, an address among them, or no tokio runtime to run
+    /// on; nothing was sent.
+    ///
+    /// # Panics
+    ///
+    /// As [`connect`](Self::connect) does, on a runtime without `enable_time`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, it closes its connections. Its key, if it stood just then, expires within two
+    /// seconds.
+    pub async fn preflight(&self) -> Result<Preflight, Invalid> {
+        self.config.check()?;
+        preflight::run(&self.addresses()?, &self.config).await
+    }
+
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
         let (redlock, driver, connected) = self.prepare(clock)?;
         tokio::spawn(driver);
@@ -299,7 +334,8 @@ impl RedlockBuilder {
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, transports, &self.config, ended.clone());
-        Ok((Redlock::new(self.config, requests, clock, ended), driver, connected))
+        let redlock = Redlock::new(self.config, addresses, requests, clock, ended);
+        Ok((redlock, driver, connected))
     }
 
     fn addresses(&self) -> Result<Vec<Address>, Invalid> {

@@ -237,7 +237,12 @@ impl Config {
     /// The key of the fence that stands beside the key of `resource`: under the prefix, so that one
     /// ACL pattern covers both.
     pub(crate) fn fence(&self, resource: &str) -> Arc<str> {
-        format!("{}{RESERVED}fence:{resource}", self.key_prefix).into()
+        self.own_key(&format!("fence:{resource}"))
+    }
+
+    /// A key, or a channel, of our own: no resource has its name.
+    pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
+        format!("{}{RESERVED}{name}", self.key_prefix).into()
     }
 
     /// How long a shutdown waits for what is owed: long enough to redial a master once and for a
@@ -252,11 +257,16 @@ impl Config {
         crate::coordinator::round_timeout(self.operation_timeout, ttl)
     }
 
+    /// How long a master that has started does not vote.
+    pub(crate) fn quarantine(&self) -> Duration {
+        standing::quarantine(self.max_ttl, self.window, self.drift)
+    }
+
     /// `lists`: the names of the masters of each list.
     pub(crate) fn settings(&self, membership: Membership, lists: Vec<Vec<Arc<str>>>) -> Settings {
-        let quarantine = standing::quarantine(self.max_ttl, self.window, self.drift);
+        let quarantine = self.quarantine();
         let agreement = Agreement::new(Terms {
-            key: format!("{}{RESERVED}agreement", self.key_prefix),
+            key: self.own_key("agreement").to_string(),
             max_ttl: self.max_ttl,
             window: self.window,
             lists,

@@ -10,6 +10,7 @@
 //! - [`Acquire::fenced`] asks for a [`FencingToken`] along with it; guard and lease then have one.
 //! - [`Redlock::owner`] is for acquisitions that nest.
 //! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
+//! - [`preflight`] tells whether each master is fit, and what to do about it.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod acquire;
@@ -28,6 +29,7 @@ mod held;
 mod hold;
 mod kind;
 mod owner;
+pub mod preflight;
 mod quorum;
 mod redlock;
 pub mod report;
@@ -41,6 +43,7 @@ pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease, Released};
 pub use kind::{Fenced, Kind, Unfenced};
 pub use owner::{OwnedGuard, Owner, OwnerError};
+pub use preflight::Preflight;
 pub use redlock::Redlock;
 pub use resource::{IntoResource, IntoResources};
 pub use run::RunError;

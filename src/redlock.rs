@@ -1,13 +1,15 @@
 //! The handle that users clone.
 
 use crate::acquire::Acquire;
+use crate::address::Address;
 use crate::builder::RedlockBuilder;
 use crate::config::Config;
 use crate::coordinator::RequestId;
 use crate::driver::Message;
 use crate::driver::clock::Clock;
-use crate::error::NotDrained;
+use crate::error::{Invalid, NotDrained};
 use crate::owner::Owner;
+use crate::preflight::{self, Preflight};
 use crate::quorum::Instant;
 use crate::resource::IntoResources;
 use std::fmt;
@@ -43,6 +45,7 @@ pub struct Redlock {
 
 struct Shared {
     config: Config,
+    masters: Vec<Address>,
     requests: UnboundedSender<Message>,
     last_request: AtomicU64,
     clock: Clock,
@@ -60,12 +63,13 @@ impl Redlock {
 
     pub(crate) fn new(
         config: Config,
+        masters: Vec<Address>,
         requests: UnboundedSender<Message>,
         clock: Clock,
         ended: Ended,
     ) -> Self {
         let last_request = AtomicU64::new(0);
-        Self { shared: Arc::new(Shared { config, requests, last_request, clock, ended }) }
+        Self { shared: Arc::new(Shared { config, masters, requests, last_request, clock, ended }) }
     }
 
     /// Acquires the lock on `resource`, waiting while somebody else holds it or too few masters
@@ -121,6 +125,38 @@ impl Redlock {
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner::new(self.clone())
+    }
+
+    /// Asks every master whether it is fit for this lock, as
+    /// [`RedlockBuilder::preflight`] does before there is a connection. Locks that are held or
+    /// waited for are not touched: it has connections of its own, also after a
+    /// [`shutdown`](Self::shutdown).
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::Invalid> {
+    /// let preflight = redlock.preflight().await?;
+    /// if !preflight.is_ok() {
+    ///     eprintln!("{preflight}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`]: there is no tokio runtime to run on. Masters that are down or unfit are
+    /// findings of the [`Preflight`].
+    ///
+    /// # Panics
+    ///
+    /// On a tokio runtime that was built without `enable_time`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: dropped, it closes its connections. Its key, if it stood just then, expires within two
+    /// seconds.
+    pub async fn preflight(&self) -> Result<Preflight, Invalid> {
+        let Shared { masters, config, .. } = &*self.shared;
+        preflight::run(masters, config).await
     }
 
     /// Ends this coordinator, for all clones: waits until every release and rollback that is owed

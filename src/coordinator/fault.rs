@@ -42,7 +42,7 @@ impl Fault {
     }
 
     /// An answer to HELLO that is not the one of a master that lets us in.
-    pub(super) fn from_hello(reply: &Value) -> Self {
+    pub(crate) fn from_hello(reply: &Value) -> Self {
         let Some(error) = wire::error(reply) else {
             return Self::rejected("HELLO 3 was not answered as by a Redis server");
         };
@@ -60,7 +60,7 @@ impl Fault {
     }
 
     /// An error to SELECT: a database that there is none of, or a passing one (BUSY, LOADING).
-    pub(super) fn from_select(error: &str, database: i64) -> Self {
+    pub(crate) fn from_select(error: &str, database: i64) -> Self {
         let cause = format!("{error}: database {database}");
         match error.split(' ').next() {
             Some("ERR" | "NOPERM") => Self::rejected(cause),

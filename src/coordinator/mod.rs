@@ -25,7 +25,7 @@ mod queue;
 mod round;
 mod session;
 mod timers;
-mod wire;
+pub(crate) mod wire;
 
 #[cfg(test)]
 mod tests;

@@ -7,20 +7,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-pub(super) struct Link {
-    pub(super) epoch: Epoch,
+pub(crate) struct Link {
+    pub(crate) epoch: Epoch,
     stream: BoxStream,
     /// The stream may keep what was written to it (TLS does) until it is flushed.
     unflushed: bool,
 }
 
 impl Link {
-    pub(super) const fn new(epoch: Epoch, stream: BoxStream) -> Self {
+    pub(crate) const fn new(epoch: Epoch, stream: BoxStream) -> Self {
         Self { epoch, stream, unflushed: false }
     }
 
     /// The next bytes received, never none.
-    pub(super) fn poll_read<'a>(
+    pub(crate) fn poll_read<'a>(
         &mut self,
         cx: &mut Context<'_>,
         buffer: &'a mut [u8],
@@ -37,7 +37,7 @@ impl Link {
 
     /// Writes some of `bytes`, which belong to the connection `epoch`; pending once there is
     /// nothing left to do.
-    pub(super) fn poll_write(
+    pub(crate) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,
         epoch: Epoch,

@@ -6,7 +6,7 @@
 mod callers;
 pub(crate) mod clock;
 pub(crate) mod dial;
-mod link;
+pub(crate) mod link;
 pub(crate) mod random;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;

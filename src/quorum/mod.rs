@@ -8,15 +8,12 @@
 //! `SAFETY.md` for the rules that were added and why.
 
 pub(crate) mod backoff;
-#[allow(dead_code)]
 pub(crate) mod clocks;
-#[allow(dead_code)]
 pub(crate) mod fence;
 pub(crate) mod instant;
 pub(crate) mod keeper;
 pub(crate) mod lease;
 pub(crate) mod membership;
-#[allow(dead_code)]
 pub(crate) mod standing;
 pub(crate) mod tally;
 pub(crate) mod validity;
@@ -25,9 +22,7 @@ pub(crate) mod validity;
 mod tests;
 
 pub(crate) use backoff::Backoff;
-#[allow(unused_imports)]
-pub(crate) use clocks::{Apart, Clocks};
-#[allow(unused_imports)]
+pub(crate) use clocks::Clocks;
 pub(crate) use fence::{Ballots, Window};
 pub(crate) use instant::Instant;
 pub(crate) use keeper::Keeper;

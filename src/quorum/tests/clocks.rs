@@ -1,6 +1,7 @@
 //! What the nodes' clocks say of ours, and of each other.
 
-use super::super::{Apart, Clocks, Window};
+use super::super::clocks::Apart;
+use super::super::{Clocks, Window};
 use super::{cases, masters, ms};
 use proptest::prelude::*;
 use std::time::Duration;

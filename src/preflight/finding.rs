@@ -1,0 +1,218 @@
+//! What a preflight finds, how bad it is, and what to do about it.
+
+use super::{ClockOffset, Persistence, Right, human};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Good to know; nothing needs to be done.
+    Note,
+    /// Locks are safe, and something does not work as well as it could, or will not for ever.
+    Warning,
+    /// The master is not fit for this lock.
+    Failure,
+}
+
+/// One thing that was found, and what to do about it; printed, it is one line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is.
+    pub kind: Kind,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What to do about it, or why nothing needs to be done.
+    pub remedy: Arc<str>,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Kind {
+    /// There is no connection to it. Why, is inside.
+    Unreachable(Arc<str>),
+    /// It took the connection, and then did not answer in time, or broke it off. How, is inside.
+    Silent(Arc<str>),
+    /// It answers, and does not let us in: password, user, database. Its words are inside.
+    Rejected(Arc<str>),
+    /// It is older than this crate supports. Its version is inside.
+    TooOld(Arc<str>),
+    /// It is a replica, of the master at this address where it tells.
+    Replica(Option<Arc<str>>),
+    /// It was a replica, and may lack keys that its master had granted.
+    Promoted,
+    /// So many replicas are attached to it.
+    HasReplicas(u64),
+    /// It deletes keys that have not expired when its memory is full.
+    Evicts {
+        /// What it calls full, in bytes.
+        maxmemory: u64,
+        /// Which keys it deletes then: its `maxmemory-policy`.
+        policy: Arc<str>,
+    },
+    /// It does not tell whether it evicts keys.
+    EvictionUntold,
+    /// A restart can cost it keys.
+    Forgets {
+        /// What it keeps.
+        persistence: Persistence,
+        /// For how long it must not vote after a restart.
+        stays_away: Duration,
+    },
+    /// It may have lost its memory so short a time ago that what it had granted may be held yet.
+    JustStarted {
+        /// Since when it runs, in whole seconds.
+        uptime: Duration,
+        /// How long until it may vote.
+        votes_in: Duration,
+    },
+    /// Another configured address leads to the same server: this one.
+    SameServer(Arc<str>),
+    /// Its clock and ours are far apart.
+    ClockOff(ClockOffset),
+    /// The clocks of two masters are too far apart for fenced locks.
+    ClocksApart {
+        /// The master whose clock is behind.
+        behind: Arc<str>,
+        /// The master whose clock is ahead.
+        ahead: Arc<str>,
+        /// How far apart they are.
+        by: Duration,
+        /// How far they may be.
+        bound: Duration,
+    },
+    /// Our user may not do this there, or the server does not know the command.
+    Withheld {
+        /// The right.
+        right: Right,
+        /// The server's words.
+        error: Arc<str>,
+    },
+    /// Our user may, and it did not work.
+    Fails {
+        /// What was tried.
+        right: Right,
+        /// The server's words.
+        error: Arc<str>,
+    },
+}
+
+impl Kind {
+    const fn severity(&self) -> Severity {
+        match self {
+            Self::Withheld { right, .. } | Self::Fails { right, .. } => right.severity(),
+            Self::HasReplicas(_) | Self::EvictionUntold | Self::ClockOff(_) => Severity::Warning,
+            Self::Forgets { .. } | Self::JustStarted { .. } => Severity::Note,
+            _ => Severity::Failure,
+        }
+    }
+
+    fn remedy(&self) -> Arc<str> {
+        match self {
+            Self::Unreachable(_) => "start it, or mend its address or the network on the way",
+            Self::Silent(_) => "see whether it is stopped, overloaded, or no Redis server",
+            Self::Rejected(_) => "mend user, password or database in its address",
+            Self::TooOld(_) => "upgrade it to Redis 6.2 or later",
+            Self::Replica(_) => "name independent masters only",
+            Self::Promoted => "replace it by a master that starts empty",
+            Self::HasReplicas(_) => {
+                "detach them: no lock needs them, and one that is promoted later brings a second \
+                 copy of the keys"
+            }
+            Self::Evicts { .. } => {
+                "set maxmemory-policy noeviction: each key of a lock has a ttl, which the \
+                 volatile policies look for"
+            }
+            Self::EvictionUntold => "make sure that its maxmemory-policy is noeviction",
+            Self::SameServer(_) => "name each master once: one server is one vote",
+            Self::ClockOff(_) => "keep both clocks synchronised (NTP): fenced locks go by them",
+            Self::ClocksApart { .. } => "keep their clocks synchronised (NTP)",
+            Self::JustStarted { votes_in, .. } => {
+                let votes_in = human(*votes_in);
+                return format!("wait {votes_in}: what it granted before may be held until then")
+                    .into();
+            }
+            Self::Forgets { stays_away, .. } => {
+                let away = human(*stays_away);
+                return format!(
+                    "keep it from voting for {away} after a restart, or set appendonly yes and \
+                     appendfsync always"
+                )
+                .into();
+            }
+            Self::Withheld { right, error } => return right.to_grant(error).into(),
+            Self::Fails { right, .. } => {
+                return format!("mend what it complains of; until then {}", right.cost()).into();
+            }
+        }
+        .into()
+    }
+}
+
+impl From<Kind> for Finding {
+    fn from(kind: Kind) -> Self {
+        Self { severity: kind.severity(), remedy: kind.remedy(), kind }
+    }
+}
+
+impl Finding {
+    /// Whether it makes the master unfit.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.severity == Severity::Failure
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Failure => "failure",
+        })
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.severity, self.kind, self.remedy)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(cause) => write!(f, "not reachable ({cause})"),
+            Self::Silent(cause) => write!(f, "fell silent ({cause})"),
+            Self::Rejected(cause) => write!(f, "does not let us in ({cause})"),
+            Self::TooOld(version) => write!(f, "Redis {version} is too old"),
+            Self::Replica(Some(master)) => write!(f, "a replica of {master}"),
+            Self::Replica(None) => f.write_str("a replica"),
+            Self::Promoted => {
+                f.write_str("was promoted from a replica, and may lack keys that were granted")
+            }
+            Self::HasReplicas(1) => f.write_str("a replica is attached"),
+            Self::HasReplicas(count) => write!(f, "{count} replicas are attached"),
+            Self::Evicts { maxmemory, policy } => {
+                write!(f, "evicts keys from {maxmemory} bytes on (maxmemory-policy {policy})")
+            }
+            Self::EvictionUntold => f.write_str("does not tell whether it evicts keys"),
+            Self::Forgets { persistence, .. } => {
+                write!(f, "may lose keys in a restart ({persistence})")
+            }
+            Self::JustStarted { uptime, .. } => write!(f, "started {} ago", human(*uptime)),
+            Self::SameServer(other) => write!(f, "the same server as {other}"),
+            Self::ClockOff(offset) => write!(f, "its clock is {offset} beside ours"),
+            Self::ClocksApart { behind, ahead, by, bound } => {
+                let (by, bound) = (human(*by), human(*bound));
+                write!(f, "the clock of {ahead} is {by} ahead of that of {behind}, over {bound}")
+            }
+            Self::Withheld { right, error } => write!(f, "{right} is withheld ({error})"),
+            Self::Fails { right, error } => write!(f, "{right} fails ({error})"),
+        }
+    }
+}

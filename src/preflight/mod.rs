@@ -1,0 +1,83 @@
+//! Whether each configured master is fit for this lock, and if not, what to do about it.
+//!
+//! [`RedlockBuilder::preflight`](crate::RedlockBuilder::preflight) asks before there is any
+//! connection (`connect` refuses masters that are unfit, this tells all about them),
+//! [`Redlock::preflight`](crate::Redlock::preflight) at any time after.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), quorumlock::error::Invalid> {
+//! use quorumlock::Redlock;
+//!
+//! let preflight = Redlock::builder()
+//!     .nodes(["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"])
+//!     .preflight()
+//!     .await?;
+//! for node in &preflight {
+//!     for finding in &node.findings {
+//!         println!("{}: {finding}", node.node);
+//!     }
+//! }
+//! assert!(preflight.is_ok(), "{preflight}");
+//! # Ok(()) }
+//! ```
+
+mod finding;
+mod judge;
+mod probe;
+mod question;
+mod report;
+mod right;
+
+pub use finding::{Finding, Kind, Severity};
+pub use report::{ClockOffset, NodePreflight, Persistence, Preflight, Role};
+pub use right::Right;
+
+use crate::address::Address;
+use crate::config::Config;
+use crate::error::Invalid;
+use judge::Bounds;
+use probe::Probe;
+use question::Heard;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+/// An answer may take as many operation timeouts: as long as a session waits for one.
+const TIMEOUTS_PER_ANSWER: u32 = 3;
+
+/// Asks all masters at once.
+pub(crate) async fn run(masters: &[Address], config: &Config) -> Result<Preflight, Invalid> {
+    if Handle::try_current().is_err() {
+        let problem = "preflight() must be awaited on a tokio runtime with I/O and time enabled";
+        return Err(Invalid::new("runtime", problem));
+    }
+    let bounds = Bounds { clocks: config.window.width(), stays_away: config.quarantine() };
+    let probe = Probe {
+        connect_timeout: config.connect_timeout,
+        patience: config.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
+        key: config.own_key("preflight"),
+    };
+    let mut asking = JoinSet::new();
+    for (place, master) in masters.iter().cloned().enumerate() {
+        let probe = probe.clone();
+        asking.spawn(async move { (place, probe.ask(master).await) });
+    }
+    let ended = || Some(Kind::Unreachable("the dial panicked".into()));
+    let lost = || Heard { ended: ended(), ..Heard::default() };
+    let mut heard: Vec<Heard> = masters.iter().map(|_| lost()).collect();
+    while let Some(asked) = asking.join_next().await {
+        if let Ok((place, answers)) = asked {
+            heard[place] = answers;
+        }
+    }
+    let judged = masters.iter().zip(&heard);
+    let mut nodes: Vec<NodePreflight> =
+        judged.map(|(master, heard)| judge::judge(master.name.clone(), heard, bounds)).collect();
+    let findings = judge::compare(&mut nodes, bounds);
+    Ok(Preflight { nodes, findings })
+}
+
+/// As errors show times.
+fn human(span: Duration) -> humantime::FormattedDuration {
+    humantime::format_duration(crate::report::round(span))
+}

@@ -1,0 +1,150 @@
+//! The conversation with one master, over a connection of its own.
+
+use super::Kind;
+use super::question::{Heard, Question, TimeSample, delete, time};
+use crate::address::{Address, Login};
+use crate::coordinator::wire::{self, Replies};
+use crate::coordinator::{Epoch, Fault, FaultKind, Random};
+use crate::driver::dial::BoxStream;
+use crate::driver::link::Link;
+use crate::driver::random::OsRandom;
+use bytes::Bytes;
+use redis::{PushKind, Value};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::time::timeout;
+
+/// How a master is asked.
+#[derive(Clone)]
+pub(super) struct Probe {
+    pub(super) connect_timeout: Duration,
+    /// How long each answer may take.
+    pub(super) patience: Duration,
+    /// The key, and the channel, that belong to nobody else.
+    pub(super) key: Arc<str>,
+}
+
+/// The shortest of so many round trips is the one that nothing has held up.
+const SAMPLES: usize = 5;
+
+impl Probe {
+    pub(super) async fn ask(self, address: Address) -> Heard {
+        let mut heard = Heard::default();
+        if let Err(ended) = self.converse(&address, &mut heard).await {
+            heard.ended = Some(ended);
+        }
+        heard
+    }
+
+    /// The error says why it ended early.
+    async fn converse(&self, address: &Address, heard: &mut Heard) -> Result<(), Kind> {
+        let stream = address.transport.dial(self.connect_timeout).await;
+        let stream = stream.map_err(|error| Kind::Unreachable(error.to_string().into()))?;
+        let mut talk = Talk::new(stream, self.patience);
+        let login = &address.login;
+        let hello = talk.ask("HELLO", &wire::hello(login)).await?;
+        if wire::hello_id(&hello).is_none() {
+            return Err(refused(Fault::from_hello(&hello), login));
+        }
+        heard.hello = Some(hello);
+        if login.database != 0 {
+            let reply = talk.ask("SELECT", &wire::select(login.database)).await?;
+            if let Some(error) = wire::error(&reply) {
+                return Err(refused(Fault::from_select(&error, login.database), login));
+            }
+        }
+        for _ in 0..SAMPLES {
+            let asked_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let began = Instant::now();
+            let reply = talk.ask("TIME", &time()).await?;
+            heard.note_time(TimeSample { asked_at, round_trip: began.elapsed(), reply });
+        }
+        let token = format!("{:032x}", OsRandom.bits().unwrap_or_default());
+        for question in Question::ALL {
+            talk.send(&question.command(&self.key, &token));
+        }
+        for question in Question::ALL {
+            let reply = talk.next(&question.right().to_string()).await?;
+            heard.answers.insert(question, reply);
+        }
+        if heard.left_a_key() {
+            // Without the right to do this either, it expires in a moment.
+            talk.ask("DEL", &delete(&self.key)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn refused(fault: Fault, login: &Login) -> Kind {
+    let cause = match &login.password {
+        // Servers that do not know a command repeat what followed it.
+        Some(secret) if !secret.is_empty() => fault.cause.replace(secret.as_str(), "***").into(),
+        _ => fault.cause,
+    };
+    match fault.kind {
+        FaultKind::Down => Kind::Unreachable(cause),
+        FaultKind::Rejected | FaultKind::Unfit => Kind::Rejected(cause),
+    }
+}
+
+/// Commands go out and their answers come in, in order.
+struct Talk {
+    link: Link,
+    unsent: Vec<u8>,
+    replies: Replies,
+    buffer: Box<[u8]>,
+    patience: Duration,
+}
+
+impl Talk {
+    fn new(stream: BoxStream, patience: Duration) -> Self {
+        Self {
+            link: Link::new(Epoch::default(), stream),
+            unsent: Vec::new(),
+            replies: Replies::new(),
+            buffer: vec![0; 4096].into(),
+            patience,
+        }
+    }
+
+    async fn ask(&mut self, name: &str, command: &Bytes) -> Result<Value, Kind> {
+        self.send(command);
+        self.next(name).await
+    }
+
+    /// Sent while the next answer is awaited.
+    fn send(&mut self, command: &Bytes) {
+        self.unsent.extend_from_slice(command);
+    }
+
+    /// The next answer, to the command of this name.
+    async fn next(&mut self, name: &str) -> Result<Value, Kind> {
+        let patience = self.patience;
+        match timeout(patience, poll_fn(|cx| self.poll_next(cx))).await {
+            Ok(answer) => answer.map_err(Kind::Silent),
+            Err(_elapsed) => {
+                let patience = humantime::format_duration(patience);
+                Err(Kind::Silent(format!("no answer to {name} within {patience}").into()))
+            }
+        }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Value, Arc<str>>> {
+        let epoch = self.link.epoch;
+        while let Poll::Ready(written) = self.link.poll_write(cx, epoch, &self.unsent) {
+            self.unsent.drain(..written?);
+        }
+        loop {
+            match self.replies.next()? {
+                Some(Value::Push { kind, .. }) if kind != PushKind::Subscribe => {}
+                Some(answer) => return Poll::Ready(Ok(answer)),
+                None => {
+                    let bytes = ready!(self.link.poll_read(cx, &mut self.buffer))?;
+                    self.replies.receive(bytes);
+                }
+            }
+        }
+    }
+}
