@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use quorumlock::error::{self, LostReason};
+use quorumlock::preflight::{self, Preflight};
 use quorumlock::report::{Answer, Cause, NodeReport, Reason};
 use quorumlock::{
     Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, ExtendError, Guard, Lease, Lost,
@@ -23,7 +24,7 @@ macro_rules! all {
 
 all!(is_shared:
     Acquire, AcquireFuture, Deadline, Guard, Lease, LostReason, Redlock, RedlockBuilder, Released,
-    Answer, Cause, NodeReport, Reason,
+    Answer, Cause, NodeReport, Reason, Preflight, preflight::NodePreflight, preflight::Finding,
 );
 all!(is_error:
     AcquireError, ConnectError, ExtendError, Lost,
@@ -43,7 +44,9 @@ async fn every_future_may_be_awaited_on_another_thread(
     guard: Guard,
     lease: Lease,
 ) {
+    let _ = goes_anywhere(builder.preflight()).await;
     let _ = goes_anywhere(builder.connect()).await;
+    let _ = goes_anywhere(redlock.preflight()).await;
     let _ = goes_anywhere(redlock.acquire("r").into_future()).await;
     let _ =
         goes_anywhere(redlock.try_acquire(String::from("r")).wait_forever().into_future()).await;

@@ -133,14 +133,17 @@ impl Kind {
             Self::ClocksApart { .. } => "keep their clocks synchronised (NTP)",
             Self::JustStarted { votes_in, .. } => {
                 let votes_in = human(*votes_in);
-                return format!("wait {votes_in}: what it granted before may be held until then")
-                    .into();
+                return format!(
+                    "the restart guard lets it vote in {votes_in}: what it granted before may be \
+                     held until then"
+                )
+                .into();
             }
             Self::Forgets { stays_away, .. } => {
                 let away = human(*stays_away);
                 return format!(
-                    "keep it from voting for {away} after a restart, or set appendonly yes and \
-                     appendfsync always"
+                    "the restart guard keeps it from voting for {away} after one; only appendonly \
+                     yes with appendfsync always loses nothing"
                 )
                 .into();
             }
@@ -206,7 +209,10 @@ impl fmt::Display for Kind {
             }
             Self::JustStarted { uptime, .. } => write!(f, "started {} ago", human(*uptime)),
             Self::SameServer(other) => write!(f, "the same server as {other}"),
-            Self::ClockOff(offset) => write!(f, "its clock is {offset} beside ours"),
+            Self::ClockOff(offset) => {
+                let direction = if offset.as_micros() < 0 { "behind" } else { "ahead of" };
+                write!(f, "its clock is {} {direction} ours", human(offset.distance()))
+            }
             Self::ClocksApart { behind, ahead, by, bound } => {
                 let (by, bound) = (human(*by), human(*bound));
                 write!(f, "the clock of {ahead} is {by} ahead of that of {behind}, over {bound}")

@@ -81,3 +81,6 @@ pub(crate) async fn run(masters: &[Address], config: &Config) -> Result<Prefligh
 fn human(span: Duration) -> humantime::FormattedDuration {
     humantime::format_duration(crate::report::round(span))
 }
+
+#[cfg(test)]
+mod tests;

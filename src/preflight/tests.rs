@@ -1,0 +1,279 @@
+//! What answers mean, without a server.
+
+use super::judge::{Bounds, compare, judge};
+use super::question::{Heard, Question, TimeSample};
+use super::*;
+use redis::Value;
+use std::sync::Arc;
+
+const BOUNDS: Bounds =
+    Bounds { clocks: Duration::from_secs(4), stays_away: Duration::from_secs(30) };
+
+fn text(words: &str) -> Value {
+    Value::BulkString(words.into())
+}
+
+fn map(fields: &[(&str, &str)]) -> Value {
+    Value::Map(fields.iter().map(|(name, value)| (text(name), text(value))).collect())
+}
+
+/// As it comes from the wire: `-CODE words`.
+fn error(line: &str) -> Value {
+    redis::Parser::new().parse_value(format!("-{line}\r\n").as_bytes()).unwrap()
+}
+
+fn heard<const N: usize>(answers: [(Question, Value); N]) -> Heard {
+    let hello = Some(map(&[("version", "7.0.15"), ("role", "master")]));
+    Heard { hello, answers: answers.into(), ..Heard::default() }
+}
+
+fn judged(heard: &Heard) -> NodePreflight {
+    judge("n1".into(), heard, BOUNDS)
+}
+
+fn kinds(node: &NodePreflight) -> Vec<Kind> {
+    node.findings.iter().map(|finding| finding.kind.clone()).collect()
+}
+
+/// What is found from these answers, besides that nothing was told of eviction.
+fn found<const N: usize>(answers: [(Question, Value); N]) -> Vec<Kind> {
+    let mut kinds = kinds(&judged(&heard(answers)));
+    kinds.retain(|kind| *kind != Kind::EvictionUntold);
+    kinds
+}
+
+#[test]
+fn versions_before_6_2_are_too_old() {
+    for (version, too_old) in [
+        ("2.8.24", true),
+        ("6.0.16", true),
+        ("6.2.0", false),
+        ("7.0.15", false),
+        ("10.0.0", false),
+        ("unstable", false),
+    ] {
+        let info = text(&format!("# Server\r\nredis_version:{version}\r\n"));
+        let expected = too_old.then(|| Kind::TooOld(version.into()));
+        assert_eq!(found([(Question::InfoServer, info)]), Vec::from_iter(expected), "{version}");
+    }
+}
+
+#[test]
+fn what_info_may_not_tell_comes_from_hello_and_config() {
+    let denied = || error("NOPERM this user has no permissions to run the 'info' command");
+    let node = judged(&heard([
+        (Question::InfoServer, denied()),
+        (Question::InfoReplication, denied()),
+        (Question::InfoMemory, denied()),
+        (Question::ConfigMemory, map(&[("maxmemory", "7"), ("maxmemory-policy", "allkeys-lfu")])),
+    ]));
+    assert_eq!((node.version.as_deref(), node.role), (Some("7.0.15"), Some(Role::Master)));
+    let error = "NOPERM this user has no permissions to run the 'info' command".into();
+    assert_eq!(
+        kinds(&node),
+        [
+            Kind::Evicts { maxmemory: 7, policy: "allkeys-lfu".into() },
+            Kind::Withheld { right: Right::Info, error },
+        ]
+    );
+    let mut replica = heard([]);
+    replica.hello = Some(map(&[("role", "replica")]));
+    assert_eq!(kinds(&judged(&replica))[0], Kind::Replica(None));
+}
+
+#[test]
+fn a_master_has_just_started_until_it_surely_runs_for_as_long_as_it_stays_away() {
+    for (uptime, votes_in) in [(0, 30), (1, 30), (2, 29), (30, 1), (31, 0), (99, 0)] {
+        let info = text(&format!("uptime_in_seconds:{uptime}\r\n"));
+        let (uptime, votes_in) = (Duration::from_secs(uptime), Duration::from_secs(votes_in));
+        let started = (!votes_in.is_zero()).then_some(Kind::JustStarted { uptime, votes_in });
+        assert_eq!(found([(Question::InfoServer, info)]), Vec::from_iter(started));
+    }
+}
+
+#[test]
+fn who_does_not_say_whether_it_evicts_is_told_of_unless_it_fell_silent() {
+    let mut silent = heard([]);
+    assert_eq!(kinds(&judged(&silent)), [Kind::EvictionUntold]);
+    silent.ended = Some(Kind::Silent("no answer".into()));
+    assert_eq!(kinds(&judged(&silent)), [Kind::Silent("no answer".into())]);
+}
+
+#[test]
+fn what_is_persisted_is_told_by_config_or_else_by_info() {
+    let config = |on, how| map(&[("appendonly", on), ("appendfsync", how)]);
+    let info = |on| text(&format!("aof_enabled:{on}\r\n"));
+    for (configured, informed, expected) in [
+        (config("yes", "always"), info(1), Some(Persistence::EveryWrite)),
+        (config("yes", "no"), info(1), Some(Persistence::Later(Some("no".into())))),
+        (config("no", "always"), info(0), Some(Persistence::Nothing)),
+        (Value::Nil, info(1), Some(Persistence::Later(None))),
+        (Value::Nil, info(0), Some(Persistence::Nothing)),
+        (Value::Nil, Value::Nil, None),
+    ] {
+        let answers = [(Question::ConfigAppend, configured), (Question::InfoPersistence, informed)];
+        assert_eq!(judged(&heard(answers)).persistence, expected);
+    }
+}
+
+/// A master that answers in 10 ms with its clock this far ahead of ours, in microseconds.
+fn with_clock(ahead: i64) -> NodePreflight {
+    let asked_at = Duration::from_secs(1_000);
+    let round_trip = Duration::from_millis(10);
+    let micros = 1_000_005_000 + ahead;
+    let parts = [micros / 1_000_000, micros % 1_000_000].map(|part| text(&part.to_string()));
+    let reply = Value::Array(parts.into());
+    let mut heard = heard([]);
+    heard.note_time(TimeSample { asked_at, round_trip, reply });
+    judged(&heard)
+}
+
+#[test]
+fn a_clock_is_compared_with_ours_in_the_middle_of_the_round_trip() {
+    for (ahead, off) in [
+        (0, false),
+        (-1, false),
+        (2_000_000, false),
+        (2_000_001, true),
+        (-2_000_000, false),
+        (-2_000_001, true),
+    ] {
+        let node = with_clock(ahead);
+        assert_eq!(node.clock.map(ClockOffset::as_micros), Some(ahead));
+        let told = kinds(&node).iter().any(|kind| matches!(kind, Kind::ClockOff(_)));
+        assert_eq!(told, off, "{ahead}");
+    }
+    let [ahead, behind] = [3_000_000, -3_000_000].map(|offset| ClockOffset(offset));
+    assert_eq!(Kind::ClockOff(ahead).to_string(), "its clock is 3s ahead of ours");
+    assert_eq!(Kind::ClockOff(behind).to_string(), "its clock is 3s behind ours");
+    assert_eq!((ahead.to_string(), behind.to_string()), ("3s ahead".into(), "3s behind".into()));
+}
+
+#[test]
+fn the_quickest_answer_tells_the_time() {
+    let mut heard = heard([]);
+    for round_trip in [30, 10, 20].map(Duration::from_millis) {
+        let asked_at = Duration::ZERO;
+        heard.note_time(TimeSample { asked_at, round_trip, reply: Value::Nil });
+    }
+    let node = judged(&heard);
+    assert_eq!((node.round_trip, node.clock), (Some(Duration::from_millis(10)), None));
+}
+
+#[test]
+fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
+    let named = |name: &str, ahead| NodePreflight { node: name.into(), ..with_clock(ahead) };
+    let spread = |least, most| {
+        let mut nodes =
+            [named("b", 0), named("a", least), named("c", most), NodePreflight::new("d".into())];
+        compare(&mut nodes, BOUNDS)
+    };
+    assert_eq!(spread(-1_500_000, 2_500_000), []);
+    let apart = Kind::ClocksApart {
+        behind: "a".into(),
+        ahead: "c".into(),
+        by: Duration::from_micros(4_000_001),
+        bound: BOUNDS.clocks,
+    };
+    let findings = spread(-1_500_000, 2_500_001);
+    assert_eq!(findings, [Finding::from(apart)]);
+    let report = Preflight { nodes: Vec::new(), findings };
+    assert!(!report.is_ok());
+    assert_eq!(
+        report.to_string(),
+        "not ok: 0 of 0 masters are fit\nfailure: the clock of c is 4s ahead of that of a, over 4s: \
+         keep their clocks synchronised (NTP)"
+    );
+    assert_eq!(compare(&mut [], BOUNDS), []);
+}
+
+#[test]
+fn twins_are_told_at_each_of_them_and_unknown_servers_are_none() {
+    let named = |name: &str, run_id: Option<&str>| NodePreflight {
+        run_id: run_id.map(Arc::from),
+        ..NodePreflight::new(name.into())
+    };
+    let mut nodes = [
+        named("a", Some("1")),
+        named("b", None),
+        named("c", Some("1")),
+        named("d", Some("2")),
+        named("e", None),
+        named("f", Some("1")),
+    ];
+    assert_eq!(compare(&mut nodes, BOUNDS), []);
+    let twin = |of: &str| vec![Kind::SameServer(of.into())];
+    let found: Vec<_> = nodes.iter().map(kinds).collect();
+    assert_eq!(found, [twin("c"), vec![], twin("a"), vec![], vec![], twin("a")]);
+}
+
+#[test]
+fn what_ails_the_whole_master_is_told_once_and_where_it_is_worst() {
+    let loading = || error("LOADING Redis is loading the dataset in memory");
+    let kinds = found([
+        (Question::InfoMemory, loading()),
+        (Question::Kill, loading()),
+        (Question::Load, loading()),
+        (Question::Set, loading()),
+        (Question::Pttl, loading()),
+    ]);
+    let words = "LOADING Redis is loading the dataset in memory";
+    assert_eq!(kinds, [Kind::Fails { right: Right::Set, error: words.into() }]);
+    assert_eq!(Finding::from(kinds[0].clone()).severity, Severity::Failure);
+}
+
+#[test]
+fn an_error_that_another_finding_explains_is_no_finding() {
+    let readonly = || error("READONLY You can't write against a read only replica.");
+    let replica = text("role:slave\r\nmaster_host:10.0.0.1\r\nmaster_port:6379\r\n");
+    let master = text("role:master\r\n");
+    let is_replica = Kind::Replica(Some("10.0.0.1:6379".into()));
+    assert_eq!(
+        found([(Question::InfoReplication, replica), (Question::Set, readonly())]),
+        [is_replica]
+    );
+    let told = found([(Question::InfoReplication, master), (Question::Set, readonly())]);
+    assert!(matches!(told[..], [Kind::Fails { right: Right::Set, .. }]), "{told:?}");
+
+    let missing = || error("NOSCRIPT No matching script. Please use EVAL.");
+    let denied = || error("NOPERM this user has no permissions to run the 'script|load' command");
+    let told = found([(Question::Load, denied()), (Question::Extend, missing())]);
+    assert!(matches!(told[..], [Kind::Withheld { right: Right::ScriptLoad, .. }]), "{told:?}");
+    let told = found([(Question::Extend, missing())]);
+    assert!(matches!(told[..], [Kind::Fails { right: Right::EvalSha, .. }]), "{told:?}");
+
+    let nobody = error("ERR client-id should be greater than 0");
+    assert_eq!(found([(Question::Kill, nobody)]), []);
+}
+
+#[test]
+fn a_command_within_a_script_is_withheld_in_the_words_of_each_version() {
+    for words in [
+        "ERR Error running script (call to f_1): @user_script:1: The user executing the script \
+         can't run this command or subcommand",
+        "ERR The user executing the script can't run this command or subcommand script: 1",
+        "ERR ACL failure in script: User app has no permissions to run the 'time' command",
+        "ERR Unknown Redis command called from script script: 1, on @user_script:1.",
+    ] {
+        let told = found([(Question::ScriptTime, error(words))]);
+        let expected = Kind::Withheld { right: Right::ScriptTime, error: words.into() };
+        assert_eq!(told, [expected]);
+    }
+}
+
+#[test]
+fn a_key_that_scripts_may_not_delete_is_known_to_be_left() {
+    let denied = || error("NOPERM no");
+    for (set, release, left) in [
+        (Value::Okay, Some(Value::Int(1)), false),
+        (Value::Okay, Some(Value::Int(0)), false),
+        (Value::Okay, Some(denied()), true),
+        (Value::Okay, None, true),
+        (Value::Nil, Some(denied()), false),
+        (denied(), Some(denied()), false),
+    ] {
+        let mut heard = heard([(Question::Set, set)]);
+        heard.answers.extend(release.map(|reply| (Question::Release, reply)));
+        assert_eq!(heard.left_a_key(), left);
+    }
+}

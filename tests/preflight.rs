@@ -1,0 +1,413 @@
+//! What `preflight()` finds at real masters: fit ones, unfit ones, silent ones, and under users that
+//! may not do everything. Nothing stays behind on any of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::preflight::Severity::{self, Failure, Note, Warning};
+use quorumlock::preflight::{Finding, Kind, NodePreflight, Persistence, Preflight, Right, Role};
+use quorumlock::{Redlock, RedlockBuilder};
+use redis::cmd;
+use std::io;
+use std::time::{Duration, Instant};
+use support::masters::Masters;
+use support::normalised::{without_ports, without_times};
+use support::poll::eventually;
+use support::server::Server;
+use support::witness;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn over<T: AsRef<str>>(urls: impl IntoIterator<Item = T>) -> RedlockBuilder {
+    Redlock::builder().nodes(urls.into_iter().map(|url| url.as_ref().to_owned()))
+}
+
+async fn preflight<T: AsRef<str>>(urls: impl IntoIterator<Item = T>) -> Preflight {
+    over(urls).preflight().await.unwrap()
+}
+
+async fn of_one(server: &Server) -> NodePreflight {
+    preflight([server.url()]).await.nodes()[0].clone()
+}
+
+/// What was found of at least this severity.
+fn kinds(node: &NodePreflight, least: Severity) -> Vec<Kind> {
+    let worse = node.findings.iter().filter(|finding| finding.severity >= least);
+    worse.map(|finding| finding.kind.clone()).collect()
+}
+
+#[tokio::test]
+async fn five_good_masters_are_fit_and_tell_what_they_are() {
+    let masters = Masters::start(5);
+    let report = preflight(masters.urls()).await;
+    assert!(report.is_ok(), "{report}");
+    assert_eq!((report.nodes().len(), report.findings()), (5, &[][..]));
+    for (node, server) in report.into_iter().zip(&*masters) {
+        assert_eq!(kinds(node, Warning), [], "{node}");
+        let info = witness::info(server, "server").await;
+        assert_eq!(*node.node, server.addr().to_string());
+        assert_eq!(node.version.as_deref(), Some(&*info["redis_version"]));
+        assert_eq!(node.run_id.as_deref(), Some(&*info["run_id"]));
+        assert_eq!((node.role, node.replicas), (Some(Role::Master), Some(0)));
+        assert_eq!(node.persistence, Some(Persistence::Nothing));
+        assert!(node.uptime.unwrap() < PATIENCE * 6, "{node}");
+        assert!(node.round_trip.unwrap() > Duration::ZERO, "{node}");
+        assert!(node.clock.unwrap().distance() < Duration::from_millis(500), "{node}");
+    }
+    witness::assert_no_keys_now(&masters).await;
+}
+
+#[tokio::test]
+async fn a_connected_handle_asks_the_same_over_connections_of_its_own() {
+    let masters = Masters::start(3);
+    let redlock = over(masters.urls()).key_prefix("app:").connect().await.unwrap();
+    let guard = redlock.acquire("r").await.unwrap();
+    let report = redlock.preflight().await.unwrap();
+    assert!(report.is_ok(), "{report}");
+    guard.check().unwrap();
+    for server in &*masters {
+        assert_eq!(witness::keys(server).await.unwrap(), ["app:r"]);
+        let gone = async || witness::client_count(server).await == 1;
+        eventually("only the lock's connection is left", PATIENCE, gone).await;
+    }
+    guard.release().await;
+    redlock.shutdown().await.unwrap();
+    masters.kill(2);
+    let report = redlock.preflight().await.unwrap();
+    assert!(matches!(kinds(&report.nodes()[2], Failure)[..], [Kind::Unreachable(_)]), "{report}");
+}
+
+#[tokio::test]
+async fn a_replica_and_who_has_one_are_found() {
+    let master = Server::start();
+    let replica = Server::start_with(&["--replicaof", "127.0.0.1", &master.port().to_string()]);
+    let synced = async || {
+        let told = witness::info(&replica, "replication").await;
+        told["master_link_status"] == "up" && told["master_sync_in_progress"] == "0"
+    };
+    eventually("the replica is in sync", PATIENCE, synced).await;
+    let attached = async || witness::info(&master, "replication").await["connected_slaves"] == "1";
+    eventually("the master knows its replica", PATIENCE, attached).await;
+
+    let report = preflight([master.url(), replica.url()]).await;
+    let [of_master, of_replica] = report.nodes() else { panic!("{report}") };
+    assert_eq!(kinds(of_master, Warning), [Kind::HasReplicas(1)]);
+    assert!(of_master.is_ok());
+    let name = master.addr().to_string().into();
+    assert_eq!(kinds(of_replica, Warning), [Kind::Replica(Some(name))]);
+    assert_eq!(of_replica.role, Some(Role::Replica));
+    assert!(!report.is_ok());
+
+    witness::ask::<()>(&replica, cmd("REPLICAOF").arg("NO").arg("ONE")).await.unwrap();
+    let promoted = of_one(&replica).await;
+    assert_eq!(promoted.role, Some(Role::Master));
+    assert_eq!(kinds(&promoted, Warning), [Kind::Promoted]);
+}
+
+#[tokio::test]
+async fn one_server_under_two_names_is_a_failure_of_both() {
+    let masters = Masters::start(2);
+    let (one, other) = (masters[0].url(), masters[1].url());
+    let report = preflight([one.clone(), other, one.replace("127.0.0.1", "localhost")]).await;
+    let names: Vec<_> = report.into_iter().map(|node| node.node.clone()).collect();
+    let found: Vec<_> = report.into_iter().map(|node| kinds(node, Warning)).collect();
+    let same_as = |node: usize| vec![Kind::SameServer(names[node].clone())];
+    assert_eq!(found, [same_as(2), vec![], same_as(0)]);
+}
+
+#[tokio::test]
+async fn a_master_that_evicts_is_a_failure_and_one_that_is_full_too() {
+    for (arguments, expected) in [
+        (["100mb", "allkeys-lru"], Some("allkeys-lru")),
+        (["100mb", "volatile-ttl"], Some("volatile-ttl")),
+        (["100mb", "noeviction"], None),
+        (["0", "allkeys-lru"], None),
+    ] {
+        let [limit, policy] = arguments;
+        let server = Server::start_with(&["--maxmemory", limit, "--maxmemory-policy", policy]);
+        let evicts = |policy: &str| Kind::Evicts { maxmemory: 100 << 20, policy: policy.into() };
+        let expected: Vec<_> = expected.map(evicts).into_iter().collect();
+        assert_eq!(kinds(&of_one(&server).await, Warning), expected, "{arguments:?}");
+    }
+    let full = Server::start_with(&["--maxmemory", "1", "--maxmemory-policy", "noeviction"]);
+    let found = kinds(&of_one(&full).await, Warning);
+    let [Kind::Fails { right: Right::Set, error }] = &found[..] else { panic!("{found:?}") };
+    assert!(error.starts_with("OOM "), "{error}");
+}
+
+#[tokio::test]
+async fn what_a_master_keeps_over_a_restart_is_told() {
+    let everysec = || Persistence::Later(Some("everysec".into()));
+    for (arguments, expected) in [
+        (&["--appendonly", "yes", "--appendfsync", "always"][..], Persistence::EveryWrite),
+        (&["--appendonly", "yes", "--appendfsync", "everysec"], everysec()),
+        (&["--save", "60", "1"], Persistence::Nothing),
+    ] {
+        let node = of_one(&Server::start_with(arguments)).await;
+        assert_eq!(node.persistence, Some(expected.clone()));
+        let stays_away = Duration::from_millis(30_302);
+        let forgets = Kind::Forgets { persistence: expected.clone(), stays_away };
+        let told = kinds(&node, Note).contains(&forgets);
+        assert_eq!(told, expected != Persistence::EveryWrite, "{node}");
+        assert!(node.is_ok(), "{node}");
+    }
+}
+
+#[tokio::test]
+async fn one_that_is_down_keeps_nobody_from_being_asked() {
+    let masters = Masters::start(3);
+    masters.kill(1);
+    let report = preflight(masters.urls()).await;
+    let refused = Kind::Unreachable("Connection refused (os error 111)".into());
+    let found: Vec<_> = report.into_iter().map(|node| kinds(node, Warning)).collect();
+    assert_eq!(found, [vec![], vec![refused], vec![]]);
+    assert!(!report.is_ok());
+}
+
+#[tokio::test]
+async fn who_is_not_let_in_learns_why_and_no_secret_is_shown() {
+    let locked = Server::start_with(&["--requirepass", "opensesame"]);
+    let open = Server::start();
+    let name = locked.url();
+    let with = |login: &str| name.replace("//", &format!("//{login}@"));
+    for (url, code) in [
+        (name.clone(), "NOAUTH "),
+        (with(":hunter2"), "WRONGPASS "),
+        (with("nobody:hunter2"), "WRONGPASS "),
+        (format!("{}/99", open.url()), "ERR DB index is out of range"),
+    ] {
+        let report = preflight([&url]).await;
+        let found = kinds(&report.nodes()[0], Note);
+        let [Kind::Rejected(cause)] = &found[..] else { panic!("{found:?}") };
+        assert!(cause.starts_with(code), "{url}: {cause}");
+        assert!(!format!("{report} {report:?}").contains("hunter2"));
+    }
+    let report = preflight([with(":opensesame")]).await;
+    assert!(report.is_ok(), "{report}");
+    assert!(!format!("{report} {report:?}").contains("opensesame"));
+}
+
+/// A server in memory that answers `reply` to the first thing it is told, and no more.
+async fn answers_once(reply: &'static str) -> io::Result<DuplexStream> {
+    let (ours, mut theirs) = duplex(1 << 16);
+    tokio::spawn(async move {
+        let _greeted = theirs.read(&mut [0; 1024]).await;
+        let _answered = theirs.write_all(reply.as_bytes()).await;
+        let _until_it_goes = theirs.read_to_end(&mut Vec::new()).await;
+    });
+    Ok(ours)
+}
+
+#[tokio::test]
+async fn what_is_no_such_server_is_told_without_the_password_that_it_repeats() {
+    const OLD: &str = "-ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, \
+                       `default`, `hunter2`, \r\n";
+    let greeted = |reply| {
+        let via = move || answers_once(reply);
+        Redlock::builder().node_via("redis://:hunter2@master-1", via)
+    };
+    let report = greeted(OLD).preflight().await.unwrap();
+    let found = kinds(&report.nodes()[0], Note);
+    let [Kind::Rejected(cause)] = &found[..] else { panic!("{found:?}") };
+    assert!(cause.contains("Redis 6.2 or later is needed"), "{cause}");
+    assert!(!format!("{report} {report:?}").contains("hunter2"), "{report}");
+
+    let report = greeted("HTTP/1.1 400 Bad Request\r\n\r\n").preflight().await.unwrap();
+    let found = kinds(&report.nodes()[0], Note);
+    let [Kind::Silent(cause)] = &found[..] else { panic!("{found:?}") };
+    assert!(cause.starts_with("not a RESP3 reply"), "{cause}");
+}
+
+#[tokio::test]
+async fn a_dial_that_panics_is_a_finding() {
+    let panics = || async { if true { panic!("as intended") } else { answers_once("").await } };
+    let report = Redlock::builder().node_via("redis://m", panics).preflight().await.unwrap();
+    let panicked = Kind::Unreachable("the dial panicked".into());
+    assert_eq!(kinds(&report.nodes()[0], Note), [panicked]);
+}
+
+#[tokio::test]
+async fn a_stopped_master_is_told_of_after_three_operation_timeouts() {
+    let masters = Masters::start(3);
+    masters[2].stop();
+    let began = Instant::now();
+    let operation = Duration::from_millis(100);
+    let report = over(masters.urls()).operation_timeout(operation).preflight().await.unwrap();
+    let took = began.elapsed();
+    let silent = Kind::Silent("no answer to HELLO within 300ms".into());
+    assert_eq!(kinds(&report.nodes()[2], Note), [silent]);
+    assert!(report.nodes()[..2].iter().all(NodePreflight::is_ok), "{report}");
+    assert!(took >= operation * 3 && took < PATIENCE, "{took:?}");
+    masters[2].cont();
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_an_error_and_nobody_is_asked() {
+    let master = Server::start();
+    let before = witness::command_count(&master).await;
+    let error = over([master.url(), "http://x".to_owned()]).preflight().await.unwrap_err();
+    assert_eq!(error.field, "nodes");
+    let error = over([master.url()]).ttl(Duration::ZERO).preflight().await.unwrap_err();
+    assert_eq!(error.field, "ttl");
+    assert_eq!(witness::command_count(&master).await, before);
+}
+
+#[test]
+fn without_a_runtime_it_says_so() {
+    let builder = over(["redis://127.0.0.1:1"]);
+    let error = futures::executor::block_on(builder.preflight()).unwrap_err();
+    assert_eq!(error.field, "runtime");
+}
+
+#[cfg(feature = "embedded")]
+#[tokio::test]
+async fn embedded_masters_are_fit_whatever_else_they_do_not_tell() {
+    let masters = quorumlock::embedded::Masters::start_in_memory(3).await.unwrap();
+    let report = masters.builder().preflight().await.unwrap();
+    assert!(report.is_ok(), "{report}");
+    for (node, master) in report.into_iter().zip(&*masters) {
+        assert_eq!((node.role, node.replicas), (Some(Role::Master), Some(0)));
+        assert_eq!(master.holder("quorumlock:preflight"), None);
+    }
+    println!("{report}");
+}
+
+/// What is withheld from a user with these rules, and how bad that is.
+async fn withheld(server: &Server, rules: &str) -> Vec<(Right, Severity)> {
+    let mut acl = cmd("ACL");
+    acl.arg("SETUSER")
+        .arg("app")
+        .arg("reset")
+        .arg("on")
+        .arg(">pass")
+        .arg(rules.split(' ').collect::<Vec<_>>());
+    witness::ask::<()>(server, &acl).await.unwrap();
+    witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
+    let report = preflight([server.url().replace("//", "//app:pass@")]).await;
+    let node = &report.nodes()[0];
+    let right = |finding: &Finding| match &finding.kind {
+        Kind::Withheld { right, .. } => Some((*right, finding.severity)),
+        Kind::Forgets { .. } | Kind::JustStarted { .. } => None,
+        _ => panic!("{rules}: {finding}"),
+    };
+    node.findings.iter().filter_map(right).collect()
+}
+
+#[tokio::test]
+async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
+    let server = [Server::start()];
+    for (rules, expected) in [
+        ("", &[][..]),
+        ("-client|kill", &[(Right::ClientKill, Warning)]),
+        ("-info", &[(Right::Info, Warning)]),
+        ("-config", &[(Right::ConfigGet, Note)]),
+        ("-eval", &[(Right::Eval, Failure)]),
+        ("-script", &[(Right::ScriptLoad, Failure)]),
+        ("-evalsha", &[(Right::EvalSha, Failure)]),
+        ("-set", &[(Right::Set, Failure)]),
+        ("-get", &[(Right::Eval, Failure), (Right::EvalSha, Failure)]),
+        ("-pttl", &[(Right::EvalSha, Failure), (Right::Pttl, Warning)]),
+        ("-pexpire", &[(Right::EvalSha, Failure)]),
+        ("-time", &[(Right::ScriptTime, Warning), (Right::Time, Note)]),
+        ("-publish", &[(Right::Publish, Note)]),
+        ("-subscribe", &[(Right::Subscribe, Note)]),
+        ("resetchannels", &[(Right::Publish, Note), (Right::Subscribe, Note)]),
+        (
+            "resetkeys ~orders:*",
+            &[
+                (Right::Set, Failure),
+                (Right::Eval, Failure),
+                (Right::EvalSha, Failure),
+                (Right::Pttl, Warning),
+            ],
+        ),
+    ] {
+        let found = withheld(&server[0], &format!("~* &* +@all {rules}")).await;
+        assert_eq!(found, expected, "{rules}");
+        witness::assert_no_keys_now(&server).await;
+    }
+}
+
+#[tokio::test]
+async fn where_nothing_may_be_deleted_the_key_expires_in_a_moment() {
+    let server = [Server::start()];
+    let found = withheld(&server[0], "~* &* +@all -eval -del").await;
+    assert_eq!(found, [(Right::Eval, Failure)]);
+    let left = witness::keys(&server[0]).await.unwrap();
+    assert_eq!(left, ["quorumlock:preflight"]);
+    witness::eventually_no_keys(&server, Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
+    let server = Server::start();
+    let report = async |rules| {
+        withheld(&server, rules).await;
+        let report = preflight([server.url().replace("//", "//app:pass@")]).await;
+        let told = report.nodes()[0].findings.iter().map(ToString::to_string);
+        told.collect::<Vec<_>>().join("\n")
+    };
+    for (rules, line) in [
+        (
+            "~* &* +@all -client|kill",
+            "warning: CLIENT KILL is withheld (NOPERM this user has no permissions to run the \
+             'client|kill' command): grant +client|kill; without it a late SET on a replaced \
+             connection can leave a key for one ttl",
+        ),
+        (
+            "~orders:* &* +@all",
+            "failure: SET is withheld (NOPERM this user has no permissions to access one of the \
+             keys used as arguments): grant a pattern that covers our keys (~); without it no lock \
+             can be had there",
+        ),
+        (
+            "~* resetchannels +@all",
+            "note: PUBLISH is withheld (NOPERM this user has no permissions to access one of the \
+             channels used as arguments): grant a pattern that covers our channels (&); without it \
+             a release wakes nobody in other processes: they poll",
+        ),
+    ] {
+        let told = report(rules).await;
+        assert!(told.lines().any(|told| told == line), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn many_at_once_do_not_disturb_each_other_and_leave_nothing() {
+    let masters = Masters::start(2);
+    let reports = (0..20).map(|_| preflight(masters.urls()));
+    for report in futures::future::join_all(reports).await {
+        assert!(report.is_ok(), "{report}");
+    }
+    witness::assert_no_keys_now(&masters).await;
+}
+
+#[tokio::test]
+async fn the_report_reads_like_this() {
+    let masters = Masters::start(2);
+    masters.kill(1);
+    let report = without_ports(preflight(masters.urls()).await, &masters);
+    let version = &witness::info(&masters[0], "server").await["redis_version"];
+    let (head, clock) = report.split_once(", clock ").unwrap();
+    let (_, findings) = clock.split_once('\n').unwrap();
+    let expected = format!(
+        "not ok: 1 of 2 masters are fit\n127.0.0.1:<1> fit, Redis {version}, master, appendonly no, \
+         up <time>, round trip <time>"
+    );
+    assert_eq!(without_times(head), expected);
+    let lines: Vec<_> = findings.lines().map(without_times).collect();
+    assert_eq!(
+        lines,
+        [
+            "  note: started <time> ago: the restart guard lets it vote in <time>: what it granted before \
+             may be held until then",
+            "  note: may lose keys in a restart (appendonly no): the restart guard keeps it from \
+             voting for <time> after one; only appendonly yes with appendfsync always loses nothing",
+            "127.0.0.1:<2> unfit",
+            "  failure: not reachable (Connection refused (os error 111)): start it, or mend its \
+             address or the network on the way",
+        ]
+    );
+}
