@@ -197,6 +197,40 @@ fn a_clock_that_stands_still_is_found() {
     result.expect_err("keys that never expire");
 }
 
+/// In the spelling of an ACL. PING and CLIENT ID are the comparison's own, and GET makes the real
+/// server collect what has expired.
+const DENIED: [&[&str]; 3] = [
+    &["set", "info", "client|kill", "script|load", "hset", "time", "publish", "config|get"],
+    &["EVAL", "evalsha", "subscribe", "config", "del", "flushall", "Client|SetName"],
+    &["script", "exists", "hgetall", "type", "pttl", "replicaof", "unsubscribe", "keys", "select"],
+];
+
+#[test]
+fn the_embedded_master_denies_as_the_real_one_does() {
+    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    for denied in DENIED {
+        let (real, masters) = (Server::start(), embedded());
+        let rules: Vec<String> = denied.iter().map(|name| format!("-{name}")).collect();
+        let mut set = vec!["ACL", "SETUSER", "default"];
+        set.extend(rules.iter().map(String::as_str));
+        let mut connection = pair::Connection::open(real.addr());
+        connection.send(&set);
+        assert_eq!(connection.answer(), b"+OK\r\n");
+        masters[0].deny(denied).expect("commands that there are");
+
+        let count_denials: Alter = |_, answer| {
+            DENIALS.fetch_add(u64::from(answer.starts_with(b"-NOPERM")), Ordering::Relaxed);
+        };
+        let before = DENIALS.load(Ordering::Relaxed);
+        let result =
+            compare_both(real.addr(), address(&masters), seed, COMMANDS / 3, count_denials);
+        result.unwrap_or_else(|difference| panic!("without {denied:?}: {difference}"));
+        assert!(DENIALS.load(Ordering::Relaxed) > before + 50, "{denied:?} were hardly denied");
+    }
+}
+
+static DENIALS: AtomicU64 = AtomicU64::new(0);
+
 /// Looks for the exact millisecond in which a key's life ends: `PTTL` says zero then.
 const ALIVE_WITH_NOTHING_LEFT: &str = "
     local time = redis.call('TIME')

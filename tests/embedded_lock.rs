@@ -7,6 +7,7 @@ mod support;
 
 use quorumlock::embedded::{Masters, Memory};
 use quorumlock::{Redlock, Released};
+use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
 use support::poll::eventually;
 use tokio::io::AsyncReadExt;
@@ -135,6 +136,52 @@ async fn a_masters_own_clock_decides_when_its_keys_expire() {
     assert_eq!(holders(&masters), [0, 2]);
 }
 
+async fn told(client: &redis::Client, section: &str, field: &str) -> Option<String> {
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let info: redis::InfoDict =
+        redis::cmd("INFO").arg(section).query_async(&mut connection).await.unwrap();
+    info.get(field)
+}
+
+#[tokio::test]
+async fn a_master_has_been_up_for_a_day_and_after_a_restart_is_young() {
+    let masters = Masters::start(1).await.unwrap();
+    let client = redis::Client::open(masters[0].url()).unwrap();
+    let uptime = async || {
+        let up = told(&client, "server", "uptime_in_seconds").await.unwrap();
+        up.parse::<u64>().unwrap()
+    };
+    assert!((86_400..86_460).contains(&uptime().await));
+    masters[0].set_clock(|| SystemTime::UNIX_EPOCH);
+    assert!((86_400..86_460).contains(&uptime().await), "another clock is no step");
+
+    masters[0].restart(Memory::Kept).unwrap();
+    assert_eq!(uptime().await, 0);
+    masters[0].set_uptime(Duration::from_secs(7));
+    assert_eq!(uptime().await, 7);
+    masters[0].kill();
+    masters[0].restart(Memory::Kept).unwrap();
+    assert_eq!(uptime().await, 0);
+}
+
+#[tokio::test]
+async fn an_extension_that_is_denied_fails_until_it_is_allowed() {
+    for masters in both_kinds().await {
+        for master in masters.iter() {
+            master.deny(&["client|kill", "evalsha"]).unwrap();
+        }
+        assert_eq!(masters[0].deny(&["kill"]).unwrap_err().kind(), ErrorKind::InvalidInput);
+        let redlock = connect(&masters).await;
+        let guard = redlock.acquire(KEY).await.unwrap();
+        assert!(guard.extend().await.is_err(), "the extension is denied");
+        for master in masters.iter() {
+            master.deny(&[]).unwrap();
+        }
+        guard.extend().await.unwrap();
+        guard.release().await;
+    }
+}
+
 #[tokio::test]
 async fn a_killed_master_refuses_and_comes_back_on_its_port() {
     let masters = Masters::start(1).await.unwrap();
@@ -142,7 +189,7 @@ async fn a_killed_master_refuses_and_comes_back_on_its_port() {
     let mut open = TcpStream::connect(&address).await.unwrap();
     masters[0].kill();
     let refused = TcpStream::connect(&address).await.unwrap_err();
-    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
     assert_eq!(open.read(&mut [0; 8]).await.unwrap_or(0), 0, "the connection is cut");
     assert!((masters[0].dialer())().await.is_err());
 

@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn driverless(config: Config) -> (Redlock, UnboundedReceiver<Message>) {
     let (requests, inbox) = mpsc::unbounded_channel();
-    (Redlock::new(config, requests, Clock::boot(), Ended::default()), inbox)
+    (Redlock::new(config, Vec::new(), requests, Clock::boot(), Ended::default()), inbox)
 }
 
 fn prefixed() -> Config {

@@ -130,10 +130,10 @@ pub(crate) fn is_noscript(reply: &Value) -> bool {
     matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT")
 }
 
-/// Our user may not, or the server was told not to know the command.
+/// Our user may not, by itself or within a script, or the server was told not to know the command.
 pub(crate) fn is_denied(reply: &Value) -> bool {
     error(reply).is_some_and(|error| {
-        let unknown = ["unknown command", "unknown subcommand"];
+        let unknown = ["unknown command", "unknown subcommand", "The user executing the script"];
         error.starts_with("NOPERM") || unknown.iter().any(|text| error.contains(text))
     })
 }

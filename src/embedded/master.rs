@@ -32,14 +32,17 @@ pub enum Memory {
 
 impl Master {
     pub(super) fn on_port() -> io::Result<Self> {
-        let master = Self { shell: Shell::new()?, place: Place::Port(Port::reserve()?) };
-        master.restart(Memory::Lost)?;
-        Ok(master)
+        Self::started(Place::Port(Port::reserve()?))
     }
 
     pub(super) fn in_memory(number: usize) -> io::Result<Self> {
-        let master = Self { shell: Shell::new()?, place: Place::Memory(number) };
+        Self::started(Place::Memory(number))
+    }
+
+    fn started(place: Place) -> io::Result<Self> {
+        let master = Self { shell: Shell::new()?, place };
         master.restart(Memory::Lost)?;
+        master.set_uptime(FIRST_UPTIME);
         Ok(master)
     }
 
@@ -79,7 +82,9 @@ impl Master {
     }
 
     /// Starts the master again, killing it first if it runs: a new server process, with a new
-    /// `run_id` and no connections, on the same port.
+    /// `run_id`, an uptime from zero and no connections, on the same port. What was set with
+    /// `CONFIG SET`, `REPLICAOF` or [`deny`](Self::deny) stays, as if it stood in the server's
+    /// configuration file.
     ///
     /// # Errors
     ///
@@ -126,7 +131,8 @@ impl Master {
     }
 
     /// Gives the master a clock of its own, which decides when its keys expire. It may be ahead,
-    /// behind, step or stand still.
+    /// behind, step or stand still. Its uptime goes on from where it was, and then follows the
+    /// new clock, with all its steps, as a server's uptime follows the machine's clock.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -139,6 +145,46 @@ impl Master {
     /// ```
     pub fn set_clock(&self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) {
         self.shell.set_clock(Arc::new(clock));
+    }
+
+    /// Sets how long the master has been up, as `INFO server` tells it; it grows from there, until
+    /// the next [`restart`](Self::restart) begins at zero. Clients that keep a restarted master
+    /// from voting for a while go by it: at its first start a master has been up for a day, so
+    /// that nobody has to wait for masters that were made for the test.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1).await?;
+    /// use std::time::Duration;
+    ///
+    /// masters[0].set_uptime(Duration::ZERO); // As if it had started only now.
+    /// # Ok(()) }
+    /// ```
+    pub fn set_uptime(&self, uptime: Duration) {
+        let micros = i64::try_from(uptime.as_micros()).unwrap_or(i64::MAX);
+        self.shell.adjust(|machine, now| machine.set_uptime(micros, now));
+    }
+
+    /// Denies these commands to every client, as an ACL would: they answer `NOPERM`. What was
+    /// denied before and is not named is allowed again, so `deny(&[])` ends it. A subcommand is
+    /// spelled as in an ACL, `client|kill`; `client` alone is all of them. It outlasts a restart.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1).await?;
+    /// masters[0].deny(&["client|kill", "info"])?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it knows no such command, or it is `hello` or `auth`, which no server denies. Nothing
+    /// has changed then.
+    pub fn deny(&self, commands: &[&str]) -> io::Result<()> {
+        let denied = self.shell.adjust(|machine, _| machine.deny(commands));
+        denied.map_err(|problem| io::Error::new(io::ErrorKind::InvalidInput, problem))
     }
 
     /// What stands under `key` in database 0: the token of whoever holds the lock there. `None`
@@ -163,6 +209,9 @@ impl Master {
         keys.unwrap_or_default()
     }
 }
+
+/// What a new master tells of its age: long enough for every restart guard.
+const FIRST_UPTIME: Duration = Duration::from_secs(86_400);
 
 /// What fits into a connection in memory while nobody reads.
 const SOCKET_BUFFER: usize = 256 << 10;

@@ -29,10 +29,13 @@
 //! }
 //! ```
 //!
-//! A test makes a master unfit, or durable, as an operator would: `CONFIG SET` of `maxmemory`,
-//! `maxmemory-policy`, `appendonly` and `appendfsync` changes what `CONFIG GET` and `INFO` tell,
-//! and `REPLICAOF` makes it a replica that refuses to write, or a promoted one; nothing is evicted,
-//! saved or copied.
+//! A master that was made for the test tells that it has been up for a day, so that nothing waits
+//! for it to become old enough to vote; after a [`restart`](Master::restart) it is as young as it
+//! looks, and [`Master::set_uptime`] makes it any age. A test makes one unfit, or durable, as an
+//! operator would: `CONFIG SET` of `maxmemory`, `maxmemory-policy`, `appendonly` and
+//! `appendfsync` changes what `CONFIG GET` and `INFO` tell, and `REPLICAOF` makes it a replica that
+//! refuses to write, or a promoted one; nothing is evicted, saved or copied. [`Master::deny`]
+//! withholds rights.
 //!
 //! [`Masters::start_in_memory`] does the same without a port. An address list for code that
 //! connects by itself is [`Masters::urls`].

@@ -85,7 +85,7 @@ fn refused(fault: Fault, login: &Login) -> Kind {
     };
     match fault.kind {
         FaultKind::Down => Kind::Unreachable(cause),
-        FaultKind::Rejected | FaultKind::Unfit => Kind::Rejected(cause),
+        FaultKind::Rejected | FaultKind::Unfit | FaultKind::Disagreement => Kind::Rejected(cause),
     }
 }
 

@@ -44,7 +44,9 @@ impl Identity {
         if let Some(run_id) = field("run_id") {
             self.run_id = Some(run_id.into());
         }
-        if let Some(Ok(seconds)) = field("uptime_in_seconds").map(str::parse) {
+        if let Some(Ok(seconds)) = field("uptime_in_seconds").map(str::parse::<i64>) {
+            // Below zero on a master whose clock was set back.
+            let seconds = u64::try_from(seconds).unwrap_or(0);
             self.uptime = Some((now, Duration::from_secs(seconds)));
         }
         if field("role").is_some() {

@@ -79,7 +79,7 @@ impl Command {
     }
 }
 
-const COMMANDS: [Command; 40] = [
+pub(super) const COMMANDS: [Command; 40] = [
     Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
     Command::write("del", -2, keys::del),

@@ -37,7 +37,7 @@ pub(super) fn info(server: &mut Server, call: &Call<'_>) -> Reply {
 }
 
 fn server_itself(server: &Server, now: Duration) -> String {
-    let up = now.saturating_sub(server.started).as_secs();
+    let up = server.whole_seconds_up(now);
     format!(
         "# Server\r\nredis_version:{VERSION}\r\nredis_mode:standalone\r\nrun_id:{}\r\n\
          server_time_usec:{}\r\nuptime_in_seconds:{up}\r\nuptime_in_days:{}\r\n",

@@ -20,7 +20,8 @@
 //! - TIME stands still within a script, as it does from 7.2 on.
 //! - Scripts have no `cjson`, `bit`, `redis.log`, `loadstring` or random numbers, may not SELECT,
 //!   and return no RESP3 types of their own. One that runs away is stopped with an error.
-//! - There are no passwords, no ACL, no limits on memory, and nothing is ever loading.
+//! - There are no passwords, and nothing is ever loading. Of ACLs there is what `Machine::deny`
+//!   withholds.
 
 mod client;
 mod command;
@@ -34,6 +35,7 @@ mod pubsub;
 mod replication;
 mod reply;
 mod request;
+mod rights;
 mod script;
 mod server;
 mod value;
@@ -43,7 +45,7 @@ use keyspace::{Keyspace, Remaining, millis};
 use lua::Engine;
 use replication::READONLY;
 use reply::Reply;
-use server::Server;
+use server::{Server, micros};
 use std::time::Duration;
 use value::Value;
 
@@ -75,10 +77,29 @@ impl Machine {
 
     /// Ends this process and starts another one: no connections, no loaded scripts, a new
     /// `run_id`, client ids from 1 on. The keys stay if `keep` says so; what the operator decides
-    /// stays: the configuration, and whom it follows.
+    /// stays: the configuration, whom it follows, and what is denied.
     pub(crate) fn restart(&mut self, keep: bool, now: Duration) {
         self.server.restart(keep, now);
         self.engine = Engine::default();
+    }
+
+    /// The process has been up for so long, in microseconds.
+    pub(crate) fn set_uptime(&mut self, micros_up: i64, now: Duration) {
+        self.server.set_uptime(micros_up, micros(now));
+    }
+
+    /// In microseconds; less than nothing once the clock was set back behind the start.
+    pub(crate) fn uptime(&self, now: Duration) -> i64 {
+        self.server.uptime(micros(now))
+    }
+
+    /// Denies these commands to everybody, and no others.
+    ///
+    /// # Errors
+    ///
+    /// When one of them can't be denied, and why.
+    pub(crate) fn deny(&mut self, commands: &[&str]) -> Result<(), String> {
+        self.server.rights.deny(commands)
     }
 
     pub(crate) fn open(&mut self) -> ClientId {
@@ -146,6 +167,12 @@ impl Machine {
             Ok(command) if !command.takes(arguments.len()) => {
                 let name = command.name;
                 Reply::error(format!("ERR wrong number of arguments for '{name}' command"))
+            }
+            Ok(command) if !self.server.rights.allow(command) => {
+                let name = command.name;
+                Reply::error(format!(
+                    "NOPERM this user has no permissions to run the '{name}' command"
+                ))
             }
             Ok(command) if self.server.refuses(command) => Reply::error(READONLY),
             Ok(command) if state.only_listens() && !command.while_listening() => {

@@ -73,6 +73,9 @@ fn called(server: &mut Server, call: &Call<'_>) -> Reply {
         _ if !command.takes(call.arguments.len()) => {
             Reply::error("ERR Wrong number of args calling Redis command from script")
         }
+        Run::Server(_) if command.in_scripts && !server.rights.allow(command) => {
+            Reply::error("ERR The user executing the script can't run this command or subcommand")
+        }
         Run::Server(_) if command.in_scripts && server.refuses(command) => Reply::error(READONLY),
         Run::Server(run) if command.in_scripts => {
             let reply = run(server, call);

@@ -6,6 +6,7 @@ use super::config::Config;
 use super::keyspace::{DATABASES, Keyspace};
 use super::replication::Replication;
 use super::reply::Reply;
+use super::rights::Rights;
 use super::{ClientId, Output};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -20,11 +21,13 @@ pub(super) struct Server {
     pub(super) outputs: VecDeque<Output>,
     pub(super) config: Config,
     pub(super) replication: Replication,
+    pub(super) rights: Rights,
     /// How often each command was executed.
     pub(super) calls: BTreeMap<&'static str, u64>,
     last_client: u64,
     pub(super) run_id: String,
-    pub(super) started: Duration,
+    /// In microseconds since 1970 on the master's own clock, be it long before that.
+    started: i64,
     random: u64,
 }
 
@@ -36,10 +39,11 @@ impl Server {
             outputs: VecDeque::new(),
             config: Config::default(),
             replication: Replication::new(String::new()),
+            rights: Rights::default(),
             calls: BTreeMap::new(),
             last_client: 0,
             run_id: String::new(),
-            started: now,
+            started: 0,
             random: seed,
         };
         server.restart(false, now);
@@ -57,7 +61,7 @@ impl Server {
         self.run_id = self.draw_id();
         let replication_id = self.draw_id();
         self.replication.restarted(replication_id);
-        self.started = now;
+        self.started = micros(now);
     }
 
     pub(super) fn open(&mut self) -> ClientId {
@@ -99,6 +103,20 @@ impl Server {
         *self.calls.entry(command.name).or_default() += 1;
     }
 
+    pub(super) const fn set_uptime(&mut self, micros_up: i64, now: i64) {
+        self.started = now.saturating_sub(micros_up);
+    }
+
+    /// Microseconds, as the master's own clock has it: less than nothing if that was set back.
+    pub(super) const fn uptime(&self, now: i64) -> i64 {
+        now.saturating_sub(self.started)
+    }
+
+    /// As a server counts them: up by one whenever a second begins.
+    pub(super) fn whole_seconds_up(&self, now: Duration) -> i64 {
+        micros(now).div_euclid(1_000_000) - self.started.div_euclid(1_000_000)
+    }
+
     /// Forty hex digits.
     pub(super) fn draw_id(&mut self) -> String {
         let digits: String = (0..3).map(|_| format!("{:016x}", self.draw())).collect();
@@ -113,6 +131,10 @@ impl Server {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+}
+
+pub(super) fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
 
 pub(super) fn time(_: &mut Server, call: &Call<'_>) -> Reply {

@@ -113,11 +113,52 @@ fn a_restart_changes_nothing_that_the_operator_decided() {
     let client = machine.open();
     ask(&mut machine, client, &["CONFIG", "SET", "appendonly", "yes", "maxmemory", "1kb"]);
     ask(&mut machine, client, &["REPLICAOF", "10.0.0.1", "6379"]);
+    machine.deny(&["time"]).unwrap();
     machine.restart(false, NOW);
     let client = machine.open();
     assert_eq!(field(&mut machine, client, NOW, "aof_enabled"), "1");
     assert_eq!(field(&mut machine, client, NOW, "maxmemory"), "1024");
     assert_eq!(field(&mut machine, client, NOW, "role"), "slave");
+    assert!(ask(&mut machine, client, &["TIME"]).starts_with("-NOPERM"));
+}
+
+#[test]
+fn only_what_can_be_denied_is_and_only_until_something_else_is() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    machine.deny(&["CLIENT", "time"]).unwrap();
+    for wrong in ["nosuch", "client|nosuch", "client id", "HELLO", "auth", ""] {
+        let problem = machine.deny(&[wrong]).unwrap_err();
+        assert!(problem.contains(&format!("{wrong:?}")), "{problem}");
+    }
+    assert!(ask(&mut machine, client, &["CLIENT", "ID"]).contains("'client|id'"));
+    assert!(ask(&mut machine, client, &["TIME"]).starts_with("-NOPERM"));
+
+    machine.deny(&["info"]).unwrap();
+    assert_eq!(ask(&mut machine, client, &["CLIENT", "ID"]), ":1\r\n");
+    assert!(ask(&mut machine, client, &["INFO"]).starts_with("-NOPERM"));
+}
+
+/// A second that begins counts as a whole one, so that an uptime is up to a second too long.
+#[test]
+fn uptime_counts_from_the_restart_and_goes_by_the_masters_clock() {
+    const UP: &str = "uptime_in_seconds";
+    let at = |millis: u64| NOW + Duration::from_millis(millis);
+    let mut machine = Machine::new(1, NOW);
+    machine.restart(false, at(900));
+    let client = machine.open();
+    for (now, up) in [(999, "0"), (1_000, "1"), (61_900, "61")] {
+        assert_eq!(field(&mut machine, client, at(now), UP), up, "at {now} ms");
+    }
+    let set_back = NOW - Duration::from_secs(1);
+    assert_eq!(field(&mut machine, client, set_back, UP), "-1");
+    machine.set_uptime(2 * 86_400 * 1_000_000, at(1_000));
+    assert_eq!(field(&mut machine, client, at(1_000), UP), "172800");
+    assert_eq!(field(&mut machine, client, at(1_000), "uptime_in_days"), "2");
+    assert_eq!(field(&mut machine, client, at(2_000), UP), "172801");
+    machine.restart(true, at(2_000));
+    let client = machine.open();
+    assert_eq!(field(&mut machine, client, at(2_000), UP), "0");
 }
 
 #[test]

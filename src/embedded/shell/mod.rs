@@ -114,8 +114,20 @@ impl Shell {
         self.state().delay = by;
     }
 
+    /// The step from one clock to the other is no part of the machine's uptime.
     pub(super) fn set_clock(&self, clock: Clock) {
-        self.state().clock = clock;
+        let mut state = self.state();
+        let uptime = state.machine.uptime(state.now());
+        state.clock = clock;
+        let now = state.now();
+        state.machine.set_uptime(uptime, now);
+    }
+
+    /// Changes the machine, be it running or not.
+    pub(super) fn adjust<T>(&self, adjust: impl FnOnce(&mut Machine, Duration) -> T) -> T {
+        let mut state = self.state();
+        let now = state.now();
+        adjust(&mut state.machine, now)
     }
 
     /// Looks into a running master.

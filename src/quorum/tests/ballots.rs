@@ -172,7 +172,7 @@ fn where_counters_repeat_and_go_down_ballots_rise() {
     // The greatest of counters repeats, and with two grants more on n1 it goes down.
     for (wasted, expected) in [(1, [2, 2]), (2, [3, 2])] {
         let [mut n1, mut n2, mut n3] = [(); 3].map(|()| Node::default());
-        (0..wasted).for_each(|_| drop(n1.count()));
+        (0..wasted).for_each(|_| _ = n1.count());
         let one = n2.count().max(n1.count());
         let other = n3.count().max(n2.count());
         assert_eq!([one, other], expected, "{wasted} on n1");
