@@ -1,0 +1,203 @@
+//! A holder is paused past its deadline, and writes all the same. The store refuses it:
+//!
+//! ```text
+//! cargo run --example fenced_store --features embedded
+//! cargo run --example fenced_store --features embedded -- --unfenced
+//! ```
+//!
+//! Two worker processes share an account, a file, under one lock on five embedded masters. Worker A
+//! is stopped between its last look at the lock and its write; worker B acquires and writes; A goes
+//! on. With `--unfenced` the store asks for no token, and B's write is lost: exit code 1.
+//! Otherwise 0; 2 when it cannot run, 130 when it is interrupted. Needs a Unix, for SIGSTOP.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+#[path = "support/signals.rs"]
+mod signals;
+#[path = "support/store.rs"]
+mod store;
+
+use quorumlock::FencingToken;
+use quorumlock::Redlock;
+use quorumlock::embedded::Masters;
+use quorumlock::fencing::StaleToken;
+use rustix::process::{Pid, Signal, kill_process};
+use signals::Signals;
+use std::error::Error;
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+use store::Store;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+const RESOURCE: &str = "account:42";
+const TTL: Duration = Duration::from_secs(2);
+/// For the whole play.
+const LONGEST: Duration = Duration::from_secs(15);
+
+const AT_FIRST: u64 = 100;
+const A_TAKES: u64 = 10;
+const B_TAKES: u64 = 50;
+
+/// What a worker says when it waits for a word before it goes on.
+const READY: &str = "its write is on the way";
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ended = match arguments[..] {
+        [] => play(true).await,
+        ["--unfenced"] => play(false).await,
+        ["worker", takes, folder, fenced, ref nodes @ ..] => {
+            work(takes, folder, fenced == "true", nodes).await.map(|()| ExitCode::SUCCESS)
+        }
+        _ => Err("the only option is --unfenced".into()),
+    };
+    ended.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::from(2)
+    })
+}
+
+/// What a worker does, in a process of its own: an ordinary program that uses a lock.
+async fn work(takes: &str, folder: &str, fenced: bool, nodes: &[&str]) -> Result<(), Failure> {
+    let redlock = Redlock::builder().nodes(nodes.iter().copied()).ttl(TTL).connect().await?;
+    let guard = redlock.acquire(RESOURCE).await?; // fenced()
+    let token = if fenced { Some(stand_in()?) } else { None }; // fenced()
+    let shown = token.map_or("no token".to_owned(), |token| format!("token {token}"));
+    println!("holds the lock for {} ms, with {shown}", guard.remaining().as_millis());
+
+    let store = Store::new(folder);
+    let balance = store.read(token)?;
+    let rest = balance.checked_sub(takes.parse()?).ok_or("there is not enough")?;
+    let left = guard.check()?;
+    println!("reads {balance}; the lock is good for {} ms; {READY}", left.as_millis());
+    hear().await?;
+    match store.write(token, rest) {
+        Ok(()) => println!("has written {rest}"),
+        Err(error) if error.is::<StaleToken>() => println!("is refused: {error}"),
+        Err(error) => return Err(error),
+    }
+    println!("lets go: {:?}", guard.release().await);
+    Ok(redlock.shutdown().await?)
+}
+
+/// Stands in for `guard.fencing_token()`: a clock, that of this machine only.
+fn stand_in() -> Result<FencingToken, Failure> {
+    let clock = std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_micros();
+    Ok(u64::try_from(clock)?.try_into()?)
+}
+
+/// Returns when there is a line on the standard input.
+async fn hear() -> Result<(), Failure> {
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    lines.next_line().await?.map(drop).ok_or_else(|| "the play was broken off".into())
+}
+
+/// The play, interruptible: on every way out the workers are killed, A stopped or not.
+async fn play(fenced: bool) -> Result<ExitCode, Failure> {
+    let mut signals = Signals::listen()?;
+    tokio::select! {
+        played = timeout(LONGEST, scenes(fenced)) => {
+            played.map_err(|_| "the play takes too long on this machine")?
+        }
+        signal = signals.next() => {
+            println!("-- {signal}: the workers are ended");
+            Ok(ExitCode::from(130))
+        }
+    }
+}
+
+async fn scenes(fenced: bool) -> Result<ExitCode, Failure> {
+    let masters = Masters::start(5).await?;
+    let folder = tempfile::Builder::new().prefix("quorumlock-").tempdir()?;
+    let store = Store::new(folder.path());
+    store.open_account(AT_FIRST)?;
+    println!("-- an account of {AT_FIRST}; A takes {A_TAKES} out of it, B takes {B_TAKES}");
+
+    let hire = |name, takes| Worker::hire(name, takes, folder.path(), fenced, &masters);
+    let mut a = hire("A", A_TAKES)?;
+    a.until(READY).await?;
+    a.signal(Signal::STOP)?;
+    println!("-- A is stopped (SIGSTOP); B asks, and gets the lock when A's has expired");
+    let mut b = hire("B", B_TAKES)?;
+    b.until(READY).await?;
+    b.tell_to_go_on().await?;
+    b.end().await?;
+    println!("-- A goes on (SIGCONT), and knows of nothing");
+    a.signal(Signal::CONT)?;
+    a.tell_to_go_on().await?;
+    a.end().await?;
+
+    let balance = store.read(None)?;
+    if balance == AT_FIRST - B_TAKES {
+        println!("-- GOOD: the account has {balance}, A's write came too late and was refused");
+        Ok(ExitCode::SUCCESS)
+    } else {
+        let paid = A_TAKES + B_TAKES;
+        println!("-- BAD: {paid} were taken out of {AT_FIRST}, and the account has {balance}");
+        Ok(ExitCode::from(1))
+    }
+}
+
+/// A worker process, whose lines are shown. Killed when dropped.
+struct Worker {
+    name: &'static str,
+    process: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Worker {
+    /// Runs this program again, as a worker.
+    fn hire(
+        name: &'static str,
+        takes: u64,
+        folder: &Path,
+        fenced: bool,
+        masters: &Masters,
+    ) -> Result<Self, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("worker").arg(takes.to_string()).arg(folder).arg(fenced.to_string());
+        command.args(masters.urls()).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn()?;
+        let pipes = process.stdin.take().zip(process.stdout.take());
+        let (input, output) = pipes.ok_or("a worker without pipes")?;
+        Ok(Self { name, process, input, output: BufReader::new(output).lines() })
+    }
+
+    /// Shows what it says, up to a line with this in it.
+    async fn until(&mut self, last: &str) -> Result<(), Failure> {
+        while let Some(line) = self.output.next_line().await? {
+            println!("{}  {line}", self.name);
+            if line.contains(last) {
+                return Ok(());
+            }
+        }
+        Err(format!("worker {} ended early", self.name).into())
+    }
+
+    async fn tell_to_go_on(&mut self) -> Result<(), Failure> {
+        Ok(self.input.write_all(b"\n").await?)
+    }
+
+    async fn end(mut self) -> Result<(), Failure> {
+        while let Some(line) = self.output.next_line().await? {
+            println!("{}  {line}", self.name);
+        }
+        let status = self.process.wait().await?;
+        let failed = || format!("worker {}: {status}", self.name).into();
+        status.success().then_some(()).ok_or_else(failed)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), Failure> {
+        let id = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Ok(kill_process(id.ok_or("the worker is gone")?, signal)?)
+    }
+}
