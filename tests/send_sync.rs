@@ -4,11 +4,13 @@
 #![allow(clippy::unwrap_used)]
 
 use quorumlock::error::{self, LostReason};
+use quorumlock::fencing;
 use quorumlock::preflight::{self, Preflight};
 use quorumlock::report::{Answer, Cause, NodeReport, Reason};
 use quorumlock::{
-    Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, ExtendError, Guard, Lease, Lost,
-    Redlock, RedlockBuilder, Released,
+    Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, ExtendError, Fenced, FencedGuard,
+    FencedLease, FencingToken, Guard, Lease, Lost, OwnedGuard, Owner, OwnerError, Redlock,
+    RedlockBuilder, Released, RunError, Unfenced,
 };
 use std::error::Error;
 use std::fmt::Debug;
@@ -25,11 +27,14 @@ macro_rules! all {
 all!(is_shared:
     Acquire, AcquireFuture, Deadline, Guard, Lease, LostReason, Redlock, RedlockBuilder, Released,
     Answer, Cause, NodeReport, Reason, Preflight, preflight::NodePreflight, preflight::Finding,
+    Acquire<Fenced>, AcquireFuture<Fenced>, FencedGuard, FencedLease, FencingToken, Fenced, Unfenced,
+    Owner, Owner<Fenced>, OwnedGuard, OwnedGuard<Fenced>, RunError<()>, fencing::FenceCheck<String>,
 );
 all!(is_error:
     AcquireError, ConnectError, ExtendError, Lost,
     error::Closed, error::Contended, error::Invalid, error::NoQuorum, error::NotDrained,
-    error::Unextended, error::Unfit,
+    error::Unextended, error::Unfit, error::Disagreement, error::Disagreed, OwnerError,
+    fencing::StaleToken, fencing::InvalidToken,
 );
 
 const fn goes_anywhere<T: Send>(future: T) -> T {
@@ -54,7 +59,20 @@ async fn every_future_may_be_awaited_on_another_thread(
     let _ = goes_anywhere(lease.lost()).await;
     let _ = goes_anywhere(guard.extend()).await;
     let _ = goes_anywhere(guard.release()).await;
+    let _ = goes_anywhere(redlock.acquire(["a", "b"]).fenced().into_future()).await;
+    let _ = goes_anywhere(redlock.acquire("r").fenced().run(async |_| ())).await;
     let _ = goes_anywhere(redlock.shutdown()).await;
+}
+
+#[allow(dead_code)]
+async fn every_future_of_an_owner_may_be_too(redlock: Redlock, owner: Owner<Fenced>) {
+    let _ = goes_anywhere(redlock.owner().acquire("r")).await;
+    let _ = goes_anywhere(owner.acquire_with(redlock.acquire("r").fenced())).await;
+    if let Ok(guard) = owner.acquire(String::from("r")).await {
+        let _ = goes_anywhere(guard.lost()).await;
+        let _ = goes_anywhere(guard.extend()).await;
+        let _ = goes_anywhere(guard.release()).await;
+    }
 }
 
 /// A result type of an application: every error must fit through `?`.
@@ -66,6 +84,7 @@ async fn every_error_fits_through_a_question_mark(builder: RedlockBuilder) -> Re
     let guard = redlock.acquire("r").await?;
     guard.check()?;
     guard.extend().await?;
+    drop(redlock.owner().acquire("r").await?);
     Err(guard.lost().await)?;
     redlock.shutdown().await?;
     Ok(())

@@ -35,7 +35,6 @@ impl FencingToken {
     /// 2^53 - 1.
     const GREATEST: u64 = (1 << 53) - 1;
 
-    #[allow(dead_code)]
     pub(crate) const fn new(number: u64) -> Self {
         Self(number)
     }
