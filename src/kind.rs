@@ -26,7 +26,8 @@ mod sealed {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Unfenced(());
+#[non_exhaustive]
+pub struct Unfenced;
 
 /// With a fencing token: what [`Acquire::fenced`](crate::Acquire::fenced) makes of it.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +45,7 @@ impl Kind for Unfenced {
     const IS_FENCED: bool = false;
 
     fn won_with(_: u64) -> Self {
-        Self(())
+        Self
     }
 }
 
