@@ -1,12 +1,12 @@
-//! What `preflight()` finds at real masters: fit ones, unfit ones, silent ones, and under users that
-//! may not do everything. Nothing stays behind on any of them.
+//! What `preflight()` finds at real masters: fit ones, unfit ones and silent ones. Nothing stays behind
+//! on any of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
 use quorumlock::preflight::Severity::{self, Failure, Note, Warning};
-use quorumlock::preflight::{Finding, Kind, NodePreflight, Persistence, Preflight, Right, Role};
+use quorumlock::preflight::{FindingKind, NodePreflight, Persistence, Preflight, Right, Role};
 use quorumlock::{Redlock, RedlockBuilder};
 use redis::cmd;
 use std::io;
@@ -33,7 +33,7 @@ async fn of_one(server: &Server) -> NodePreflight {
 }
 
 /// What was found of at least this severity.
-fn kinds(node: &NodePreflight, least: Severity) -> Vec<Kind> {
+fn kinds(node: &NodePreflight, least: Severity) -> Vec<FindingKind> {
     let worse = node.findings.iter().filter(|finding| finding.severity >= least);
     worse.map(|finding| finding.kind.clone()).collect()
 }
@@ -76,7 +76,10 @@ async fn a_connected_handle_asks_the_same_over_connections_of_its_own() {
     redlock.shutdown().await.unwrap();
     masters.kill(2);
     let report = redlock.preflight().await.unwrap();
-    assert!(matches!(kinds(&report.nodes()[2], Failure)[..], [Kind::Unreachable(_)]), "{report}");
+    assert!(
+        matches!(kinds(&report.nodes()[2], Failure)[..], [FindingKind::Unreachable(_)]),
+        "{report}"
+    );
 }
 
 #[tokio::test]
@@ -93,17 +96,17 @@ async fn a_replica_and_who_has_one_are_found() {
 
     let report = preflight([master.url(), replica.url()]).await;
     let [of_master, of_replica] = report.nodes() else { panic!("{report}") };
-    assert_eq!(kinds(of_master, Warning), [Kind::HasReplicas(1)]);
+    assert_eq!(kinds(of_master, Warning), [FindingKind::HasReplicas(1)]);
     assert!(of_master.is_ok());
     let name = master.addr().to_string().into();
-    assert_eq!(kinds(of_replica, Warning), [Kind::Replica(Some(name))]);
+    assert_eq!(kinds(of_replica, Warning), [FindingKind::Replica(Some(name))]);
     assert_eq!(of_replica.role, Some(Role::Replica));
     assert!(!report.is_ok());
 
     witness::ask::<()>(&replica, cmd("REPLICAOF").arg("NO").arg("ONE")).await.unwrap();
     let promoted = of_one(&replica).await;
     assert_eq!(promoted.role, Some(Role::Master));
-    assert_eq!(kinds(&promoted, Warning), [Kind::Promoted]);
+    assert_eq!(kinds(&promoted, Warning), [FindingKind::Promoted]);
 }
 
 #[tokio::test]
@@ -113,7 +116,7 @@ async fn one_server_under_two_names_is_a_failure_of_both() {
     let report = preflight([one.clone(), other, one.replace("127.0.0.1", "localhost")]).await;
     let names: Vec<_> = report.into_iter().map(|node| node.node.clone()).collect();
     let found: Vec<_> = report.into_iter().map(|node| kinds(node, Warning)).collect();
-    let same_as = |node: usize| vec![Kind::SameServer(names[node].clone())];
+    let same_as = |node: usize| vec![FindingKind::SameServer(names[node].clone())];
     assert_eq!(found, [same_as(2), vec![], same_as(0)]);
 }
 
@@ -127,13 +130,14 @@ async fn a_master_that_evicts_is_a_failure_and_one_that_is_full_too() {
     ] {
         let [limit, policy] = arguments;
         let server = Server::start_with(&["--maxmemory", limit, "--maxmemory-policy", policy]);
-        let evicts = |policy: &str| Kind::Evicts { maxmemory: 100 << 20, policy: policy.into() };
+        let evicts =
+            |policy: &str| FindingKind::Evicts { maxmemory: 100 << 20, policy: policy.into() };
         let expected: Vec<_> = expected.map(evicts).into_iter().collect();
         assert_eq!(kinds(&of_one(&server).await, Warning), expected, "{arguments:?}");
     }
     let full = Server::start_with(&["--maxmemory", "1", "--maxmemory-policy", "noeviction"]);
     let found = kinds(&of_one(&full).await, Warning);
-    let [Kind::Fails { right: Right::Set, error }] = &found[..] else { panic!("{found:?}") };
+    let [FindingKind::Fails { right: Right::Set, error }] = &found[..] else { panic!("{found:?}") };
     assert!(error.starts_with("OOM "), "{error}");
 }
 
@@ -148,7 +152,7 @@ async fn what_a_master_keeps_over_a_restart_is_told() {
         let node = of_one(&Server::start_with(arguments)).await;
         assert_eq!(node.persistence, Some(expected.clone()));
         let stays_away = Duration::from_millis(30_302);
-        let forgets = Kind::Forgets { persistence: expected.clone(), stays_away };
+        let forgets = FindingKind::Forgets { persistence: expected.clone(), stays_away };
         let told = kinds(&node, Note).contains(&forgets);
         assert_eq!(told, expected != Persistence::EveryWrite, "{node}");
         assert!(node.is_ok(), "{node}");
@@ -160,7 +164,7 @@ async fn one_that_is_down_keeps_nobody_from_being_asked() {
     let masters = Masters::start(3);
     masters.kill(1);
     let report = preflight(masters.urls()).await;
-    let refused = Kind::Unreachable("Connection refused (os error 111)".into());
+    let refused = FindingKind::Unreachable("Connection refused (os error 111)".into());
     let found: Vec<_> = report.into_iter().map(|node| kinds(node, Warning)).collect();
     assert_eq!(found, [vec![], vec![refused], vec![]]);
     assert!(!report.is_ok());
@@ -180,7 +184,7 @@ async fn who_is_not_let_in_learns_why_and_no_secret_is_shown() {
     ] {
         let report = preflight([&url]).await;
         let found = kinds(&report.nodes()[0], Note);
-        let [Kind::Rejected(cause)] = &found[..] else { panic!("{found:?}") };
+        let [FindingKind::Rejected(cause)] = &found[..] else { panic!("{found:?}") };
         assert!(cause.starts_with(code), "{url}: {cause}");
         assert!(!format!("{report} {report:?}").contains("hunter2"));
     }
@@ -210,13 +214,13 @@ async fn what_is_no_such_server_is_told_without_the_password_that_it_repeats() {
     };
     let report = greeted(OLD).preflight().await.unwrap();
     let found = kinds(&report.nodes()[0], Note);
-    let [Kind::Rejected(cause)] = &found[..] else { panic!("{found:?}") };
+    let [FindingKind::Rejected(cause)] = &found[..] else { panic!("{found:?}") };
     assert!(cause.contains("Redis 6.2 or later is needed"), "{cause}");
     assert!(!format!("{report} {report:?}").contains("hunter2"), "{report}");
 
     let report = greeted("HTTP/1.1 400 Bad Request\r\n\r\n").preflight().await.unwrap();
     let found = kinds(&report.nodes()[0], Note);
-    let [Kind::Silent(cause)] = &found[..] else { panic!("{found:?}") };
+    let [FindingKind::Silent(cause)] = &found[..] else { panic!("{found:?}") };
     assert!(cause.starts_with("not a RESP3 reply"), "{cause}");
 }
 
@@ -224,7 +228,7 @@ async fn what_is_no_such_server_is_told_without_the_password_that_it_repeats() {
 async fn a_dial_that_panics_is_a_finding() {
     let panics = || async { if true { panic!("as intended") } else { answers_once("").await } };
     let report = Redlock::builder().node_via("redis://m", panics).preflight().await.unwrap();
-    let panicked = Kind::Unreachable("the dial panicked".into());
+    let panicked = FindingKind::Unreachable("the dial panicked".into());
     assert_eq!(kinds(&report.nodes()[0], Note), [panicked]);
 }
 
@@ -236,7 +240,7 @@ async fn a_stopped_master_is_told_of_after_three_operation_timeouts() {
     let operation = Duration::from_millis(100);
     let report = over(masters.urls()).operation_timeout(operation).preflight().await.unwrap();
     let took = began.elapsed();
-    let silent = Kind::Silent("no answer to HELLO within 300ms".into());
+    let silent = FindingKind::Silent("no answer to HELLO within 300ms".into());
     assert_eq!(kinds(&report.nodes()[2], Note), [silent]);
     assert!(report.nodes()[..2].iter().all(NodePreflight::is_ok), "{report}");
     assert!(took >= operation * 3 && took < PATIENCE, "{took:?}");
@@ -272,106 +276,6 @@ async fn embedded_masters_are_fit_whatever_else_they_do_not_tell() {
         assert_eq!(master.holder("quorumlock:preflight"), None);
     }
     println!("{report}");
-}
-
-/// What is withheld from a user with these rules, and how bad that is.
-async fn withheld(server: &Server, rules: &str) -> Vec<(Right, Severity)> {
-    let mut acl = cmd("ACL");
-    acl.arg("SETUSER")
-        .arg("app")
-        .arg("reset")
-        .arg("on")
-        .arg(">pass")
-        .arg(rules.split(' ').collect::<Vec<_>>());
-    witness::ask::<()>(server, &acl).await.unwrap();
-    witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
-    let report = preflight([server.url().replace("//", "//app:pass@")]).await;
-    let node = &report.nodes()[0];
-    let right = |finding: &Finding| match &finding.kind {
-        Kind::Withheld { right, .. } => Some((*right, finding.severity)),
-        Kind::Forgets { .. } | Kind::JustStarted { .. } => None,
-        _ => panic!("{rules}: {finding}"),
-    };
-    node.findings.iter().filter_map(right).collect()
-}
-
-#[tokio::test]
-async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
-    let server = [Server::start()];
-    for (rules, expected) in [
-        ("", &[][..]),
-        ("-client|kill", &[(Right::ClientKill, Warning)]),
-        ("-info", &[(Right::Info, Warning)]),
-        ("-config", &[(Right::ConfigGet, Note)]),
-        ("-eval", &[(Right::Eval, Failure)]),
-        ("-script", &[(Right::ScriptLoad, Failure)]),
-        ("-evalsha", &[(Right::EvalSha, Failure)]),
-        ("-set", &[(Right::Set, Failure)]),
-        ("-get", &[(Right::Eval, Failure), (Right::EvalSha, Failure)]),
-        ("-pttl", &[(Right::EvalSha, Failure), (Right::Pttl, Warning)]),
-        ("-pexpire", &[(Right::EvalSha, Failure)]),
-        ("-time", &[(Right::ScriptTime, Warning), (Right::Time, Note)]),
-        ("-publish", &[(Right::Publish, Note)]),
-        ("-subscribe", &[(Right::Subscribe, Note)]),
-        ("resetchannels", &[(Right::Publish, Note), (Right::Subscribe, Note)]),
-        (
-            "resetkeys ~orders:*",
-            &[
-                (Right::Set, Failure),
-                (Right::Eval, Failure),
-                (Right::EvalSha, Failure),
-                (Right::Pttl, Warning),
-            ],
-        ),
-    ] {
-        let found = withheld(&server[0], &format!("~* &* +@all {rules}")).await;
-        assert_eq!(found, expected, "{rules}");
-        witness::assert_no_keys_now(&server).await;
-    }
-}
-
-#[tokio::test]
-async fn where_nothing_may_be_deleted_the_key_expires_in_a_moment() {
-    let server = [Server::start()];
-    let found = withheld(&server[0], "~* &* +@all -eval -del").await;
-    assert_eq!(found, [(Right::Eval, Failure)]);
-    let left = witness::keys(&server[0]).await.unwrap();
-    assert_eq!(left, ["quorumlock:preflight"]);
-    witness::eventually_no_keys(&server, Duration::from_secs(5)).await;
-}
-
-#[tokio::test]
-async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
-    let server = Server::start();
-    let report = async |rules| {
-        withheld(&server, rules).await;
-        let report = preflight([server.url().replace("//", "//app:pass@")]).await;
-        let told = report.nodes()[0].findings.iter().map(ToString::to_string);
-        told.collect::<Vec<_>>().join("\n")
-    };
-    for (rules, line) in [
-        (
-            "~* &* +@all -client|kill",
-            "warning: CLIENT KILL is withheld (NOPERM this user has no permissions to run the \
-             'client|kill' command): grant +client|kill; without it a late SET on a replaced \
-             connection can leave a key for one ttl",
-        ),
-        (
-            "~orders:* &* +@all",
-            "failure: SET is withheld (NOPERM this user has no permissions to access one of the \
-             keys used as arguments): grant a pattern that covers our keys (~); without it no lock \
-             can be had there",
-        ),
-        (
-            "~* resetchannels +@all",
-            "note: PUBLISH is withheld (NOPERM this user has no permissions to access one of the \
-             channels used as arguments): grant a pattern that covers our channels (&); without it \
-             a release wakes nobody in other processes: they poll",
-        ),
-    ] {
-        let told = report(rules).await;
-        assert!(told.lines().any(|told| told == line), "{told}");
-    }
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ pub enum Severity {
 #[non_exhaustive]
 pub struct Finding {
     /// What it is.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// How bad it is.
     pub severity: Severity,
     /// What to do about it, or why nothing needs to be done.
@@ -32,7 +32,7 @@ pub struct Finding {
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FindingKind {
     /// There is no connection to it. Why, is inside.
     Unreachable(Arc<str>),
     /// It took the connection, and then did not answer in time, or broke it off. How, is inside.
@@ -101,7 +101,7 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl FindingKind {
     const fn severity(&self) -> Severity {
         match self {
             Self::Withheld { right, .. } | Self::Fails { right, .. } => right.severity(),
@@ -156,8 +156,8 @@ impl Kind {
     }
 }
 
-impl From<Kind> for Finding {
-    fn from(kind: Kind) -> Self {
+impl From<FindingKind> for Finding {
+    fn from(kind: FindingKind) -> Self {
         Self { severity: kind.severity(), remedy: kind.remedy(), kind }
     }
 }
@@ -186,7 +186,7 @@ impl fmt::Display for Finding {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable(cause) => write!(f, "not reachable ({cause})"),

@@ -1,7 +1,7 @@
 //! What the answers mean. No I/O.
 
 use super::question::{Heard, Question, TimeSample};
-use super::{ClockOffset, Finding, Kind, NodePreflight, Persistence, Right, Role};
+use super::{ClockOffset, Finding, FindingKind, NodePreflight, Persistence, Right, Role};
 use crate::coordinator::wire;
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ pub(super) fn compare(nodes: &mut [NodePreflight], bounds: Bounds) -> Vec<Findin
         let others = ids.iter().enumerate().filter(|(other, _)| *other != place);
         let mut twins = others.filter(|(_, (_, id))| id.is_some() && *id == node.run_id);
         if let Some((_, (twin, _))) = twins.next() {
-            node.find(Kind::SameServer(twin.clone()));
+            node.find(FindingKind::SameServer(twin.clone()));
         }
     }
     let clocks = || nodes.iter().filter_map(|node| Some((node.clock?, &node.node)));
@@ -54,7 +54,7 @@ pub(super) fn compare(nodes: &mut [NodePreflight], bounds: Bounds) -> Vec<Findin
         return Vec::new();
     };
     let by = Duration::from_micros(most.0.abs_diff(least.0));
-    let apart = || Kind::ClocksApart {
+    let apart = || FindingKind::ClocksApart {
         behind: behind.clone(),
         ahead: ahead.clone(),
         by,
@@ -85,7 +85,7 @@ impl Answers<'_> {
         if let Some(version) = judged.version.clone()
             && parsed(&version).is_some_and(|it| it < OLDEST)
         {
-            judged.find(Kind::TooOld(version));
+            judged.find(FindingKind::TooOld(version));
         }
         judged.run_id = self.info(Question::InfoServer, "run_id").map(Arc::from);
         let uptime = self.info(Question::InfoServer, "uptime_in_seconds");
@@ -94,7 +94,7 @@ impl Answers<'_> {
             let surely = uptime.saturating_sub(UPTIME_STEP);
             let votes_in = bounds.stays_away.saturating_sub(surely);
             if !votes_in.is_zero() {
-                judged.find(Kind::JustStarted { uptime, votes_in });
+                judged.find(FindingKind::JustStarted { uptime, votes_in });
             }
         }
     }
@@ -109,13 +109,13 @@ impl Answers<'_> {
         if judged.role == Some(Role::Replica) {
             let master = field("master_host")
                 .map(|host| Arc::from(format!("{host}:{}", field("master_port").unwrap_or("?"))));
-            judged.find(Kind::Replica(master));
+            judged.find(FindingKind::Replica(master));
         } else if field("master_replid2").is_some_and(|id| id.bytes().any(|byte| byte != b'0')) {
-            judged.find(Kind::Promoted);
+            judged.find(FindingKind::Promoted);
         }
         judged.replicas = field("connected_slaves").and_then(|count| count.parse().ok());
         if let Some(count) = judged.replicas.filter(|count| *count > 0) {
-            judged.find(Kind::HasReplicas(count));
+            judged.find(FindingKind::HasReplicas(count));
         }
     }
 
@@ -129,10 +129,10 @@ impl Answers<'_> {
         match (limit, policy) {
             (Some(0), _) | (_, Some("noeviction")) => {}
             (Some(maxmemory), Some(policy)) => {
-                judged.find(Kind::Evicts { maxmemory, policy: policy.into() });
+                judged.find(FindingKind::Evicts { maxmemory, policy: policy.into() });
             }
             _ if self.0.ended.is_some() => {}
-            _ => judged.find(Kind::EvictionUntold),
+            _ => judged.find(FindingKind::EvictionUntold),
         }
     }
 
@@ -151,7 +151,7 @@ impl Answers<'_> {
         };
         judged.persistence = Some(persistence.clone());
         if persistence != Persistence::EveryWrite {
-            judged.find(Kind::Forgets { persistence, stays_away: bounds.stays_away });
+            judged.find(FindingKind::Forgets { persistence, stays_away: bounds.stays_away });
         }
     }
 
@@ -160,7 +160,7 @@ impl Answers<'_> {
         judged.round_trip = Some(sample.round_trip);
         judged.clock = offset(sample);
         if let Some(clock) = judged.clock.filter(|clock| clock.distance() > bounds.clocks / 2) {
-            judged.find(Kind::ClockOff(clock));
+            judged.find(FindingKind::ClockOff(clock));
         }
     }
 
@@ -181,7 +181,7 @@ impl Answers<'_> {
             if *is_withheld {
                 // Without EVAL there is no script to ask within.
                 if right != Right::ScriptTime || !withheld(Right::Eval) {
-                    judged.find(Kind::Withheld { right, error });
+                    judged.find(FindingKind::Withheld { right, error });
                 }
                 continue;
             }
@@ -193,7 +193,7 @@ impl Answers<'_> {
             };
             // What ails the whole master (LOADING, MISCONF, BUSY) is told once, where it is worst.
             if !expected && told.insert(code(&error).to_owned()) {
-                judged.find(Kind::Fails { right, error });
+                judged.find(FindingKind::Fails { right, error });
             }
         }
     }

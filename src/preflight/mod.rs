@@ -28,7 +28,7 @@ mod question;
 mod report;
 mod right;
 
-pub use finding::{Finding, Kind, Severity};
+pub use finding::{Finding, FindingKind, Severity};
 pub use report::{ClockOffset, NodePreflight, Persistence, Preflight, Role};
 pub use right::Right;
 
@@ -62,7 +62,7 @@ pub(crate) async fn run(masters: &[Address], config: &Config) -> Result<Prefligh
         let probe = probe.clone();
         asking.spawn(async move { (place, probe.ask(master).await) });
     }
-    let ended = || Some(Kind::Unreachable("the dial panicked".into()));
+    let ended = || Some(FindingKind::Unreachable("the dial panicked".into()));
     let lost = || Heard { ended: ended(), ..Heard::default() };
     let mut heard: Vec<Heard> = masters.iter().map(|_| lost()).collect();
     while let Some(asked) = asking.join_next().await {

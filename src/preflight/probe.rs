@@ -1,6 +1,6 @@
 //! The conversation with one master, over a connection of its own.
 
-use super::Kind;
+use super::FindingKind;
 use super::question::{Heard, Question, TimeSample, delete, time};
 use crate::address::{Address, Login};
 use crate::coordinator::wire::{self, Replies};
@@ -39,9 +39,9 @@ impl Probe {
     }
 
     /// The error says why it ended early.
-    async fn converse(&self, address: &Address, heard: &mut Heard) -> Result<(), Kind> {
+    async fn converse(&self, address: &Address, heard: &mut Heard) -> Result<(), FindingKind> {
         let stream = address.transport.dial(self.connect_timeout).await;
-        let stream = stream.map_err(|error| Kind::Unreachable(error.to_string().into()))?;
+        let stream = stream.map_err(|error| FindingKind::Unreachable(error.to_string().into()))?;
         let mut talk = Talk::new(stream, self.patience);
         let login = &address.login;
         let hello = talk.ask("HELLO", &wire::hello(login)).await?;
@@ -77,15 +77,16 @@ impl Probe {
     }
 }
 
-fn refused(fault: Fault, login: &Login) -> Kind {
+fn refused(fault: Fault, login: &Login) -> FindingKind {
     let cause = match &login.password {
         // Servers that do not know a command repeat what followed it.
         Some(secret) if !secret.is_empty() => fault.cause.replace(secret.as_str(), "***").into(),
         _ => fault.cause,
     };
-    match fault.kind {
-        FaultKind::Down => Kind::Unreachable(cause),
-        FaultKind::Rejected | FaultKind::Unfit | FaultKind::Disagreement => Kind::Rejected(cause),
+    if fault.kind == FaultKind::Down {
+        FindingKind::Unreachable(cause)
+    } else {
+        FindingKind::Rejected(cause)
     }
 }
 
@@ -109,7 +110,7 @@ impl Talk {
         }
     }
 
-    async fn ask(&mut self, name: &str, command: &Bytes) -> Result<Value, Kind> {
+    async fn ask(&mut self, name: &str, command: &Bytes) -> Result<Value, FindingKind> {
         self.send(command);
         self.next(name).await
     }
@@ -120,13 +121,13 @@ impl Talk {
     }
 
     /// The next answer, to the command of this name.
-    async fn next(&mut self, name: &str) -> Result<Value, Kind> {
+    async fn next(&mut self, name: &str) -> Result<Value, FindingKind> {
         let patience = self.patience;
         match timeout(patience, poll_fn(|cx| self.poll_next(cx))).await {
-            Ok(answer) => answer.map_err(Kind::Silent),
+            Ok(answer) => answer.map_err(FindingKind::Silent),
             Err(_elapsed) => {
                 let patience = humantime::format_duration(patience);
-                Err(Kind::Silent(format!("no answer to {name} within {patience}").into()))
+                Err(FindingKind::Silent(format!("no answer to {name} within {patience}").into()))
             }
         }
     }

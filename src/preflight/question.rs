@@ -1,6 +1,6 @@
 //! What is asked of each master, and what it said.
 
-use super::{Kind, Right};
+use super::{FindingKind, Right};
 use crate::coordinator::wire::{self, Claim, Hashes};
 use bytes::Bytes;
 use redis::Value;
@@ -35,7 +35,7 @@ pub(super) struct Heard {
     /// The quickest answer to `TIME`.
     pub(super) time: Option<TimeSample>,
     /// Why there is no more.
-    pub(super) ended: Option<Kind>,
+    pub(super) ended: Option<FindingKind>,
 }
 
 /// An answer to `TIME`.

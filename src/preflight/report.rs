@@ -121,7 +121,7 @@ impl NodePreflight {
         self.findings.iter().all(|finding| !finding.is_failure())
     }
 
-    pub(super) fn find(&mut self, kind: super::Kind) {
+    pub(super) fn find(&mut self, kind: super::FindingKind) {
         self.findings.push(kind.into());
     }
 }

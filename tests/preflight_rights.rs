@@ -1,0 +1,118 @@
+//! What `preflight()` finds under users that may not do everything, and what that costs. Nothing stays
+//! behind on any master.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::Redlock;
+use quorumlock::preflight::Severity::{self, Failure, Note, Warning};
+use quorumlock::preflight::{Finding, FindingKind, NodePreflight, Right};
+use redis::cmd;
+use std::time::Duration;
+use support::server::Server;
+use support::witness;
+
+/// What is found for the user `app`.
+async fn as_app(server: &Server) -> NodePreflight {
+    let url = server.url().replace("//", "//app:pass@");
+    Redlock::builder().node(url).preflight().await.unwrap().nodes()[0].clone()
+}
+
+/// What is withheld from a user with these rules, and how bad that is.
+async fn withheld(server: &Server, rules: &str) -> Vec<(Right, Severity)> {
+    let mut acl = cmd("ACL");
+    acl.arg("SETUSER")
+        .arg("app")
+        .arg("reset")
+        .arg("on")
+        .arg(">pass")
+        .arg(rules.split(' ').collect::<Vec<_>>());
+    witness::ask::<()>(server, &acl).await.unwrap();
+    witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
+    let node = as_app(server).await;
+    let right = |finding: &Finding| match &finding.kind {
+        FindingKind::Withheld { right, .. } => Some((*right, finding.severity)),
+        FindingKind::Forgets { .. } | FindingKind::JustStarted { .. } => None,
+        _ => panic!("{rules}: {finding}"),
+    };
+    node.findings.iter().filter_map(right).collect()
+}
+
+#[tokio::test]
+async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
+    let server = [Server::start()];
+    for (rules, expected) in [
+        ("", &[][..]),
+        ("-client|kill", &[(Right::ClientKill, Warning)]),
+        ("-info", &[(Right::Info, Warning)]),
+        ("-config", &[(Right::ConfigGet, Note)]),
+        ("-eval", &[(Right::Eval, Failure)]),
+        ("-script", &[(Right::ScriptLoad, Failure)]),
+        ("-evalsha", &[(Right::EvalSha, Failure)]),
+        ("-set", &[(Right::Set, Failure)]),
+        ("-get", &[(Right::Eval, Failure), (Right::EvalSha, Failure)]),
+        ("-pttl", &[(Right::EvalSha, Failure), (Right::Pttl, Warning)]),
+        ("-pexpire", &[(Right::EvalSha, Failure)]),
+        ("-time", &[(Right::ScriptTime, Warning), (Right::Time, Note)]),
+        ("-publish", &[(Right::Publish, Note)]),
+        ("-subscribe", &[(Right::Subscribe, Note)]),
+        ("resetchannels", &[(Right::Publish, Note), (Right::Subscribe, Note)]),
+        (
+            "resetkeys ~orders:*",
+            &[
+                (Right::Set, Failure),
+                (Right::Eval, Failure),
+                (Right::EvalSha, Failure),
+                (Right::Pttl, Warning),
+            ],
+        ),
+    ] {
+        let found = withheld(&server[0], &format!("~* &* +@all {rules}")).await;
+        assert_eq!(found, expected, "{rules}");
+        witness::assert_no_keys_now(&server).await;
+    }
+}
+
+#[tokio::test]
+async fn where_nothing_may_be_deleted_the_key_expires_in_a_moment() {
+    let server = [Server::start()];
+    let found = withheld(&server[0], "~* &* +@all -eval -del").await;
+    assert_eq!(found, [(Right::Eval, Failure)]);
+    let left = witness::keys(&server[0]).await.unwrap();
+    assert_eq!(left, ["quorumlock:preflight"]);
+    witness::eventually_no_keys(&server, Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
+    let server = Server::start();
+    let told = async |rules| {
+        withheld(&server, rules).await;
+        let told = as_app(&server).await.findings.into_iter().map(|finding| finding.to_string());
+        told.collect::<Vec<_>>().join("\n")
+    };
+    for (rules, line) in [
+        (
+            "~* &* +@all -client|kill",
+            "warning: CLIENT KILL is withheld (NOPERM this user has no permissions to run the \
+             'client|kill' command): grant +client|kill; without it a late SET on a replaced \
+             connection can leave a key for one ttl",
+        ),
+        (
+            "~orders:* &* +@all",
+            "failure: SET is withheld (NOPERM this user has no permissions to access one of the \
+             keys used as arguments): grant a pattern that covers our keys (~); without it no lock \
+             can be had there",
+        ),
+        (
+            "~* resetchannels +@all",
+            "note: PUBLISH is withheld (NOPERM this user has no permissions to access one of the \
+             channels used as arguments): grant a pattern that covers our channels (&); without it \
+             a release wakes nobody in other processes: they poll",
+        ),
+    ] {
+        let told = told(rules).await;
+        assert!(told.lines().any(|told| told == line), "{told}");
+    }
+}
