@@ -275,7 +275,6 @@ async fn embedded_masters_are_fit_whatever_else_they_do_not_tell() {
         assert_eq!((node.role, node.replicas), (Some(Role::Master), Some(0)));
         assert_eq!(master.holder("quorumlock:preflight"), None);
     }
-    println!("{report}");
 }
 
 #[tokio::test]
