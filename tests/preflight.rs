@@ -68,7 +68,8 @@ async fn a_connected_handle_asks_the_same_over_connections_of_its_own() {
     assert!(report.is_ok(), "{report}");
     guard.check().unwrap();
     for server in &*masters {
-        assert_eq!(witness::keys(server).await.unwrap(), ["app:r"]);
+        let keys = witness::keys(server).await.unwrap();
+        assert!(keys.iter().all(|key| !key.contains("preflight")), "{keys:?}");
         let gone = async || witness::client_count(server).await == 1;
         eventually("only the lock's connection is left", PATIENCE, gone).await;
     }

@@ -75,6 +75,18 @@ async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
 }
 
 #[tokio::test]
+async fn one_pattern_behind_the_key_prefix_covers_keys_and_channels() {
+    let server = Server::start();
+    let app = server.url().replace("//", "//app:pass@");
+    let prefixed = |prefix| Redlock::builder().node(&*app).key_prefix(prefix);
+    withheld(&server, "~app:* &app:* +@all").await;
+    let report = prefixed("app:").preflight().await.unwrap();
+    assert!(report.nodes()[0].findings.iter().all(|it| it.severity == Note), "{report}");
+    assert!(!report.to_string().contains("withheld"), "{report}");
+    assert!(!prefixed("other:").preflight().await.unwrap().is_ok());
+}
+
+#[tokio::test]
 async fn where_nothing_may_be_deleted_the_key_expires_in_a_moment() {
     let server = [Server::start()];
     let found = withheld(&server[0], "~* &* +@all -eval -del").await;
