@@ -17,7 +17,6 @@ mod signals;
 #[path = "support/store.rs"]
 mod store;
 
-use quorumlock::FencingToken;
 use quorumlock::Redlock;
 use quorumlock::embedded::Masters;
 use quorumlock::fencing::StaleToken;
@@ -67,8 +66,9 @@ async fn main() -> ExitCode {
 /// What a worker does, in a process of its own: an ordinary program that uses a lock.
 async fn work(takes: &str, folder: &str, fenced: bool, nodes: &[&str]) -> Result<(), Failure> {
     let redlock = Redlock::builder().nodes(nodes.iter().copied()).ttl(TTL).connect().await?;
-    let guard = redlock.acquire(RESOURCE).await?; // fenced()
-    let token = if fenced { Some(stand_in()?) } else { None }; // fenced()
+    let guard = redlock.acquire(RESOURCE).fenced().await?;
+    // Without it, the store has nothing to check.
+    let token = fenced.then(|| guard.fencing_token());
     let shown = token.map_or("no token".to_owned(), |token| format!("token {token}"));
     println!("holds the lock for {} ms, with {shown}", guard.remaining().as_millis());
 
@@ -85,12 +85,6 @@ async fn work(takes: &str, folder: &str, fenced: bool, nodes: &[&str]) -> Result
     }
     println!("lets go: {:?}", guard.release().await);
     Ok(redlock.shutdown().await?)
-}
-
-/// Stands in for `guard.fencing_token()`: a clock, that of this machine only.
-fn stand_in() -> Result<FencingToken, Failure> {
-    let clock = std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_micros();
-    Ok(u64::try_from(clock)?.try_into()?)
 }
 
 /// Returns when there is a line on the standard input.

@@ -31,14 +31,14 @@ fn judged(heard: &Heard) -> NodePreflight {
     judge("n1".into(), heard, BOUNDS)
 }
 
-fn kinds(node: &NodePreflight) -> Vec<Kind> {
+fn kinds(node: &NodePreflight) -> Vec<FindingKind> {
     node.findings.iter().map(|finding| finding.kind.clone()).collect()
 }
 
 /// What is found from these answers, besides that nothing was told of eviction.
-fn found<const N: usize>(answers: [(Question, Value); N]) -> Vec<Kind> {
+fn found<const N: usize>(answers: [(Question, Value); N]) -> Vec<FindingKind> {
     let mut kinds = kinds(&judged(&heard(answers)));
-    kinds.retain(|kind| *kind != Kind::EvictionUntold);
+    kinds.retain(|kind| *kind != FindingKind::EvictionUntold);
     kinds
 }
 
@@ -53,7 +53,7 @@ fn versions_before_6_2_are_too_old() {
         ("unstable", false),
     ] {
         let info = text(&format!("# Server\r\nredis_version:{version}\r\n"));
-        let expected = too_old.then(|| Kind::TooOld(version.into()));
+        let expected = too_old.then(|| FindingKind::TooOld(version.into()));
         assert_eq!(found([(Question::InfoServer, info)]), Vec::from_iter(expected), "{version}");
     }
 }
@@ -72,13 +72,13 @@ fn what_info_may_not_tell_comes_from_hello_and_config() {
     assert_eq!(
         kinds(&node),
         [
-            Kind::Evicts { maxmemory: 7, policy: "allkeys-lfu".into() },
-            Kind::Withheld { right: Right::Info, error },
+            FindingKind::Evicts { maxmemory: 7, policy: "allkeys-lfu".into() },
+            FindingKind::Withheld { right: Right::Info, error },
         ]
     );
     let mut replica = heard([]);
     replica.hello = Some(map(&[("role", "replica")]));
-    assert_eq!(kinds(&judged(&replica))[0], Kind::Replica(None));
+    assert_eq!(kinds(&judged(&replica))[0], FindingKind::Replica(None));
 }
 
 #[test]
@@ -86,7 +86,8 @@ fn a_master_has_just_started_until_it_surely_runs_for_as_long_as_it_stays_away()
     for (uptime, votes_in) in [(0, 30), (1, 30), (2, 29), (30, 1), (31, 0), (99, 0)] {
         let info = text(&format!("uptime_in_seconds:{uptime}\r\n"));
         let (uptime, votes_in) = (Duration::from_secs(uptime), Duration::from_secs(votes_in));
-        let started = (!votes_in.is_zero()).then_some(Kind::JustStarted { uptime, votes_in });
+        let started =
+            (!votes_in.is_zero()).then_some(FindingKind::JustStarted { uptime, votes_in });
         assert_eq!(found([(Question::InfoServer, info)]), Vec::from_iter(started));
     }
 }
@@ -94,9 +95,9 @@ fn a_master_has_just_started_until_it_surely_runs_for_as_long_as_it_stays_away()
 #[test]
 fn who_does_not_say_whether_it_evicts_is_told_of_unless_it_fell_silent() {
     let mut silent = heard([]);
-    assert_eq!(kinds(&judged(&silent)), [Kind::EvictionUntold]);
-    silent.ended = Some(Kind::Silent("no answer".into()));
-    assert_eq!(kinds(&judged(&silent)), [Kind::Silent("no answer".into())]);
+    assert_eq!(kinds(&judged(&silent)), [FindingKind::EvictionUntold]);
+    silent.ended = Some(FindingKind::Silent("no answer".into()));
+    assert_eq!(kinds(&judged(&silent)), [FindingKind::Silent("no answer".into())]);
 }
 
 #[test]
@@ -140,12 +141,12 @@ fn a_clock_is_compared_with_ours_in_the_middle_of_the_round_trip() {
     ] {
         let node = with_clock(ahead);
         assert_eq!(node.clock.map(ClockOffset::as_micros), Some(ahead));
-        let told = kinds(&node).iter().any(|kind| matches!(kind, Kind::ClockOff(_)));
+        let told = kinds(&node).iter().any(|kind| matches!(kind, FindingKind::ClockOff(_)));
         assert_eq!(told, off, "{ahead}");
     }
     let [ahead, behind] = [3_000_000, -3_000_000].map(ClockOffset);
-    assert_eq!(Kind::ClockOff(ahead).to_string(), "its clock is 3s ahead of ours");
-    assert_eq!(Kind::ClockOff(behind).to_string(), "its clock is 3s behind ours");
+    assert_eq!(FindingKind::ClockOff(ahead).to_string(), "its clock is 3s ahead of ours");
+    assert_eq!(FindingKind::ClockOff(behind).to_string(), "its clock is 3s behind ours");
     assert_eq!((ahead.to_string(), behind.to_string()), ("3s ahead".into(), "3s behind".into()));
 }
 
@@ -169,7 +170,7 @@ fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
         compare(&mut nodes, BOUNDS)
     };
     assert_eq!(spread(-1_500_000, 2_500_000), []);
-    let apart = Kind::ClocksApart {
+    let apart = FindingKind::ClocksApart {
         behind: "a".into(),
         ahead: "c".into(),
         by: Duration::from_micros(4_000_001),
@@ -202,7 +203,7 @@ fn twins_are_told_at_each_of_them_and_unknown_servers_are_none() {
         named("f", Some("1")),
     ];
     assert_eq!(compare(&mut nodes, BOUNDS), []);
-    let twin = |of: &str| vec![Kind::SameServer(of.into())];
+    let twin = |of: &str| vec![FindingKind::SameServer(of.into())];
     let found: Vec<_> = nodes.iter().map(kinds).collect();
     assert_eq!(found, [twin("c"), vec![], twin("a"), vec![], vec![], twin("a")]);
 }
@@ -218,7 +219,7 @@ fn what_ails_the_whole_master_is_told_once_and_where_it_is_worst() {
         (Question::Pttl, loading()),
     ]);
     let words = "LOADING Redis is loading the dataset in memory";
-    assert_eq!(kinds, [Kind::Fails { right: Right::Set, error: words.into() }]);
+    assert_eq!(kinds, [FindingKind::Fails { right: Right::Set, error: words.into() }]);
     assert_eq!(Finding::from(kinds[0].clone()).severity, Severity::Failure);
 }
 
@@ -227,20 +228,23 @@ fn an_error_that_another_finding_explains_is_no_finding() {
     let readonly = || error("READONLY You can't write against a read only replica.");
     let replica = text("role:slave\r\nmaster_host:10.0.0.1\r\nmaster_port:6379\r\n");
     let master = text("role:master\r\n");
-    let is_replica = Kind::Replica(Some("10.0.0.1:6379".into()));
+    let is_replica = FindingKind::Replica(Some("10.0.0.1:6379".into()));
     assert_eq!(
         found([(Question::InfoReplication, replica), (Question::Set, readonly())]),
         [is_replica]
     );
     let told = found([(Question::InfoReplication, master), (Question::Set, readonly())]);
-    assert!(matches!(told[..], [Kind::Fails { right: Right::Set, .. }]), "{told:?}");
+    assert!(matches!(told[..], [FindingKind::Fails { right: Right::Set, .. }]), "{told:?}");
 
     let missing = || error("NOSCRIPT No matching script. Please use EVAL.");
     let denied = || error("NOPERM this user has no permissions to run the 'script|load' command");
     let told = found([(Question::Load, denied()), (Question::Extend, missing())]);
-    assert!(matches!(told[..], [Kind::Withheld { right: Right::ScriptLoad, .. }]), "{told:?}");
+    assert!(
+        matches!(told[..], [FindingKind::Withheld { right: Right::ScriptLoad, .. }]),
+        "{told:?}"
+    );
     let told = found([(Question::Extend, missing())]);
-    assert!(matches!(told[..], [Kind::Fails { right: Right::EvalSha, .. }]), "{told:?}");
+    assert!(matches!(told[..], [FindingKind::Fails { right: Right::EvalSha, .. }]), "{told:?}");
 
     let nobody = error("ERR client-id should be greater than 0");
     assert_eq!(found([(Question::Kill, nobody)]), []);
@@ -256,7 +260,7 @@ fn a_command_within_a_script_is_withheld_in_the_words_of_each_version() {
         "ERR Unknown Redis command called from script script: 1, on @user_script:1.",
     ] {
         let told = found([(Question::ScriptTime, error(words))]);
-        let expected = Kind::Withheld { right: Right::ScriptTime, error: words.into() };
+        let expected = FindingKind::Withheld { right: Right::ScriptTime, error: words.into() };
         assert_eq!(told, [expected]);
     }
 }
