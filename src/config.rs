@@ -198,7 +198,7 @@ impl Config {
         resources.iter().try_for_each(|resource| self.check_resource(resource))
     }
 
-    fn check_resource(&self, resource: &str) -> Result<(), Invalid> {
+    pub(crate) fn check_resource(&self, resource: &str) -> Result<(), Invalid> {
         let problem = if resource.is_empty() {
             "is empty: name what is to be locked, such as \"orders:42\"".to_owned()
         } else if resource.len() > LONGEST_RESOURCE {

@@ -12,13 +12,16 @@
 //! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | as above |
 //! | | [`ExtendError::Unextended`] | try again before the deadline |
 //! | [`Owner::acquire`](crate::Owner::acquire) | [`OwnerError`](crate::OwnerError) | as of the error inside |
+//! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | mend the call, or try again |
 //! | [`shutdown`](crate::Redlock::shutdown) | [`NotDrained`] | nothing: the keys expire |
 //!
 //! Where a round was decided, the error carries what every master said; printed, it is one line.
 
 mod connect;
+mod inspect;
 
 pub use connect::{ConnectError, Disagreement, Unfit};
+pub use inspect::InspectError;
 
 use crate::report::{Answer, NodeReport, Reason, round};
 use std::fmt;
@@ -229,10 +232,13 @@ fn tail(
 }
 
 fn list(f: &mut fmt::Formatter<'_>, nodes: &[NodeReport]) -> fmt::Result {
-    for (place, node) in nodes.iter().enumerate() {
-        write!(f, "{}{node}", if place == 0 { ": " } else { "; " })?;
-    }
-    Ok(())
+    f.write_str(&listed(nodes))
+}
+
+/// What every master said, to put behind a sentence.
+fn listed(nodes: &[NodeReport]) -> String {
+    let told: Vec<String> = nodes.iter().map(NodeReport::to_string).collect();
+    if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) }
 }
 
 /// A setting or an argument that cannot work, found before anything was sent.

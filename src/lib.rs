@@ -9,6 +9,7 @@
 //! - [`Guard`] is a held lock, [`Lease`] a read-only view of it for subtasks.
 //! - [`Acquire::fenced`] asks for a [`FencingToken`] along with it; guard and lease then have one.
 //! - [`Redlock::owner`] is for acquisitions that nest.
+//! - [`Redlock::inspect`] tells who holds a lock, [`Redlock::force_release`] takes it away from them.
 //! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
 //! - [`preflight`] tells whether each master is fit, and what to do about it.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -27,6 +28,7 @@ pub mod fencing;
 mod guard;
 mod held;
 mod hold;
+mod inspect;
 mod kind;
 mod owner;
 pub mod preflight;
@@ -41,6 +43,7 @@ pub use builder::RedlockBuilder;
 pub use error::{AcquireError, ConnectError, ExtendError, Lost};
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease, Released};
+pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
 pub use kind::{Fenced, Kind, Unfenced};
 pub use owner::{OwnedGuard, Owner, OwnerError};
 pub use preflight::Preflight;

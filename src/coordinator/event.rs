@@ -1,7 +1,7 @@
 //! What the machine hands out: what to do, and what has been decided.
 
-use super::{AttemptId, Epoch, RequestId};
-use crate::quorum::Instant;
+use super::{AttemptId, Epoch, RequestId, Seen};
+use crate::quorum::{Instant, Membership};
 use crate::report::NodeReport;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +49,17 @@ pub(crate) enum Event {
     Lost {
         attempt: AttemptId,
         loss: Loss,
+    },
+    /// What every node said, by name; by which membership it is to be judged.
+    Inspected {
+        request: RequestId,
+        nodes: Vec<(Arc<str>, Seen)>,
+        membership: Membership,
+    },
+    /// Whether a quorum does not hold that key any more, and what every node said.
+    ForceReleased {
+        request: RequestId,
+        result: Result<Vec<NodeReport>, Vec<NodeReport>>,
     },
 }
 

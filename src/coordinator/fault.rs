@@ -47,6 +47,8 @@ impl Fault {
             return Self::rejected("HELLO 3 was not answered as by a Redis server");
         };
         if error.contains("unknown command") {
+            // What follows repeats our arguments, the password among them.
+            let error = error.split(", with args").next().unwrap_or_default();
             return Self::rejected(format!("{error}: Redis 6.2 or later is needed"));
         }
         match error.split(' ').next() {

@@ -17,6 +17,7 @@ mod event;
 mod fault;
 mod fencing;
 mod hold;
+mod inspect;
 mod keeper;
 mod keys;
 mod ledger;
@@ -45,6 +46,7 @@ pub(crate) use acquire::{Acquire, KeepAlive};
 pub(crate) use agreement::{Agreement, Terms};
 pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
 pub(crate) use fault::{Fault, FaultKind};
+pub(crate) use inspect::{Seen, Standing};
 pub(crate) use keys::Keys;
 pub(crate) use session::{Epoch, LONGEST_SILENCE};
 

@@ -29,6 +29,9 @@ impl Coordinator {
                     }
                     self.vote_extension(now, round, node, hold::answer(&reply));
                 }
+                Some(round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. }) => {
+                    self.hear(now, round, node, &reply);
+                }
                 Some(round::Purpose::Release { .. }) | None => {}
             },
             Settled::Remaining(request, attempt, reply) => {
@@ -113,6 +116,9 @@ impl Coordinator {
                 self.vote_acquire(now, id, node, down);
             }
             round::Purpose::Extend { .. } => self.vote_extension(now, id, node, lost),
+            round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. } => {
+                self.hear_nothing(now, id, node, lost);
+            }
             round::Purpose::Release { .. } => {}
         }
     }
@@ -131,6 +137,11 @@ impl Coordinator {
             round::Purpose::Extend { .. } => {
                 outstanding.for_each(|node| round.report(node, silent.clone(), now));
                 self.judge_extension(now, id);
+            }
+            round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. } => {
+                outstanding.for_each(|node| round.hear(node, Err(silent.clone()), now));
+                self.judge_inspect(id);
+                self.judge_force_release(id);
             }
             // The release goes on, but nobody waits for it any more.
             round::Purpose::Release { .. } => {

@@ -3,7 +3,7 @@
 //! A round belongs to the coordinator, not to the caller's future. One that was won ends when every
 //! node has answered or the operation timeout has passed, however early its verdict came.
 
-use super::{AttemptId, RequestId};
+use super::{AttemptId, RequestId, Seen};
 use crate::quorum::{Extension, Instant, Tally};
 use crate::report::{Answer, NodeReport, Reason};
 use std::sync::Arc;
@@ -27,6 +27,15 @@ pub(super) enum Purpose {
         request: RequestId,
         tally: Tally,
     },
+    Inspect {
+        request: RequestId,
+        /// What each node says.
+        seen: Vec<Seen>,
+    },
+    ForceRelease {
+        request: RequestId,
+        tally: Tally,
+    },
 }
 
 impl Purpose {
@@ -34,7 +43,7 @@ impl Purpose {
     pub(super) const fn acquirer(&self) -> Option<RequestId> {
         match self {
             Self::Acquire { request, .. } => Some(*request),
-            Self::Extend { .. } | Self::Release { .. } => None,
+            _ => None,
         }
     }
 }
@@ -100,7 +109,7 @@ impl Round {
     pub(super) const fn attempt(&self) -> Option<AttemptId> {
         match self.purpose {
             Purpose::Acquire { attempt, .. } | Purpose::Extend { attempt, .. } => Some(attempt),
-            Purpose::Release { .. } => None,
+            _ => None,
         }
     }
 

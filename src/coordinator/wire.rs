@@ -23,6 +23,8 @@ const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end
 pub(crate) const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
 pub(crate) const EXTEND: &str = include_str!("scripts/extend.lua").trim_ascii_end();
 
+const INSPECT: &str = include_str!("scripts/inspect.lua").trim_ascii_end();
+
 /// Carries its source: it has to work in the handshake, whatever a script cache has forgotten.
 const AGREE: &str = include_str!("scripts/agree.lua").trim_ascii_end();
 
@@ -71,6 +73,10 @@ pub(crate) fn config_get(pattern: &str) -> Bytes {
 /// What this client goes by: see [`super::agreement`].
 pub(crate) fn agree(key: &str, numbers: &[u64], lists: &[String]) -> Bytes {
     pack(redis::cmd("EVAL").arg(AGREE).arg(1).arg(key).arg(numbers).arg(lists))
+}
+
+pub(crate) fn inspect(key: &str) -> Bytes {
+    pack(redis::cmd("EVAL").arg(INSPECT).arg(1).arg(key))
 }
 
 pub(crate) fn load(script: &str) -> Bytes {

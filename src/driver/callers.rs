@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use crate::coordinator::{
     Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Fault, Loss, NotExtended,
-    Release, RequestId,
+    Release, RequestId, Seen,
 };
 use crate::error::{
     AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
@@ -11,8 +11,9 @@ use crate::error::{
 use crate::guard::Released;
 use crate::held::Held;
 use crate::hold::Hold;
-use crate::quorum::Instant;
+use crate::quorum::{Instant, Membership};
 use crate::redlock::Redlock;
+use crate::report::NodeReport;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,12 @@ type Reply<T> = oneshot::Sender<T>;
 
 /// What a caller has won: the lock, which releases itself, and the ballot (zero if it is unfenced).
 pub(crate) type Won = (Held, u64);
+
+/// What every node said to an inspection, and by which membership it is judged.
+type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
+
+/// Whether a quorum does not hold that key any more, and what every node said.
+type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
 
 /// What handles and guards say to the driver.
 pub(crate) enum Message {
@@ -47,6 +54,17 @@ pub(crate) enum Message {
         reply: Option<Reply<Released>>,
     },
     Leave(AttemptId),
+    Inspect {
+        request: RequestId,
+        key: Arc<str>,
+        reply: Reply<Inspected>,
+    },
+    ForceRelease {
+        request: RequestId,
+        key: Arc<str>,
+        value: String,
+        reply: Reply<ForceReleased>,
+    },
     /// Dropped when the driver has ended.
     Shutdown(Reply<()>),
 }
@@ -62,6 +80,8 @@ pub(crate) struct Callers {
     acquirers: HashMap<RequestId, Acquirer>,
     extenders: HashMap<RequestId, Reply<Result<Instant, ExtendError>>>,
     releasers: HashMap<RequestId, Reply<Released>>,
+    inspectors: HashMap<RequestId, Reply<Inspected>>,
+    forcers: HashMap<RequestId, Reply<ForceReleased>>,
     /// Those that are not over.
     holds: HashMap<AttemptId, Arc<Hold>>,
     closers: Vec<Reply<()>>,
@@ -76,6 +96,8 @@ impl Callers {
             acquirers: HashMap::new(),
             extenders: HashMap::new(),
             releasers: HashMap::new(),
+            inspectors: HashMap::new(),
+            forcers: HashMap::new(),
             holds: HashMap::new(),
             closers: Vec::new(),
             closing: false,
@@ -86,6 +108,7 @@ impl Callers {
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn entries(&self) -> usize {
         let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
+        let requests = requests + self.inspectors.len() + self.forcers.len();
         requests + self.holds.len() + self.closers.len()
     }
 
@@ -126,6 +149,15 @@ impl Callers {
             Message::Leave(attempt) => {
                 self.holds.remove(&attempt);
                 machine.handle_leave(attempt);
+            }
+            Message::Inspect { .. } | Message::ForceRelease { .. } if self.closing => {}
+            Message::Inspect { request, key, reply } => {
+                self.inspectors.insert(request, reply);
+                machine.handle_inspect(now, request, &key);
+            }
+            Message::ForceRelease { request, key, value, reply } => {
+                self.forcers.insert(request, reply);
+                machine.handle_force_release(now, request, &key, value);
             }
             Message::Shutdown(reply) => {
                 self.closing = true;
@@ -183,6 +215,16 @@ impl Callers {
                 Event::Released { request, release } => {
                     if let Some(reply) = self.releasers.remove(&request) {
                         let _ = reply.send(released(release));
+                    }
+                }
+                Event::Inspected { request, nodes, membership } => {
+                    if let Some(reply) = self.inspectors.remove(&request) {
+                        let _ = reply.send((nodes, membership));
+                    }
+                }
+                Event::ForceReleased { request, result } => {
+                    if let Some(reply) = self.forcers.remove(&request) {
+                        let _ = reply.send(result);
                     }
                 }
                 Event::Lost { attempt, loss } => {

@@ -68,8 +68,7 @@ const REFUSALS: [(&str, &str); 8] = [
     ),
     (
         "-ERR unknown command `HELLO`, with args beginning with: `3`",
-        "rejected err unknown command `hello`, with args beginning with: `3`: redis 6.2 or later \
-         is needed",
+        "rejected err unknown command `hello`: redis 6.2 or later is needed",
     ),
     ("-LOADING Redis is loading the dataset in memory", "down loading redis is loading .."),
     ("ok", "rejected hello 3 was not answered as by a redis server"),

@@ -15,6 +15,7 @@ mod fenced;
 mod handover;
 mod handshake;
 mod healthy;
+mod inspect;
 mod keeper;
 mod ledger;
 mod loss;

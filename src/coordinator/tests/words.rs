@@ -1,6 +1,8 @@
 //! Commands and events as words, words as the replies of a master.
 
-use super::super::{AttemptId, Event, FailureKind, Loss, NotExtended, Release, wire};
+use super::super::{
+    AttemptId, Event, FailureKind, Loss, NotExtended, Release, Seen, Standing, wire,
+};
 use crate::report::NodeReport;
 use redis::Value;
 use std::collections::BTreeMap;
@@ -8,6 +10,7 @@ use std::time::Duration;
 
 const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
 const RELEASE_ALL: &str = include_str!("../scripts/release_all.lua").trim_ascii_end();
+const INSPECT: &str = include_str!("../scripts/inspect.lua").trim_ascii_end();
 const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
 
 /// Tokens by the order in which they were first seen: `#1`, `#2`.
@@ -26,6 +29,7 @@ impl Tokens {
         }
         scripts.push(("release", RELEASE.to_owned()));
         scripts.push(("release_all", RELEASE_ALL.to_owned()));
+        scripts.push(("inspect", INSPECT.to_owned()));
         scripts.push(("agree", AGREE.to_owned()));
         Self { seen: Vec::new(), scripts }
     }
@@ -98,10 +102,29 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
                 format!("release {} unconfirmed: {}", request.0, said(reports))
             }
         },
+        Event::Inspected { request, nodes, .. } => {
+            let told: Vec<String> = nodes.iter().map(|(_, one)| seen(one)).collect();
+            format!("inspected {}: {}", request.0, told.join(" | "))
+        }
+        Event::ForceReleased { request, result } => match result {
+            Ok(reports) => format!("forced {}: {}", request.0, said(reports)),
+            Err(reports) => format!("not forced {}: {}", request.0, said(reports)),
+        },
         Event::Lost { attempt, loss: why } => {
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
             format!("lost {}: {}", request.expect("a hold"), loss(why))
         }
+    }
+}
+
+fn seen(seen: &Seen) -> String {
+    match seen {
+        Ok(None) => "free".into(),
+        Ok(Some(Standing { value, remaining: Some(left) })) => {
+            format!("{value} for {}", span(*left))
+        }
+        Ok(Some(Standing { value, remaining: None })) => format!("{value} for ever"),
+        Err(answer) => answer.to_string(),
     }
 }
 
@@ -153,6 +176,11 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
             let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
             format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
+        }
+        // `stands 1500 who`: milliseconds, the value.
+        "stands" => {
+            let (left, value) = rest.split_once(' ').expect("a value");
+            format!("*2\r\n${}\r\n{value}\r\n:{left}\r\n", value.len()).into()
         }
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs.
         "disagrees" => {

@@ -1,0 +1,188 @@
+//! Looking at a lock that somebody holds, and taking it away from that holder.
+
+use super::round::{self, Round};
+use super::session::Purpose;
+use super::timers::Timer;
+use super::wire::{self, Claim};
+use super::{Coordinator, Event, RequestId, RoundId};
+use crate::quorum::{Instant, Tally, Verdict, Vote};
+use crate::report::{Answer, Cause, NodeReport, Reason};
+use redis::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What stands under a key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Standing {
+    /// The holder's token, and his label if he has one.
+    pub(crate) value: String,
+    /// How long it has yet to live; `None` if it does not expire.
+    pub(crate) remaining: Option<Duration>,
+}
+
+/// What one node says of a key.
+pub(crate) type Seen = Result<Option<Standing>, Answer>;
+
+impl Coordinator {
+    /// Asks every node what stands under `key`.
+    pub(crate) fn handle_inspect(&mut self, now: Instant, request: RequestId, key: &str) {
+        let seen = self.sessions.iter().map(|_| Err(Answer::Outstanding)).collect();
+        let command = wire::inspect(key);
+        let purpose = round::Purpose::Inspect { request, seen };
+        let round = self.ask_all(now, purpose, &command);
+        self.judge_inspect(round);
+    }
+
+    /// Deletes `key` wherever `value` stands under it, and nothing else.
+    pub(crate) fn handle_force_release(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        key: &str,
+        value: String,
+    ) {
+        let claim = Claim { keys: key.into(), token: value, life: Duration::ZERO, ballot: None };
+        let tally = Tally::new(self.settings.membership);
+        let purpose = round::Purpose::ForceRelease { request, tally };
+        let round = self.ask_all(now, purpose, &claim.release());
+        self.judge_force_release(round);
+    }
+
+    /// One command to every node that takes it; the others have answered with that.
+    fn ask_all(
+        &mut self,
+        now: Instant,
+        purpose: round::Purpose,
+        command: &bytes::Bytes,
+    ) -> RoundId {
+        let timeout = self.settings.operation_timeout;
+        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+        let id = RoundId(self.next_id());
+        for (node, session) in self.sessions.iter_mut().enumerate() {
+            match session.admits(command.len()) {
+                Ok(()) => session.push(Purpose::Vote(id), command),
+                Err(reason) => round.hear(node, Err(Answer::Refused(reason)), now),
+            }
+        }
+        self.timers.set(round.timeout_at, Timer::Round(id));
+        self.rounds.insert(id, round);
+        id
+    }
+
+    /// What a node says to an inspection or a forced release.
+    pub(super) fn hear(&mut self, now: Instant, id: RoundId, node: usize, reply: &Value) {
+        // It may have forgotten who holds the lock: what it says counts for nothing.
+        let warming = self.sessions[node].warming_up(now);
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let heard = match (&round.purpose, warming) {
+            (round::Purpose::Inspect { .. }, Some(remaining)) => {
+                Err(Answer::Refused(Reason::WarmingUp { remaining }))
+            }
+            (round::Purpose::Inspect { .. }, None) => seen(reply),
+            _ => Err(deleted(reply)),
+        };
+        round.hear(node, heard, now);
+        self.judge_inspect(id);
+        self.judge_force_release(id);
+    }
+
+    /// A node will not answer any more.
+    pub(super) fn hear_nothing(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
+        let Some(round) = self.rounds.get_mut(&id) else { return };
+        round.hear(node, Err(answer), now);
+        self.judge_inspect(id);
+        self.judge_force_release(id);
+    }
+
+    pub(super) fn judge_inspect(&mut self, id: RoundId) {
+        let is_inspection = |round: &Round| matches!(round.purpose, round::Purpose::Inspect { .. });
+        let complete =
+            self.rounds.get(&id).is_some_and(|one| one.is_complete() && is_inspection(one));
+        if !complete {
+            return;
+        }
+        let Some(round) = self.close_round(id) else { return };
+        if let round::Purpose::Inspect { request, seen } = round.purpose {
+            let names = self.sessions.iter().map(|session| session.name.clone());
+            let nodes = names.zip(seen).collect();
+            let membership = self.settings.membership;
+            self.events.push_back(Event::Inspected { request, nodes, membership });
+        }
+    }
+
+    pub(super) fn judge_force_release(&mut self, id: RoundId) {
+        let Some(round) = self.rounds.get(&id) else { return };
+        let round::Purpose::ForceRelease { request, tally } = &round.purpose else { return };
+        let request = *request;
+        let result = match tally.verdict() {
+            // Whoever is reached has the key deleted, though a quorum has answered.
+            Verdict::Pending => return,
+            Verdict::Won if !round.is_complete() => return,
+            Verdict::Won => Ok(self.reports(round)),
+            Verdict::Lost if !round.is_complete() => return,
+            Verdict::Lost => Err(self.reports(round)),
+        };
+        self.events.push_back(Event::ForceReleased { request, result });
+        self.close_round(id);
+    }
+
+    fn reports(&self, round: &Round) -> Vec<NodeReport> {
+        round.reports(self.sessions.iter().map(|session| &session.name))
+    }
+}
+
+impl Round {
+    /// Notes what a node says to an inspection or a forced release.
+    pub(super) fn hear(&mut self, node: usize, heard: Seen, now: Instant) {
+        let answer = match &heard {
+            Ok(None) => Answer::Vacant,
+            Ok(Some(_)) => Answer::Taken,
+            Err(answer) => answer.clone(),
+        };
+        let vote = match answer {
+            Answer::Deleted | Answer::Vacant => Vote::Granted,
+            _ => Vote::Unknown,
+        };
+        if !self.note(node, answer, now) {
+            return;
+        }
+        match &mut self.purpose {
+            round::Purpose::Inspect { seen, .. } => {
+                if let Some(slot) = seen.get_mut(node) {
+                    *slot = heard;
+                }
+            }
+            round::Purpose::ForceRelease { tally, .. } => _ = tally.record(node, vote),
+            _ => {}
+        }
+    }
+}
+
+fn seen(reply: &Value) -> Seen {
+    match reply {
+        Value::Nil => Ok(None),
+        Value::Array(parts) => match parts.as_slice() {
+            [value, Value::Int(left)] => {
+                let value = wire::text(value).unwrap_or("not a text").to_owned();
+                // -1: a key that never expires.
+                let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
+                Ok(Some(Standing { value, remaining }))
+            }
+            _ => Err(unknown(reply)),
+        },
+        other => Err(unknown(other)),
+    }
+}
+
+fn deleted(reply: &Value) -> Answer {
+    match reply {
+        Value::Int(0) => Answer::Vacant,
+        Value::Int(_) => Answer::Deleted,
+        other => unknown(other),
+    }
+}
+
+fn unknown(reply: &Value) -> Answer {
+    let error: Arc<str> = wire::unexpected(reply);
+    Answer::Unknown(Cause::Server(error))
+}

@@ -1,0 +1,355 @@
+//! Who holds a lock, for how long yet, and how it is taken away from that holder.
+
+use crate::coordinator::{Seen, Standing};
+use crate::driver::Message;
+use crate::error::{Closed, InspectError, Invalid};
+use crate::quorum::{Membership, NodeSet};
+use crate::redlock::Redlock;
+use crate::report::{Answer, NodeReport, round};
+use crate::resource::IntoResource;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+impl Redlock {
+    /// Asks every master what stands for `resource`: held or free, by whom, on which masters, and
+    /// for how long yet. Waits for all of them, at most for the operation timeout.
+    ///
+    /// It is what the masters said a moment ago: to do something that only one may do, acquire.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {
+    /// let inspection = redlock.inspect("orders:42").await?;
+    /// println!("{inspection}"); // "orders:42" is held by worker-7 for 8s yet: …
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`InspectError::Invalid`] for a resource that cannot be locked, [`InspectError::Closed`] after
+    /// a shutdown. Masters that say nothing are no error: see [`LockState::Unclear`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is changed.
+    pub async fn inspect(&self, resource: impl IntoResource) -> Result<Inspection, InspectError> {
+        let resource = resource.into_resource();
+        self.config().check_resource(&resource)?;
+        let key = self.config().key(&resource);
+        let (reply, answer) = oneshot::channel();
+        let request = self.next_request();
+        self.send(Message::Inspect { request, key: key.clone(), reply });
+        let (nodes, membership) = answer.await.map_err(|_| Closed::SHUT_DOWN)?;
+        Ok(Inspection::new(resource, key, nodes, membership))
+    }
+
+    /// Takes the lock away from the holder that `inspection` has found, and from nobody else: its
+    /// key is deleted, compared by its token, on every master. Whoever holds it now learns of it at
+    /// its next extension, at the latest at its deadline: **until then it goes on believing that it
+    /// holds the lock**. For a holder that is known to be dead, or that writes with a fencing token.
+    ///
+    /// `Ok` proves that a quorum of masters does not hold that holder's key any more, and carries
+    /// what every master said.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {
+    /// let inspection = redlock.inspect("orders:42").await?;
+    /// redlock.force_release(&inspection).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`InspectError::Invalid`]: the inspection has found no holder.
+    /// - [`InspectError::Unconfirmed`]: no quorum has answered in time. Masters that were reached have
+    ///   deleted the key; try again.
+    /// - [`InspectError::Closed`]: after a shutdown.
+    ///
+    /// # Cancel safety
+    ///
+    /// Once polled, it goes on without you.
+    pub async fn force_release(
+        &self,
+        inspection: &Inspection,
+    ) -> Result<Vec<NodeReport>, InspectError> {
+        let LockState::Held(holder) = &inspection.state else {
+            let problem =
+                format!("\"{}\" was held by nobody: inspect it again", inspection.resource);
+            return Err(Invalid::new("inspection", problem).into());
+        };
+        let (reply, answer) = oneshot::channel();
+        let (request, key) = (self.next_request(), inspection.key.clone());
+        self.send(Message::ForceRelease { request, key, value: holder.value.clone(), reply });
+        let result = answer.await.map_err(|_| Closed::SHUT_DOWN)?;
+        result.map_err(InspectError::Unconfirmed)
+    }
+}
+
+/// What the masters said of one lock, a moment ago.
+#[derive(Clone, Debug)]
+pub struct Inspection {
+    resource: Arc<str>,
+    key: Arc<str>,
+    state: LockState,
+    nodes: Vec<NodeInspection>,
+}
+
+/// What a quorum of masters says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LockState {
+    /// A quorum has the same holder's key.
+    Held(Holder),
+    /// A quorum has no key.
+    Free,
+    /// Neither: masters are down or warming up, or the lock is just being taken or given back.
+    Unclear,
+}
+
+/// Who holds a lock.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The token, and behind it the label.
+    value: String,
+    remaining: Option<Duration>,
+}
+
+/// What one master said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeInspection {
+    /// The master's address as configured, without credentials.
+    pub node: Arc<str>,
+    /// What stands there.
+    pub state: NodeState,
+}
+
+/// What stands on one master.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeState {
+    /// No key.
+    Free,
+    /// This holder's key; how long it has yet to live there.
+    Held(Holder),
+    /// It did not say, or what it says does not count yet.
+    Unknown(Answer),
+}
+
+impl Inspection {
+    pub(crate) fn new(
+        resource: Arc<str>,
+        key: Arc<str>,
+        seen: Vec<(Arc<str>, Seen)>,
+        membership: Membership,
+    ) -> Self {
+        let state = judge(&seen, membership);
+        let nodes = seen.into_iter().map(|(node, seen)| {
+            let state = match seen {
+                Ok(None) => NodeState::Free,
+                Ok(Some(Standing { value, remaining })) => {
+                    NodeState::Held(Holder { value, remaining })
+                }
+                Err(answer) => NodeState::Unknown(answer),
+            };
+            NodeInspection { node, state }
+        });
+        Self { resource, key, state, nodes: nodes.collect() }
+    }
+
+    /// What was inspected.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        &self.resource
+    }
+
+    /// What a quorum says.
+    #[must_use]
+    pub const fn state(&self) -> &LockState {
+        &self.state
+    }
+
+    /// Who holds it, if a quorum says so.
+    #[must_use]
+    pub const fn holder(&self) -> Option<&Holder> {
+        match &self.state {
+            LockState::Held(holder) => Some(holder),
+            LockState::Free | LockState::Unclear => None,
+        }
+    }
+
+    /// What each master said, in the order of the configuration.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeInspection] {
+        &self.nodes
+    }
+}
+
+impl Holder {
+    /// The label that the holder's [builder](crate::RedlockBuilder::label) was given; `None` if it
+    /// was given none, or is another kind of client.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        let (token, label) = self.value.split_once(':')?;
+        let is_ours = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_ours.then_some(label)
+    }
+
+    /// How long the key has yet to live: by quorum, how long until no quorum has it any more, if
+    /// nobody extends it. The holder's own deadline comes before that. `None` if it never expires:
+    /// a foreign key, or an operator's.
+    #[must_use]
+    pub const fn remaining(&self) -> Option<Duration> {
+        self.remaining
+    }
+
+    /// Whether both are the same acquisition.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+/// A token is nobody's business: with it, the lock could be released.
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Holder")
+            .field("label", &self.label())
+            .field("remaining", &self.remaining)
+            .finish_non_exhaustive()
+    }
+}
+
+fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockState {
+    let nodes = |wanted: &dyn Fn(&Seen) -> bool| -> NodeSet {
+        let all = seen.iter().enumerate();
+        all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
+    };
+    if membership.is_quorum(nodes(&|seen| matches!(seen, Ok(None)))) {
+        return LockState::Free;
+    }
+    let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
+    let holds = |standing: &Standing, seen: &Seen| matches!(seen, Ok(Some(one)) if one.value == standing.value);
+    let held = values
+        .map(|standing| (standing, nodes(&|seen| holds(standing, seen))))
+        .find(|(_, on)| membership.is_quorum(*on));
+    held.map_or(LockState::Unclear, |(standing, on)| {
+        let value = standing.value.clone();
+        LockState::Held(Holder { value, remaining: until_no_quorum(seen, membership, on) })
+    })
+}
+
+/// When those of `on` that are left are no quorum any more.
+fn until_no_quorum(
+    seen: &[(Arc<str>, Seen)],
+    membership: Membership,
+    mut on: NodeSet,
+) -> Option<Duration> {
+    let life =
+        |node: usize| seen.get(node).and_then(|(_, seen)| seen.as_ref().ok()?.as_ref()?.remaining);
+    let mut expiries: Vec<_> =
+        on.iter().filter_map(|node| life(node).map(|left| (left, node))).collect();
+    expiries.sort_unstable();
+    expiries.into_iter().find_map(|(left, node)| {
+        on.remove(node);
+        (!membership.is_quorum(on)).then_some(left)
+    })
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" is ", self.resource)?;
+        match &self.state {
+            LockState::Held(holder) => holder.fmt(f)?,
+            LockState::Free => f.write_str("free")?,
+            LockState::Unclear => f.write_str("neither held nor free by quorum")?,
+        }
+        for (place, NodeInspection { node, state }) in self.nodes.iter().enumerate() {
+            write!(f, "{}{node} ", if place == 0 { ": " } else { "; " })?;
+            match state {
+                NodeState::Free => f.write_str("free")?,
+                NodeState::Held(holder) => holder.fmt(f)?,
+                NodeState::Unknown(answer) => answer.fmt(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.label() {
+            Some(label) => write!(f, "held by {label}")?,
+            None => f.write_str("held")?,
+        }
+        match self.remaining {
+            Some(left) => write!(f, " for {} yet", humantime::format_duration(round(left))),
+            None => f.write_str(" without an end"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(lives: &[Option<(&str, Option<u64>)>]) -> Vec<(Arc<str>, Seen)> {
+        let one = |(node, life): (usize, &Option<(&str, Option<u64>)>)| {
+            let standing = life.map(|(value, millis)| Standing {
+                value: value.to_owned(),
+                remaining: millis.map(Duration::from_millis),
+            });
+            (Arc::from(format!("n{node}")), Ok(standing))
+        };
+        lives.iter().enumerate().map(one).collect()
+    }
+
+    fn state(lives: &[Option<(&str, Option<u64>)>]) -> LockState {
+        judge(&seen(lives), Membership::of(lives.len()).unwrap())
+    }
+
+    fn held(value: &str, remaining: Option<u64>) -> LockState {
+        let remaining = remaining.map(Duration::from_millis);
+        LockState::Held(Holder { value: value.to_owned(), remaining })
+    }
+
+    #[test]
+    fn a_quorum_with_the_same_value_holds_it_until_it_is_none() {
+        let (a, b) = (|millis| Some(("a", Some(millis))), |millis| Some(("b", Some(millis))));
+        for (lives, expected) in [
+            (vec![None, None, a(5)], LockState::Free),
+            (vec![a(9), a(5), a(7)], held("a", Some(7))),
+            (vec![a(9), a(5), None], held("a", Some(5))),
+            (vec![a(9), b(5), None], LockState::Unclear),
+            (vec![b(9), a(5), a(3)], held("a", Some(3))),
+            (vec![a(1), a(2), None, None], LockState::Unclear),
+            (vec![Some(("a", None)), Some(("a", None)), a(4)], held("a", None)),
+            (vec![Some(("a", None)), a(2), a(4)], held("a", Some(4))),
+        ] {
+            assert_eq!(state(&lives), expected, "{lives:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_looks_like_a_token_of_ours_has_a_label() {
+        let label = |value: &str| {
+            let holder = Holder { value: value.to_owned(), remaining: None };
+            holder.label().map(str::to_owned)
+        };
+        let token = "0123456789abcdef0123456789abcdef";
+        assert_eq!(label(&format!("{token}:worker:7")).as_deref(), Some("worker:7"));
+        assert_eq!((label(token), label("host:7"), label("")), (None, None, None));
+    }
+
+    #[test]
+    fn it_is_told_in_one_line_and_keeps_the_token_to_itself() {
+        let token = "0123456789abcdef0123456789abcdef:me";
+        let seen = seen(&[Some((token, Some(8_000))), Some((token, Some(7_000))), None]);
+        let inspection = Inspection::new("r".into(), "r".into(), seen, Membership::of(3).unwrap());
+        let told = "\"r\" is held by me for 7s yet: n0 held by me for 8s yet; \
+                    n1 held by me for 7s yet; n2 free";
+        assert_eq!(inspection.to_string(), told);
+        assert!(!format!("{inspection:?}").contains("0123"));
+    }
+}
