@@ -23,7 +23,7 @@ mod inspect;
 pub use connect::{ConnectError, Disagreement, Unfit};
 pub use inspect::InspectError;
 
-use crate::report::{Answer, NodeReport, Reason, round};
+use crate::report::{Answer, NodeReport, Quorum, Reason, round};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,6 +107,7 @@ pub struct Contended {
     pub attempts: u32,
     /// What every master said to the last attempt.
     pub nodes: Vec<NodeReport>,
+    pub(crate) quorum: Quorum,
 }
 
 /// Too few masters could vote in time for anybody to win.
@@ -121,6 +122,8 @@ pub struct NoQuorum {
     pub attempts: u32,
     /// What every master said to the last attempt.
     pub nodes: Vec<NodeReport>,
+    /// `None`: won in time, and picked up late.
+    pub(crate) quorum: Option<Quorum>,
 }
 
 /// Too few masters could vote because something that all must have in common is not.
@@ -151,14 +154,13 @@ impl NoQuorum {
     /// Whether a quorum did grant, but so late that no validity was left.
     #[must_use]
     pub fn is_too_late(&self) -> bool {
-        // Picked up late, it comes without reports: the round itself was won in time.
-        self.nodes.is_empty() || granted(&self.nodes) >= quorum(&self.nodes)
+        self.quorum.is_none_or(|quorum| quorum.is_met(&self.nodes, &Answer::Granted))
     }
 
     /// Won, but the caller's task came to pick it up only after the deadline. What the masters
     /// said is gone with the guard.
     pub(crate) const fn picked_up_late(resource: Arc<str>, waited: Duration) -> Self {
-        Self { resource, waited, attempts: 1, nodes: Vec::new() }
+        Self { resource, waited, attempts: 1, nodes: Vec::new(), quorum: None }
     }
 }
 
@@ -173,7 +175,7 @@ impl fmt::Display for Contended {
             holders,
             self.nodes.len(),
             granted(&self.nodes),
-            quorum(&self.nodes),
+            self.quorum,
         )?;
         tail(f, self.waited, self.attempts, &self.nodes)
     }
@@ -181,7 +183,7 @@ impl fmt::Display for Contended {
 
 impl fmt::Display for NoQuorum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.nodes.is_empty() {
+        let Some(quorum) = self.quorum else {
             let waited = humantime::format_duration(round(self.waited));
             let resource = &self.resource;
             return write!(
@@ -189,17 +191,16 @@ impl fmt::Display for NoQuorum {
                 "\"{resource}\" was won, but nobody picked it up before its deadline (after {waited}): \
                  is the task that waits for it held up?"
             );
-        }
+        };
         if self.is_too_late() {
             write!(f, "\"{}\" was granted too late to be of use", self.resource)?;
         } else {
             write!(
                 f,
-                "no quorum for \"{}\": {} of {} masters granted, {} needed",
+                "no quorum for \"{}\": {} of {} masters granted, {quorum} needed",
                 self.resource,
                 granted(&self.nodes),
                 self.nodes.len(),
-                quorum(&self.nodes),
             )?;
         }
         tail(f, self.waited, self.attempts, &self.nodes)
@@ -211,10 +212,6 @@ impl std::error::Error for NoQuorum {}
 
 fn granted(nodes: &[NodeReport]) -> usize {
     nodes.iter().filter(|node| node.answer == Answer::Granted).count()
-}
-
-const fn quorum(nodes: &[NodeReport]) -> usize {
-    nodes.len() / 2 + 1
 }
 
 fn tail(
@@ -358,6 +355,7 @@ pub struct Unextended {
     pub resource: Arc<str>,
     /// What every master said.
     pub nodes: Vec<NodeReport>,
+    pub(crate) quorum: Quorum,
 }
 
 impl fmt::Display for Unextended {
@@ -368,7 +366,7 @@ impl fmt::Display for Unextended {
             "\"{}\" was not extended, its deadline stands: {held} of {} masters confirmed, {} needed",
             self.resource,
             self.nodes.len(),
-            quorum(&self.nodes),
+            self.quorum,
         )?;
         list(f, &self.nodes)
     }

@@ -11,6 +11,7 @@
 //! }
 //! ```
 
+use crate::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -182,6 +183,42 @@ impl fmt::Display for NodeReport {
             | Answer::Outstanding => Ok(()),
             _ => write!(f, " after {}", humantime::format_duration(round(self.latency))),
         }
+    }
+}
+
+/// How many masters are enough: more than half of a list, of each list where there are two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quorum(Membership);
+
+impl Quorum {
+    pub(crate) const fn new(membership: Membership) -> Self {
+        Self(membership)
+    }
+
+    /// Whether those that said `answer` are enough.
+    pub(crate) fn is_met(self, nodes: &[NodeReport], answer: &Answer) -> bool {
+        let said = |(place, node): (usize, &NodeReport)| (node.answer == *answer).then_some(place);
+        self.0.is_quorum(nodes.iter().enumerate().filter_map(said).collect())
+    }
+}
+
+impl fmt::Display for Quorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = |list: NodeSet| (list.majority(), list.len());
+        let (needed, of) = most(self.0.list());
+        match self.0.also().map(most) {
+            None => needed.fmt(f),
+            Some((also, of_old)) => {
+                write!(f, "{needed} of the {of} new and {also} of the {of_old} old")
+            }
+        }
+    }
+}
+
+/// As it prints: the places of the masters would only be noise in an error's `Debug`.
+impl fmt::Debug for Quorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -257,7 +257,7 @@ impl Coordinator {
                 Answer::Outstanding => round.life(node),
                 _ => None,
             };
-            free_in.into_iter().for_each(|left| acquisition.learn(left));
+            free_in.into_iter().for_each(|left| acquisition.learn(node, left));
         }
         // A quorum that granted too late was refused by nobody.
         let kind = match apart {
@@ -314,7 +314,7 @@ impl Coordinator {
             }
             // Of a node that was not waited for.
             Phase::Waiting { failed, .. } if *failed == attempt => {
-                acquisition.learn(left);
+                acquisition.learn(node, left);
                 if let Some((old, new)) = acquisition.shorten(&self.settings) {
                     self.timers.cancel(old, Timer::Attempt(request));
                     self.timers.set(new, Timer::Attempt(request));

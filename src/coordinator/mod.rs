@@ -33,6 +33,7 @@ mod tests;
 
 use crate::address::Login;
 use crate::quorum::{Backoff, Ballots, Drift, Instant, Membership, Window};
+use crate::report::Quorum;
 use attempt::Attempt;
 use queue::Acquisition;
 use round::{Asker, Round};
@@ -303,6 +304,11 @@ impl Coordinator {
     pub(crate) fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
         requests + usize::from(self.timers.next_at().is_some())
+    }
+
+    /// For errors: how many are enough.
+    pub(crate) const fn quorum(&self) -> Quorum {
+        Quorum::new(self.settings.membership)
     }
 
     /// The nodes without a session, and why.

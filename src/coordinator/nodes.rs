@@ -78,7 +78,11 @@ impl Coordinator {
             let theirs = one.identity()?.run_id.as_ref()?;
             (other != node && theirs == run_id).then_some(&one.name)
         })?;
-        Some(Fault::unfit(format!("the same server as {twin}: each master counts once")))
+        let alike = match self.settings.membership.also() {
+            Some(_) => ", and one that is in both lists is spelled alike in both",
+            None => "",
+        };
+        Some(Fault::unfit(format!("the same server as {twin}: each master counts once{alike}")))
     }
 
     pub(super) fn break_session(&mut self, now: Instant, node: usize, fault: Fault) {

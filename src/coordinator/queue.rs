@@ -17,8 +17,8 @@ pub(super) struct Acquisition {
     pub(super) attempts: u32,
     pub(super) phase: Phase,
     /// How long those that refused the latest attempt said that it will be; zero for a node that
-    /// granted it and has it back.
-    remaining: Vec<Duration>,
+    /// granted it and has it back. By node.
+    remaining: Vec<(usize, Duration)>,
     /// What nodes have told of their clocks, to a fenced acquire.
     pub(super) clocks: Clocks,
     /// A further attempt was made because what was wrong was our own, and is mended.
@@ -72,9 +72,9 @@ impl Acquisition {
         self.phase = Phase::Trying { round, attempt };
     }
 
-    /// A node will have the resource free after `remaining`.
-    pub(super) fn learn(&mut self, remaining: Duration) {
-        self.remaining.push(remaining);
+    /// `node` will have the resource free after `remaining`.
+    pub(super) fn learn(&mut self, node: usize, remaining: Duration) {
+        self.remaining.push((node, remaining));
     }
 
     /// The latest attempt has failed: waits for the next one.
@@ -96,8 +96,7 @@ impl Acquisition {
     /// Never longer than until a quorum may be free; jittered also when it is free by now, or
     /// contenders would collide in step.
     fn delay(&mut self, settings: &Settings, random: u64) -> Duration {
-        let quorum = settings.membership.quorum();
-        let ceiling = backoff::earliest_quorum(&mut self.remaining, quorum);
+        let ceiling = backoff::earliest_quorum(settings.membership, &mut self.remaining);
         let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
         settings.backoff.delay(self.attempts.saturating_sub(1), ceiling, random)
     }

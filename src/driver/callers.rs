@@ -13,7 +13,7 @@ use crate::held::Held;
 use crate::hold::Hold;
 use crate::quorum::{Instant, Membership};
 use crate::redlock::Redlock;
-use crate::report::NodeReport;
+use crate::report::{NodeReport, Quorum};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -200,7 +200,8 @@ impl Callers {
                 }
                 Event::NotAcquired { request, failure, waited } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
-                        let error = not_acquired(acquirer.resource, failure, waited);
+                        let error =
+                            not_acquired(acquirer.resource, failure, waited, machine.quorum());
                         let _ = acquirer.reply.send(Err(error));
                     }
                 }
@@ -284,7 +285,8 @@ impl Callers {
             Err(NotExtended::Lost) => return,
             Err(NotExtended::Unconfirmed(nodes)) => {
                 let resource = hold.resource.clone();
-                Err(ExtendError::Unextended(Unextended { resource, nodes }))
+                let quorum = machine.quorum();
+                Err(ExtendError::Unextended(Unextended { resource, nodes, quorum }))
             }
         };
         if let Some(reply) = reply {
@@ -300,14 +302,20 @@ impl Callers {
     }
 }
 
-fn not_acquired(resource: Arc<str>, failure: Failure, waited: Duration) -> AcquireError {
+fn not_acquired(
+    resource: Arc<str>,
+    failure: Failure,
+    waited: Duration,
+    quorum: Quorum,
+) -> AcquireError {
     let Failure { kind, reports: nodes, attempts } = failure;
     match kind {
         FailureKind::Contended => {
-            AcquireError::Contended(Contended { resource, waited, attempts, nodes })
+            AcquireError::Contended(Contended { resource, waited, attempts, nodes, quorum })
         }
         FailureKind::NoQuorum => {
-            AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes })
+            let quorum = Some(quorum);
+            AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
         }
         FailureKind::Disagreement(cause) => {
             AcquireError::Disagreement(Disagreed { resource, waited, attempts, cause, nodes })

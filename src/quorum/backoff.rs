@@ -1,6 +1,7 @@
 //! How long to wait before the next attempt, given a random number.
 
 use super::instant::nanos;
+use super::{Membership, NodeSet};
 use std::time::Duration;
 
 /// Full jitter over a window that doubles with each attempt, up to a cap.
@@ -25,9 +26,16 @@ impl Backoff {
     }
 }
 
-/// The earliest time at which `quorum` masters may be free again: the quorum-th smallest of the
-/// remaining lives that they reported. `None` while fewer than that are known.
-pub(crate) fn earliest_quorum(remaining: &mut [Duration], quorum: usize) -> Option<Duration> {
-    remaining.sort_unstable();
-    remaining.get(quorum.checked_sub(1)?).copied()
+/// The earliest time at which a quorum may be free again, by what each master has told of how long
+/// it will be. `None` while those that have told are no quorum.
+pub(crate) fn earliest_quorum(
+    membership: Membership,
+    free_in: &mut [(usize, Duration)],
+) -> Option<Duration> {
+    free_in.sort_unstable_by_key(|(_, wait)| *wait);
+    let mut free = NodeSet::EMPTY;
+    free_in.iter().find_map(|&(node, wait)| {
+        free.insert(node);
+        membership.is_quorum(free).then_some(wait)
+    })
 }

@@ -45,6 +45,15 @@ impl NodeSet {
         Self(self.0 & !other.0)
     }
 
+    /// How many of this list are more than half of it.
+    pub(crate) const fn majority(self) -> usize {
+        self.len() / 2 + 1
+    }
+
+    const fn holds_majority(self, list: Self) -> bool {
+        self.intersection(list).len() >= list.majority()
+    }
+
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -68,31 +77,66 @@ impl FromIterator<usize> for NodeSet {
     }
 }
 
-/// The masters as configured. Their number never shrinks to those that are up.
+/// The masters as configured: one list, or two while one takes over from the other. Their number
+/// never shrinks to those that are up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Membership {
-    members: NodeSet,
+    list: NodeSet,
+    /// The list that has to agree as well. A master that is in both has one place.
+    also: Option<NodeSet>,
 }
 
 impl Membership {
-    /// `count` masters, or `None` for none at all (zero masters would grant everything) and for
-    /// more than [`NodeSet::CAPACITY`].
+    /// One list of `count` masters, or `None` for none at all (zero masters would grant everything)
+    /// and for more than [`NodeSet::CAPACITY`].
     pub(crate) fn of(count: usize) -> Option<Self> {
-        (1..=NodeSet::CAPACITY).contains(&count).then(|| Self { members: NodeSet::first(count) })
+        let some = (1..=NodeSet::CAPACITY).contains(&count);
+        some.then(|| Self { list: NodeSet::first(count), also: None })
     }
 
-    /// `N/2 + 1`: any two quorums of the same membership share a master.
-    pub(crate) const fn quorum(self) -> usize {
-        self.members.len() / 2 + 1
+    /// Two lists that must both agree, or `None` if one of them is empty.
+    ///
+    /// Each is judged by itself: a majority of all masters together can be apart from a majority
+    /// of either list ({1,2} and {3,4,5}, of {1,2,3} beside {3,4,5}).
+    pub(crate) fn joint(list: NodeSet, also: NodeSet) -> Option<Self> {
+        let filled = list != NodeSet::EMPTY && also != NodeSet::EMPTY;
+        filled.then_some(Self { list, also: Some(also) })
     }
 
-    /// Whether these masters are a quorum.
+    pub(crate) const fn list(self) -> NodeSet {
+        self.list
+    }
+
+    /// The second list, if there is one.
+    pub(crate) const fn also(self) -> Option<NodeSet> {
+        self.also
+    }
+
+    /// Whether these masters are a quorum: a majority of each list. Any two quorums of memberships
+    /// that have a list in common share a master of it.
     pub(crate) const fn is_quorum(self, nodes: NodeSet) -> bool {
-        nodes.intersection(self.members).len() >= self.quorum()
+        nodes.holds_majority(self.list)
+            && match self.also {
+                Some(also) => nodes.holds_majority(also),
+                None => true,
+            }
     }
 
     /// Whether a quorum can still come together without these masters.
     pub(crate) const fn can_spare(self, nodes: NodeSet) -> bool {
-        self.is_quorum(self.members.difference(nodes))
+        let members = match self.also {
+            Some(also) => self.list.union(also),
+            None => self.list,
+        };
+        self.is_quorum(members.difference(nodes))
+    }
+
+    /// A letter for each master: `b` is in both lists, `n` in the first alone, `o` in the second
+    /// alone; `n` throughout is one list.
+    #[cfg(test)]
+    pub(crate) fn pictured(lists: &str) -> Self {
+        let places = |letters: [char; 2]| lists.match_indices(letters).map(|(at, _)| at).collect();
+        let joint = Self::joint(places(['b', 'n']), places(['b', 'o']));
+        joint.or(Self::of(lists.len())).unwrap_or_else(|| panic!("{lists} are no lists"))
     }
 }

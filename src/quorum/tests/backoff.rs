@@ -1,8 +1,9 @@
 //! How long to wait, for every random number.
 
-use super::super::Backoff;
 use super::super::backoff::earliest_quorum;
-use super::{cases, ms};
+use super::super::{Backoff, Membership, NodeSet};
+use super::membership::set;
+use super::{cases, masters, ms};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -24,19 +25,29 @@ const WINDOWS: [(u32, u64); 12] = [
     (u32::MAX, 250),
 ];
 
-/// What the masters that refused said is left, in milliseconds; the quorum; the earliest retry.
-const EARLIEST: [(&[u64], usize, Option<u64>); 11] = [
-    (&[], 1, None),
-    (&[7], 1, Some(7)),
-    (&[7], 0, None),
-    (&[10, 20], 3, None),
-    (&[30, 10, 20], 2, Some(20)),
-    (&[30, 10, 20], 3, Some(30)),
-    (&[0, 0, 900], 2, Some(0)),
-    (&[900, 0, 0, 900, 900], 3, Some(900)),
-    (&[5, 4, 3, 2, 1], 3, Some(3)),
-    (&[9, 9, 9, 9, 9], 3, Some(9)),
-    (&[1, 2, 3, 4, u64::MAX], 5, Some(u64::MAX)),
+/// The lists (`b` in both, `n` and `o` in one alone); what masters, counted from 1, said is left,
+/// in milliseconds; the earliest retry.
+const EARLIEST: [(&str, &[(usize, u64)], Option<u64>); 18] = [
+    ("n", &[], None),
+    ("n", &[(1, 7)], Some(7)),
+    ("nnnnn", &[(1, 10), (2, 20)], None),
+    ("nnn", &[(1, 30), (2, 10), (3, 20)], Some(20)),
+    ("nnnnn", &[(5, 30), (3, 10), (1, 20)], Some(30)),
+    ("nnn", &[(1, 0), (2, 0), (3, 900)], Some(0)),
+    ("nnnnn", &[(1, 900), (2, 0), (3, 0), (4, 900), (5, 900)], Some(900)),
+    ("nnnnn", &[(1, 5), (2, 4), (3, 3), (4, 2), (5, 1)], Some(3)),
+    ("nnnn", &[(1, 1), (2, 2), (3, u64::MAX)], Some(u64::MAX)),
+    // What one master says twice is not what two say; a stranger's word is nothing.
+    ("nnn", &[(1, 1), (1, 2)], None),
+    ("nnn", &[(1, 1), (1, 2), (2, 3)], Some(3)),
+    ("nnn", &[(1, 1), (4, 2)], None),
+    // Two lists: the later of the two.
+    ("bbno", &[(1, 10), (2, 20)], Some(20)),
+    ("bbno", &[(1, 10), (3, 20)], None),
+    ("bbno", &[(1, 10), (3, 20), (4, 30)], Some(30)),
+    ("nnboo", &[(1, 1), (2, 2), (4, 3), (5, 4)], Some(4)),
+    ("nnboo", &[(1, 1), (2, 2), (3, 3)], None),
+    ("nnbboo", &[(5, 8), (6, 9), (3, 1), (1, 2), (2, 3)], Some(9)),
 ];
 
 #[test]
@@ -69,10 +80,10 @@ fn the_widest_settings_do_not_overflow() {
 
 #[test]
 fn a_retry_makes_sense_when_a_quorum_may_be_free() {
-    for (left, quorum, expected) in EARLIEST {
-        let mut remaining: Vec<Duration> = left.iter().copied().map(ms).collect();
-        let said = earliest_quorum(&mut remaining, quorum);
-        assert_eq!(said, expected.map(ms), "{left:?}, quorum {quorum}");
+    for (lists, left, expected) in EARLIEST {
+        let mut left: Vec<_> = left.iter().map(|&(node, left)| (node - 1, ms(left))).collect();
+        let said = earliest_quorum(Membership::pictured(lists), &mut left);
+        assert_eq!(said, expected.map(ms), "{lists}: {left:?}");
     }
 }
 
@@ -111,17 +122,24 @@ proptest! {
 
     #[test]
     fn before_the_earliest_retry_fewer_than_a_quorum_are_free(
-        left in prop::collection::vec(0..50_u64, 0..9), quorum in 1..9_usize,
+        left in prop::collection::vec((0..9_usize, 0..50_u64), 0..9),
+        count in 1..9_usize, joint: bool, list in 1..256_u32, also in 1..256_u32,
     ) {
-        let mut remaining: Vec<Duration> = left.iter().copied().map(ms).collect();
-        let free = |by: Duration| left.iter().filter(|&&left| ms(left) <= by).count();
-        match earliest_quorum(&mut remaining, quorum) {
+        let membership = match Membership::joint(set(list), set(also)) {
+            Some(two) if joint => two,
+            _ => masters(count),
+        };
+        let left: Vec<_> = left.into_iter().map(|(node, left)| (node, ms(left))).collect();
+        let free = |by: Duration| -> NodeSet {
+            left.iter().filter(|(_, left)| *left <= by).map(|(node, _)| *node).collect()
+        };
+        match earliest_quorum(membership, &mut left.clone()) {
             Some(earliest) => {
-                prop_assert!(free(earliest) >= quorum);
+                prop_assert!(membership.is_quorum(free(earliest)));
                 let before = earliest.checked_sub(Duration::from_nanos(1));
-                prop_assert!(before.is_none_or(|before| free(before) < quorum));
+                prop_assert!(before.is_none_or(|before| !membership.is_quorum(free(before))));
             }
-            None => prop_assert!(left.len() < quorum),
+            None => prop_assert!(!membership.is_quorum(free(Duration::MAX))),
         }
     }
 }

@@ -58,7 +58,7 @@ impl Watched {
     /// when the lock is lost.
     fn check(&self, deadline: Instant, now: Instant) -> Result<Option<Instant>, TestCaseError> {
         let heard = &self.heard;
-        let quorum = masters(heard.0.len()).quorum();
+        let quorum = masters(heard.0.len()).list().majority();
         match self.round.progress(deadline, now, self.drift) {
             Progress::Extended(moved) => {
                 prop_assert!(now < deadline, "{heard}: extended at or after the deadline");

@@ -17,12 +17,12 @@ const QUORUMS: [(usize, usize, usize); 9] = [
 ];
 
 /// The set whose members are the one-bits of `bits`.
-fn set(bits: u32) -> NodeSet {
+pub(super) fn set(bits: u32) -> NodeSet {
     (0..32).filter(|node| bits >> node & 1 == 1).collect()
 }
 
 /// Every set of `count` masters, as bits.
-fn sets(count: usize) -> std::ops::Range<u32> {
+pub(super) fn sets(count: usize) -> std::ops::Range<u32> {
     0..1 << count
 }
 
@@ -30,7 +30,7 @@ fn sets(count: usize) -> std::ops::Range<u32> {
 fn a_quorum_is_more_than_half() {
     for (count, quorum, spare) in QUORUMS {
         let membership = masters(count);
-        assert_eq!(membership.quorum(), quorum, "quorum of {count}");
+        assert_eq!(membership.list().majority(), quorum, "quorum of {count}");
         for bits in sets(count) {
             let (size, nodes) = (bits.count_ones() as usize, set(bits));
             let picture = format!("{bits:0count$b}, quorum {quorum}");
@@ -72,7 +72,7 @@ fn no_master_and_more_than_64_are_refused() {
     assert_eq!(Membership::of(0), None);
     assert_eq!(Membership::of(65), None);
     assert_eq!(Membership::of(usize::MAX), None);
-    assert_eq!(masters(64).quorum(), 33);
+    assert_eq!(masters(64).list().majority(), 33);
     assert!(masters(64).is_quorum((31..64).collect()), "the last place counts");
     assert!(!masters(64).is_quorum((32..64).collect()));
 }

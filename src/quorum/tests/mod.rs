@@ -11,6 +11,8 @@ mod drift;
 mod extension;
 mod extension_orders;
 mod extension_rounds;
+mod joint;
+mod joint_rounds;
 mod membership;
 mod permutations;
 mod standing;
