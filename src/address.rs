@@ -34,7 +34,7 @@ pub(crate) struct Address {
 }
 
 /// Who we are at a master, and in which of its databases.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Login {
     pub(crate) username: Option<String>,
     pub(crate) password: Option<String>,

@@ -1,6 +1,6 @@
 //! How a `Redlock` is set up.
 
-use crate::address::{self, Address, TlsConfig};
+use crate::address::TlsConfig;
 use crate::config::Config;
 use crate::coordinator::{Coordinator, Random, RestartGuard};
 use crate::driver::clock::Clock;
@@ -8,10 +8,11 @@ use crate::driver::dial::{BoxStream, Transport};
 use crate::driver::random::OsRandom;
 use crate::driver::{Callers, Driver};
 use crate::error::{Closed, ConnectError, Invalid};
+use crate::lists::{Lists, Named};
 use crate::preflight::{self, Preflight};
-use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window};
+use crate::quorum::{Backoff, Drift, Window};
 use crate::redlock::{Ended, Redlock};
-use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
+use redis::IntoConnectionInfo;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -42,15 +43,9 @@ use tokio::sync::{mpsc, oneshot};
 /// ```
 #[must_use = "nothing is connected before `connect`"]
 pub struct RedlockBuilder {
-    nodes: Vec<Node>,
+    lists: Lists,
     tls: Option<TlsConfig>,
     config: Config,
-}
-
-struct Node {
-    /// As it was written, for an error; not kept where it may hold credentials and parses.
-    info: Result<ConnectionInfo, String>,
-    transport: Option<Transport>,
 }
 
 /// What comes of the first try to connect to every node.
@@ -58,7 +53,7 @@ pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 impl RedlockBuilder {
     pub(crate) fn new() -> Self {
-        Self { nodes: Vec::new(), tls: None, config: Config::default() }
+        Self { lists: Lists::default(), tls: None, config: Config::default() }
     }
 
     /// Adds the masters: independent of each other, none a replica of another. Five survive the
@@ -77,8 +72,7 @@ impl RedlockBuilder {
 
     /// Adds one master, as [`nodes`](Self::nodes) does.
     pub fn node(mut self, address: impl IntoConnectionInfo) -> Self {
-        let info = parsed(address.into_connection_info());
-        self.nodes.push(Node { info, transport: None });
+        self.lists.nodes.push(Named::new(address, None));
         self
     }
 
@@ -101,12 +95,57 @@ impl RedlockBuilder {
         F: Future<Output = io::Result<S>> + Send + 'static,
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let info = parsed(address.into_connection_info());
-        let transport = Transport::Custom(Arc::new(move || {
-            let dialing = dial();
-            Box::pin(async move { Ok(Box::new(dialing.await?) as BoxStream) })
-        }));
-        self.nodes.push(Node { info, transport: Some(transport) });
+        self.lists.nodes.push(Named::new(address, Some(custom(dial))));
+        self
+    }
+
+    /// Adds the masters of a second list, for the time in which one list takes over from another:
+    /// `.nodes(new).also(old)`. Addresses are taken as [`nodes`](Self::nodes) takes them.
+    ///
+    /// A lock then needs both: a quorum of each list to be won and to be extended, and it is lost
+    /// once one of them is out of reach. Two clients exclude each other as long as they have a list
+    /// in common; two clients with two lists may both win, even if a single master was exchanged.
+    /// `docs/replacing-a-master.md` in the repository has the change step by step.
+    ///
+    /// A master that is in both lists is written alike in both, credentials and database included.
+    /// It is connected to and asked once, in the way that `nodes` says. An empty list changes
+    /// nothing, so a program can always pass what its configuration has.
+    ///
+    /// ```
+    /// use quorumlock::Redlock;
+    ///
+    /// // 10.0.0.3 goes, 10.0.0.4 comes.
+    /// let builder = Redlock::builder()
+    ///     .nodes(["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.4"])
+    ///     .also(["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"]);
+    /// ```
+    pub fn also<I>(mut self, addresses: I) -> Self
+    where
+        I: IntoIterator<Item: IntoConnectionInfo>,
+    {
+        self.lists.also.extend(addresses.into_iter().map(|address| Named::new(address, None)));
+        self
+    }
+
+    /// Adds one master to the second list, as [`also`](Self::also) does, that is reached through a
+    /// stream of your own, as with [`node_via`](Self::node_via). If the first list names the same
+    /// address, it is reached in the way that is given there, and `dial` is not called.
+    ///
+    /// ```
+    /// use quorumlock::Redlock;
+    /// use tokio::net::TcpStream;
+    ///
+    /// let builder = Redlock::builder()
+    ///     .node_via("redis://master-2", || TcpStream::connect("127.0.0.1:16380"))
+    ///     .also_via("redis://master-1", || TcpStream::connect("127.0.0.1:16379"));
+    /// ```
+    pub fn also_via<D, F, S>(mut self, address: impl IntoConnectionInfo, dial: D) -> Self
+    where
+        D: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<S>> + Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        self.lists.also.push(Named::new(address, Some(custom(dial))));
         self
     }
 
@@ -297,7 +336,7 @@ impl RedlockBuilder {
     /// seconds.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
         self.config.check()?;
-        preflight::run(&self.addresses()?, &self.config).await
+        preflight::run(&self.lists.resolve(self.tls.as_ref())?.0, &self.config).await
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
@@ -311,21 +350,18 @@ impl RedlockBuilder {
     /// failed.
     pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
         self.config.check()?;
-        let addresses = self.addresses()?;
+        let (addresses, membership) = self.lists.resolve(self.tls.as_ref())?;
         if OsRandom.bits().is_none() {
             let problem = "the operating system gives no random bytes for tokens";
             return Err(Invalid::new("randomness", problem));
         }
-        let membership =
-            Membership::of(addresses.len()).ok_or_else(|| too_many(addresses.len()))?;
         if tokio::runtime::Handle::try_current().is_err() {
             let problem = "connect() must be awaited on a tokio runtime with I/O and time enabled";
             return Err(Invalid::new("runtime", problem));
         }
 
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
-        let lists = vec![addresses.iter().map(|one| one.name.clone()).collect()];
-        let settings = self.config.settings(membership, lists);
+        let settings = self.config.settings(membership, &addresses);
         let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom));
         let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();
@@ -337,57 +373,27 @@ impl RedlockBuilder {
         let redlock = Redlock::new(self.config, addresses, requests, clock, ended);
         Ok((redlock, driver, connected))
     }
-
-    fn addresses(&self) -> Result<Vec<Address>, Invalid> {
-        if self.nodes.is_empty() {
-            let problem = "there is none: name the masters, five usually, \
-                           with .nodes([\"redis://10.0.0.1\", …])";
-            return Err(Invalid::new("nodes", problem));
-        }
-        let count = self.nodes.len();
-        if count > NodeSet::CAPACITY {
-            return Err(too_many(count));
-        }
-        let mut addresses: Vec<Address> = Vec::with_capacity(count);
-        for (place, node) in self.nodes.iter().enumerate() {
-            let place = place + 1;
-            let invalid = |problem: &str| {
-                Invalid::new("nodes", format!("node {place} of {count}: {problem}"))
-            };
-            let info = node.info.as_ref().map_err(|problem| invalid(problem))?;
-            let mut address =
-                Address::from_info(info, self.tls.as_ref()).map_err(|problem| invalid(&problem))?;
-            if let Some(transport) = &node.transport {
-                address.transport = transport.clone();
-            }
-            if let Some(twin) = addresses.iter().position(|other| other.same_place(&address)) {
-                let (name, twin) = (&address.name, twin + 1);
-                let problem = format!("{name} is node {twin} already: name each master once");
-                return Err(invalid(&problem));
-            }
-            addresses.push(address);
-        }
-        Ok(addresses)
-    }
 }
 
 impl fmt::Debug for RedlockBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedlockBuilder")
-            .field("nodes", &self.nodes.len())
+            .field("nodes", &self.lists.nodes.len())
+            .field("also", &self.lists.also.len())
             .field("config", &self.config)
             .finish_non_exhaustive()
     }
 }
 
-fn parsed(info: RedisResult<ConnectionInfo>) -> Result<ConnectionInfo, String> {
-    info.map_err(|error| address::parse_error(&error))
-}
-
-fn too_many(count: usize) -> Invalid {
-    let most = NodeSet::CAPACITY;
-    Invalid::new(
-        "nodes",
-        format!("{count} masters are more than {most}: five are the usual number"),
-    )
+/// A way to a master that the user hands over.
+fn custom<D, F, S>(dial: D) -> Transport
+where
+    D: Fn() -> F + Send + Sync + 'static,
+    F: Future<Output = io::Result<S>> + Send + 'static,
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    Transport::Custom(Arc::new(move || {
+        let dialing = dial();
+        Box::pin(async move { Ok(Box::new(dialing.await?) as BoxStream) })
+    }))
 }

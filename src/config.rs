@@ -1,8 +1,9 @@
 //! What is set, its defaults, and what cannot work.
 
+use crate::address::Address;
 use crate::coordinator::{Agreement, LONGEST_SILENCE, RestartGuard, Settings, Terms};
 use crate::error::Invalid;
-use crate::quorum::{Backoff, Drift, Membership, Window, standing, validity};
+use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window, standing, validity};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -262,14 +263,13 @@ impl Config {
         standing::quarantine(self.max_ttl, self.window, self.drift)
     }
 
-    /// `lists`: the names of the masters of each list.
-    pub(crate) fn settings(&self, membership: Membership, lists: Vec<Vec<Arc<str>>>) -> Settings {
+    pub(crate) fn settings(&self, membership: Membership, masters: &[Address]) -> Settings {
         let quarantine = self.quarantine();
         let agreement = Agreement::new(Terms {
             key: self.own_key("agreement").to_string(),
             max_ttl: self.max_ttl,
             window: self.window,
-            lists,
+            lists: membership.lists().map(|list| names(list, masters)).collect(),
             life: quarantine.saturating_add(LONGEST_SILENCE),
         });
         Settings {
@@ -296,6 +296,10 @@ fn check_label(label: &str) -> Result<(), Invalid> {
         return Ok(());
     };
     Err(Invalid::new("label", problem))
+}
+
+fn names(list: NodeSet, masters: &[Address]) -> Vec<Arc<str>> {
+    list.iter().filter_map(|node| Some(masters.get(node)?.name.clone())).collect()
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod held;
 mod hold;
 mod inspect;
 mod kind;
+mod lists;
 mod owner;
 pub mod preflight;
 mod quorum;

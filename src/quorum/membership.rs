@@ -112,6 +112,10 @@ impl Membership {
         self.also
     }
 
+    pub(crate) fn lists(self) -> impl Iterator<Item = NodeSet> {
+        std::iter::once(self.list).chain(self.also)
+    }
+
     /// Whether these masters are a quorum: a majority of each list. Any two quorums of memberships
     /// that have a list in common share a master of it.
     pub(crate) const fn is_quorum(self, nodes: NodeSet) -> bool {

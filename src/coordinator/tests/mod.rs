@@ -16,6 +16,7 @@ mod handover;
 mod handshake;
 mod healthy;
 mod inspect;
+mod joint;
 mod keeper;
 mod ledger;
 mod loss;
@@ -38,6 +39,7 @@ mod waiting;
 mod words;
 
 use crate::address::Login;
+use crate::quorum::Membership;
 use stage::Stage;
 
 /// Plays `script` on so many masters, all of them open.
@@ -48,7 +50,16 @@ fn play(masters: usize, script: &str) {
 
 /// So many masters, all of them open.
 fn open(masters: usize) -> Stage {
-    let mut stage = Stage::new(masters, &Login::default());
+    all_open(Stage::new(masters, &Login::default()), masters)
+}
+
+/// The masters of two lists, all of them open: a letter for each, as `Membership::pictured` has it.
+fn open_lists(lists: &str) -> Stage {
+    let membership = Membership::pictured(lists);
+    all_open(Stage::of(membership, lists.len(), &Login::default()), lists.len())
+}
+
+fn all_open(mut stage: Stage, masters: usize) -> Stage {
     stage.steps(&format!("n1-{masters} opens"));
     stage.steps("= settled");
     stage

@@ -71,7 +71,7 @@ pub(super) struct Stage {
 
 const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
 
-fn settings(masters: usize) -> Settings {
+fn settings(membership: Membership, masters: usize) -> Settings {
     let (drift, max_ttl) = (DRIFT, Duration::from_secs(30));
     let window = Window { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
     let quarantine = standing::quarantine(max_ttl, window, drift);
@@ -87,7 +87,7 @@ fn settings(masters: usize) -> Settings {
         quarantine,
         agreement: Agreement::new(terms),
         window,
-        membership: Membership::of(masters).expect("a membership"),
+        membership,
         drift,
         backoff: Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) },
         operation_timeout: Duration::from_millis(200),
@@ -103,8 +103,17 @@ impl Stage {
 
     /// The same, set otherwise.
     pub(super) fn with(masters: usize, login: &Login, change: fn(&mut Settings)) -> Self {
-        let mut settings = settings(masters);
+        let mut settings = settings(Membership::of(masters).expect("a membership"), masters);
         change(&mut settings);
+        Self::set(settings, masters, login)
+    }
+
+    /// The same, of one list or two.
+    pub(super) fn of(membership: Membership, masters: usize, login: &Login) -> Self {
+        Self::set(settings(membership, masters), masters, login)
+    }
+
+    fn set(settings: Settings, masters: usize, login: &Login) -> Self {
         let jitter = Arc::new(AtomicU64::new(MIDDLE));
         let dice = Dice { jitter: jitter.clone(), tokens: 0 };
         let nodes = (1..=masters).map(|node| (format!("n{node}").into(), login.clone()));

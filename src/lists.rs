@@ -1,0 +1,124 @@
+//! The masters as they were named: one list, or two while one takes over from the other.
+
+use crate::address::{self, Address, TlsConfig};
+use crate::driver::dial::Transport;
+use crate::error::Invalid;
+use crate::quorum::{Membership, NodeSet};
+use redis::{ConnectionInfo, IntoConnectionInfo};
+
+/// What the builder was told.
+#[derive(Default)]
+pub(crate) struct Lists {
+    pub(crate) nodes: Vec<Named>,
+    /// The second list; empty for none.
+    pub(crate) also: Vec<Named>,
+}
+
+pub(crate) struct Named {
+    /// As it was written, for an error; not kept where it may hold credentials and parses.
+    info: Result<ConnectionInfo, String>,
+    transport: Option<Transport>,
+}
+
+impl Named {
+    pub(crate) fn new(address: impl IntoConnectionInfo, transport: Option<Transport>) -> Self {
+        let info = address.into_connection_info().map_err(|error| address::parse_error(&error));
+        Self { info, transport }
+    }
+}
+
+/// One master.
+struct Master {
+    /// What its address says, wherever its stream goes: by this it is known in the other list.
+    written: Address,
+    address: Address,
+}
+
+impl Lists {
+    /// Every master once, those of the first list first, and who belongs to which list.
+    pub(crate) fn resolve(
+        &self,
+        tls: Option<&TlsConfig>,
+    ) -> Result<(Vec<Address>, Membership), Invalid> {
+        if self.nodes.is_empty() {
+            let problem = "there is none: name the masters, five usually, \
+                           with .nodes([\"redis://10.0.0.1\", …])";
+            return Err(Invalid::new("nodes", problem));
+        }
+        let mut masters = Vec::new();
+        let list = add("nodes", &self.nodes, tls, &mut masters)?;
+        let also = add("also", &self.also, tls, &mut masters)?;
+        let membership = if self.also.is_empty() {
+            Membership::of(masters.len())
+        } else {
+            Membership::joint(list, also)
+        };
+        let membership = membership.ok_or_else(|| too_many("nodes", masters.len(), ""))?;
+        Ok((masters.into_iter().map(|master| master.address).collect(), membership))
+    }
+}
+
+/// Adds those of `list` to `masters` that are not there by an earlier list; says where all of it are.
+fn add(
+    field: &'static str,
+    list: &[Named],
+    tls: Option<&TlsConfig>,
+    masters: &mut Vec<Master>,
+) -> Result<NodeSet, Invalid> {
+    let count = list.len();
+    if count > NodeSet::CAPACITY {
+        return Err(too_many(field, count, ""));
+    }
+    let earlier = masters.len();
+    let mut places: Vec<usize> = Vec::with_capacity(count);
+    for (number, named) in list.iter().enumerate() {
+        let number = number + 1;
+        let invalid =
+            |problem: &str| Invalid::new(field, format!("node {number} of {count}: {problem}"));
+        let info = named.info.as_ref().map_err(|problem| invalid(problem))?;
+        let written = Address::from_info(info, tls).map_err(|problem| invalid(&problem))?;
+        let mut address = written.clone();
+        if let Some(transport) = &named.transport {
+            address.transport = transport.clone();
+        }
+        let shared = masters[..earlier].iter().position(|other| other.written.same_place(&written));
+        let place = shared.unwrap_or(masters.len());
+        let twin = places.iter().position(|&other| {
+            other == place || masters.get(other).is_some_and(|it| it.address.same_place(&address))
+        });
+        let name = &written.name;
+        if let Some(twin) = twin {
+            let twin = twin + 1;
+            let problem = format!("{name} is node {twin} already: name each master once");
+            return Err(invalid(&problem));
+        }
+        match masters.get(place) {
+            Some(other) if other.address.login != written.login => {
+                let login = &other.address.login;
+                let what = if login.database == written.login.database {
+                    "other credentials".to_owned()
+                } else {
+                    format!("database {}", login.database)
+                };
+                let twin = place + 1;
+                let problem = format!(
+                    "{name} is in nodes too (node {twin}), with {what}: write it alike in both"
+                );
+                return Err(invalid(&problem));
+            }
+            Some(_) => {}
+            None => masters.push(Master { written, address }),
+        }
+        places.push(place);
+    }
+    if masters.len() > NodeSet::CAPACITY {
+        return Err(too_many(field, masters.len(), " in both lists"));
+    }
+    Ok(places.into_iter().collect())
+}
+
+fn too_many(field: &'static str, count: usize, lists: &str) -> Invalid {
+    let most = NodeSet::CAPACITY;
+    let problem = format!("{count} masters{lists} are more than {most}: five are the usual number");
+    Invalid::new(field, problem)
+}

@@ -1,0 +1,279 @@
+//! One of five masters is replaced under way: clients that name both lists exclude those of the old
+//! list and those of the new one, on real masters. A, B, C, D are in both lists, E is new, F is old.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::error::LostReason;
+use quorumlock::{AcquireError, ExtendError, Redlock, RedlockBuilder, Released};
+use std::time::Duration;
+use support::masters::Masters;
+use support::normalised::{without_ports, without_times};
+use support::poll::eventually;
+use support::proxy::in_front_of;
+use support::server::Server;
+use support::witness;
+use tokio::net::TcpStream;
+
+const SOON: Duration = Duration::from_secs(5);
+const E: usize = 4;
+const F: usize = 5;
+const NEW: [usize; 5] = [0, 1, 2, 3, E];
+const OLD: [usize; 5] = [0, 1, 2, 3, F];
+
+async fn connect(builder: RedlockBuilder) -> Redlock {
+    builder.connect().await.unwrap()
+}
+
+fn urls<const N: usize>(masters: &[Server], list: [usize; N]) -> [String; N] {
+    list.map(|node| masters[node].url())
+}
+
+async fn only(masters: &[Server], list: [usize; 5]) -> Redlock {
+    connect(Redlock::builder().nodes(urls(masters, list))).await
+}
+
+async fn joint(masters: &[Server]) -> Redlock {
+    connect(Redlock::builder().nodes(urls(masters, NEW)).also(urls(masters, OLD))).await
+}
+
+fn line(error: &AcquireError, masters: &[Server]) -> String {
+    without_times(&without_ports(error, masters))
+}
+
+#[tokio::test]
+async fn a_lock_stands_on_all_six_and_its_release_reaches_all_six() {
+    let masters = Masters::start(6);
+    let redlock = joint(&masters).await;
+    let guard = redlock.acquire("r").await.unwrap();
+    let all = async || witness::holders(&masters, "r").await.len() == 6;
+    eventually("every master of both lists has the key", SOON, all).await;
+    assert_eq!(guard.release().await, Released::Released);
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn a_master_of_both_lists_is_asked_once() {
+    let masters = Masters::start(6);
+    let redlock = joint(&masters).await;
+    redlock.try_acquire("r").await.unwrap().release().await;
+    redlock.shutdown().await.unwrap();
+    for server in masters.iter() {
+        assert_eq!(witness::calls(server).await.get("set"), Some(&1), "{}", server.addr());
+    }
+}
+
+#[tokio::test]
+async fn clients_of_either_list_and_of_both_exclude_each_other() {
+    let masters = Masters::start(6);
+    let (old, new) = (only(&masters, OLD).await, only(&masters, NEW).await);
+    let both = joint(&masters).await;
+    for (holder, others) in [(&old, [&both, &both]), (&new, [&both, &both]), (&both, [&old, &new])]
+    {
+        let guard = holder.acquire("r").await.unwrap();
+        for other in others {
+            let refused = other.try_acquire("r").await.unwrap_err();
+            assert!(refused.is_contended(), "{refused}");
+            assert!(guard.is_valid());
+        }
+        guard.release().await;
+        witness::eventually_no_keys(&masters, SOON).await;
+    }
+}
+
+/// What the joint phase is there for: one master was exchanged, and both clients win.
+#[tokio::test]
+async fn the_old_list_beside_the_new_one_has_two_holders_and_both_lists_beside_it_have_one() {
+    let masters = Masters::start(6);
+    let (old, new) = (only(&masters, OLD).await, only(&masters, NEW).await);
+    let both = joint(&masters).await;
+    for node in [2, 3] {
+        witness::set_foreign(&masters[node], "r", "theirs", Duration::from_secs(20)).await;
+    }
+    let first = old.try_acquire("r").await.unwrap(); // A, B, F
+    for node in [2, 3] {
+        witness::ask::<()>(&masters[node], redis::cmd("DEL").arg("r")).await.unwrap();
+    }
+    let refused = both.try_acquire("r").await.unwrap_err();
+    assert!(refused.is_contended(), "{refused}");
+    let free = async || witness::holders(&masters, "r").await == [0, 1, F];
+    eventually("what was refused is rolled back", SOON, free).await;
+    let second = new.try_acquire("r").await.unwrap(); // C, D, E
+    assert!(first.is_valid() && second.is_valid(), "two holders");
+}
+
+#[tokio::test]
+async fn a_majority_of_the_new_list_alone_wins_nothing_and_says_what_is_missing() {
+    let masters = Masters::start(6);
+    [2, 3, F].into_iter().for_each(|node| masters.kill(node));
+    assert!(only(&masters, NEW).await.try_acquire("r").await.is_ok(), "three of the new list live");
+    witness::eventually_no_keys(&masters, SOON).await;
+
+    let error = joint(&masters).await.try_acquire("r").await.unwrap_err();
+    let down = "down (Connection refused (os error 111))";
+    let refused = format!("<3> {down}; 127.0.0.1:<4> {down}; 127.0.0.1:<5> not waited for");
+    let text = format!(
+        "no quorum for \"r\": 0 of 6 masters granted, 3 of the 5 new and 3 of the 5 old needed \
+         (after <time>, 1 attempt): 127.0.0.1:<1> not waited for; 127.0.0.1:<2> not waited for; \
+         127.0.0.1:{refused}; 127.0.0.1:<6> {down}"
+    );
+    assert!(error.is_no_quorum());
+    assert_eq!(line(&error, &masters), text);
+    assert_eq!(error.nodes().len(), 6, "each master once");
+    witness::assert_no_keys_now(&masters).await;
+}
+
+#[tokio::test]
+async fn a_majority_of_the_old_list_alone_wins_nothing() {
+    let masters = Masters::start(6);
+    [2, 3, E].into_iter().for_each(|node| masters.kill(node));
+    assert!(only(&masters, OLD).await.try_acquire("r").await.is_ok(), "three of the old list live");
+    let error = joint(&masters).await.try_acquire("r").await.unwrap_err();
+    assert!(error.is_no_quorum(), "{error}");
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+/// Four of six have granted, which would be a majority if anybody counted them together.
+#[tokio::test]
+async fn many_grants_without_a_quorum_of_one_list_are_no_late_win() {
+    let masters = Masters::start(6);
+    let builder = Redlock::builder().nodes(urls(&masters, [0, 1, 2]));
+    let redlock = connect(builder.also(urls(&masters, [3, 4, 5]))).await;
+    [4, 5].into_iter().for_each(|node| masters[node].stop());
+    let error = redlock.try_acquire("r").await.unwrap_err();
+    let text =
+        "no quorum for \"r\": 4 of 6 masters granted, 2 of the 3 new and 2 of the 3 old needed ";
+    assert!(line(&error, &masters).starts_with(text), "{error}");
+    assert!(matches!(error, AcquireError::NoQuorum(error) if !error.is_too_late()));
+    [4, 5].into_iter().for_each(|node| masters[node].cont());
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn two_masters_in_common_may_be_down_and_so_may_both_that_are_exchanged() {
+    for dead in [[2, 3], [E, F]] {
+        let masters = Masters::start(6);
+        dead.into_iter().for_each(|node| masters.kill(node));
+        let redlock = joint(&masters).await;
+        let guard = redlock.try_acquire("r").await.unwrap();
+        guard.extend().await.unwrap();
+        assert_eq!(guard.release().await, Released::Released);
+        witness::eventually_no_keys(&masters, SOON).await;
+    }
+}
+
+#[tokio::test]
+async fn a_guard_is_not_extended_without_a_quorum_of_the_old_list() {
+    let masters = Masters::start(6);
+    let redlock = joint(&masters).await;
+    let guard = redlock.acquire("r").await.unwrap();
+    [2, 3, F].into_iter().for_each(|node| masters.kill(node));
+    let Err(ExtendError::Unextended(error)) = guard.extend().await else {
+        panic!("a majority of the new list is not enough")
+    };
+    let text = "\"r\" was not extended, its deadline stands: 3 of 6 masters confirmed, \
+                3 of the 5 new and 3 of the 5 old needed: ";
+    assert!(error.to_string().starts_with(text), "{error}");
+    assert!(guard.is_valid(), "nothing is destroyed");
+}
+
+#[tokio::test]
+async fn a_guard_is_lost_once_either_list_no_longer_holds_it() {
+    for gone in [[2, 3, E], [2, 3, F]] {
+        let masters = Masters::start(6);
+        let redlock = joint(&masters).await;
+        let guard = redlock.acquire("r").await.unwrap();
+        let all = async || witness::holders(&masters, "r").await.len() == 6;
+        eventually("every master has the key", SOON, all).await;
+        for node in gone {
+            witness::ask::<()>(&masters[node], redis::cmd("DEL").arg("r")).await.unwrap();
+        }
+        // All answers have come when a quorum holds it no longer: no round before that is won.
+        let Err(ExtendError::Lost(lost)) = guard.extend().await else {
+            panic!("three of six are left, two of them of one list")
+        };
+        assert!(matches!(lost.reason(), LostReason::QuorumGone(_)), "{lost}");
+    }
+}
+
+/// The address names the master; where the stream goes is the caller's own affair.
+#[tokio::test]
+async fn an_address_names_the_master_whatever_its_stream() {
+    let masters = Masters::start(4);
+    let proxies = in_front_of(masters.iter().map(Server::addr));
+    let names =
+        ["redis://a.example", "redis://b.example", "redis://c.example", "redis://d.example"];
+    let dial = |node: usize| {
+        let address = proxies[node].addr();
+        move || TcpStream::connect(address)
+    };
+    let mut builder = Redlock::builder();
+    for node in [0, 1, 3] {
+        builder = builder.node_via(names[node], dial(node));
+    }
+    for node in [0, 1, 2] {
+        // A shared master is reached as the first list says: here nobody listens.
+        builder = match node {
+            2 => builder.also_via(names[node], dial(node)),
+            _ => builder.also_via(names[node], || TcpStream::connect("127.0.0.1:1")),
+        };
+    }
+    let redlock = connect(builder).await;
+    let guard = redlock.acquire("r").await.unwrap();
+    let all = async || witness::holders(&masters, "r").await.len() == 4;
+    eventually("all four have the key", SOON, all).await;
+    assert_eq!(guard.release().await, Released::Released);
+    witness::eventually_no_keys(&masters, SOON).await;
+}
+
+#[tokio::test]
+async fn one_server_under_two_spellings_is_refused_and_told_how_to_be_named() {
+    let masters = Masters::start(2);
+    let (one, other) = (masters[0].url(), masters[1].url());
+    let respelled = one.replace("127.0.0.1", "localhost");
+    let builder = Redlock::builder().nodes([one, other.clone()]).also([respelled, other]);
+    let error = without_ports(builder.connect().await.unwrap_err(), &masters);
+    let alike = "each master counts once, and one that is in both lists is spelled alike in both";
+    assert!(error.ends_with(alike), "{error}");
+}
+
+#[tokio::test]
+async fn lists_that_contradict_themselves_or_each_other_say_where() {
+    let new = ["redis://10.0.0.1", "redis://u:pw@10.0.0.2/3"];
+    for (also, text) in [
+        (
+            vec!["redis://10.0.0.3", "redis://10.0.0.1", "redis://10.0.0.1:6379"],
+            "also: node 3 of 3: 10.0.0.1:6379 is node 2 already: name each master once",
+        ),
+        (
+            vec!["redis://10.0.0.3", "redis://10.0.0.3/1"],
+            "also: node 2 of 2: 10.0.0.3:6379 is node 1 already: name each master once",
+        ),
+        (
+            vec!["redis://10.0.0.1", "redis://u:other@10.0.0.2/3"],
+            "also: node 2 of 2: 10.0.0.2:6379 is in nodes too (node 2), with other credentials: \
+             write it alike in both",
+        ),
+        (
+            vec!["redis://u:pw@10.0.0.2"],
+            "also: node 1 of 1: 10.0.0.2:6379 is in nodes too (node 2), with database 3: \
+             write it alike in both",
+        ),
+        (
+            vec!["10.0.0.9"],
+            "also: node 1 of 1: the address is not a URL for Redis (it needs a scheme such as \
+             redis://, %XX for special characters in a user name or password, brackets around \
+             IPv6): write it like \"redis://10.0.0.1:6379\" or \"unix:///run/redis.sock\"",
+        ),
+    ] {
+        let error = Redlock::builder().nodes(new).also(also).connect().await.unwrap_err();
+        assert_eq!(error.to_string(), text);
+    }
+    let crowd = |from: usize| (from..from + 33).map(|n| format!("redis://10.0.0.{n}"));
+    let error = Redlock::builder().nodes(crowd(0)).also(crowd(32)).connect().await.unwrap_err();
+    let text = "also: 65 masters in both lists are more than 64: five are the usual number";
+    assert_eq!(error.to_string(), text);
+    let error = Redlock::builder().also(crowd(0)).connect().await.unwrap_err();
+    assert!(error.to_string().starts_with("nodes: there is none"), "{error}");
+}
