@@ -239,6 +239,14 @@ async fn one_server_under_two_spellings_is_refused_and_told_how_to_be_named() {
 }
 
 #[tokio::test]
+async fn an_empty_second_list_changes_nothing() {
+    let none: [&str; 0] = [];
+    let redlock = connect(Redlock::builder().node("redis://127.0.0.1:1").also(none)).await;
+    let error = redlock.try_acquire("r").await.unwrap_err().to_string();
+    assert!(error.starts_with("no quorum for \"r\": 0 of 1 masters granted, 1 needed "), "{error}");
+}
+
+#[tokio::test]
 async fn lists_that_contradict_themselves_or_each_other_say_where() {
     let new = ["redis://10.0.0.1", "redis://u:pw@10.0.0.2/3"];
     for (also, text) in [

@@ -25,9 +25,11 @@ const WINDOWS: [(u32, u64); 12] = [
     (u32::MAX, 250),
 ];
 
-/// The lists (`b` in both, `n` and `o` in one alone); what masters, counted from 1, said is left,
-/// in milliseconds; the earliest retry.
-const EARLIEST: [(&str, &[(usize, u64)], Option<u64>); 18] = [
+/// Masters, counted from 1, and what they said is left, in milliseconds.
+type Told = &'static [(usize, u64)];
+
+/// The lists (`b` in both, `n` and `o` in one alone); what was told; the earliest retry.
+const EARLIEST: [(&str, Told, Option<u64>); 18] = [
     ("n", &[], None),
     ("n", &[(1, 7)], Some(7)),
     ("nnnnn", &[(1, 10), (2, 20)], None),
