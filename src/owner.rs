@@ -53,10 +53,13 @@ struct Door<K> {
     doors: Arc<Doors<K>>,
     resource: Arc<str>,
     /// One at a time goes in. What is there to join: the lease tells whether it is still a lock.
-    hold: Queue<Option<(Weak<Outermost<K>>, Lease<K>)>>,
+    hold: Queue<Option<Joinable<K>>>,
     /// Locked by the outermost until its release is on its way.
     occupied: Arc<Queue<()>>,
 }
+
+/// A hold that may be joined while it has guards.
+type Joinable<K> = (Weak<Outermost<K>>, Lease<K>);
 
 /// What the guards of one hold share. Its fields are dropped in this order.
 struct Outermost<K> {
@@ -260,5 +263,6 @@ pub enum OwnerError {
     Lost(#[from] Lost),
 }
 
-#[cfg(all(test, feature = "embedded"))]
+#[cfg(test)]
+#[cfg(feature = "embedded")]
 mod tests;

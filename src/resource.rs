@@ -166,7 +166,7 @@ mod tests {
         for several in [
             names(["b", "a"]),
             names(["a", "b", "a"]),
-            names(&["b", "a"]),
+            names(&["b", "a"][..]),
             names(["b", "a"].as_slice()),
             names(vec![Arc::<str>::from("b"), Arc::from("a")]),
             names(&owned),

@@ -10,8 +10,8 @@ use super::round::{self, Round};
 use super::session::{Purpose, Session};
 use super::timers::Timer;
 use super::{AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire};
-use crate::quorum::{Instant, Keeper, Membership, NodeSet, Tally, Verdict, Vote, validity};
-use crate::report::{Answer, Cause, NodeReport, Reason};
+use crate::quorum::{Instant, Keeper, NodeSet, Tally, Verdict, Vote, validity};
+use crate::report::{Answer, Cause, Reason};
 use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -263,7 +263,7 @@ impl Coordinator {
         let kind = match apart {
             _ if won => FailureKind::NoQuorum,
             Some(cause) => FailureKind::Disagreement(cause),
-            None => failure_kind(self.settings.membership, &reports),
+            None => FailureKind::of(self.settings.membership, &reports),
         };
         // What was wrong was our own, and is mended: whoever asks for one attempt does not mean
         // that one.
@@ -376,29 +376,5 @@ pub(super) fn answer(reply: &Value) -> Answer {
         Value::Array(parts) => refusal(parts),
         Value::ServerError(_) => Answer::Refused(Reason::Server(wire::unexpected(reply))),
         other => Answer::Unknown(Cause::Server(wire::unexpected(other))),
-    }
-}
-
-/// What a loss is due to. To another holder if a quorum could have voted for us; if it could not,
-/// it is an outage, whoever holds the lock, or a disagreement if that alone would have been enough.
-fn failure_kind(membership: Membership, reports: &[NodeReport]) -> FailureKind {
-    let nodes = |wanted: fn(&Answer) -> bool| -> NodeSet {
-        let said = reports.iter().enumerate();
-        said.filter_map(|(node, report)| wanted(&report.answer).then_some(node)).collect()
-    };
-    let held =
-        nodes(|answer| matches!(answer, Answer::Refused(Reason::Held { .. } | Reason::Stale)));
-    let able = nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
-    if held != NodeSet::EMPTY && membership.is_quorum(able) {
-        return FailureKind::Contended;
-    }
-    let disagrees = |report: &NodeReport| match &report.answer {
-        Answer::Refused(Reason::Disagreement(cause)) => Some(cause.clone()),
-        _ => None,
-    };
-    let disagreeing = nodes(|answer| matches!(answer, Answer::Refused(Reason::Disagreement(_))));
-    match reports.iter().find_map(disagrees) {
-        Some(cause) if !membership.can_spare(disagreeing) => FailureKind::Disagreement(cause),
-        _ => FailureKind::NoQuorum,
     }
 }

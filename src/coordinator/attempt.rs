@@ -1,13 +1,11 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
-use super::Loss;
 use super::wire::{Ballot, Claim};
+use super::{Keys, Loss};
 use crate::quorum::{Instant, Keeper, NodeSet};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
-
-use super::Keys;
 
 /// What an acquire is about, the same for all its attempts.
 #[derive(Clone, Debug)]
@@ -67,6 +65,11 @@ impl Attempt {
     /// The hold, as long as it may still be relied on.
     pub(super) fn held(&self) -> Option<&Hold> {
         self.hold.as_ref().filter(|hold| hold.lost.is_none())
+    }
+
+    /// A lock-delay keeps others out for a while after it was lost.
+    pub(super) fn is_delayed(&self) -> bool {
+        self.claim.life > self.ttl
     }
 
     /// The fencing token that a win of it has; zero if it is not fenced.

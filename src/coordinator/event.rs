@@ -1,8 +1,8 @@
 //! What the machine hands out: what to do, and what has been decided.
 
 use super::{AttemptId, Epoch, RequestId, Seen};
-use crate::quorum::{Instant, Membership};
-use crate::report::NodeReport;
+use crate::quorum::{Instant, Membership, NodeSet};
+use crate::report::{Answer, NodeReport, Reason};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,6 +80,34 @@ pub(crate) enum FailureKind {
     NoQuorum,
     /// The same, since something that all must have in common is not.
     Disagreement(Arc<str>),
+}
+
+impl FailureKind {
+    /// What a loss is due to. To another holder if a quorum could have voted for us; if it could not,
+    /// it is an outage, whoever holds the lock, or a disagreement if that alone would have been enough.
+    pub(super) fn of(membership: Membership, reports: &[NodeReport]) -> Self {
+        let nodes = |wanted: fn(&Answer) -> bool| -> NodeSet {
+            let said = reports.iter().enumerate();
+            said.filter_map(|(node, report)| wanted(&report.answer).then_some(node)).collect()
+        };
+        let held =
+            nodes(|answer| matches!(answer, Answer::Refused(Reason::Held { .. } | Reason::Stale)));
+        let able =
+            nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
+        if held != NodeSet::EMPTY && membership.is_quorum(able) {
+            return Self::Contended;
+        }
+        let disagrees = |report: &NodeReport| match &report.answer {
+            Answer::Refused(Reason::Disagreement(cause)) => Some(cause.clone()),
+            _ => None,
+        };
+        let disagreeing =
+            nodes(|answer| matches!(answer, Answer::Refused(Reason::Disagreement(_))));
+        match reports.iter().find_map(disagrees) {
+            Some(cause) if !membership.can_spare(disagreeing) => Self::Disagreement(cause),
+            _ => Self::NoQuorum,
+        }
+    }
 }
 
 /// Why a hold is over.

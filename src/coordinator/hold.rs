@@ -204,6 +204,12 @@ impl Coordinator {
             hold.lost.clone().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed)))
         });
         match (request, lost) {
+            // Whatever was still under way when it was lost has the delay to arrive in.
+            (request, Some(loss)) if attempt.is_delayed() => {
+                let release = Release::Lost(loss);
+                let told = request.map(|request| Event::Released { request, release });
+                self.events.extend(told);
+            }
             (None, _) => self.owe(&attempt, None),
             (Some(request), Some(loss)) => {
                 self.owe(&attempt, None);

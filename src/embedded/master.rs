@@ -201,10 +201,12 @@ impl Master {
         self.shell.look(|machine, now| machine.time_to_live(key.as_bytes(), now))?
     }
 
-    /// The keys of database 0, in order; none while the master is killed.
+    /// The keys of database 0, in order: locks and fences, without what clients agree on
+    /// (`quorumlock:agreement`). None while the master is killed.
     pub fn keys(&self) -> Vec<String> {
         let keys = self.shell.look(|machine, now| {
-            machine.keys(now).map(|key| String::from_utf8_lossy(key).into_owned()).collect()
+            let keys = machine.keys(now).map(|key| String::from_utf8_lossy(key).into_owned());
+            keys.filter(|key| !key.ends_with("quorumlock:agreement")).collect()
         });
         keys.unwrap_or_default()
     }

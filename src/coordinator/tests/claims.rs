@@ -51,6 +51,29 @@ fn a_lock_delay_lengthens_the_keys_life_and_not_the_validity() {
 }
 
 #[test]
+fn what_was_lost_stays_closed_for_the_delay_and_what_is_released_opens_at_once() {
+    play(
+        1,
+        "acquire 1 r ttl 1s delay 5s
+         n1 < SET ..
+         n1 > ok
+         = acquired 1 until 988ms
+         +1s
+         = lost 1: lapsed
+         release 2 of 1
+         = release 2 lost: lapsed
+         n1 < -
+         acquire 3 s ttl 1s delay 5s
+         n1 < SET ..
+         n1 > ok
+         = acquired 3 ..
+         drop 3
+         n1 < EVAL release 1 s #2
+         n1 > 1",
+    );
+}
+
+#[test]
 fn what_is_owed_with_a_lock_delay_is_owed_for_as_long_as_the_key_may_live() {
     play(
         1,

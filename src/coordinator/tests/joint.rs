@@ -214,13 +214,11 @@ fn one_server_under_two_spellings_says_how_to_name_it() {
          n3 < DIAL
          n3 connects
          n3 < HELLO ..
-         n3 < INFO ..
-         n3 < INFO ..
-         n3 < SCRIPT ..
+         n3 asks
          n3 > hello 9
          n3 > server run1
          n3 > master
-         n3 > text c0ffee
+         n3 > agreed
          n3 < CLOSE
          fault n3 unfit the same server as n1: each master counts once, and one that is in both \
            lists is spelled alike in both",
