@@ -203,9 +203,21 @@ impl fmt::Display for NoQuorum {
                 self.nodes.len(),
             )?;
         }
-        tail(f, self.waited, self.attempts, &self.nodes)
+        tail(f, self.waited, self.attempts, &self.nodes)?;
+        let warming = |node: &NodeReport| {
+            matches!(node.answer, Answer::Refused(Reason::WarmingUp { .. }))
+        };
+        if self.nodes.iter().any(warming) {
+            f.write_str(WARMING_UP)?;
+        }
+        Ok(())
     }
 }
+
+/// What to do about masters that have just started.
+const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
+                          wait, or see RedlockBuilder::trust_persistence and \
+                          without_restart_guard";
 
 impl std::error::Error for Contended {}
 impl std::error::Error for NoQuorum {}
