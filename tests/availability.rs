@@ -19,7 +19,7 @@ const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
 const NOISE: Duration = Duration::from_millis(100);
 
 async fn connect(masters: &Masters) -> Redlock {
-    let builder = Redlock::builder().nodes(masters.urls()).ttl(Duration::from_secs(10));
+    let builder = masters.builder().ttl(Duration::from_secs(10));
     builder.operation_timeout(OPERATION_TIMEOUT).connect().await.unwrap()
 }
 

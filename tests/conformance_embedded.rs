@@ -7,10 +7,11 @@ mod conformance;
 mod support;
 
 use conformance::{Backend, Cluster};
+use quorumlock::RedlockBuilder;
 use quorumlock::embedded::{Masters, Memory};
-use quorumlock::{Redlock, RedlockBuilder};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, IntoConnectionInfo, RedisConnectionInfo, Value};
+use support::masters::builder;
 
 /// Masters that are reached over TCP, as a server is.
 struct OnPorts(Masters);
@@ -45,7 +46,7 @@ impl Cluster for OnPorts {
 
     fn builder_in(&self, database: i64) -> RedlockBuilder {
         let urls = self.0.urls();
-        Redlock::builder().nodes(urls.iter().map(|url| format!("{url}/{database}")))
+        builder().nodes(urls.iter().map(|url| format!("{url}/{database}")))
     }
 
     async fn ask(&self, node: usize, command: &Cmd) -> Value {
@@ -69,7 +70,7 @@ impl Cluster for InMemory {
     }
 
     fn builder_in(&self, database: i64) -> RedlockBuilder {
-        self.0.iter().fold(Redlock::builder(), |builder, master| {
+        self.0.iter().fold(builder(), |builder, master| {
             let name = master.url().into_connection_info().unwrap();
             builder.node_via(name.set_redis_settings(login(database)), master.dialer())
         })

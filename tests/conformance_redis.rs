@@ -6,9 +6,9 @@ mod conformance;
 mod support;
 
 use conformance::{Backend, Cluster};
-use quorumlock::{Redlock, RedlockBuilder};
+use quorumlock::RedlockBuilder;
 use redis::{Cmd, Value};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::witness;
 
 struct Processes;
@@ -27,7 +27,7 @@ impl Cluster for Masters {
     }
 
     fn builder_in(&self, database: i64) -> RedlockBuilder {
-        Redlock::builder().nodes(self.iter().map(|one| format!("{}/{database}", one.url())))
+        builder().nodes(self.iter().map(|one| format!("{}/{database}", one.url())))
     }
 
     async fn ask(&self, node: usize, command: &Cmd) -> Value {

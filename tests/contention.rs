@@ -65,7 +65,7 @@ async fn contend(processes: usize) {
     let masters = Masters::start(5);
     let mut clients = Vec::new();
     for _ in 0..processes {
-        clients.push(Redlock::builder().nodes(masters.urls()).connect().await.unwrap());
+        clients.push(masters.builder().connect().await.unwrap());
     }
     let shared = Arc::new(Shared::default());
     let (before, began) = (commands(&masters).await, Instant::now());

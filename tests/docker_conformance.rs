@@ -8,12 +8,13 @@ mod support;
 
 use conformance::{Backend, Claim, Cluster};
 use futures::future::join_all;
-use quorumlock::{Redlock, RedlockBuilder};
+use quorumlock::RedlockBuilder;
 use redis::{Cmd, Value};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 use support::docker::{Containers, Profile, tell};
+use support::masters::builder;
 
 const CLAIMS: &[Claim] = &conformance::claims!(InContainers);
 
@@ -66,7 +67,7 @@ impl Cluster for InContainers {
 
     fn builder_in(&self, database: i64) -> RedlockBuilder {
         let urls = self.shared.containers.urls().into_iter().take(self.len);
-        Redlock::builder().nodes(urls.map(|url| format!("{url}/{database}")))
+        builder().nodes(urls.map(|url| format!("{url}/{database}")))
     }
 
     async fn ask(&self, node: usize, command: &Cmd) -> Value {

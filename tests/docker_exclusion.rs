@@ -6,7 +6,6 @@
 mod support;
 
 use futures::future::join_all;
-use quorumlock::Redlock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -61,7 +60,7 @@ async fn nobody_overlaps_and_nothing_is_lost(profile: Profile, memory: Duration)
     let (masters, counter) = (Arc::new(masters), Arc::new(Counter::default()));
     let mut coordinators = Vec::new();
     for _ in 0..2 {
-        let builder = Redlock::builder().nodes(masters.urls()).ttl(TTL).max_ttl(TTL);
+        let builder = masters.builder().ttl(TTL).max_ttl(TTL);
         coordinators.push(builder.connect().await.unwrap());
     }
 

@@ -5,7 +5,7 @@
 mod support;
 
 use quorumlock::error::LostReason;
-use quorumlock::{ExtendError, Guard, Lease, Redlock, Released};
+use quorumlock::{ExtendError, Guard, Lease, Released};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::docker::{Containers, Profile, tell};
@@ -70,7 +70,7 @@ async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u3
 async fn an_extension_while_masters_die_keeps_the_lock_or_loses_it_at_its_deadline() {
     let Some(masters) = Containers::start(Profile::Volatile).await else { return };
     let masters = Arc::new(masters);
-    let connect = || Redlock::builder().nodes(masters.urls()).ttl(TTL).max_ttl(TTL).connect();
+    let connect = || masters.builder().ttl(TTL).max_ttl(TTL).connect();
     let (redlock, rival) = (connect().await.unwrap(), connect().await.unwrap());
     let guard = redlock.acquire("r").await.unwrap();
     let watched = watch(guard.lease());

@@ -46,7 +46,7 @@ async fn a_rollback_reaches_every_master_that_was_away() {
     let Some(masters) = Containers::start(Profile::Durable).await else { return };
     let masters = Arc::new(masters);
     let mut rng = Seed::from_env_or_random("QUORUMLOCK_DOCKER_SEED").rng();
-    let redlock = Redlock::builder().nodes(masters.urls()).ttl(TTL).connect().await.unwrap();
+    let redlock = masters.builder().ttl(TTL).connect().await.unwrap();
 
     for fault in Fault::ALL {
         let held =

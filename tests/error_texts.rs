@@ -19,7 +19,7 @@ const LONG: Duration = Duration::from_secs(20);
 /// One master, so that no answer depends on which of several comes first.
 async fn one_master() -> (Masters, Redlock) {
     let masters = Masters::start(1);
-    let redlock = Redlock::builder().nodes(masters.urls()).connect().await.unwrap();
+    let redlock = masters.builder().connect().await.unwrap();
     (masters, redlock)
 }
 

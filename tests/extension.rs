@@ -20,7 +20,7 @@ const SOON: Duration = Duration::from_secs(5);
 const AT_ONCE: Duration = Duration::from_millis(150);
 
 async fn connect(masters: &Masters) -> Redlock {
-    let builder = Redlock::builder().nodes(masters.urls()).ttl(TTL);
+    let builder = masters.builder().ttl(TTL);
     builder.operation_timeout(OPERATION_TIMEOUT).connect().await.unwrap()
 }
 

@@ -7,7 +7,7 @@ mod support;
 
 use quorumlock::{AcquireError, Redlock, Released};
 use std::time::{Duration, Instant};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Cut, Direction::*, Proxy};
 use support::samples::Samples;
@@ -27,7 +27,7 @@ const SOON: Duration = Duration::from_secs(10);
 /// The first node is behind the proxy.
 async fn connect(proxy: &Proxy, masters: &[Server], operation_timeout: Duration) -> Redlock {
     let direct = masters[1..].iter().map(Server::url);
-    let builder = Redlock::builder().node(proxy.url()).nodes(direct);
+    let builder = builder().node(proxy.url()).nodes(direct);
     builder.operation_timeout(operation_timeout).connect().await.unwrap()
 }
 

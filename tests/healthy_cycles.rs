@@ -23,8 +23,8 @@ const SOON: Duration = Duration::from_secs(10);
 async fn five() -> (Masters, Redlock) {
     let masters = Masters::start(5);
     // Nothing here is about timeouts, and the machine may be busy.
-    let patient = Redlock::builder().operation_timeout(Duration::from_millis(900));
-    let redlock = patient.nodes(masters.urls()).connect().await.unwrap();
+    let patient = masters.builder().operation_timeout(Duration::from_millis(900));
+    let redlock = patient.connect().await.unwrap();
     (masters, redlock)
 }
 

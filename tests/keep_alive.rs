@@ -10,7 +10,7 @@ use quorumlock::error::LostReason;
 use quorumlock::{AcquireError, Redlock, Released};
 use redis::cmd;
 use std::time::{Duration, Instant};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Direction, Proxy, in_front_of};
 use support::seed::Seed;
@@ -20,7 +20,7 @@ const TTL: Duration = Duration::from_millis(600);
 const SOON: Duration = Duration::from_secs(5);
 
 async fn client(masters: &Masters) -> Redlock {
-    Redlock::builder().nodes(masters.urls()).ttl(TTL).connect().await.unwrap()
+    masters.builder().ttl(TTL).connect().await.unwrap()
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn a_release_during_a_renewal_leaves_no_key() {
         proxy.delay(Direction::ToClient, TTL / 24);
     }
     let urls = proxies.iter().map(Proxy::url);
-    let redlock = Redlock::builder().nodes(urls).ttl(TTL).connect().await.unwrap();
+    let redlock = builder().nodes(urls).ttl(TTL).connect().await.unwrap();
     let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
     let mut rng = seed.rng();
     let rounds: Vec<_> =

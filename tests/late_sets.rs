@@ -4,10 +4,9 @@
 
 mod support;
 
-use quorumlock::Redlock;
 use std::time::{Duration, Instant};
 use support::late::setup::{BATCH, Setup};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Cut, Direction::*, Proxy};
 use support::seed::Seed;
@@ -76,7 +75,7 @@ async fn where_no_client_may_be_killed_what_began_after_the_reconnect_is_release
     let masters = Masters::start(3);
     forbid_kill(&masters).await;
     let proxy = Proxy::start(masters[0].addr());
-    let builder = Redlock::builder().node(proxy.url()).nodes(masters[1..].iter().map(Server::url));
+    let builder = builder().node(proxy.url()).nodes(masters[1..].iter().map(Server::url));
     let timeout = Duration::from_millis(150);
     let redlock = builder.operation_timeout(timeout).connect().await.unwrap();
     proxy.cut(Cut::Fin);

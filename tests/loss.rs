@@ -7,9 +7,9 @@ mod support;
 
 use futures::future::join_all;
 use quorumlock::error::LostReason;
-use quorumlock::{ExtendError, Guard, Redlock, Released};
+use quorumlock::{ExtendError, Guard, Released};
 use std::time::{Duration, Instant};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Cut, Proxy, in_front_of};
 use support::samples::Samples;
@@ -76,7 +76,7 @@ fn assert_in_time(notices: &[Notice]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_loss_is_told_at_its_deadline() {
     let masters = Masters::start(3);
-    let redlock = Redlock::builder().nodes(masters.urls()).connect().await.unwrap();
+    let redlock = masters.builder().connect().await.unwrap();
     let mut guards = Vec::new();
     for n in 0..60 {
         let ttl = Duration::from_millis(500 + 23 * n);
@@ -93,7 +93,7 @@ async fn every_loss_is_told_at_its_deadline() {
 async fn a_lock_outlives_its_masters_up_to_its_deadline() {
     let masters = Masters::start(5);
     let proxies = in_front_of(masters.iter().map(support::server::Server::addr));
-    let builder = Redlock::builder().nodes(proxies.iter().map(Proxy::url));
+    let builder = builder().nodes(proxies.iter().map(Proxy::url));
     let redlock = builder.ttl(Duration::from_millis(1_500)).connect().await.unwrap();
     let mut guards = Vec::new();
     for resource in ["a", "b", "c", "d"] {
@@ -122,7 +122,7 @@ async fn a_lock_outlives_its_masters_up_to_its_deadline() {
 #[tokio::test]
 async fn a_lapse_is_final_whatever_the_masters_say_later() {
     let masters = Masters::start(3);
-    let redlock = Redlock::builder().nodes(masters.urls()).connect().await.unwrap();
+    let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").ttl(Duration::from_millis(800)).await.unwrap();
     let everywhere = async || witness::holders(&masters, "r").await.len() == 3;
     eventually("every master has the key", SOON, everywhere).await;
@@ -144,7 +144,7 @@ async fn a_lapse_is_final_whatever_the_masters_say_later() {
 #[tokio::test]
 async fn a_deadline_that_passes_unseen_has_passed() {
     let masters = Masters::start(3);
-    let redlock = Redlock::builder().nodes(masters.urls()).connect().await.unwrap();
+    let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").ttl(Duration::from_millis(500)).await.unwrap();
     // Not a wait for something: the pause itself is what is tried.
     std::thread::sleep(Duration::from_millis(600));

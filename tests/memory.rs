@@ -5,7 +5,6 @@
 mod support;
 
 use futures::future::join_all;
-use quorumlock::Redlock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,8 +23,8 @@ fn resident() -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sixty_four_busy_tasks_and_a_hung_master_stay_within_16_mib() {
     let masters = Masters::start(5);
-    let builder = Redlock::builder().operation_timeout(Duration::from_millis(500));
-    let redlock = builder.nodes(masters.urls()).connect().await.unwrap();
+    let builder = masters.builder().operation_timeout(Duration::from_millis(500));
+    let redlock = builder.connect().await.unwrap();
     let done = Arc::new(AtomicBool::new(false));
     let tasks = (0..64).map(|task| {
         let (redlock, done) = (redlock.clone(), done.clone());

@@ -10,7 +10,7 @@ use quorumlock::{Redlock, Released};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Cut, Direction::*, Proxy, in_front_of};
 use support::seed::{Rng, Seed};
@@ -90,7 +90,7 @@ async fn once_faults_have_ended_no_key_is_left_and_every_lock_can_be_had() {
     let masters = Masters::start(5);
     let proxies = in_front_of(masters.iter().map(|master| master.addr()));
     let connect = || {
-        let builder = Redlock::builder().nodes(proxies.iter().map(Proxy::url));
+        let builder = builder().nodes(proxies.iter().map(Proxy::url));
         let builder = builder.operation_timeout(OPERATION_TIMEOUT).ttl(Duration::from_secs(20));
         builder.connect_timeout(Duration::from_millis(150)).connect()
     };

@@ -8,7 +8,7 @@ use futures::future::join_all;
 use quorumlock::{AcquireError, ExtendError, Redlock, Released};
 use std::time::Duration;
 use support::late::setup::Setup;
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Direction::*, Proxy};
 use support::sabotage::Sabotage;
@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// The first node is behind the proxy. Nothing here is about timeouts.
 async fn connect(proxy: &Proxy, masters: &[Server]) -> Redlock {
     let direct = masters[1..].iter().map(Server::url);
-    let builder = Redlock::builder().node(proxy.url()).nodes(direct);
+    let builder = builder().node(proxy.url()).nodes(direct);
     builder.operation_timeout(Duration::from_millis(900)).connect().await.unwrap()
 }
 
@@ -131,8 +131,8 @@ async fn forget_scripts(masters: &[Server]) {
 #[tokio::test]
 async fn forgotten_scripts_cost_one_extension_and_no_key() {
     let masters = Masters::start(5);
-    let patient = Redlock::builder().operation_timeout(Duration::from_millis(900));
-    let redlock = patient.nodes(masters.urls()).connect().await.unwrap();
+    let patient = masters.builder().operation_timeout(Duration::from_millis(900));
+    let redlock = patient.connect().await.unwrap();
     for round in 0..20 {
         let guard = redlock.acquire(format!("r{round}")).await.unwrap();
         forget_scripts(&masters).await;
@@ -152,8 +152,8 @@ async fn forgotten_scripts_cost_one_extension_and_no_key() {
 #[tokio::test]
 async fn a_minority_that_forgot_its_scripts_is_prolonged_by_the_next_extension() {
     let masters = Masters::start(5);
-    let patient = Redlock::builder().operation_timeout(Duration::from_millis(900));
-    let redlock = patient.nodes(masters.urls()).connect().await.unwrap();
+    let patient = masters.builder().operation_timeout(Duration::from_millis(900));
+    let redlock = patient.connect().await.unwrap();
     let guard = redlock.acquire("r").await.unwrap();
     let everywhere = async || witness::holders(&masters, "r").await.len() == 5;
     eventually("it stands on all masters", SOON, everywhere).await;

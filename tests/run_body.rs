@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_secs(5);
 
 async fn three() -> (Masters, Redlock) {
     let masters = Masters::start(3);
-    let redlock = Redlock::builder().nodes(masters.urls()).ttl(TTL).connect().await.unwrap();
+    let redlock = masters.builder().ttl(TTL).connect().await.unwrap();
     (masters, redlock)
 }
 

@@ -9,7 +9,7 @@ use futures::poll;
 use quorumlock::error::LostReason;
 use quorumlock::{AcquireError, ExtendError, Guard, Redlock};
 use std::time::{Duration, Instant};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Direction::*, Proxy};
 use support::server::Server;
@@ -20,8 +20,8 @@ const GRACE: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_secs(10);
 
 async fn connect(masters: &Masters) -> Redlock {
-    let patient = Redlock::builder().operation_timeout(Duration::from_millis(900));
-    patient.nodes(masters.urls()).connect().await.unwrap()
+    let patient = masters.builder().operation_timeout(Duration::from_millis(900));
+    patient.connect().await.unwrap()
 }
 
 async fn hold(redlock: &Redlock, count: usize) -> Vec<Guard> {
@@ -44,7 +44,7 @@ async fn hold_everywhere(masters: &[Server], redlock: &Redlock, count: usize) ->
 async fn a_shutdown_waits_until_each_owed_release_is_confirmed() {
     let masters = Masters::start(5);
     let proxy = Proxy::start(masters[0].addr());
-    let patient = Redlock::builder().operation_timeout(Duration::from_millis(900));
+    let patient = builder().operation_timeout(Duration::from_millis(900));
     let direct = masters[1..].iter().map(Server::url);
     let redlock = patient.node(proxy.url()).nodes(direct).connect().await.unwrap();
     let guards = hold_everywhere(&masters, &redlock, 200).await;
@@ -75,7 +75,7 @@ async fn a_shutdown_goes_on_when_nobody_waits_for_it() {
 async fn what_a_stopped_master_has_not_confirmed_is_told_after_a_ttl() {
     let masters = Masters::start(5);
     let ttl = Duration::from_secs(1);
-    let redlock = Redlock::builder().nodes(masters.urls()).ttl(ttl).connect().await.unwrap();
+    let redlock = masters.builder().ttl(ttl).connect().await.unwrap();
     let guards = hold_everywhere(&masters, &redlock, 10).await;
     masters[0].stop();
     drop(guards);
@@ -192,7 +192,7 @@ async fn a_connect_dropped_at_any_poll_leaves_no_connection() {
     let mut dropped = 0;
     'sweeps: while dropped < 40 {
         for polls in 1.. {
-            let mut connecting = Box::pin(Redlock::builder().nodes(masters.urls()).connect());
+            let mut connecting = Box::pin(masters.builder().connect());
             for _ in 0..polls {
                 if poll!(connecting.as_mut()).is_ready() {
                     continue 'sweeps;

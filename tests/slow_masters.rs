@@ -8,7 +8,7 @@ mod support;
 use quorumlock::error::NoQuorum;
 use quorumlock::{AcquireError, Guard, Redlock};
 use std::time::{Duration, Instant};
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::poll::eventually;
 use support::proxy::{Cut, Direction, Proxy, in_front_of};
 use support::server::Server;
@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_secs(5);
 const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
 
 async fn connect(urls: impl IntoIterator<Item = String>) -> Redlock {
-    let builder = Redlock::builder().nodes(urls).ttl(Duration::from_secs(10));
+    let builder = builder().nodes(urls).ttl(Duration::from_secs(10));
     builder.operation_timeout(OPERATION_TIMEOUT).connect().await.unwrap()
 }
 

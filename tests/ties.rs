@@ -109,8 +109,8 @@ async fn only_foreign_keys_are_left(masters: &Masters, dead: usize) {
 async fn every_split_of(n: usize) {
     let (_, rows) = TABLE.iter().find(|(masters, _)| *masters == n).unwrap();
     let masters = Masters::start(n);
-    let redlock = Redlock::builder()
-        .nodes(masters.urls())
+    let redlock = masters
+        .builder()
         .max_ttl(Duration::from_secs(100))
         .ttl(Duration::from_secs(100))
         .operation_timeout(PATIENCE)

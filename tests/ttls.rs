@@ -28,7 +28,7 @@ fn masters(n: usize) -> Masters {
 }
 
 fn builder(masters: &Masters) -> RedlockBuilder {
-    Redlock::builder().nodes(masters.urls()).ttl(ms(10_000)).max_ttl(MAX_TTL)
+    masters.builder().ttl(ms(10_000)).max_ttl(MAX_TTL)
 }
 
 /// The commands that a master has executed on this key, as they came.
@@ -160,7 +160,7 @@ async fn a_ttl_that_can_not_work_is_an_error_that_names_it() {
         }
     }
     for max_ttl in [ms(0), ms(3), AGES + ms(1), ms(u64::MAX), Duration::MAX] {
-        let invalid = misbuilt(Redlock::builder().nodes(masters.urls()).max_ttl(max_ttl)).await;
+        let invalid = misbuilt(masters.builder().max_ttl(max_ttl)).await;
         assert_eq!(invalid.field, "max_ttl", "{max_ttl:?}: {invalid}");
     }
     assert_eq!(commands(&masters[0], "refused").await, Vec::<Vec<String>>::new());

@@ -15,6 +15,7 @@ pub(crate) mod naming;
 pub(crate) mod taking;
 
 pub(crate) use crate::support::poll::eventually;
+use crate::support::witness::AGREEMENT;
 use quorumlock::error::LostReason;
 use quorumlock::{AcquireError, ExtendError, Guard, Redlock, RedlockBuilder};
 use redis::{Cmd, FromRedisValue, Value};
@@ -75,6 +76,13 @@ pub(crate) trait Cluster {
     /// The remaining life of a key in milliseconds, or what PTTL says instead (-1, -2).
     async fn pttl(&self, node: usize, key: &str) -> i64 {
         self.read(node, redis::cmd("PTTL").arg(key)).await
+    }
+
+    /// The keys of a master, but for the agreement.
+    async fn keys(&self, node: usize) -> Vec<String> {
+        let mut keys: Vec<String> = self.read(node, redis::cmd("KEYS").arg("*")).await;
+        keys.retain(|key| key != AGREEMENT);
+        keys
     }
 
     /// How often a master has executed a command.

@@ -1,6 +1,7 @@
 //! Several independent masters.
 
 use super::server::Server;
+use quorumlock::{Redlock, RedlockBuilder};
 use std::ops::Deref;
 use std::thread;
 
@@ -22,6 +23,11 @@ impl Masters {
         }))
     }
 
+    /// Sets up a client of them all.
+    pub(crate) fn builder(&self) -> RedlockBuilder {
+        builder().nodes(self.urls())
+    }
+
     pub(crate) fn urls(&self) -> Vec<String> {
         self.iter().map(Server::url).collect()
     }
@@ -29,6 +35,12 @@ impl Masters {
     pub(crate) fn kill(&self, node: usize) {
         self[node].kill();
     }
+}
+
+/// Sets up a client of masters that have only just started. It does not wait until they are old
+/// enough to vote: whatever they had granted before they were restarted is the test's business.
+pub(crate) fn builder() -> RedlockBuilder {
+    Redlock::builder().without_restart_guard()
 }
 
 impl Deref for Masters {

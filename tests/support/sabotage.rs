@@ -2,6 +2,7 @@
 //! what a missing safeguard would cost. It takes the place of a switch in the product: there is
 //! none.
 
+use super::witness::AGREEMENT;
 use bytes::{Buf, BytesMut};
 use futures::future::BoxFuture;
 use std::io::Result;
@@ -19,7 +20,7 @@ use tokio::net::TcpStream;
 pub(crate) enum Sabotage {
     /// None: every command passes as it is.
     Nothing,
-    /// Each rollback and release (`EVAL`) asks for a key that is not there. It is answered with
+    /// Each rollback and release (`EVAL`, but for that of the agreement) asks for a key that is not there. It is answered with
     /// an integer, so the client believes it settled.
     Rollback,
     /// Each `CLIENT KILL` names a client that does not exist.
@@ -64,7 +65,7 @@ impl Sabotaged {
             let is =
                 |n: usize, name: &[u8]| word(n).is_some_and(|it| it.eq_ignore_ascii_case(name));
             let instead = match self.sabotage {
-                Sabotage::Rollback if is(0, b"EVAL") => {
+                Sabotage::Rollback if is(0, b"EVAL") && !is(3, AGREEMENT.as_bytes()) => {
                     Some(redis::cmd("EXISTS").arg("quorumlock-nothing").get_packed_command())
                 }
                 Sabotage::Kill if is(0, b"CLIENT") && is(1, b"KILL") => {

@@ -5,8 +5,10 @@ mod project;
 use super::poll::eventually_blocking;
 use super::port::ReservedPort;
 use super::server::answers;
+use super::witness::AGREEMENT;
 use futures::future::join_all;
 pub(crate) use project::{Project, docker};
+use quorumlock::{Redlock, RedlockBuilder};
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisResult};
 use std::io::Write;
 use std::ops::Range;
@@ -55,6 +57,7 @@ impl Fault {
 pub(crate) struct Containers {
     // Taken down before the next one may start.
     project: Project,
+    profile: Profile,
     ids: Vec<String>,
     network: String,
     ports: Vec<ReservedPort>,
@@ -71,16 +74,27 @@ impl Containers {
         Project::sweep();
         let project = Project::new();
         let ports: Vec<ReservedPort> = (0..5).map(|_| ReservedPort::new()).collect();
-        let profile = match profile {
+        let name = match profile {
             Profile::Volatile => "volatile",
             Profile::Durable => "durable",
         };
-        project.up(profile, &ports.iter().map(|port| port.address().port()).collect::<Vec<_>>());
+        project.up(name, &ports.iter().map(|port| port.address().port()).collect::<Vec<_>>());
         let (ids, network) = (project.containers(), project.network());
         assert_eq!(ids.len(), ports.len(), "the containers of {}", project.name());
-        let masters = Self { project, ids, network, ports, _turn: turn };
+        let masters = Self { project, profile, ids, network, ports, _turn: turn };
         (0..masters.len()).for_each(|node| masters.await_ready(node));
         Some(masters)
+    }
+
+    /// Sets up a client of them all, which does not wait until they are old enough to vote.
+    pub(crate) fn builder(&self) -> RedlockBuilder {
+        let builder = Redlock::builder().nodes(self.urls());
+        match self.profile {
+            // They have only just started; when one returns empty is the test's business.
+            Profile::Volatile => builder.without_restart_guard(),
+            // They forget nothing, as their configuration says.
+            Profile::Durable => builder.trust_persistence(),
+        }
     }
 
     pub(crate) fn urls(&self) -> Vec<String> {
@@ -159,11 +173,12 @@ impl Containers {
         cmd.query_async(&mut connection).await
     }
 
-    /// The keys of each master, sorted. All must answer.
+    /// The keys of each master, sorted, but for the agreement. All must answer.
     pub(crate) async fn keys(&self) -> Vec<Vec<String>> {
         let keys = async |node| {
             let keys: RedisResult<Vec<String>> = self.ask(node, redis::cmd("KEYS").arg("*")).await;
             let mut keys = keys.unwrap_or_else(|error| panic!("master {node}: {error}"));
+            keys.retain(|key| key != AGREEMENT);
             keys.sort();
             keys
         };

@@ -1,6 +1,6 @@
 //! Five masters, of which three are behind proxies, and batches of acquires.
 
-use super::super::masters::Masters;
+use super::super::masters::{Masters, builder};
 use super::super::poll::eventually;
 use super::super::proxy::{Link, Proxy, in_front_of};
 use super::super::sabotage::{Sabotage, dial_through};
@@ -44,7 +44,7 @@ impl Setup {
         let behind = proxies.iter().map(Proxy::addr);
         let addresses = behind.chain(masters[3..].iter().map(|master| master.addr()));
         let spoiled = Arc::new(AtomicU64::new(0));
-        let builder = addresses.fold(Redlock::builder(), |builder, address| {
+        let builder = addresses.fold(builder(), |builder, address| {
             let url = format!("redis://{address}");
             match sabotage {
                 None => builder.node(url),
