@@ -245,7 +245,7 @@ impl RedlockBuilder {
     /// milliseconds. The same for all clients of these masters, who agree on it through them.
     /// Default: 2 s and 2 s.
     pub const fn fencing_window(mut self, back: Duration, ahead: Duration) -> Self {
-        self.config.window = Window { back, ahead };
+        self.config.fencing_window = Window { back, ahead };
         self
     }
 

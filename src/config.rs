@@ -53,7 +53,7 @@ pub(crate) struct Config {
     pub(crate) drift: Drift,
     pub(crate) backoff: Backoff,
     pub(crate) restart_guard: RestartGuard,
-    pub(crate) window: Window,
+    pub(crate) fencing_window: Window,
     pub(crate) key_prefix: String,
     pub(crate) lock_delay: Duration,
     pub(crate) label: Option<Arc<str>>,
@@ -71,7 +71,7 @@ impl Default for Config {
             drift: default::DRIFT,
             backoff: default::BACKOFF,
             restart_guard: RestartGuard::On,
-            window: default::WINDOW,
+            fencing_window: default::WINDOW,
             key_prefix: String::new(),
             lock_delay: Duration::ZERO,
             label: None,
@@ -101,7 +101,7 @@ impl Config {
             );
             return Err(Invalid::new("drift", problem));
         }
-        for side in [self.window.back, self.window.ahead] {
+        for side in [self.fencing_window.back, self.fencing_window.ahead] {
             if side < Duration::from_millis(1) || side > LONGEST_TTL {
                 let problem = "each side must be at least 1ms, and at most 292 years";
                 return Err(Invalid::new("fencing_window", problem));
@@ -260,7 +260,7 @@ impl Config {
 
     /// How long a master that has started does not vote.
     pub(crate) fn quarantine(&self) -> Duration {
-        standing::quarantine(self.max_ttl, self.window, self.drift)
+        standing::quarantine(self.max_ttl, self.fencing_window, self.drift)
     }
 
     pub(crate) fn settings(&self, membership: Membership, masters: &[Address]) -> Settings {
@@ -268,7 +268,7 @@ impl Config {
         let agreement = Agreement::new(Terms {
             key: self.own_key("agreement").to_string(),
             max_ttl: self.max_ttl,
-            window: self.window,
+            window: self.fencing_window,
             lists: membership.lists().map(|list| names(list, masters)).collect(),
             life: quarantine.saturating_add(LONGEST_SILENCE),
         });
@@ -281,7 +281,7 @@ impl Config {
             restart_guard: self.restart_guard,
             quarantine,
             agreement,
-            window: self.window,
+            window: self.fencing_window,
         }
     }
 }

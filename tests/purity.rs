@@ -95,7 +95,7 @@ const QUORUM: Layer = Layer {
 
 const COORDINATOR: Layer = Layer {
     folder: "src/coordinator",
-    crates: &["bytes", "redis", "thiserror"],
+    crates: &["bytes", "humantime", "redis", "thiserror"],
     std: &[],
     ours: &[],
     never: &[
@@ -104,6 +104,7 @@ const COORDINATOR: Layer = Layer {
         &[
             ("crate::driver", "reaches for the layer above"),
             ("super::driver", "reaches for the layer above"),
+            ("humantime::Timestamp", "a clock"),
             ("redis::aio", "a socket"),
             ("redis::Client", "a socket"),
             ("redis::Connection", "a socket"),

@@ -58,6 +58,7 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
         Ok((one.to_owned(), humantime::parse_duration(other)?))
     };
     let (percent, constant) = pair("drift", " % + ")?;
+    let (back, ahead) = pair("fencing_window", " and ")?;
     let (base, cap) = pair("backoff", " to ")?;
     let or_none = |name: &str| text(name).map(|it| if it == "none" { "" } else { it });
 
@@ -71,9 +72,13 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
         .drift(percent.parse::<u32>()? * 10_000, constant)
         .backoff(humantime::parse_duration(&base)?, cap)
         .key_prefix(or_none("key_prefix")?)
+        .fencing_window(humantime::parse_duration(&back)?, ahead)
         .lock_delay(duration("lock_delay")?)
         .label(or_none("label")?);
-    assert_eq!(format!("{built:#?}"), format!("{:#?}", Redlock::builder()));
+    let built = format!("{built:#?}");
+    assert_eq!(built, format!("{:#?}", Redlock::builder()));
+    // It can only be switched off.
+    assert!(text("restart_guard")? == "on" && built.contains("restart_guard: On"));
     Ok(())
 }
 

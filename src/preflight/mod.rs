@@ -51,7 +51,7 @@ pub(crate) async fn run(masters: &[Address], config: &Config) -> Result<Prefligh
         let problem = "preflight() must be awaited on a tokio runtime with I/O and time enabled";
         return Err(Invalid::new("runtime", problem));
     }
-    let bounds = Bounds { clocks: config.window.width(), stays_away: config.quarantine() };
+    let bounds = Bounds { clocks: config.fencing_window.width(), stays_away: config.quarantine() };
     let probe = Probe {
         connect_timeout: config.connect_timeout,
         patience: config.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
