@@ -145,7 +145,9 @@ async fn play(scene: &Scene, without_lock: bool) -> Result<(), Failure> {
 }
 
 async fn connect(masters: &Masters) -> Result<Redlock, ConnectError> {
-    let builder = Redlock::builder().ttl(TTL).wait(PATIENCE);
+    // Masters that have just started may vote at once: nothing was granted before, and those that
+    // the play kills stay away for more than a ttl. Do not copy this line to masters that others use.
+    let builder = Redlock::builder().without_restart_guard().ttl(TTL).wait(PATIENCE);
     masters.all().iter().fold(builder, |builder, master| master.add_to(builder)).connect().await
 }
 
