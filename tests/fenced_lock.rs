@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(500);
 
 async fn client(masters: &Masters) -> Redlock {
-    Redlock::builder().nodes(masters.urls()).wait(LONG).connect().await.unwrap()
+    masters.builder().wait(LONG).connect().await.unwrap()
 }
 
 async fn three_and_two_clients() -> (Masters, [Redlock; 2]) {
@@ -154,7 +154,7 @@ async fn several_resources_have_one_token_above_those_of_each() {
 #[tokio::test]
 async fn what_is_left_of_a_released_lock_is_its_fence_under_the_prefix_and_it_expires() {
     let masters = Masters::start(3);
-    let builder = Redlock::builder().nodes(masters.urls()).key_prefix("locks:");
+    let builder = masters.builder().key_prefix("locks:");
     let redlock = builder.connect().await.unwrap();
     let guard = fenced(&redlock).await;
     let token = guard.fencing_token().to_string();

@@ -6,9 +6,9 @@
 mod support;
 
 use quorumlock::error::LostReason;
-use quorumlock::{AcquireError, ExtendError, Redlock, RedlockBuilder, Released};
+use quorumlock::{AcquireError, ConnectError, ExtendError, Redlock, RedlockBuilder, Released};
 use std::time::Duration;
-use support::masters::Masters;
+use support::masters::{Masters, builder};
 use support::normalised::{without_ports, without_times};
 use support::poll::eventually;
 use support::proxy::in_front_of;
@@ -31,11 +31,11 @@ fn urls<const N: usize>(masters: &[Server], list: [usize; N]) -> [String; N] {
 }
 
 async fn only(masters: &[Server], list: [usize; 5]) -> Redlock {
-    connect(Redlock::builder().nodes(urls(masters, list))).await
+    connect(builder().nodes(urls(masters, list))).await
 }
 
 async fn joint(masters: &[Server]) -> Redlock {
-    connect(Redlock::builder().nodes(urls(masters, NEW)).also(urls(masters, OLD))).await
+    connect(builder().nodes(urls(masters, NEW)).also(urls(masters, OLD))).await
 }
 
 fn line(error: &AcquireError, masters: &[Server]) -> String {
@@ -66,27 +66,41 @@ async fn a_master_of_both_lists_is_asked_once() {
 
 #[tokio::test]
 async fn clients_of_either_list_and_of_both_exclude_each_other() {
-    let masters = Masters::start(6);
-    let (old, new) = (only(&masters, OLD).await, only(&masters, NEW).await);
-    let both = joint(&masters).await;
-    for (holder, others) in [(&old, [&both, &both]), (&new, [&both, &both]), (&both, [&old, &new])]
-    {
-        let guard = holder.acquire("r").await.unwrap();
-        for other in others {
+    for list in [OLD, NEW] {
+        let masters = Masters::start(6);
+        let (one, both) = (only(&masters, list).await, joint(&masters).await);
+        for (holder, other) in [(&one, &both), (&both, &one)] {
+            let guard = holder.acquire("r").await.unwrap();
             let refused = other.try_acquire("r").await.unwrap_err();
             assert!(refused.is_contended(), "{refused}");
             assert!(guard.is_valid());
+            guard.release().await;
+            witness::eventually_no_keys(&masters, SOON).await;
         }
-        guard.release().await;
-        witness::eventually_no_keys(&masters, SOON).await;
     }
 }
 
-/// What the joint phase is there for: one master was exchanged, and both clients win.
+#[tokio::test]
+async fn a_client_of_the_new_list_is_refused_beside_one_of_the_old_list() {
+    let masters = Masters::start(6);
+    let _old = only(&masters, OLD).await;
+    let error = builder().nodes(urls(&masters, NEW)).connect().await.unwrap_err();
+    assert!(matches!(&error, ConnectError::Disagreement(_)), "{error}");
+    assert!(error.to_string().contains("name both lists"), "{error}");
+    joint(&masters).await;
+}
+
+/// What the joint phase is there for: one master was exchanged, and both clients win. That the new
+/// one may connect at all takes masters that have forgotten what the old one goes by.
 #[tokio::test]
 async fn the_old_list_beside_the_new_one_has_two_holders_and_both_lists_beside_it_have_one() {
     let masters = Masters::start(6);
-    let (old, new) = (only(&masters, OLD).await, only(&masters, NEW).await);
+    let old = only(&masters, OLD).await;
+    for node in 0..4 {
+        let forget = redis::cmd("DEL").arg("quorumlock:agreement").to_owned();
+        assert_eq!(witness::ask::<i64>(&masters[node], &forget).await, Ok(1));
+    }
+    let new = only(&masters, NEW).await;
     let both = joint(&masters).await;
     for node in [2, 3] {
         witness::set_foreign(&masters[node], "r", "theirs", Duration::from_secs(20)).await;
@@ -138,8 +152,8 @@ async fn a_majority_of_the_old_list_alone_wins_nothing() {
 #[tokio::test]
 async fn many_grants_without_a_quorum_of_one_list_are_no_late_win() {
     let masters = Masters::start(6);
-    let builder = Redlock::builder().nodes(urls(&masters, [0, 1, 2]));
-    let redlock = connect(builder.also(urls(&masters, [3, 4, 5]))).await;
+    let of_three = builder().nodes(urls(&masters, [0, 1, 2]));
+    let redlock = connect(of_three.also(urls(&masters, [3, 4, 5]))).await;
     [4, 5].into_iter().for_each(|node| masters[node].stop());
     let error = redlock.try_acquire("r").await.unwrap_err();
     let text =
@@ -208,7 +222,7 @@ async fn an_address_names_the_master_whatever_its_stream() {
         let address = proxies[node].addr();
         move || TcpStream::connect(address)
     };
-    let mut builder = Redlock::builder();
+    let mut builder = builder();
     for node in [0, 1, 3] {
         builder = builder.node_via(names[node], dial(node));
     }

@@ -18,7 +18,7 @@ const LONG: Duration = Duration::from_secs(10);
 const SOON: Duration = Duration::from_secs(5);
 
 fn builder(masters: &Masters) -> RedlockBuilder {
-    Redlock::builder().nodes(masters.urls()).wait(LONG)
+    masters.builder().wait(LONG)
 }
 
 async fn three_and_two_clients() -> (Masters, Redlock, Redlock) {

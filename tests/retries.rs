@@ -28,13 +28,16 @@ async fn connect(proxy: &Proxy, masters: &[Server]) -> Redlock {
     builder.operation_timeout(Duration::from_millis(900)).connect().await.unwrap()
 }
 
+/// No fewer bytes than a connection sends before it is open for votes: scripts, most of them.
+const HANDSHAKE: u64 = 5_000;
+
 /// Lets each connection carry its handshake and a few commands more, a random number of bytes.
 async fn flap(proxy: &Proxy, mut rng: Rng) {
     let mut seen = 0;
     loop {
         if proxy.connections() > seen {
             seen = proxy.connections();
-            proxy.cut_after(ToServer, rng.within(800..5_000));
+            proxy.cut_after(ToServer, HANDSHAKE + rng.within(0..4_000));
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

@@ -18,7 +18,7 @@ const TTL: Duration = Duration::from_secs(20);
 const BOTH: [&str; 2] = ["a", "b"];
 
 async fn client(masters: &Masters) -> Redlock {
-    Redlock::builder().nodes(masters.urls()).ttl(TTL).connect().await.unwrap()
+    masters.builder().ttl(TTL).connect().await.unwrap()
 }
 
 async fn three_and_client() -> (Masters, Redlock) {

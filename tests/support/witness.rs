@@ -54,10 +54,15 @@ pub(crate) async fn total_keys(masters: &[Server]) -> Vec<Result<u64, Unseen>> {
 /// looks for what was left behind counts it.
 pub(crate) const AGREEMENT: &str = "quorumlock:agreement";
 
+/// Behind whatever prefix.
+pub(crate) fn is_agreement(key: &str) -> bool {
+    key.ends_with(AGREEMENT)
+}
+
 /// The keys of one master, sorted, but for the agreement.
 pub(crate) async fn keys(server: &Server) -> Result<Vec<String>, Unseen> {
     let mut keys: Vec<String> = ask(server, redis::cmd("KEYS").arg("*")).await?;
-    keys.retain(|key| key != AGREEMENT);
+    keys.retain(|key| !is_agreement(key));
     keys.sort();
     Ok(keys)
 }

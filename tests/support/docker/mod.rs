@@ -5,7 +5,7 @@ mod project;
 use super::poll::eventually_blocking;
 use super::port::ReservedPort;
 use super::server::answers;
-use super::witness::AGREEMENT;
+use super::witness::is_agreement;
 use futures::future::join_all;
 pub(crate) use project::{Project, docker};
 use quorumlock::{Redlock, RedlockBuilder};
@@ -178,7 +178,7 @@ impl Containers {
         let keys = async |node| {
             let keys: RedisResult<Vec<String>> = self.ask(node, redis::cmd("KEYS").arg("*")).await;
             let mut keys = keys.unwrap_or_else(|error| panic!("master {node}: {error}"));
-            keys.retain(|key| key != AGREEMENT);
+            keys.retain(|key| !is_agreement(key));
             keys.sort();
             keys
         };
