@@ -102,8 +102,8 @@ async fn nobody_overlaps_and_nothing_is_lost(profile: Profile, memory: Duration)
 }
 
 /// A master that restarts empty has forgotten the locks that it granted, and may grant them again.
-/// The guard against that does not exist yet, so the test does by hand what an operator would: the
-/// master stays away until every lock it may have granted has expired, a ttl after its death.
+/// Without the restart guard, which would outlast this test, it is for the operator to see to that:
+/// the master stays away until every lock it may have granted has expired, a ttl after its death.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn masters_that_return_empty_after_a_ttl_break_nothing() {
     nobody_overlaps_and_nothing_is_lost(Profile::Volatile, TTL + 100 * MS).await;

@@ -64,8 +64,8 @@ async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u3
     (until, won, not_won)
 }
 
-/// The masters lose their memory when they die, and the guard against early returns does not
-/// exist yet: they are restarted when every lock that they may have granted has expired.
+/// The masters lose their memory when they die, and the guard against early returns is off: they are
+/// restarted when every lock that they may have granted has expired.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_extension_while_masters_die_keeps_the_lock_or_loses_it_at_its_deadline() {
     let Some(masters) = Containers::start(Profile::Volatile).await else { return };
