@@ -241,7 +241,7 @@ async fn on_several_threads_it_never_gets_in_its_own_way_and_leaves_nothing_behi
     }
     assert_eq!(doors(&owner), 0);
     redlock.shutdown().await.unwrap();
-    assert!(masters.iter().all(|master| master.keys() == ["quorumlock:agreement"]));
+    assert!(masters.iter().all(|master| master.keys().is_empty()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,7 +21,7 @@ pub(crate) async fn a_dead_minority_stops_nobody<B: Backend>() {
 
 pub(crate) async fn a_master_that_returns_is_asked_again<B: Backend>() {
     let cluster = B::masters(3).await;
-    let client = cluster.builder().max_ttl(SHORT).ttl(SHORT).connect().await.unwrap();
+    let client = cluster.builder().ttl(SHORT).connect().await.unwrap();
     cluster.kill(0).await;
     client.acquire("r").await.unwrap().release().await;
     cluster.restart(0).await;

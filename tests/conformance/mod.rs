@@ -15,7 +15,7 @@ pub(crate) mod naming;
 pub(crate) mod taking;
 
 pub(crate) use crate::support::poll::eventually;
-use crate::support::witness::AGREEMENT;
+use crate::support::witness::is_agreement;
 use quorumlock::error::LostReason;
 use quorumlock::{AcquireError, ExtendError, Guard, Redlock, RedlockBuilder};
 use redis::{Cmd, FromRedisValue, Value};
@@ -81,7 +81,7 @@ pub(crate) trait Cluster {
     /// The keys of a master, but for the agreement.
     async fn keys(&self, node: usize) -> Vec<String> {
         let mut keys: Vec<String> = self.read(node, redis::cmd("KEYS").arg("*")).await;
-        keys.retain(|key| key != AGREEMENT);
+        keys.retain(|key| !is_agreement(key));
         keys
     }
 

@@ -52,7 +52,7 @@ pub(crate) async fn total_keys(masters: &[Server]) -> Vec<Result<u64, Unseen>> {
 
 /// Where clients note at each master what they go by. It stays for a while after them, so nobody who
 /// looks for what was left behind counts it.
-pub(crate) const AGREEMENT: &str = "quorumlock:agreement";
+pub(super) const AGREEMENT: &str = "quorumlock:agreement";
 
 /// Behind whatever prefix.
 pub(crate) fn is_agreement(key: &str) -> bool {
