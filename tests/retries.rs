@@ -29,7 +29,7 @@ async fn connect(proxy: &Proxy, masters: &[Server]) -> Redlock {
 }
 
 /// No fewer bytes than a connection sends before it is open for votes: scripts, most of them.
-const HANDSHAKE: u64 = 5_000;
+const HANDSHAKE: u64 = 4_000;
 
 /// Lets each connection carry its handshake and a few commands more, a random number of bytes.
 async fn flap(proxy: &Proxy, mut rng: Rng) {
