@@ -14,6 +14,7 @@ lint: ## format, clippy on every feature set, documentation, dependencies; rewri
 
 test: ## every test, against redis-servers that it starts; installs redis-server if need be
 	scripts/redis-server
+	scripts/sqlite3
 	scripts/test
 
 fix: ## mends what lint finds and a machine can mend

@@ -4,13 +4,14 @@
 //! |---|---|---|
 //! | [`connect`](crate::RedlockBuilder::connect) | [`ConnectError`] | mend the configuration |
 //! | [`acquire`](crate::Redlock::acquire) | [`AcquireError::Contended`] | wait, or do without |
-//! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later |
-//! | | [`AcquireError::Disagreement`] | mend the configuration |
+//! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later; wait, where masters are warming up |
+//! | | [`AcquireError::Disagreement`] | mend the configuration, or the masters' clocks |
 //! | | [`AcquireError::Invalid`] | mend the call |
 //! | | [`AcquireError::Closed`] | connect anew |
 //! | [`check`](crate::Guard::check), [`lost`](crate::Guard::lost) | [`Lost`] | stop before the next side effect |
 //! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | as above |
 //! | | [`ExtendError::Unextended`] | try again before the deadline |
+//! | [`run`](crate::Acquire::run) | [`RunError`](crate::RunError) | as of the error inside |
 //! | [`Owner::acquire`](crate::Owner::acquire) | [`OwnerError`](crate::OwnerError) | as of the error inside |
 //! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | mend the call, or try again |
 //! | [`shutdown`](crate::Redlock::shutdown) | [`NotDrained`] | nothing: the keys expire |
@@ -204,9 +205,8 @@ impl fmt::Display for NoQuorum {
             )?;
         }
         tail(f, self.waited, self.attempts, &self.nodes)?;
-        let warming = |node: &NodeReport| {
-            matches!(node.answer, Answer::Refused(Reason::WarmingUp { .. }))
-        };
+        let warming =
+            |node: &NodeReport| matches!(node.answer, Answer::Refused(Reason::WarmingUp { .. }));
         if self.nodes.iter().any(warming) {
             f.write_str(WARMING_UP)?;
         }

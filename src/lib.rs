@@ -8,10 +8,17 @@
 //!   and says what an `Ok` proves and what becomes of an acquire that is dropped.
 //! - [`Guard`] is a held lock, [`Lease`] a read-only view of it for subtasks.
 //! - [`Acquire::fenced`] asks for a [`FencingToken`] along with it; guard and lease then have one.
+//!   [`fencing`] has what the protected resource does with it.
+//! - [`RedlockBuilder::without_restart_guard`] and [`RedlockBuilder::trust_persistence`] say whether a
+//!   master that has just started may vote at once, [`RedlockBuilder::also`] names a second list of
+//!   masters while one takes over from the other.
 //! - [`Redlock::owner`] is for acquisitions that nest.
 //! - [`Redlock::inspect`] tells who holds a lock, [`Redlock::force_release`] takes it away from them.
 //! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
 //! - [`preflight`] tells whether each master is fit, and what to do about it.
+//!
+//! In the repository, `SAFETY.md` says what is guaranteed and what is not, `docs/acl.md` which rights
+//! are needed, `docs/replacing-a-master.md` how the masters are exchanged.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod acquire;

@@ -25,7 +25,8 @@ pub enum ConnectError {
     Closed(#[from] Closed),
 }
 
-/// Masters that cannot be used as configured: credentials, a replica, one server under two names.
+/// Masters that cannot be used as configured: credentials, rights, a replica or one that was promoted,
+/// eviction, one server under two names, less persistence than is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unfit {
