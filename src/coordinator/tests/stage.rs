@@ -47,6 +47,8 @@ pub(super) struct Wire {
     pub(super) room: Option<usize>,
     /// What the machine did at this master and no test has named yet.
     pub(super) unseen: VecDeque<String>,
+    /// Everything that was sent, over whichever connection.
+    pub(super) sent: Vec<u8>,
     /// The server process, and the id that its latest connection has.
     pub(super) run_id: String,
     pub(super) client_id: i64,
@@ -122,6 +124,7 @@ impl Stage {
             connected: false,
             room: None,
             unseen: VecDeque::new(),
+            sent: Vec::new(),
             run_id: format!("run{node}"),
             client_id: 0,
             commands: Replies::new(),
@@ -223,6 +226,7 @@ impl Stage {
         }
         assert_eq!(epoch, wire.epoch, "sends over another connection");
         wire.commands.receive(&bytes[..taken]);
+        wire.sent.extend(&bytes[..taken]);
         wire.room = wire.room.map(|room| room - taken);
         while let Some(sent) = wire.commands.next().expect("a command") {
             wire.unseen.push_back(command(&sent, &mut self.tokens));

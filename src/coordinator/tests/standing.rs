@@ -218,6 +218,41 @@ fn where_info_is_denied_it_waits_from_each_connection_on() {
     stage.play("acquire 3 r \n = no quorum 3 at 1 after 0ms: warming up (may vote in 30s)");
 }
 
+/// All bytes that an acquire, its extension and its release have sent to each of three masters that
+/// have long been up.
+fn sent_for_a_lock(mut stage: Stage) -> Vec<Vec<u8>> {
+    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 90)].concat());
+    stage.steps("= settled");
+    stage.wires.iter_mut().for_each(|wire| wire.sent.clear());
+    stage.steps(
+        "acquire 1 r
+         n1-3 < SET ..
+         n1-3 > ok
+         = acquired 1 ..
+         extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-3 > 1
+         = extended 2 ..
+         release 3 of 1
+         n1-3 < EVAL ..
+         n1-3 > 1
+         = released 3",
+    );
+    stage.wires.into_iter().map(|wire| wire.sent).collect()
+}
+
+#[test]
+fn the_guard_changes_no_byte_of_what_is_sent_for_a_lock() {
+    let guarded_bytes = sent_for_a_lock(guarded(3));
+    assert_eq!(guarded_bytes, sent_for_a_lock(Stage::new(3, &Login::default())));
+    let (set, token) = (b"*6\r\n$3\r\nSET\r\n$1\r\nr\r\n$32\r\n", format!("{:032x}", 1));
+    let set = [set, token.as_bytes(), b"\r\n$2\r\nNX\r\n$2\r\nPX\r\n$5\r\n10000\r\n"].concat();
+    for sent in guarded_bytes {
+        assert!(sent.starts_with(&set), "{}", String::from_utf8_lossy(&sent));
+        assert!(sent[set.len()..].starts_with(b"*6\r\n$7\r\nEVALSHA\r\n"));
+    }
+}
+
 /// What `CONFIG GET append*` tells, and what becomes of a master that has just started.
 const PERSISTENCE: [(&str, &str); 4] = [
     ("config appendonly yes appendfsync always", "n1 < SET .. \n n1 > ok \n = acquired 1 .."),
