@@ -30,7 +30,7 @@ bench: ## ratios to bare sockets and to multiplexed connections, on masters that
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml
 
-bench-quick: ## the same in under a minute
+bench-quick: ## the same in under two minutes
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml -- --quick
 

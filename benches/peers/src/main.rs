@@ -32,9 +32,9 @@ fn main() {
         std::process::exit(2);
     });
     let masters = Masters::start(NODES);
-    let contenders: Vec<_> =
-        contenders::all().into_iter().filter(|one| plan.includes(one.name())).collect();
     for workload in Workload::ALL.into_iter().filter(|one| plan.includes_workload(*one)) {
+        let contenders = contenders::of(workload).into_iter();
+        let contenders: Vec<_> = contenders.filter(|one| plan.includes(one.name())).collect();
         let mut table = Table::new(workload, contenders.iter().map(|one| one.name()));
         for number in 0..plan.rounds {
             round::play(&masters, workload, &contenders, &plan, number, &mut table);

@@ -13,7 +13,7 @@ pub(crate) struct Plan {
 }
 
 const USAGE: &str = "usage: peers [--quick] [--rounds N] [--millis N] [NAME]...
-  --quick     under a minute in all
+  --quick     under two minutes in all
   --rounds N  rounds of each workload
   --millis N  how long each contender is measured in each round
   NAME        only workloads and contenders whose name contains one of these";

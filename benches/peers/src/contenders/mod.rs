@@ -1,6 +1,7 @@
 //! Who is measured. The first is the floor, the second what others are compared with beside it.
 
 mod bare;
+mod more;
 mod multiplexed;
 mod quorumlock;
 
@@ -23,13 +24,25 @@ pub(crate) trait Contender {
     ) -> Measured;
 }
 
-pub(crate) fn all() -> Vec<Box<dyn Contender>> {
-    vec![
-        Box::new(bare::Bare),
-        Box::new(multiplexed::Multiplexed),
-        Box::new(quorumlock::ON_MANY_THREADS),
-        Box::new(quorumlock::ON_ONE_THREAD),
-    ]
+pub(crate) fn of(workload: Workload) -> Vec<Box<dyn Contender>> {
+    match workload {
+        Workload::Alone | Workload::Crowd => vec![
+            Box::new(bare::PLAIN),
+            Box::new(multiplexed::Multiplexed),
+            Box::new(quorumlock::ON_MANY_THREADS),
+            Box::new(quorumlock::ON_ONE_THREAD),
+        ],
+        Workload::Fenced => vec![
+            Box::new(bare::PLAIN),
+            Box::new(quorumlock::ON_ONE_THREAD),
+            Box::new(bare::FENCED),
+            Box::new(more::FENCED),
+            Box::new(more::TWO),
+            Box::new(more::TWO_FENCED),
+            Box::new(more::EIGHT),
+            Box::new(more::EIGHT_FENCED),
+        ],
+    }
 }
 
 pub(crate) fn one_thread() -> Runtime {

@@ -28,7 +28,7 @@ impl Contender for Multiplexed {
         many_threads().block_on(async {
             let fan_out = FanOut::connect(masters).await;
             match workload {
-                Workload::Alone => alone::run(fan_out, warm_up, span).await,
+                Workload::Alone | Workload::Fenced => alone::run(fan_out, warm_up, span).await,
                 Workload::Crowd => crowd::run(|| fan_out.clone(), warm_up, span).await,
             }
         })

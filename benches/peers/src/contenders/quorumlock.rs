@@ -32,18 +32,24 @@ impl Contender for Quorumlock {
         span: Duration,
     ) -> Measured {
         (self.runtime)().block_on(async {
-            let urls = masters.iter().map(|address| format!("redis://{address}"));
-            // The masters have been started for this: nothing was granted before.
-            let builder = Redlock::builder().nodes(urls).without_restart_guard();
-            let redlock = builder.connect().await.expect("five masters");
+            let redlock = connect(masters).await;
             let measured = match workload {
-                Workload::Alone => alone::run(redlock.clone(), warm_up, span).await,
+                Workload::Alone | Workload::Fenced => {
+                    alone::run(redlock.clone(), warm_up, span).await
+                }
                 Workload::Crowd => crowd::run(|| redlock.clone(), warm_up, span).await,
             };
             redlock.shutdown().await.expect("all releases confirmed");
             measured
         })
     }
+}
+
+pub(super) async fn connect(masters: &[SocketAddr]) -> Redlock {
+    let urls = masters.iter().map(|address| format!("redis://{address}"));
+    // The masters have been started for this: nothing was granted before.
+    let builder = Redlock::builder().nodes(urls).without_restart_guard();
+    builder.connect().await.expect("five masters")
 }
 
 impl Locker for Redlock {

@@ -11,6 +11,8 @@ pub(crate) const ABOUT: &str = "one task, one resource: acquire, release";
 pub(crate) const METRICS: [&str; 4] =
     ["acquire p50 us", "acquire p99 us", "cycles/s", "CPU us/cycle"];
 
+pub(crate) const RESOURCE: &str = "bench:alone";
+
 /// Runs as a task of the runtime, as a user's code does.
 pub(crate) async fn run<L: Locker>(locker: L, warm_up: Duration, span: Duration) -> Measured {
     let (locker, _) = turn(locker, warm_up).await;
@@ -19,7 +21,7 @@ pub(crate) async fn run<L: Locker>(locker: L, warm_up: Duration, span: Duration)
 
 async fn turn<L: Locker>(mut locker: L, span: Duration) -> (L, Measured) {
     let running = tokio::spawn(async move {
-        let resource = Arc::from("bench:alone");
+        let resource = Arc::from(RESOURCE);
         let mut acquires = Vec::new();
         let (began, used) = (Instant::now(), cpu::used());
         while began.elapsed() < span {

@@ -2,6 +2,7 @@
 
 pub(crate) mod alone;
 pub(crate) mod crowd;
+pub(crate) mod fenced;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,15 +11,17 @@ use std::time::Duration;
 pub(crate) enum Workload {
     Alone,
     Crowd,
+    Fenced,
 }
 
 impl Workload {
-    pub(crate) const ALL: [Self; 2] = [Self::Alone, Self::Crowd];
+    pub(crate) const ALL: [Self; 3] = [Self::Alone, Self::Crowd, Self::Fenced];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Alone => "W1",
             Self::Crowd => "W2",
+            Self::Fenced => "W7",
         }
     }
 
@@ -26,6 +29,7 @@ impl Workload {
         match self {
             Self::Alone => alone::ABOUT,
             Self::Crowd => crowd::ABOUT,
+            Self::Fenced => fenced::ABOUT,
         }
     }
 
@@ -33,6 +37,7 @@ impl Workload {
         match self {
             Self::Alone => &alone::METRICS,
             Self::Crowd => &crowd::METRICS,
+            Self::Fenced => &fenced::METRICS,
         }
     }
 }
@@ -41,7 +46,7 @@ impl Workload {
 pub(crate) struct Measured {
     /// Locks won and released, warm-up excluded.
     pub(crate) cycles: u64,
-    /// One for each metric of the workload.
+    /// One for each metric of the workload that the contender can tell.
     pub(crate) figures: Vec<f64>,
 }
 

@@ -15,19 +15,18 @@ pub(super) struct Alone {
     answered: Vec<u64>,
     /// Commands sent to each.
     step: u64,
-    commands: Option<Commands>,
+    commands: Commands,
 }
 
 impl Alone {
-    pub(super) fn new(sockets: Vec<Socket>) -> Self {
+    pub(super) fn new(sockets: Vec<Socket>, commands: Commands) -> Self {
         let answered = vec![0; sockets.len()];
-        Self { sockets, answered, step: 0, commands: None }
+        Self { sockets, answered, step: 0, commands }
     }
 
-    async fn round(&mut self, resource: &Arc<str>) {
+    async fn round(&mut self) {
         self.step += 1;
-        let commands = self.commands.get_or_insert_with(|| Commands::new(resource));
-        let command = commands.step(self.step);
+        let command = self.commands.step(self.step);
         self.sockets.iter_mut().for_each(|socket| socket.queue(command));
         poll_fn(|cx| self.poll_answers(cx, QUORUM)).await;
     }
@@ -49,15 +48,14 @@ impl Alone {
 }
 
 impl Locker for Alone {
-    type Held = Arc<str>;
+    type Held = ();
 
-    async fn acquire(&mut self, resource: &Arc<str>) -> Arc<str> {
-        self.round(resource).await;
-        resource.clone()
+    async fn acquire(&mut self, _: &Arc<str>) {
+        self.round().await;
     }
 
-    async fn release(&mut self, resource: Arc<str>) {
-        self.round(&resource).await;
+    async fn release(&mut self, (): ()) {
+        self.round().await;
     }
 
     async fn settle(&mut self) {

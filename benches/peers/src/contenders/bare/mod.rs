@@ -7,16 +7,27 @@ mod socket;
 mod wire;
 
 use super::{Contender, one_thread};
+use crate::workloads::alone::RESOURCE;
 use crate::workloads::{self, Measured, Workload};
+use redis::Client;
 use socket::Socket;
 use std::net::SocketAddr;
 use std::time::Duration;
+use wire::Commands;
 
-pub(super) struct Bare;
+pub(super) struct Bare {
+    name: &'static str,
+    fenced: bool,
+}
+
+pub(super) const PLAIN: Bare = Bare { name: "bare sockets", fenced: false };
+
+/// The crate's own scripts instead of `SET` and compare-and-delete.
+pub(super) const FENCED: Bare = Bare { name: "bare sockets, fenced", fenced: true };
 
 impl Contender for Bare {
     fn name(&self) -> &'static str {
-        "bare sockets"
+        self.name
     }
 
     fn run(
@@ -29,11 +40,29 @@ impl Contender for Bare {
         one_thread().block_on(async {
             let sockets = Socket::connect(masters).await;
             match workload {
-                Workload::Alone => {
-                    workloads::alone::run(alone::Alone::new(sockets), warm_up, span).await
+                Workload::Alone | Workload::Fenced => {
+                    let commands = match self.fenced {
+                        true => fenced(masters).await,
+                        false => Commands::new(RESOURCE),
+                    };
+                    let alone = alone::Alone::new(sockets, commands);
+                    workloads::alone::run(alone, warm_up, span).await
                 }
                 Workload::Crowd => crowd::run(sockets, warm_up, span).await,
             }
         })
     }
+}
+
+/// Loads the script first: the masters may have met nobody yet who did.
+async fn fenced(masters: &[SocketAddr]) -> Commands {
+    let mut hash = String::new();
+    for address in masters {
+        let client = Client::open(format!("redis://{address}")).expect("a URL");
+        let mut connection = client.get_multiplexed_async_connection().await.expect("a connection");
+        let mut load = redis::cmd("SCRIPT");
+        load.arg("LOAD").arg(wire::ACQUIRE_FENCED);
+        hash = load.query_async(&mut connection).await.expect("the script's hash");
+    }
+    Commands::fenced(RESOURCE, &hash)
 }

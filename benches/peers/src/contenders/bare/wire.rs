@@ -1,6 +1,18 @@
 //! RESP by hand.
 
 use crate::contenders::{RELEASE, TTL_MS, token};
+use std::ops::Range;
+use std::time::SystemTime;
+
+pub(super) const ACQUIRE_FENCED: &str =
+    include_str!("../../../../../src/coordinator/scripts/acquire.lua").trim_ascii_end();
+const RELEASE_FENCED: &str =
+    include_str!("../../../../../src/coordinator/scripts/release_all.lua").trim_ascii_end();
+
+/// What the crate says by default: how far a ballot may be from a master's clock, and how long a
+/// fence is kept.
+const WINDOW_US: &str = "2000000";
+const FENCE_MS: &str = "31302";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reply {
@@ -30,45 +42,93 @@ pub(super) fn reply(bytes: &[u8]) -> Option<(Reply, usize)> {
     }
 }
 
-/// Both commands of one client, encoded once: only the token changes, in place.
+/// Both commands of one client, encoded once: only token and ballot change, in place.
 pub(super) struct Commands {
-    set: Vec<u8>,
-    release: Vec<u8>,
+    acquire: Template,
+    release: Template,
     cycles: u64,
-    set_token_at: usize,
-    release_token_at: usize,
+    ballot: u64,
+}
+
+/// A command, and what changes in it.
+struct Template {
+    bytes: Vec<u8>,
+    token: Range<usize>,
+    ballot: Option<Range<usize>>,
 }
 
 impl Commands {
     pub(super) fn new(resource: &str) -> Self {
         let token = token();
-        let set = encode(&["SET", resource, &token, "NX", "PX", &TTL_MS.to_string()]);
-        let release = encode(&["EVAL", RELEASE, "1", resource, &token]);
-        let place = |command: &[u8]| {
-            let found = command.windows(token.len()).position(|part| part == token.as_bytes());
-            found.expect("the token in its command")
-        };
-        let (set_token_at, release_token_at) = (place(&set), place(&release));
-        Self { set, release, cycles: 0, set_token_at, release_token_at }
+        let set = ["SET", resource, &token, "NX", "PX", &TTL_MS.to_string()];
+        let release = ["EVAL", RELEASE, "1", resource, &token];
+        let template = |command: &[&str]| Template::new(command, &token, None);
+        Self { acquire: template(&set), release: template(&release), cycles: 0, ballot: 0 }
     }
 
-    /// The command of this step; each SET with a token of its own.
+    /// As the crate sends them; `hash` is that of [`ACQUIRE_FENCED`].
+    pub(super) fn fenced(resource: &str, hash: &str) -> Self {
+        let (token, number, ttl) = (token(), wall_us(), TTL_MS.to_string());
+        let (fence, ballot) = (format!("quorumlock:fence:{resource}"), number.to_string());
+        let taken = [token.as_str(), &ttl, &ballot, WINDOW_US, WINDOW_US, FENCE_MS];
+        let given_back = [token.as_str(), &ballot, WINDOW_US, FENCE_MS];
+        let template = |call: [&str; 2], arguments: &[&str]| {
+            let keys = ["2", resource, &fence];
+            Template::new(&[&call, keys.as_slice(), arguments].concat(), &token, Some(&ballot))
+        };
+        let acquire = template(["EVALSHA", hash], &taken);
+        let release = template(["EVAL", RELEASE_FENCED], &given_back);
+        Self { acquire, release, cycles: 0, ballot: number }
+    }
+
+    /// The command of this step; each acquire with a token of its own.
     pub(super) fn step(&mut self, step: u64) -> &[u8] {
         if step.is_multiple_of(2) {
-            return &self.release;
+            return &self.release.bytes;
         }
         self.cycles += 1;
-        // The first half counts, the second stays as it was drawn.
-        let mut token = [0; 16];
-        let mut rest = self.cycles;
-        for digit in token.iter_mut().rev() {
-            *digit = b"0123456789abcdef"[(rest % 16) as usize];
-            rest /= 16;
+        for template in [&mut self.acquire, &mut self.release] {
+            // The first half of the token counts, the second stays as it was drawn.
+            let counts = template.token.start..template.token.start + 16;
+            write(&mut template.bytes[counts], self.cycles, 16);
         }
-        self.set[self.set_token_at..][..token.len()].copy_from_slice(&token);
-        self.release[self.release_token_at..][..token.len()].copy_from_slice(&token);
-        &self.set
+        if self.acquire.ballot.is_some() {
+            self.ballot = wall_us().max(self.ballot + 1);
+        }
+        for template in [&mut self.acquire, &mut self.release] {
+            if let Some(place) = template.ballot.clone() {
+                write(&mut template.bytes[place], self.ballot, 10);
+            }
+        }
+        &self.acquire.bytes
     }
+}
+
+impl Template {
+    fn new(command: &[&str], token: &str, ballot: Option<&str>) -> Self {
+        let bytes = encode(command);
+        let place = |part: &str| {
+            let found = bytes.windows(part.len()).position(|window| window == part.as_bytes());
+            let start = found.expect("the part in its command");
+            start..start + part.len()
+        };
+        let (token, ballot) = (place(token), ballot.map(place));
+        Self { bytes, token, ballot }
+    }
+}
+
+/// Writes all digits of `number`, with zeros in front.
+fn write(into: &mut [u8], number: u64, base: u64) {
+    let mut rest = number;
+    for digit in into.iter_mut().rev() {
+        *digit = b"0123456789abcdef"[(rest % base) as usize];
+        rest /= base;
+    }
+}
+
+fn wall_us() -> u64 {
+    let since = SystemTime::UNIX_EPOCH.elapsed().expect("a clock that is right");
+    u64::try_from(since.as_micros()).expect("a clock that is right")
 }
 
 fn encode(arguments: &[&str]) -> Vec<u8> {
