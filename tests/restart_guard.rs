@@ -1,0 +1,219 @@
+//! A master that has lost its memory does not vote until nothing can be held that it had granted:
+//! on real masters that are killed and come back empty under a lock. What the same restarts do to a
+//! client without the guard is shown beside it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::report::{Answer, NodeReport, Reason};
+use quorumlock::{AcquireError, Guard, Redlock, RedlockBuilder, Released};
+use std::time::{Duration, Instant};
+use support::masters::Masters;
+use support::poll::eventually;
+use support::witness;
+
+const MS: Duration = Duration::from_millis(1);
+/// Of each lock, and the longest that there may be.
+const TTL: Duration = Duration::from_secs(3);
+/// How long a restarted master does not vote: the longest ttl and its drift.
+const QUARANTINE: Duration = Duration::from_millis(3_032);
+const LONG: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(5);
+/// A server starts a little before it is known to have.
+const READING: Duration = Duration::from_millis(250);
+/// What "at once" means on a busy machine.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+fn guarded(masters: &Masters) -> RedlockBuilder {
+    let builder = Redlock::builder().nodes(masters.urls()).ttl(TTL).max_ttl(TTL).wait(LONG);
+    builder.fencing_window(500 * MS, 500 * MS)
+}
+
+fn unguarded(masters: &Masters) -> RedlockBuilder {
+    guarded(masters).without_restart_guard()
+}
+
+async fn connect(builder: RedlockBuilder) -> Redlock {
+    builder.connect().await.unwrap()
+}
+
+/// How long each master has yet to wait, of those that are warming up.
+fn warming(nodes: &[NodeReport]) -> Vec<Duration> {
+    let remaining = |node: &NodeReport| match node.answer {
+        Answer::Refused(Reason::WarmingUp { remaining }) => Some(remaining),
+        _ => None,
+    };
+    nodes.iter().filter_map(remaining).collect()
+}
+
+async fn everywhere(masters: &Masters) {
+    let all = async || witness::holders(masters, "r").await.len() == masters.len();
+    eventually("every master has the key", SOON, all).await;
+}
+
+/// What came of restarts under a held lock.
+#[derive(Default, Debug)]
+struct Outcome {
+    /// How often somebody else won while its holder's guard was valid.
+    second_holders: u32,
+    /// The most masters that an acquire met that did not vote yet.
+    warming: usize,
+}
+
+/// A quorum of masters comes back empty, one after the other, under one held lock, while two rivals
+/// try all the time: one that was connected before, and one that connects afterwards.
+async fn restarts_under_a_lock(
+    masters: &Masters,
+    client: fn(&Masters) -> RedlockBuilder,
+) -> Outcome {
+    let (ours, before) = (connect(client(masters)).await, connect(client(masters)).await);
+    let guard = ours.acquire("r").await.unwrap();
+    everywhere(masters).await;
+    let mut outcome = Outcome::default();
+    for node in 0..=masters.len() / 2 {
+        masters[node].restart();
+        outcome.try_once(&before, &guard).await;
+    }
+    assert!(guard.remaining() > TTL / 3, "the restarts took too long to show anything");
+    let after = connect(client(masters)).await;
+    while guard.is_valid() && outcome.second_holders == 0 {
+        for rival in [&before, &after] {
+            outcome.try_once(rival, &guard).await;
+        }
+    }
+    outcome
+}
+
+impl Outcome {
+    async fn try_once(&mut self, rival: &Redlock, guard: &Guard) {
+        match rival.try_acquire("r").await {
+            Ok(theirs) => {
+                // What is valid after the other one was, was so when the other one was.
+                if theirs.is_valid() && guard.is_valid() {
+                    self.second_holders += 1;
+                }
+                theirs.release().await;
+            }
+            Err(error) => self.warming = self.warming.max(warming(error.nodes()).len()),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restarts_under_a_lock_let_nobody_in_beside_it() {
+    for n in [3, 5] {
+        let outcome = restarts_under_a_lock(&Masters::start(n), guarded).await;
+        assert_eq!(outcome.second_holders, 0, "{n} masters: {outcome:?}");
+        assert!(outcome.warming > n / 2, "the rivals have met those that restarted: {outcome:?}");
+    }
+}
+
+/// The same restarts: without the guard they give two holders, so the test above can fail.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_guard_the_same_restarts_let_a_second_holder_in() {
+    for n in [3, 5] {
+        let outcome = restarts_under_a_lock(&Masters::start(n), unguarded).await;
+        assert!(outcome.second_holders > 0, "{n} masters: {outcome:?}");
+        assert_eq!(outcome.warming, 0);
+    }
+}
+
+/// The quarantine counts from the restart, and ends by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_the_restarts_the_next_holder_is_let_in_when_the_guard_ends() {
+    let masters = Masters::start(3);
+    let (ours, theirs) = (connect(guarded(&masters)).await, connect(guarded(&masters)).await);
+    let guard = ours.acquire("r").await.unwrap();
+    everywhere(&masters).await;
+    masters[0].restart();
+    let first = Instant::now();
+    masters[1].restart();
+    let _next = theirs.acquire("r").await.unwrap();
+    let waited = first.elapsed();
+    assert!(!guard.is_valid());
+    // The third master had the key until it expired; beside it, one of the two is enough.
+    assert!(waited + READING >= QUARANTINE, "after {waited:?}");
+    assert!(waited < QUARANTINE + 2 * AT_ONCE, "after {waited:?}");
+}
+
+/// One master at a time, each after the one before it votes again: a rolling restart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn masters_that_restart_one_quarantine_apart_cost_nobody_the_lock() {
+    let masters = Masters::start(3);
+    let (ours, theirs) = (connect(guarded(&masters)).await, connect(guarded(&masters)).await);
+    let guard = ours.acquire("r").keep_alive().await.unwrap();
+    for server in masters.iter() {
+        everywhere(&masters).await;
+        server.restart();
+        let votes_again = Instant::now() + QUARANTINE + AT_ONCE;
+        while Instant::now() < votes_again {
+            guard.check().unwrap();
+            let refused = theirs.try_acquire("r").await.unwrap_err();
+            assert!(!warming(refused.nodes()).is_empty() || refused.is_contended(), "{refused}");
+            tokio::time::sleep(20 * MS).await;
+        }
+    }
+    assert_eq!(guard.release().await, Released::Released);
+}
+
+#[tokio::test]
+async fn an_acquire_on_masters_that_have_just_started_says_how_long_it_takes() {
+    let masters = Masters::start(3);
+    let redlock = connect(guarded(&masters)).await;
+    let asked = Instant::now();
+    let refused = redlock.try_acquire("r").await.unwrap_err();
+    assert!(matches!(refused, AcquireError::NoQuorum(_)), "{refused}");
+    let told = warming(refused.nodes());
+    assert_eq!(told.len(), 3, "{refused}");
+    for remaining in &told {
+        assert!(*remaining <= QUARANTINE && *remaining + SOON / 5 > QUARANTINE, "{refused}");
+    }
+    let text = refused.to_string();
+    assert!(
+        text.contains("warming up (may vote in 2s 9") || text.contains("(may vote in 3s"),
+        "{text}"
+    );
+    witness::eventually_none(&masters, |key| key == "r", SOON).await;
+
+    // It was told the truth: not before, and then without another pause.
+    let mut told = told;
+    told.sort_unstable();
+    let due = asked + told[1];
+    let guard = redlock.acquire("r").await.unwrap();
+    let served = Instant::now();
+    assert!(served + 50 * MS >= due, "{:?} too early", due - served);
+    assert!(served < due + AT_ONCE, "{:?} late", served - due);
+    assert_eq!(guard.release().await, Released::Released);
+}
+
+/// Whoever waits is woken by the end of the guard, not by its own next try.
+#[tokio::test]
+async fn a_waiting_acquire_is_served_when_the_guard_ends() {
+    let masters = Masters::start(3);
+    let redlock = connect(guarded(&masters).backoff(LONG, LONG)).await;
+    let began = Instant::now();
+    redlock.acquire("r").await.unwrap().release().await;
+    let waited = began.elapsed();
+    assert!(waited + SOON / 5 > QUARANTINE, "after {waited:?}");
+    assert!(waited < QUARANTINE + AT_ONCE, "after {waited:?}");
+}
+
+/// A master whose age nobody may know waits from each connect on, however old it is.
+#[tokio::test]
+async fn a_master_that_does_not_tell_its_age_waits_from_the_connect_on() {
+    let rules = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", "-info"];
+    let masters = Masters::start_with(3, &rules);
+    let at_once = async || connect(guarded(&masters)).await.try_acquire("r").await.is_ok();
+    eventually("they are old enough for who may ask", 2 * SOON, at_once).await;
+
+    let urls = masters.urls().into_iter().map(|url| url.replace("//", "//app:pass@"));
+    let denied = Redlock::builder().nodes(urls).ttl(TTL).max_ttl(TTL).wait(LONG);
+    let denied = connect(denied.fencing_window(500 * MS, 500 * MS)).await;
+    let began = Instant::now();
+    let refused = denied.try_acquire("s").await.unwrap_err();
+    assert_eq!(warming(refused.nodes()).len(), 3, "{refused}");
+    denied.acquire("s").await.unwrap().release().await;
+    assert!(began.elapsed() + AT_ONCE > QUARANTINE, "after {:?}", began.elapsed());
+    assert!(began.elapsed() < QUARANTINE + AT_ONCE, "after {:?}", began.elapsed());
+}
