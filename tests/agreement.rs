@@ -1,0 +1,184 @@
+//! What all clients of the same masters must have in common is agreed through the masters: who goes
+//! by something else is told, with both values, and uses none of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::error::ConnectError;
+use quorumlock::{AcquireError, ExtendError, Redlock, RedlockBuilder};
+use std::time::{Duration, Instant};
+use support::masters::Masters;
+use support::normalised::{without_ports, without_times};
+use support::poll::eventually;
+use support::witness;
+
+const AGREEMENT: &str = "quorumlock:agreement";
+const SECOND: Duration = Duration::from_secs(1);
+/// Two heartbeats are never further apart.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Started moments ago; what is shown here has nothing to do with that.
+fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
+    Redlock::builder().nodes(urls).without_restart_guard()
+}
+
+async fn refused(builder: RedlockBuilder, masters: &Masters) -> String {
+    match builder.connect().await {
+        Err(ConnectError::Disagreement(error)) => without_times(&without_ports(error, masters)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The same complaint of each of three masters.
+fn of_all_three(complaint: &str) -> String {
+    let nodes = [1, 2, 3].map(|node| format!("127.0.0.1:<{node}> disagrees: {complaint}"));
+    format!("nodes: {}", nodes.join("; "))
+}
+
+async fn forget_the_agreement(masters: &Masters) {
+    for server in masters.iter() {
+        let delete = redis::cmd("DEL").arg(AGREEMENT).to_owned();
+        assert_eq!(witness::ask::<i64>(server, &delete).await, Ok(1));
+    }
+}
+
+#[tokio::test]
+async fn another_max_ttl_is_refused_with_both_values() {
+    let masters = Masters::start(3);
+    let first = builder(masters.urls()).connect().await.unwrap();
+    let text = refused(builder(masters.urls()).max_ttl(20 * SECOND), &masters).await;
+    let complaint = "max_ttl is <time> here and <time> with another client: make them equal, or \
+                     stop all clients and wait <time>";
+    assert_eq!(text, of_all_three(complaint));
+    let error = builder(masters.urls()).max_ttl(20 * SECOND).connect().await.unwrap_err();
+    let shown = error.to_string();
+    assert!(shown.contains("max_ttl is 20s here and 30s with another client"), "{shown}");
+    // The longest ttl, its drift, and a heartbeat: less what has passed since.
+    assert!(shown.contains("stop all clients and wait 45s"), "{shown}");
+    // Nothing has changed for who was first, nor for who goes by the same.
+    let second = builder(masters.urls()).connect().await.unwrap();
+    let guard = second.try_acquire("r").await.unwrap();
+    assert!(first.try_acquire("r").await.unwrap_err().is_contended());
+    drop(guard);
+}
+
+#[tokio::test]
+async fn another_fencing_window_is_refused_with_both_values() {
+    let masters = Masters::start(3);
+    let _first = builder(masters.urls()).connect().await.unwrap();
+    for (back, ahead, ours) in [(SECOND, 2 * SECOND, "1s"), (2 * SECOND, 3 * SECOND, "3s")] {
+        let other = builder(masters.urls()).fencing_window(back, ahead);
+        let error = other.connect().await.unwrap_err().to_string();
+        let text = format!("fencing_window is {ours} here and 2s with another client");
+        assert_eq!(error.matches(&text).count(), 3, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn lists_that_have_none_in_common_are_refused_with_both() {
+    let masters = Masters::start(4);
+    let urls = |nodes: [usize; 3]| nodes.map(|node| masters[node].url());
+    let named = |nodes: [usize; 3]| {
+        let mut names = nodes.map(|node| masters[node].addr().to_string());
+        names.sort_unstable();
+        format!("[{}]", names.join(", "))
+    };
+    let _first = builder(urls([0, 1, 2])).connect().await.unwrap();
+    let error = builder(urls([0, 1, 3])).connect().await.unwrap_err();
+    let ConnectError::Disagreement(disagreement) = &error else { panic!("{error}") };
+    let shared = [0, 1].map(|node| masters[node].addr().to_string());
+    let nodes: Vec<&str> = disagreement.nodes.iter().map(|(node, _)| &**node).collect();
+    assert_eq!(nodes, shared, "where the two meet");
+    let text = format!(
+        "this client's masters are {}, another client's {}: two such clients could both win; name \
+         both lists while masters change, with RedlockBuilder::also, or wait ",
+        named([0, 1, 3]),
+        named([0, 1, 2])
+    );
+    for (_, complaint) in &disagreement.nodes {
+        assert!(complaint.starts_with(&text), "{complaint}");
+    }
+    // The order of the masters is no difference, and who names both lists has one in common.
+    assert!(builder(urls([2, 0, 1])).connect().await.is_ok());
+    assert!(builder(urls([0, 1, 3])).also(urls([0, 1, 2])).connect().await.is_ok());
+}
+
+/// The agreement was lost, and others have come to another one: the next heartbeat finds out.
+#[tokio::test]
+async fn a_disagreement_that_comes_up_later_is_found_by_the_next_heartbeat() {
+    let masters = Masters::start(3);
+    let first = builder(masters.urls()).connect().await.unwrap();
+    let guard = first.acquire("r").ttl(30 * SECOND).await.unwrap();
+    forget_the_agreement(&masters).await;
+    let other = builder(masters.urls()).max_ttl(20 * SECOND).connect().await.unwrap();
+    assert!(first.try_acquire("s").await.is_ok(), "nobody has looked yet");
+
+    let mut refused = None;
+    eventually("a heartbeat finds it", HEARTBEAT, async || {
+        tokio::time::sleep(SECOND / 50).await;
+        match first.try_acquire("s").await {
+            Err(error @ AcquireError::Disagreement(_)) => refused = Some(error),
+            // Of one master after the other.
+            Ok(_) | Err(AcquireError::NoQuorum(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+        refused.is_some()
+    })
+    .await;
+    let text = refused.unwrap().to_string();
+    assert!(text.contains("max_ttl is 30s here and 20s with another client"), "{text}");
+    // What it holds it neither prolongs nor gives up before its time.
+    let every_node = async || match guard.extend().await {
+        Err(ExtendError::Unextended(error)) => error.to_string().matches("disagrees (").count() > 1,
+        Ok(_) => false,
+        Err(error) => panic!("{error}"),
+    };
+    eventually("a quorum is refused to the extension, too", HEARTBEAT, every_node).await;
+    assert!(guard.is_valid());
+    // The other one goes on, with the lock of the first in its place.
+    assert!(other.try_acquire("r").await.unwrap_err().is_contended());
+    assert!(other.try_acquire("t").await.is_ok());
+}
+
+#[tokio::test]
+async fn an_agreement_lapses_when_no_client_has_confirmed_it_for_its_life() {
+    let masters = Masters::start(3);
+    let first = builder(masters.urls()).ttl(SECOND).max_ttl(SECOND);
+    let first = first.fencing_window(SECOND / 4, SECOND / 4).connect().await.unwrap();
+    let confirmed = Instant::now();
+    first.shutdown().await.unwrap();
+    // The longest ttl, its drift, and the longest time between two heartbeats.
+    let life = SECOND + Duration::from_millis(12) + HEARTBEAT;
+    for server in masters.iter() {
+        let left = witness::pttl(server, AGREEMENT).await.unwrap();
+        assert!(left <= life && left + SECOND * 2 > life, "{left:?}");
+    }
+    let other = || builder(masters.urls()).ttl(SECOND).max_ttl(SECOND * 2);
+    let other = async || other().fencing_window(SECOND / 4, SECOND / 4).connect().await;
+    assert!(matches!(other().await, Err(ConnectError::Disagreement(_))));
+    let mut refused = 0;
+    eventually("another one takes its place", life + SECOND * 2, async || {
+        tokio::time::sleep(SECOND / 20).await;
+        let result = other().await;
+        refused += u32::from(result.is_err());
+        result.is_ok()
+    })
+    .await;
+    assert!(confirmed.elapsed() + SECOND > life, "after {:?}", confirmed.elapsed());
+    assert!(refused > 100, "refused until then: {refused}");
+}
+
+#[tokio::test]
+async fn a_user_who_may_not_touch_the_agreement_is_told_what_is_needed() {
+    let user = ["--user", "app", "on", ">pass", "~r", "~locks:*", "&*", "+@all"];
+    let masters = Masters::start_with(1, &user);
+    let urls = || masters.urls().into_iter().map(|url| url.replace("//", "//app:pass@"));
+    let error = builder(urls()).connect().await.unwrap_err();
+    assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
+    let text = "EVAL on the key quorumlock:agreement is needed";
+    assert!(error.to_string().ends_with(text), "{error}");
+    // Behind the prefix there is a key of its own.
+    let prefixed = builder(urls()).key_prefix("locks:").connect().await.unwrap();
+    assert!(prefixed.try_acquire("r").await.is_ok());
+}
