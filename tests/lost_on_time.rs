@@ -1,0 +1,107 @@
+//! Two hundred losses, watched from two sides: `lost()` is told within 20 ms of the deadline, and
+//! behind the deadline no guard calls itself valid for a moment.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use futures::future::join_all;
+use quorumlock::error::LostReason;
+use quorumlock::{Guard, Redlock};
+use std::thread;
+use std::time::{Duration, Instant};
+use support::masters::Masters;
+use support::samples::Samples;
+
+const MS: Duration = Duration::from_millis(1);
+const LOSSES: u32 = 200;
+/// How late a loss may be told, beyond what a plain timer at the same moment is late by.
+const NOTICE: Duration = Duration::from_millis(20);
+/// Their deadlines are this far apart, so that one does not hold up another.
+const APART: Duration = Duration::from_millis(10);
+const TTL: Duration = Duration::from_millis(500);
+
+struct Watched {
+    /// From the deadline to the end of `lost()`.
+    told: Duration,
+    /// From the deadline to the end of a timer of the runtime, or of a thread, whichever was later:
+    /// how busy the machine was just then.
+    noise: Duration,
+    /// The guard was asked this often around its deadline by a thread of its own.
+    asked: u32,
+    /// How late it last called itself valid, if that was behind its deadline.
+    valid_behind: Option<Duration>,
+}
+
+/// Asks without a pause from just before the deadline until the loss has long been told.
+fn ask_around(guard: &Guard, due: Instant) -> (u32, Option<Duration>, Duration) {
+    thread::sleep((due - 5 * MS).saturating_duration_since(Instant::now()));
+    let (mut asked, mut valid_behind, mut noise, mut last) = (0, None, Duration::ZERO, due);
+    while last < due + 10 * MS {
+        // Read before it is asked: what is valid afterwards was so behind this instant.
+        let now = Instant::now();
+        noise = noise.max(now.saturating_duration_since(last));
+        last = now.max(due);
+        if guard.is_valid() && now > due {
+            valid_behind = Some(now - due);
+        }
+        asked += 1;
+        thread::yield_now();
+    }
+    (asked, valid_behind, noise)
+}
+
+async fn watch(guard: Guard) -> Watched {
+    // Read in this order, it is at the deadline or a little behind it.
+    let due = guard.remaining();
+    let due = Instant::now() + due;
+    let lease = guard.lease();
+    let asking = tokio::task::spawn_blocking(move || ask_around(&guard, due));
+    let told = async {
+        let lost = lease.lost().await;
+        let told = Instant::now();
+        assert_eq!(lost.reason(), &LostReason::Lapsed);
+        assert!(told + MS >= due, "told {:?} before it was due", due - told);
+        told.saturating_duration_since(due)
+    };
+    let timer = async {
+        tokio::time::sleep_until(due.into()).await;
+        due.elapsed()
+    };
+    let (told, timer) = tokio::join!(told, timer);
+    let (asked, valid_behind, gap) = asking.await.unwrap();
+    Watched { told, noise: timer.max(gap), asked, valid_behind }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_loss_is_told_within_twenty_milliseconds_and_no_guard_is_valid_behind_it() {
+    let masters = Masters::start(3);
+    let redlock = Redlock::builder().nodes(masters.urls()).without_restart_guard();
+    let redlock = redlock.connect().await.unwrap();
+    let began = Instant::now();
+    let watches = (0..LOSSES).map(|n| {
+        let redlock = redlock.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep_until((began + APART * n).into()).await;
+            watch(redlock.acquire(format!("r{n}")).ttl(TTL).await.unwrap()).await
+        })
+    });
+    let watched: Vec<Watched> = join_all(watches).await.into_iter().map(Result::unwrap).collect();
+
+    let told: Samples = watched.iter().map(|one| one.told).collect();
+    let noise: Samples = watched.iter().map(|one| one.noise).collect();
+    let asked: u32 = watched.iter().map(|one| one.asked).sum();
+    eprintln!(
+        "lost() after the deadline: {told} p90={:?}; the machine: {noise}; asked {asked} times",
+        told.percentile(90)
+    );
+    assert_eq!(told.len(), LOSSES as usize);
+    for one in &watched {
+        assert_eq!(one.valid_behind, None, "valid behind its deadline");
+        assert!(one.asked > 1);
+        let (told, noise) = (one.told, one.noise);
+        assert!(told <= noise + NOTICE, "told {told:?} late, a timer was {noise:?} late");
+    }
+    // A timer may be late; nearly all are not, and then twenty milliseconds are twenty milliseconds.
+    assert!(told.percentile(90) <= NOTICE, "{told}");
+}
