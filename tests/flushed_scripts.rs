@@ -1,0 +1,118 @@
+//! Masters that forget their scripts, or refuse to write for a while, under a held lock: nothing is
+//! lost, and what is owed is paid.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::{Acquire, Guard, Kind, Redlock, Released};
+use std::time::Duration;
+use support::masters::Masters;
+use support::poll::eventually;
+use support::server::Server;
+use support::witness;
+
+const TTL: Duration = Duration::from_millis(900);
+const LONG: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(5);
+
+async fn connect(masters: &Masters) -> Redlock {
+    let builder = Redlock::builder().nodes(masters.urls()).ttl(TTL).without_restart_guard();
+    builder.connect().await.unwrap()
+}
+
+async fn flush(masters: &[Server]) {
+    let flush = redis::cmd("SCRIPT").arg("FLUSH").to_owned();
+    for server in masters {
+        witness::ask::<()>(server, &flush).await.unwrap();
+    }
+}
+
+async fn everywhere(masters: &Masters, key: &str) {
+    let all = async || witness::holders(masters, key).await.len() == masters.len();
+    eventually("every master has the key", SOON, all).await;
+}
+
+/// A quorum forgets its scripts again and again under a lock that is kept alive, and under one that
+/// its holder extends.
+async fn a_quorum_forgets<K: Kind>(acquire: impl Fn(&Redlock, &'static str) -> Acquire<K>) {
+    let masters = Masters::start(5);
+    let (redlock, rival) = (connect(&masters).await, connect(&masters).await);
+    let kept = acquire(&redlock, "kept").keep_alive().await.unwrap();
+    let held: Guard<K> = acquire(&redlock, "held").ttl(LONG).await.unwrap();
+    everywhere(&masters, "kept").await;
+    everywhere(&masters, "held").await;
+    for round in 0..3 {
+        flush(&masters[..3]).await;
+        let before = held.deadline();
+        // One round may be lost to it, never the lock.
+        if held.extend().await.is_err() {
+            assert!(held.is_valid(), "round {round}");
+            assert!(held.extend().await.unwrap() > before, "round {round}");
+        }
+        flush(&masters[2..]).await;
+        // An acquire works at once, whoever makes it.
+        for client in [&redlock, &rival] {
+            let guard = acquire(client, "another").wait(Duration::ZERO).await;
+            assert_eq!(guard.unwrap().release().await, Released::Released, "round {round}");
+        }
+        flush(&masters[1..4]).await;
+        tokio::time::sleep(TTL).await;
+        kept.check().unwrap();
+        assert!(rival.try_acquire("kept").await.unwrap_err().is_contended());
+    }
+    assert_eq!(kept.release().await, Released::Released);
+    assert_eq!(held.release().await, Released::Released);
+    let locks = |key: &str| !key.contains("quorumlock:");
+    witness::eventually_none(&masters, locks, SOON).await;
+}
+
+#[tokio::test]
+async fn a_quorum_that_forgets_its_scripts_loses_no_lock_and_delays_no_acquire() {
+    a_quorum_forgets(|redlock, name| redlock.acquire(name)).await;
+}
+
+#[tokio::test]
+async fn a_quorum_that_forgets_its_scripts_loses_no_fenced_lock_and_delays_no_acquire() {
+    a_quorum_forgets(|redlock, name| redlock.acquire(name).fenced()).await;
+}
+
+/// `NOREPLICAS`: they answer, and write nothing.
+#[tokio::test]
+async fn masters_that_refuse_to_write_owe_the_release_until_they_write_again() {
+    for fenced in [false, true] {
+        let masters = Masters::start(3);
+        let redlock = connect(&masters).await;
+        let released = if fenced {
+            let guard = redlock.acquire("r").ttl(LONG).fenced().await.unwrap();
+            release_unwritten(&masters, guard).await
+        } else {
+            let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
+            release_unwritten(&masters, guard).await
+        };
+        let Released::Unconfirmed(nodes) = released else { panic!("{released:?}") };
+        let refused = nodes.iter().filter(|node| node.to_string().contains("NOREPLICAS")).count();
+        assert!(refused >= 2, "{nodes:?}");
+        assert_eq!(witness::holders(&masters, "r").await, [0, 1, 2], "nothing was written");
+        let rival = connect(&masters).await;
+        assert!(rival.try_acquire("r").await.is_err());
+        need_replicas(&masters, 0).await;
+        // Long before the keys would have expired.
+        witness::eventually_none(&masters, |key| key == "r", SOON).await;
+        assert!(redlock.try_acquire("r").await.is_ok());
+    }
+}
+
+async fn need_replicas(masters: &Masters, count: u8) {
+    let mut set = redis::cmd("CONFIG");
+    set.arg("SET").arg("min-replicas-to-write").arg(count);
+    for server in masters.iter() {
+        witness::ask::<()>(server, &set).await.unwrap();
+    }
+}
+
+async fn release_unwritten<K: Kind>(masters: &Masters, guard: Guard<K>) -> Released {
+    everywhere(masters, "r").await;
+    need_replicas(masters, 1).await;
+    guard.release().await
+}
