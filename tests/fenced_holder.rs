@@ -1,0 +1,54 @@
+//! A holder that is stopped (SIGSTOP) past its deadline and goes on knows of nothing and writes: the
+//! example `fenced_store`, run as its readers run it. With tokens the late write is refused; without
+//! them the damage is done, and shown.
+
+#![cfg(all(unix, feature = "embedded"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::process::Command;
+
+/// Runs the example: its exit code, and what it says.
+fn fenced_store(arguments: &[&str]) -> (Option<i32>, String) {
+    // Those that this test was built with, so that hardly anything is built anew.
+    let features = if cfg!(feature = "tls") { "embedded,tls" } else { "embedded" };
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--locked", "--offline", "--example", "fenced_store"]);
+    cargo.args(["--features", features, "--"]).args(arguments);
+    let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), format!("{said}{complaints}"))
+}
+
+/// What every play has: B was let in while A was stopped, and both went through to their writes.
+fn assert_played(said: &str) {
+    for scene in [
+        "A  reads 100; the lock is good for ",
+        "-- A is stopped (SIGSTOP)",
+        "B  reads 100; the lock is good for ",
+        "B  has written 50",
+        "-- A goes on (SIGCONT)",
+        // It is told, in the end.
+        "A  lets go: Lost(Lapsed)",
+    ] {
+        assert!(said.contains(scene), "{scene:?} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn a_fenced_holder_that_was_stopped_writes_too_late_and_is_refused() {
+    let (code, said) = fenced_store(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_played(&said);
+    assert!(said.contains("A  is refused: "), "{said}");
+    assert!(said.contains("GOOD: the account has 50"), "{said}");
+}
+
+#[test]
+fn an_unfenced_holder_that_was_stopped_overwrites_what_came_after_it() {
+    let (code, said) = fenced_store(&["--unfenced"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert_played(&said);
+    assert!(said.contains("A  has written 90"), "{said}");
+    assert!(said.contains("BAD: 60 were taken out of 100, and the account has 90"), "{said}");
+}
