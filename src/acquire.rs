@@ -40,6 +40,8 @@ use tokio::sync::oneshot;
 ///
 /// - [`Contended`](crate::error::Contended): somebody else holds the lock.
 /// - [`NoQuorum`]: too few masters could vote in time.
+/// - [`Disagreed`](crate::error::Disagreed): too few could vote because clients, or the masters'
+///   clocks, disagree.
 /// - [`Invalid`]: a resource or a ttl that cannot work; nothing was sent.
 /// - [`Closed`]: this `Redlock` was shut down, or its runtime is gone.
 ///

@@ -231,8 +231,8 @@ impl RedlockBuilder {
     }
 
     /// Lets a master that has just started vote at once if it writes each command to disk before
-    /// it answers (`appendonly yes`, `appendfsync always`): it has forgotten nothing. A master whose
-    /// configuration says otherwise is refused; one that may not tell it (`CONFIG GET` is denied)
+    /// it answers (`appendonly yes`, `appendfsync always`, `no-appendfsync-on-rewrite no`): it has
+    /// forgotten nothing. A master whose configuration says otherwise is refused; one that may not tell it (`CONFIG GET` is denied)
     /// waits as ever. The disk must keep what it has confirmed.
     pub const fn trust_persistence(mut self) -> Self {
         self.config.restart_guard = RestartGuard::TrustPersistence;

@@ -41,7 +41,7 @@ impl Session {
             self.push(Purpose::Info, &wire::info(section));
         }
         if settings.restart_guard == RestartGuard::TrustPersistence {
-            self.push(Purpose::Persistence, &wire::config_get("append*"));
+            self.push(Purpose::Persistence, &wire::config_get("*append*"));
         }
     }
 

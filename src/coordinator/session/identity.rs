@@ -66,18 +66,24 @@ impl Identity {
         }
     }
 
-    /// The answer to `CONFIG GET append*`.
+    /// The answer to `CONFIG GET *append*`.
     pub(super) fn learn_persistence(&mut self, reply: &Value) {
         let setting = |name| wire::map_field(reply, name);
-        self.persistence = match (setting("appendonly"), setting("appendfsync")) {
-            (Some("yes"), Some("always")) => Persistence::Durable,
-            (Some("yes"), Some(fsync)) => {
-                Persistence::Volatile(format!("appendfsync is {fsync}").into())
-            }
-            (Some(appendonly), _) => {
-                Persistence::Volatile(format!("appendonly is {appendonly}").into())
-            }
-            (None, _) => Persistence::Untold,
+        let needed = [
+            ("appendonly", "yes"),
+            ("appendfsync", "always"),
+            // Otherwise nothing is synced while the file is rewritten.
+            ("no-appendfsync-on-rewrite", "no"),
+        ];
+        let told = needed.map(|(name, wanted)| (name, wanted, setting(name)));
+        let wrong = told.iter().find_map(|(name, wanted, told)| match told {
+            Some(told) if told != wanted => Some(format!("{name} is {told}")),
+            _ => None,
+        });
+        self.persistence = match wrong {
+            Some(wrong) => Persistence::Volatile(wrong.into()),
+            None if told.iter().any(|(_, _, told)| told.is_none()) => Persistence::Untold,
+            None => Persistence::Durable,
         };
     }
 

@@ -50,7 +50,8 @@ impl Session {
         let trust = settings.restart_guard == RestartGuard::TrustPersistence;
         match &self.identity.persistence {
             Persistence::Volatile(problem) if trust => Some(Fault::unfit(format!(
-                "{problem}, and trust_persistence needs appendonly yes and appendfsync always"
+                "{problem}, and trust_persistence needs appendonly yes, appendfsync always and \
+                 no-appendfsync-on-rewrite no"
             ))),
             _ => None,
         }

@@ -38,7 +38,9 @@ impl Stage {
             "PTTL" => "-2".into(),
             "EVALSHA" if asked.starts_with("EVALSHA acquire") => "ok".into(),
             "EVAL" | "EVALSHA" => "0".into(),
-            "CONFIG" => "config appendonly yes appendfsync always".into(),
+            "CONFIG" => {
+                "config appendonly yes appendfsync always no-appendfsync-on-rewrite no".into()
+            }
             "CLIENT" => "1".into(),
             _ => panic!("nobody answers {asked}"),
         }

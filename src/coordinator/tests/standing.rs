@@ -253,22 +253,35 @@ fn the_guard_changes_no_byte_of_what_is_sent_for_a_lock() {
     }
 }
 
-/// What `CONFIG GET append*` tells, and what becomes of a master that has just started.
-const PERSISTENCE: [(&str, &str); 4] = [
-    ("config appendonly yes appendfsync always", "n1 < SET .. \n n1 > ok \n = acquired 1 .."),
+/// What `CONFIG GET *append*` tells, and what becomes of a master that has just started.
+const PERSISTENCE: [(&str, &str); 6] = [
     (
-        "config appendonly yes appendfsync everysec",
+        "config appendonly yes appendfsync always no-appendfsync-on-rewrite no",
+        "n1 < SET .. \n n1 > ok \n = acquired 1 ..",
+    ),
+    (
+        "config appendonly yes appendfsync everysec no-appendfsync-on-rewrite no",
         "n1 < CLOSE
-         fault n1 unfit appendfsync is everysec, and trust_persistence needs appendonly yes and \
-           appendfsync always
+         fault n1 unfit appendfsync is everysec, and trust_persistence needs appendonly yes, \
+           appendfsync always and no-appendfsync-on-rewrite no
          = no quorum 1 ..",
     ),
     (
-        "config appendonly no appendfsync always",
+        "config appendonly no appendfsync always no-appendfsync-on-rewrite no",
         "n1 < CLOSE
-         fault n1 unfit appendonly is no, and trust_persistence needs appendonly yes and \
-           appendfsync always
+         fault n1 unfit appendonly is no, and trust_persistence needs appendonly yes, \
+           appendfsync always and no-appendfsync-on-rewrite no
          = no quorum 1 ..",
+    ),
+    (
+        "config appendonly yes appendfsync always no-appendfsync-on-rewrite yes",
+        "n1 < CLOSE
+         fault n1 unfit no-appendfsync-on-rewrite is yes, and ..
+         = no quorum 1 ..",
+    ),
+    (
+        "config appendonly yes appendfsync always",
+        "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)",
     ),
     ("-NOPERM no", "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)"),
 ];
@@ -284,7 +297,7 @@ fn trust_in_persistence_is_held_against_the_configuration() {
              n1 < INFO server
              n1 < INFO replication
              n1 < INFO memory
-             n1 < CONFIG GET append*
+             n1 < CONFIG GET *append*
              n1 < SCRIPT ..
              n1 < SCRIPT ..
              n1 < EVAL agree ..

@@ -21,7 +21,7 @@ enum Kind {
     OneOf(&'static [&'static str]),
 }
 
-const PARAMETERS: [Parameter; 10] = [
+const PARAMETERS: [Parameter; 11] = [
     Parameter::new("appenddirname", "appendonlydir", Kind::Fixed),
     Parameter::new("appendfilename", "appendonly.aof", Kind::Fixed),
     Parameter::new("appendfsync", "everysec", Kind::OneOf(&["everysec", "always", "no"])),
@@ -44,6 +44,7 @@ const PARAMETERS: [Parameter; 10] = [
         ]),
     ),
     Parameter::new("maxmemory-samples", "5", Kind::Fixed),
+    Parameter::new("no-appendfsync-on-rewrite", "no", Kind::Fixed),
     Parameter::new("save", "", Kind::Fixed),
 ];
 
