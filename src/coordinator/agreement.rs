@@ -41,13 +41,23 @@ impl Agreement {
         Self { terms, command }
     }
 
+    /// Takes back what was noted first by us, until `ends`, and is not to be.
+    pub(super) fn withdrawal(&self, ends: u64) -> Bytes {
+        wire::withdraw(&self.terms.key, ends, &self.terms.lists())
+    }
+
+    /// How long what was noted stands.
+    pub(super) const fn life(&self) -> Duration {
+        self.terms.life
+    }
+
     /// What the master says to it; `None` if another client of it goes by the same.
     ///
     /// An error leaves the question open. While a connection is `open` it was answered before, and
     /// will be asked again; before that there is no vote without an answer.
     pub(super) fn fault(&self, reply: &Value, open: bool) -> Option<Fault> {
         match reply {
-            Value::Int(1) => None,
+            Value::Int(1..) => None,
             Value::Array(parts) => self.disagreement(parts),
             _ if open => None,
             denied if wire::is_denied(denied) => {

@@ -197,6 +197,13 @@ impl Coordinator {
         self.lose_hold(attempt, Loss::Lapsed);
     }
 
+    /// Nothing will ever be asked of this machine: there is evidence of a mistake in how it was set
+    /// up. What it has noted at the masters is taken back.
+    pub(crate) fn handle_withdraw(&mut self, now: Instant) {
+        let Self { sessions, settings, .. } = self;
+        sessions.iter_mut().for_each(|session| session.withdraw(now, settings));
+    }
+
     /// No more attempts: what is under way is rolled back, what is owed is still paid.
     pub(crate) fn handle_shutdown(&mut self, now: Instant) {
         let waiting: Vec<RequestId> = self.acquisitions.keys().copied().collect();

@@ -23,6 +23,7 @@ const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end
 pub(crate) const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
 pub(crate) const EXTEND: &str = include_str!("scripts/extend.lua").trim_ascii_end();
 
+const WITHDRAW: &str = include_str!("scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("scripts/inspect.lua").trim_ascii_end();
 
 /// Carries its source: it has to work in the handshake, whatever a script cache has forgotten.
@@ -77,6 +78,11 @@ pub(crate) fn agree(key: &str, numbers: &[u64], lists: &[String]) -> Bytes {
 
 pub(crate) fn inspect(key: &str) -> Bytes {
     pack(redis::cmd("EVAL").arg(INSPECT).arg(1).arg(key))
+}
+
+/// Takes back what a client goes by.
+pub(crate) fn withdraw(key: &str, ends: u64, lists: &[String]) -> Bytes {
+    pack(redis::cmd("EVAL").arg(WITHDRAW).arg(1).arg(key).arg(ends).arg(lists))
 }
 
 pub(crate) fn load(script: &str) -> Bytes {

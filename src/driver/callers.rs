@@ -189,7 +189,11 @@ impl Callers {
         while let Some(event) = machine.poll_event() {
             answered = true;
             match event {
-                Event::Settled => self.connected(&machine.faults()),
+                Event::Settled => {
+                    if !self.connected(&machine.faults()) {
+                        machine.handle_withdraw(clock.now());
+                    }
+                }
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     let now = clock.now();
                     if let Some(acquirer) = self.acquirers.remove(&request) {
@@ -239,10 +243,14 @@ impl Callers {
         answered
     }
 
-    fn connected(&mut self, faults: &[(Arc<str>, Fault)]) {
+    /// `false` if there is evidence of a mistake.
+    fn connected(&mut self, faults: &[(Arc<str>, Fault)]) -> bool {
+        let error = ConnectError::from_faults(faults);
+        let connected = error.is_none();
         if let Some(reply) = self.connecting.take() {
-            let _ = reply.send(ConnectError::from_faults(faults).map_or(Ok(()), Err));
+            let _ = reply.send(error.map_or(Ok(()), Err));
         }
+        connected
     }
 
     /// What travels to the caller is the lock itself: if nobody picks it up, it is released.

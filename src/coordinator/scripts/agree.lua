@@ -1,6 +1,6 @@
 -- KEYS[1]: the agreement. ARGV: its life in ms, then max_ttl and the window back and ahead in ms,
--- then the client's lists of masters. 1: agreed, and noted. Otherwise what another client says:
--- {field, theirs, ms until it lapses}.
+-- then the client's lists of masters. 1: agreed, and confirmed; n: agreed, and noted until then, as
+-- nobody had before. Otherwise what another client says: {field, theirs, ms until it lapses}.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local life = tonumber(ARGV[1])
@@ -29,6 +29,9 @@ for place = 1, #known, 2 do
 end
 for place, field in ipairs(fields) do redis.call('HSET', KEYS[1], field, ARGV[1 + place]) end
 local lists = 'lists\n' .. table.concat(ARGV, '\n', 5) .. '\n'
-redis.call('HSET', KEYS[1], lists, string.format('%.0f', now + life))
+local before = redis.call('HGET', KEYS[1], lists)
+-- Another value than before, or a withdrawal could take back what was confirmed since.
+local ends = math.max(now + life, (tonumber(before) or 0) + 1)
+redis.call('HSET', KEYS[1], lists, string.format('%.0f', ends))
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return 1
+return before and 1 or ends

@@ -2,6 +2,7 @@
 
 use super::{Identity, Purpose, Session, Settled, State};
 use crate::coordinator::fault::Fault;
+use crate::coordinator::ledger::Debt;
 use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
 use redis::Value;
@@ -76,9 +77,20 @@ impl Session {
 
     /// The last of what was asked: all that can be known is known.
     pub(super) fn agreement_answered(&mut self, settings: &Settings, reply: &Value) -> Settled {
-        let fault = settings.agreement.fault(reply, self.is_open());
-        self.identity.disagreement = fault;
+        self.identity.disagreement = settings.agreement.fault(reply, self.is_open());
+        if let Value::Int(ends @ 2..) = reply {
+            self.noted_until = Some(ends.unsigned_abs());
+        }
         Settled::Identified
+    }
+
+    /// This client will not be: what it was the first to note is taken back, or whoever comes with
+    /// better terms would have to wait until it lapses.
+    pub(in crate::coordinator) fn withdraw(&mut self, now: Instant, settings: &Settings) {
+        if let Some(ends) = self.noted_until.take() {
+            let command = settings.agreement.withdrawal(ends);
+            self.settle(Debt::new(command, settings.agreement.life(), None, now));
+        }
     }
 
     /// Kills the predecessor; `true` if there is nobody to wait for. A server that has restarted

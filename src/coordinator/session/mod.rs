@@ -110,6 +110,8 @@ pub(super) struct Session {
     votes_from: Instant,
     /// `votes_from` is yet to come, as far as has been said.
     warming: bool,
+    /// What this client goes by was noted here by nobody before, and stands until then.
+    noted_until: Option<u64>,
     /// The server process that was met last under this address.
     last_run_id: Option<Arc<str>>,
     pipe: Pipe,
@@ -132,6 +134,7 @@ impl Session {
             unkillable_since: None,
             votes_from: Instant::default(),
             warming: false,
+            noted_until: None,
             last_run_id: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),

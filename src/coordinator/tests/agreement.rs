@@ -121,3 +121,22 @@ fn once_open_an_error_leaves_it_for_the_next_time() {
          = acquired 1 ..",
     );
 }
+
+#[test]
+fn what_a_client_was_the_first_to_note_is_taken_back_if_it_is_not_to_be() {
+    let greeted = greeted("1700000000000");
+    play_from_the_start(
+        1,
+        &format!(
+            "{greeted}
+             = settled
+             no faults
+             withdraw
+             n1 < EVAL withdraw 1 quorumlock:agreement 1700000000000 n1
+             debts 1
+             n1 > 0
+             debts 0"
+        ),
+    );
+    play(1, "withdraw \n n1 < -                // somebody else goes by the same");
+}

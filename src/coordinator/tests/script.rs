@@ -109,6 +109,7 @@ impl Stage {
                 let (request, value) = (RequestId(number(1)), words[3].to_owned());
                 self.machine.handle_force_release(now, request, words[2], value);
             }
+            "withdraw" => self.machine.handle_withdraw(now),
             "shutdown" => self.machine.handle_shutdown(now),
             "=" => return next(&mut self.unseen, rest(step)),
             "next" => {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
 const RELEASE_ALL: &str = include_str!("../scripts/release_all.lua").trim_ascii_end();
+const WITHDRAW: &str = include_str!("../scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("../scripts/inspect.lua").trim_ascii_end();
 const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
 
@@ -30,6 +31,7 @@ impl Tokens {
         scripts.push(("release", RELEASE.to_owned()));
         scripts.push(("release_all", RELEASE_ALL.to_owned()));
         scripts.push(("inspect", INSPECT.to_owned()));
+        scripts.push(("withdraw", WITHDRAW.to_owned()));
         scripts.push(("agree", AGREE.to_owned()));
         Self { seen: Vec::new(), scripts }
     }
