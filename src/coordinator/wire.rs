@@ -16,7 +16,13 @@ use std::time::Duration;
 const RELEASE: &str = include_str!("scripts/release.lua").trim_ascii_end();
 const _: () = assert!(RELEASE.len() < 2 * 64 - 8);
 
-/// The same for several keys, or with a fence.
+/// The same for several keys, or with a fence; its comment is here, too, since each release carries
+/// it and the server hashes it.
+///
+/// KEYS: what is locked, and behind it, if there is a ballot, the fence of each. ARGV: token;
+/// ballot, us that it may be ahead of this clock, ms that a fence lives. 1 if all keys were ours
+/// and are deleted. Raises the fences, so that an acquire of this ballot that is still on its way
+/// is stale when it comes.
 const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end();
 
 /// Loaded in the handshake and called by their hashes.

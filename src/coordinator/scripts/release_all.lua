@@ -1,7 +1,3 @@
--- KEYS: what is locked, and behind it, if there is a ballot, the fence of each. ARGV: token;
--- ballot, us that it may be ahead of this clock, ms that a fence lives. 1 if all keys were ours
--- and are deleted. Raises the fences, so that an acquire of this ballot that is still on its way
--- is stale when it comes.
 local ballot = ARGV[2]
 local locks = ballot and #KEYS / 2 or #KEYS
 if ballot then
