@@ -179,7 +179,7 @@ impl<K: Kind> Acquire<K> {
         let fence = |resource: &Arc<str>| config.fence(resource);
         Ok(coordinator::Acquire {
             keys,
-            fences: if K::IS_FENCED { self.resources.keys(fence) } else { None },
+            fences: K::IS_FENCED.then(|| self.resources.keys(fence)).flatten().map(Arc::new),
             ttl,
             lock_delay,
             wait: self.wait,

@@ -24,7 +24,7 @@ const NO_KEY: Value = Value::Int(-2);
 pub(crate) struct Acquire {
     pub(crate) keys: Keys,
     /// Where the fence of each key stands, if there is to be a fencing token.
-    pub(crate) fences: Option<Keys>,
+    pub(crate) fences: Option<Arc<Keys>>,
     pub(crate) ttl: Duration,
     /// How much longer than the ttl the keys live, unless they are released.
     pub(crate) lock_delay: Duration,

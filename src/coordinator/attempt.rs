@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(super) struct Subject {
     pub(super) keys: Keys,
     /// Where the fence of each key stands, if there is to be a fencing token.
-    pub(super) fences: Option<Keys>,
+    pub(super) fences: Option<Arc<Keys>>,
     pub(super) ttl: Duration,
     /// How much longer the keys live, unless they are released.
     pub(super) lock_delay: Duration,
@@ -50,7 +50,7 @@ impl Attempt {
         subject: &Subject,
         began: Instant,
         random: u128,
-        ballot: Option<Ballot>,
+        ballot: Option<Box<Ballot>>,
     ) -> Self {
         let token = match &subject.label {
             None => format!("{random:032x}"),

@@ -23,12 +23,12 @@ struct Lesson {
 
 impl Coordinator {
     /// The ballot of the next attempt, if it is to have one.
-    pub(super) fn propose(&mut self, now: Instant, subject: &Subject) -> Option<Ballot> {
+    pub(super) fn propose(&mut self, now: Instant, subject: &Subject) -> Option<Box<Ballot>> {
         let fences = subject.fences.clone()?;
         let wall_us = self.wall_us(now);
         let number = self.ballots.propose(wall_us);
         let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
-        Some(Ballot { fences, number, window: self.settings.window, kept })
+        Some(Box::new(Ballot { fences, number, window: self.settings.window, kept }))
     }
 
     /// One refusal teaches the next ballot, and one node's clock.

@@ -80,7 +80,7 @@ impl Stage {
                 });
                 let acquire = Acquire {
                     keys: keys(words[2], ""),
-                    fences: words.contains(&"fenced").then(|| keys(words[2], "fence:")),
+                    fences: words.contains(&"fenced").then(|| keys(words[2], "fence:").into()),
                     ttl,
                     lock_delay: option("delay").map_or(Duration::ZERO, span),
                     wait,

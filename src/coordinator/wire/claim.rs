@@ -5,6 +5,7 @@ use crate::coordinator::Keys;
 use crate::quorum::Window;
 use bytes::Bytes;
 use redis::Cmd;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What one attempt claims.
@@ -15,14 +16,15 @@ pub(crate) struct Claim {
     pub(crate) token: String,
     /// How long the keys live.
     pub(crate) life: Duration,
-    pub(crate) ballot: Option<Ballot>,
+    /// Boxed: most attempts have none, and each is moved from table to table.
+    pub(crate) ballot: Option<Box<Ballot>>,
 }
 
 /// What a fenced attempt proposes.
 #[derive(Clone, Debug)]
 pub(crate) struct Ballot {
     /// Where the fence of each key stands.
-    pub(crate) fences: Keys,
+    pub(crate) fences: Arc<Keys>,
     pub(crate) number: u64,
     pub(crate) window: Window,
     /// How long a fence is kept.
@@ -70,10 +72,10 @@ impl Claim {
             let mut eval = Cmd::with_capacity(5, RELEASE.len() + key.len() + token.len() + SPARE);
             return pack(eval.arg("EVAL").arg(RELEASE).arg(1).arg(key).arg(token));
         }
-        let mut eval = redis::cmd("EVAL");
-        self.name_keys(eval.arg(RELEASE_ALL));
+        let mut eval = self.script(RELEASE_ALL.len());
+        self.name_keys(eval.arg("EVAL").arg(RELEASE_ALL));
         eval.arg(&self.token);
-        if let Some(Ballot { number, window, kept, .. }) = &self.ballot {
+        if let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() {
             eval.arg(number).arg(micros(window.ahead)).arg(millis(*kept));
         }
         pack(&eval)
@@ -90,10 +92,10 @@ impl Claim {
     }
 
     fn acquire_all(&self, hashes: &Hashes, not_behind: bool) -> Bytes {
-        let mut acquire = redis::cmd("EVALSHA");
-        self.name_keys(acquire.arg(&hashes.acquire));
+        let mut acquire = self.script(hashes.acquire.len());
+        self.name_keys(acquire.arg("EVALSHA").arg(&hashes.acquire));
         acquire.arg(&self.token).arg(millis(self.life));
-        if let Some(Ballot { number, window, kept, .. }) = &self.ballot {
+        if let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() {
             acquire.arg(number);
             match not_behind {
                 true => acquire.arg(micros(window.back)),
@@ -104,8 +106,17 @@ impl Claim {
         pack(&acquire)
     }
 
+    /// Room for a call of such a script for all keys.
+    fn script(&self, len: usize) -> Cmd {
+        let fences = self.ballot.iter().flat_map(|ballot| ballot.fences.iter());
+        let keys = self.keys.iter().chain(fences).map(|key| key.len());
+        let (count, bytes) = keys.fold((0, 0), |(count, bytes), len| (count + 1, bytes + len));
+        let arguments = 9 + count;
+        Cmd::with_capacity(arguments, len + bytes + self.token.len() + 3 * SPARE)
+    }
+
     fn name_keys(&self, command: &mut Cmd) {
-        let fences = self.ballot.as_ref().map(|ballot| &ballot.fences);
+        let fences = self.ballot.as_ref().map(|ballot| &*ballot.fences);
         command.arg(self.keys.len() + fences.map_or(0, Keys::len));
         let fences = fences.into_iter().flat_map(Keys::iter);
         self.keys.iter().chain(fences).for_each(|key| _ = command.arg(&**key));
