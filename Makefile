@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint test fix demo bench bench-quick docker-up docker-down
+.PHONY: help lint test fix demo bench bench-quick instructions docker-up docker-down
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lint: ## format, clippy on every feature set, documentation, dependencies; rewrites nothing
 	cargo fmt -- --check
@@ -33,6 +33,9 @@ bench: ## ratios to bare sockets and to multiplexed connections, on masters that
 bench-quick: ## the same in under two minutes
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml -- --quick
+
+instructions: ## what the restart guard costs a lock, counted and held to its bound; installs valgrind if need be
+	scripts/instructions
 
 docker-up: ## five masters in containers, and where they are; DOCKER_PROFILE=volatile or durable
 	@docker/up
