@@ -11,14 +11,21 @@ use redis::Value;
 const SECTIONS: [&str; 3] = ["server", "replication", "memory"];
 
 impl Session {
-    /// The stream is there: everything that must be known before the first SET, in one write.
+    /// The stream is there: everything that must be known before the first SET, in one write; where a
+    /// database is to be chosen, once that is done, or the rest would be done in another one.
     pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
         self.identity = Identity::default();
         self.state = State::Handshake { until: now.after(settings.connect_timeout) };
         self.push(Purpose::Hello, &wire::hello(&self.login));
         if self.login.database != 0 {
             self.push(Purpose::Select, &wire::select(self.login.database));
+        } else {
+            self.introduce(settings);
         }
+    }
+
+    /// In the database that was asked for.
+    pub(super) fn introduce(&mut self, settings: &Settings) {
         self.ask_who(settings);
         self.load(wire::ACQUIRE);
         self.load(wire::EXTEND);

@@ -267,7 +267,10 @@ impl Session {
             Purpose::Hello => self.hello_answered(&reply),
             Purpose::Select => match wire::error(&reply) {
                 Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
-                None => Settled::Nothing,
+                None => {
+                    self.introduce(settings);
+                    Settled::Nothing
+                }
             },
             Purpose::Info => self.info_answered(now, &reply),
             Purpose::Persistence => {

@@ -45,7 +45,7 @@ fn the_login_goes_with_the_first_command_and_the_database_is_chosen_behind_it() 
         let mut stage = Stage::new(1, &login);
         stage.steps(&format!("n1 < DIAL \n n1 connects \n n1 < {hello}"));
         if database != 0 {
-            stage.steps(&format!("n1 < SELECT {database}"));
+            stage.steps(&format!("n1 < SELECT {database} \n n1 < - \n n1 > hello 1 \n n1 > ok"));
         }
         stage.play("n1 asks");
     }
@@ -104,7 +104,6 @@ fn a_database_that_may_not_be_chosen_is_a_fault() {
          n1 connects
          n1 < HELLO 3 SETNAME quorumlock
          n1 < SELECT 99
-         n1 asks
          n1 > hello 1
          n1 > -ERR DB index is out of range
          n1 < CLOSE
