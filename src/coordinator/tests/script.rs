@@ -212,7 +212,7 @@ fn same(happened: &str, told: &str) -> Result<(), String> {
 }
 
 /// `r`, or several: `r+s`.
-fn keys(words: &str, prefix: &str) -> Keys {
+pub(super) fn keys(words: &str, prefix: &str) -> Keys {
     let keys = words.split('+').map(|key| format!("{prefix}{key}").into());
     Keys::several(keys).expect("a key")
 }

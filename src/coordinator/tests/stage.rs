@@ -71,7 +71,7 @@ pub(super) struct Stage {
     tokens: Tokens,
 }
 
-const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+pub(super) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
 
 fn settings(membership: Membership, masters: usize) -> Settings {
     let (drift, max_ttl) = (DRIFT, Duration::from_secs(30));
@@ -104,7 +104,7 @@ impl Stage {
     }
 
     /// The same, set otherwise.
-    pub(super) fn with(masters: usize, login: &Login, change: fn(&mut Settings)) -> Self {
+    pub(super) fn with(masters: usize, login: &Login, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = settings(Membership::of(masters).expect("a membership"), masters);
         change(&mut settings);
         Self::set(settings, masters, login)
@@ -113,6 +113,14 @@ impl Stage {
     /// The same, of one list or two.
     pub(super) fn of(membership: Membership, masters: usize, login: &Login) -> Self {
         Self::set(settings(membership, masters), masters, login)
+    }
+
+    /// As one client of several, whose tokens are its own and go by its name: `A1`, `A2`.
+    pub(super) fn named(mut self, client: char) -> Self {
+        let tokens = u128::from(client) << 64;
+        self.machine.random = Box::new(Dice { jitter: self.jitter.clone(), tokens });
+        self.tokens = Tokens::of(client);
+        self
     }
 
     fn set(settings: Settings, masters: usize, login: &Login) -> Self {

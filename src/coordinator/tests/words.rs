@@ -16,6 +16,7 @@ const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
 
 /// Tokens by the order in which they were first seen: `#1`, `#2`.
 pub(super) struct Tokens {
+    sign: char,
     seen: Vec<String>,
     /// Scripts and their hashes, by name.
     scripts: Vec<(&'static str, String)>,
@@ -23,6 +24,11 @@ pub(super) struct Tokens {
 
 impl Tokens {
     pub(super) fn new() -> Self {
+        Self::of('#')
+    }
+
+    /// With another sign before the number.
+    pub(super) fn of(sign: char) -> Self {
         let mut scripts = Vec::new();
         for (name, script) in [("acquire", wire::ACQUIRE), ("extend", wire::EXTEND)] {
             scripts.push((name, script.to_owned()));
@@ -33,7 +39,7 @@ impl Tokens {
         scripts.push(("inspect", INSPECT.to_owned()));
         scripts.push(("withdraw", WITHDRAW.to_owned()));
         scripts.push(("agree", AGREE.to_owned()));
-        Self { seen: Vec::new(), scripts }
+        Self { sign, seen: Vec::new(), scripts }
     }
 
     fn script(&self, text: &str) -> Option<&'static str> {
@@ -46,7 +52,7 @@ impl Tokens {
             self.seen.push(token.to_owned());
             self.seen.len() - 1
         });
-        format!("#{}", place + 1)
+        format!("{}{}", self.sign, place + 1)
     }
 }
 

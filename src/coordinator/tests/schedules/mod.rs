@@ -1,11 +1,18 @@
-//! Schedules that nobody thought of: the machine against masters that execute what they are sent,
-//! with connections that break, servers that restart, and commands that arrive after all.
+//! Schedules that nobody thought of: one machine or two against masters that execute what they are
+//! sent, with connections that break, servers that restart without their memory, clocks that
+//! differ, and commands that arrive after all.
 
 mod aftermath;
+mod client;
 mod events;
+mod invariants;
 mod master;
+mod scripts;
+mod setup;
 mod world;
 
+use scripts::Defect;
+use setup::{Flaw, Setup};
 use std::hash::{BuildHasher, RandomState};
 use world::World;
 
@@ -29,29 +36,37 @@ impl Rng {
 struct Telltale<'a> {
     seed: u64,
     world: &'a mut World,
+    loud: bool,
 }
 
 impl Drop for Telltale<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        let violated = self.loud && self.world.violation.is_some();
+        if violated || std::thread::panicking() {
             eprintln!("QUORUMLOCK_SEED={:#x} runs it again:", self.seed);
             self.world.log.iter().for_each(|line| eprintln!("  {line}"));
         }
     }
 }
 
-fn play(seed: u64) {
+/// One schedule; what must not be and was, if something was.
+fn play(seed: u64, flaw: Option<Flaw>) -> Result<(), String> {
     let mut rng = Rng(seed);
-    let mut world = World::new([1, 2, 3, 3, 3, 4, 5][rng.below(7)]);
-    let steps = 40 + rng.below(300);
-    let told = Telltale { seed, world: &mut world };
+    let setup = Setup::by_chance(&mut rng, flaw);
+    let mut world = World::new(setup, &mut rng);
+    let steps = 40 + rng.below(500);
+    let told = Telltale { seed, world: &mut world, loud: flaw.is_none() };
     if rng.below(5) != 0 {
         (0..4).for_each(|_| told.world.heal());
     }
     for _ in 0..steps {
         told.world.step(&mut rng);
+        if let Some(violation) = &told.world.violation {
+            return Err(violation.clone());
+        }
     }
     told.world.settle(&mut rng);
+    told.world.violation.take().map_or(Ok(()), Err)
 }
 
 /// A number from the environment, decimal or hex.
@@ -65,11 +80,31 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// `QUORUMLOCK_SEED` is the first schedule, else chance picks it; `QUORUMLOCK_SCHEDULES` is how
-/// many are played, 300 unless told (about a second of processor time): `=10000` after a change.
+/// many are played, 100 unless told (a few seconds of processor time): `=10000` after a change.
 #[test]
 fn any_schedule_has_one_holder_at_a_time_and_leaves_nothing_behind() {
     let first = number("QUORUMLOCK_SEED").unwrap_or_else(|| RandomState::new().hash_one("seed"));
-    let schedules = number("QUORUMLOCK_SCHEDULES").unwrap_or(300);
+    let schedules = number("QUORUMLOCK_SCHEDULES").unwrap_or(100);
     eprintln!("QUORUMLOCK_SEED={first:#x}");
-    (0..schedules).for_each(|schedule| play(first.wrapping_add(schedule)));
+    for schedule in 0..schedules {
+        let told = play(first.wrapping_add(schedule), None);
+        assert_eq!(told, Ok(()));
+    }
+}
+
+/// What must not be is seen where it can be. The seeds are always the same.
+#[test]
+fn a_world_with_a_flaw_is_found_out() {
+    let flaws = [
+        (Flaw::NoGuard, "both hold"),
+        (Flaw::ListsApart, "both hold"),
+        (Flaw::NoDelay, "closed for"),
+        (Flaw::Master(Defect::ForgetsFences), "not above"),
+        (Flaw::Master(Defect::KillsNobody), "keeps"),
+    ];
+    for (flaw, expected) in flaws {
+        let told = |seed| play(seed, Some(flaw)).err();
+        let found = (0..400).filter_map(told).any(|violation| violation.contains(expected));
+        assert!(found, "{flaw:?} was not found out");
+    }
 }
