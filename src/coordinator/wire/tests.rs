@@ -86,3 +86,16 @@ fn what_is_no_reply_is_refused() {
         assert!(replies.next().is_err(), "{bytes:?}");
     }
 }
+
+#[test]
+fn a_reply_that_claims_to_be_vast_or_deep_takes_no_more_than_its_bytes() {
+    let vast = ["*2000000000", "%2000000000", "~2000000000", ">2000000000", "$9000000000000000000"];
+    let vast = vast.map(|head| format!("{head}\r\n"));
+    let deep = ["*1\r\n".repeat(100_000), "%1\r\n+k\r\n".repeat(100_000)];
+    for bytes in vast.iter().chain(&deep) {
+        let mut replies = Replies::new();
+        replies.receive(bytes.as_bytes());
+        let told = replies.next();
+        assert!(matches!(told, Ok(None) | Err(_)), "{told:?}");
+    }
+}
