@@ -58,7 +58,7 @@ impl Agreement {
     pub(super) fn fault(&self, reply: &Value, open: bool) -> Option<Fault> {
         match reply {
             Value::Int(1..) => None,
-            Value::Array(parts) => self.disagreement(parts),
+            Value::Array(parts) => Some(self.disagreement(parts)),
             _ if open => None,
             denied if wire::is_denied(denied) => {
                 let (error, key) = (wire::unexpected(denied), &self.terms.key);
@@ -69,11 +69,16 @@ impl Agreement {
         }
     }
 
-    fn disagreement(&self, parts: &[Value]) -> Option<Fault> {
-        let [field, theirs, Value::Int(left)] = parts else {
-            return Some(Fault::down("an answer to the agreement that it cannot have"));
+    fn disagreement(&self, parts: &[Value]) -> Fault {
+        let told = match parts {
+            [field, theirs, Value::Int(left)] => {
+                Some((wire::text(field), wire::text(theirs), left))
+            }
+            _ => None,
         };
-        let (field, theirs) = (wire::text(field)?, wire::text(theirs)?);
+        let Some((Some(field), Some(theirs), left)) = told else {
+            return Fault::down("an answer to the agreement that it cannot have");
+        };
         let left = Duration::from_millis(left.unsigned_abs());
         let left = humantime::format_duration(crate::report::round(left));
         let Terms { max_ttl, window, .. } = &self.terms;
@@ -84,7 +89,7 @@ impl Agreement {
             _ => Err(Lists(&self.terms.lists())),
         };
         let field = if field == "max_ttl" { "max_ttl" } else { "fencing_window" };
-        Some(Fault::disagreement(match ours {
+        Fault::disagreement(match ours {
             Ok(ours) => {
                 let (ours, theirs) = (humantime::format_duration(*ours), millis(theirs));
                 format!(
@@ -101,7 +106,7 @@ impl Agreement {
                      RedlockBuilder::also, or wait {left} after the other has stopped"
                 )
             }
-        }))
+        })
     }
 }
 

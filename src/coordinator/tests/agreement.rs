@@ -140,3 +140,19 @@ fn what_a_client_was_the_first_to_note_is_taken_back_if_it_is_not_to_be() {
     );
     play(1, "withdraw \n n1 < -                // somebody else goes by the same");
 }
+
+#[test]
+fn an_answer_that_nobody_can_read_is_no_agreement() {
+    for told in ["*3\\r\\n:1\\r\\n:2\\r\\n:3\\r\\n", "*1\\r\\n:1\\r\\n"] {
+        let greeted = greeted(&format!("raw {told}"));
+        play_from_the_start(
+            1,
+            &format!(
+                "{greeted}
+                 n1 < CLOSE
+                 = settled
+                 fault n1 down an answer to the agreement that it cannot have"
+            ),
+        );
+    }
+}
