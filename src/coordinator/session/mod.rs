@@ -112,8 +112,8 @@ pub(super) struct Session {
     warming: bool,
     /// What this client goes by was noted here by nobody before, and stands until then.
     noted_until: Option<u64>,
-    /// The server process that was met last under this address.
-    last_run_id: Option<Arc<str>>,
+    /// The server process that was met last under this address, and when it was met first.
+    met: Option<(Arc<str>, Instant)>,
     pipe: Pipe,
     ledger: Ledger,
     failures: u32,
@@ -135,7 +135,7 @@ impl Session {
             votes_from: Instant::default(),
             warming: false,
             noted_until: None,
-            last_run_id: None,
+            met: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),
             failures: 0,

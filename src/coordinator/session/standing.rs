@@ -11,27 +11,34 @@ impl Session {
     /// Judges anew what the server has told: from when does it vote?
     ///
     /// Never from earlier than was judged before: its uptime follows its wall clock, which may be
-    /// set forward.
+    /// set forward. Set back, it does not count against a process that was met long enough ago.
     pub(in crate::coordinator) fn judge_standing(&mut self, now: Instant, settings: &Settings) {
         if self.is_trusted(settings) {
             return;
         }
         let quarantine = settings.quarantine;
         let at_the_latest = now.after(quarantine);
+        let known_since = match (&self.met, &self.identity.run_id) {
+            (Some((last, since)), Some(run_id)) if last == run_id => Some(*since),
+            _ => None,
+        };
         let told = match self.identity.uptime {
-            Some((heard, uptime)) => standing::votes_from(heard, uptime, quarantine),
+            Some((heard, uptime)) => {
+                let told = standing::votes_from(heard, uptime, quarantine);
+                known_since.map_or(told, |since| told.min(since.after(quarantine)))
+            }
             // It was judged by what it told when it was opened.
             None if self.is_open() => self.votes_from,
             None => at_the_latest,
         };
         // Another server under the same address: nobody knows what the one before it had granted.
-        let replaced = match (&self.last_run_id, &self.identity.run_id) {
-            (Some(last), Some(run_id)) if last != run_id => at_the_latest,
+        let replaced = match (&self.met, &self.identity.run_id) {
+            (Some((last, _)), Some(run_id)) if last != run_id => at_the_latest,
             _ => told,
         };
         self.votes_from = self.votes_from.max(told).max(replaced);
-        if let Some(run_id) = &self.identity.run_id {
-            self.last_run_id = Some(run_id.clone());
+        if let (Some(run_id), None) = (&self.identity.run_id, known_since) {
+            self.met = Some((run_id.clone(), now));
         }
         self.warming = self.votes_from > now;
     }

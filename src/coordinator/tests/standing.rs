@@ -253,6 +253,19 @@ fn the_guard_changes_no_byte_of_what_is_sent_for_a_lock() {
     }
 }
 
+#[test]
+fn a_process_that_was_met_long_enough_ago_votes_on_though_its_clock_is_set_back() {
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 90));
+    stage.steps("= settled");
+    let beat =
+        |uptime: u64| format!("+10s \n n1 beats \n n1 > server run1 up {uptime} \n n1 > known\n");
+    // Met at once, it has run for at least as long as we know it: D is over after 30.3 s.
+    stage.steps(&[beat(0), "acquire 1 r \n = no quorum 1 .. \n".into()].concat());
+    stage.steps(&[beat(0), beat(0), beat(0)].concat());
+    stage.play("acquire 2 r \n n1 < SET .. \n n1 > ok \n = acquired 2 ..");
+}
+
 /// What `CONFIG GET *append*` tells, and what becomes of a master that has just started.
 const PERSISTENCE: [(&str, &str); 6] = [
     (

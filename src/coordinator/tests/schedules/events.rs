@@ -8,6 +8,7 @@ use super::client::Asked;
 use super::invariants::FENCE;
 use super::setup::Flaw;
 use super::world::{World, name};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -83,7 +84,7 @@ impl World {
         client.asked.insert(request, Asked { keys: names, fenced, lock_delay });
         let acquire = Acquire {
             keys: keys(resources, ""),
-            fences: fenced.then(|| keys(resources, FENCE)),
+            fences: fenced.then(|| Arc::new(keys(resources, FENCE))),
             ttl,
             lock_delay: match self.setup.flaw {
                 Some(Flaw::NoDelay) => Duration::ZERO,
