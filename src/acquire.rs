@@ -264,11 +264,11 @@ impl<K: Kind> Future for AcquireFuture<K> {
         this.state = State::Done;
         Poll::Ready(match answer {
             // The lock may have lapsed on its way here.
-            Ok(Ok((held, _))) if !held.pick_up() => Err(Closed::SHUT_DOWN.into()),
-            Ok(Ok((held, _))) if held.check().is_err() => {
+            Ok(Ok((held, _))) if held.came_too_late() => {
                 let waited = this.acquire.redlock.now().since(began);
                 Err(NoQuorum::picked_up_late(this.acquire.resources.shown(), waited).into())
             }
+            Ok(Ok((held, _))) if !held.pick_up() => Err(Closed::SHUT_DOWN.into()),
             Ok(Ok((held, ballot))) => Ok(Guard::new(held, K::won_with(ballot))),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(Closed::SHUT_DOWN.into()),

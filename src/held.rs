@@ -27,6 +27,11 @@ impl Held {
         self.hold.check(self.redlock.now())
     }
 
+    /// Lost before the caller could look. Dropped then, it leaves nothing behind.
+    pub(crate) fn came_too_late(&self) -> bool {
+        self.check().is_err_and(|lost| lost.reason() != &LostReason::Closed)
+    }
+
     /// The caller has it. `false` if it was taken back: shut down, or the driver has gone.
     pub(crate) fn pick_up(&self) -> bool {
         let closed = |lost: &Lost| lost.reason() == &LostReason::Closed;
@@ -52,6 +57,8 @@ impl Held {
             self.given_up = true;
             // From here on no lease of this guard may say that it is valid.
             let in_time = self.hold.give_up(self.redlock.now());
+            // What nobody has picked up, nobody has relied on: no delay need be kept.
+            let in_time = self.hold.pick_up() || in_time;
             let (request, attempt) = (self.redlock.next_request(), self.attempt);
             self.redlock.send(Message::Release { request, attempt, in_time, reply });
         }

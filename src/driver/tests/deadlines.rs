@@ -5,6 +5,7 @@ use super::*;
 use crate::error::LostReason;
 use crate::{Guard, Lost, Released};
 use futures::poll;
+use std::future::IntoFuture;
 use std::pin::pin;
 
 /// How late the driver may look at a clock that has moved while tokio's timers stood still.
@@ -176,4 +177,23 @@ async fn a_deadline_that_nobody_saw_pass_is_moved_by_an_extension_that_was_won_b
     tap.after(3, move || Clock::suspend(left));
     guard.extend().await.unwrap();
     assert_eq!(guard.remaining(), VALIDITY - left);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_win_that_nobody_looks_at_in_time_leaves_no_lock_behind_whatever_the_delay() {
+    let (masters, redlock) = five_and_client().await;
+    for looked_at in [true, false] {
+        let acquire = redlock.acquire(KEY).ttl(TTL).lock_delay(TTL);
+        let mut acquire = Box::pin(acquire.into_future());
+        assert!(poll!(acquire.as_mut()).is_pending());
+        sleep(VALIDITY + LATE).await;
+        assert_eq!(holders(&masters).len(), 5, "won, and kept for the delay");
+        if looked_at {
+            assert!(acquire.await.is_err());
+        } else {
+            drop(acquire);
+        }
+        settle().await;
+        assert_eq!(holders(&masters).len(), 0, "looked at: {looked_at}");
+    }
 }
