@@ -12,7 +12,7 @@ use support::poll::eventually;
 use support::server::Server;
 use support::witness;
 
-const TTL: Duration = Duration::from_millis(900);
+const TTL: Duration = Duration::from_millis(1_500);
 const LONG: Duration = Duration::from_secs(20);
 const SOON: Duration = Duration::from_secs(5);
 

@@ -28,7 +28,7 @@ struct Place {
 }
 
 fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
-    Redlock::builder().nodes(urls).ttl(TTL).operation_timeout(60 * MS).without_restart_guard()
+    Redlock::builder().nodes(urls).ttl(TTL).operation_timeout(120 * MS).without_restart_guard()
 }
 
 impl Place {
@@ -225,7 +225,7 @@ async fn a_keeper_whose_lock_was_taken_away_ends_the_hold_and_renews_nothing() {
     let masters = Masters::start(3);
     let connect = async || builder(masters.urls()).connect().await.unwrap();
     let (ours, operator) = (connect().await, connect().await);
-    let ttl = 600 * MS;
+    let ttl = 1_000 * MS;
     let guard = ours.acquire("r").ttl(ttl).keep_alive().await.unwrap();
     let everywhere = async || witness::holders(&masters, "r").await.len() == 3;
     eventually("the key stands on all three", SOON, everywhere).await;

@@ -35,9 +35,9 @@ struct Watched {
 
 /// Asks without a pause from just before the deadline until the loss has long been told.
 fn ask_around(guard: &Guard, due: Instant) -> (u32, Option<Duration>, Duration) {
-    thread::sleep((due - 5 * MS).saturating_duration_since(Instant::now()));
+    thread::sleep((due - 2 * MS).saturating_duration_since(Instant::now()));
     let (mut asked, mut valid_behind, mut noise, mut last) = (0, None, Duration::ZERO, due);
-    while last < due + 10 * MS {
+    while last < due + 4 * MS {
         // Read before it is asked: what is valid afterwards was so behind this instant.
         let now = Instant::now();
         noise = noise.max(now.saturating_duration_since(last));
@@ -98,10 +98,11 @@ async fn every_loss_is_told_within_twenty_milliseconds_and_no_guard_is_valid_beh
     assert_eq!(told.len(), LOSSES as usize);
     for one in &watched {
         assert_eq!(one.valid_behind, None, "valid behind its deadline");
-        assert!(one.asked > 1);
         let (told, noise) = (one.told, one.noise);
         assert!(told <= noise + NOTICE, "told {told:?} late, a timer was {noise:?} late");
     }
+    let asked = watched.iter().filter(|one| one.asked > 10).count();
+    assert!(asked > told.len() / 2, "{asked} of them were asked around their deadlines");
     // A timer may be late; nearly all are not, and then twenty milliseconds are twenty milliseconds.
     assert!(told.percentile(90) <= NOTICE, "{told}");
 }
