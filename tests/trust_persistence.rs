@@ -59,12 +59,17 @@ async fn durable_masters_wait_for_who_does_not_trust_them() {
 async fn trust_that_the_configuration_contradicts_is_refused() {
     let forgetful = Masters::start(1);
     let lazy = Masters::start_with(1, &["--appendonly", "yes", "--appendfsync", "everysec"]);
-    for (masters, problem) in [(&forgetful, "appendonly is no"), (&lazy, "appendfsync is everysec")]
-    {
+    let at_times = [&DURABLE[..], &["--no-appendfsync-on-rewrite", "yes"]].concat();
+    let at_times = Masters::start_with(1, &at_times);
+    for (masters, problem) in [
+        (&forgetful, "appendonly is no"),
+        (&lazy, "appendfsync is everysec"),
+        (&at_times, "no-appendfsync-on-rewrite is yes"),
+    ] {
         let error = trusting(masters).connect().await.unwrap_err();
         let text = format!(
             "nodes: 127.0.0.1:<1> cannot be used: {problem}, and trust_persistence needs \
-             appendonly yes and appendfsync always"
+             appendonly yes, appendfsync always and no-appendfsync-on-rewrite no"
         );
         assert_eq!(without_ports(error, masters), text);
     }
