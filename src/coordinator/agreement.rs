@@ -98,7 +98,8 @@ impl Agreement {
                 )
             }
             Err(ours) => {
-                let theirs: Vec<String> = theirs.split('\n').map(str::to_owned).collect();
+                let theirs = theirs.chars().take(LONGEST_SHOWN).collect::<String>();
+                let theirs: Vec<String> = theirs.split('\n').map(printable).collect();
                 let theirs = Lists(&theirs);
                 format!(
                     "this client's masters are {ours}, another client's {theirs}: two such clients \
@@ -141,7 +142,14 @@ impl fmt::Display for Lists<'_> {
     }
 }
 
+/// Of what another client has noted, an error shows no more than this.
+const LONGEST_SHOWN: usize = 1000;
+
+fn printable(text: &str) -> String {
+    text.chars().filter(|one| !one.is_control()).take(LONGEST_SHOWN).collect()
+}
+
 fn millis(text: &str) -> String {
     let span = text.parse().map(Duration::from_millis);
-    span.map_or_else(|_| text.to_owned(), |span| humantime::format_duration(span).to_string())
+    span.map_or_else(|_| printable(text), |span| humantime::format_duration(span).to_string())
 }

@@ -163,7 +163,9 @@ fn seen(reply: &Value) -> Seen {
         Value::Nil => Ok(None),
         Value::Array(parts) => match parts.as_slice() {
             [value, Value::Int(left)] => {
-                let value = wire::text(value).unwrap_or("not a text").to_owned();
+                let Some(value) = wire::text(value).map(str::to_owned) else {
+                    return Err(unknown(reply));
+                };
                 // -1: a key that never expires.
                 let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
                 Ok(Some(Standing { value, remaining }))

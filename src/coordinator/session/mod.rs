@@ -9,6 +9,7 @@ mod handshake;
 mod identity;
 mod pipe;
 mod standing;
+mod time;
 
 pub(super) use identity::Identity;
 pub(super) use pipe::Purpose;
@@ -24,6 +25,7 @@ use pipe::Pipe;
 use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use time::jittered;
 
 /// A connection is replaced after this many operation timeouts of silence while it owes an
 /// answer: a half-open socket would otherwise live for minutes.
@@ -303,63 +305,6 @@ impl Session {
         round.map_or(Settled::Nothing, |round| Settled::Release(round, said))
     }
 
-    // Time.
-
-    /// When this session next needs to be woken.
-    pub(super) fn wake_at(&self, settings: &Settings) -> Option<Instant> {
-        match self.state {
-            State::Down { redial_at } => Some(redial_at),
-            State::Dialing => None,
-            State::Handshake { until } => Some(until),
-            State::Open { heartbeat_at } => {
-                let votes = self.warming.then_some(self.votes_from);
-                // Asked of every session at each turn of the driver: chained iterators cost more.
-                let others = [self.ledger.retry_at(), self.silent_until(settings), votes];
-                Some(others.into_iter().flatten().fold(heartbeat_at, Instant::min))
-            }
-        }
-    }
-
-    /// What has to happen now that it is `now`.
-    pub(super) fn wake(
-        &mut self,
-        now: Instant,
-        settings: &Settings,
-        random: &mut dyn Random,
-    ) -> Wake {
-        match self.state {
-            State::Down { redial_at } if now >= redial_at => Wake::Dial,
-            State::Handshake { until } if now >= until => {
-                Wake::Close(Fault::down("no answer to the handshake"))
-            }
-            State::Open { .. } if self.silent_until(settings).is_some_and(|at| now >= at) => {
-                Wake::Close(Fault::down("the server has fallen silent"))
-            }
-            State::Open { heartbeat_at } => {
-                if now >= heartbeat_at {
-                    self.beat(settings);
-                    let heartbeat_at = now.after(jittered(HEARTBEAT, random));
-                    self.state = State::Open { heartbeat_at };
-                }
-                if self.ledger.retry_at().is_some_and(|at| now >= at) {
-                    self.pay();
-                }
-                if self.warming && now >= self.votes_from {
-                    self.warming = false;
-                    return Wake::Votes;
-                }
-                Wake::Nothing
-            }
-            _ => Wake::Nothing,
-        }
-    }
-
-    /// Until when the server may owe an answer and say nothing.
-    fn silent_until(&self, settings: &Settings) -> Option<Instant> {
-        let patience = settings.operation_timeout.saturating_mul(TIMEOUTS_BEFORE_REPLACEMENT);
-        self.pipe.silent_since().map(|since| since.after(patience))
-    }
-
     // Asking.
 
     pub(super) const fn epoch(&self) -> Epoch {
@@ -394,11 +339,4 @@ impl Session {
     pub(super) fn debts(&self) -> usize {
         self.ledger.len() + self.pipe.debts_due()
     }
-}
-
-/// `span` give or take a fifth, so that clients and nodes fall out of step.
-fn jittered(span: Duration, random: &mut dyn Random) -> Duration {
-    let fifth = span / 5;
-    let picked = (fifth.as_nanos() * 2 * u128::from(random.jitter())) >> 64;
-    span.saturating_sub(fifth) + Duration::from_nanos(u64::try_from(picked).unwrap_or(0))
 }

@@ -109,10 +109,11 @@ impl Pipe {
         now: Instant,
     ) -> Result<Option<(Purpose, Value)>, Arc<str>> {
         while let Some(reply) = self.replies.next()? {
-            self.answered_at = now;
+            // No sign that anything is answered.
             if matches!(reply, Value::Push { .. }) {
                 continue;
             }
+            self.answered_at = now;
             let Some(due) = self.due.pop_front() else {
                 return Err("the server answered what nobody asked".into());
             };
