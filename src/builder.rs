@@ -309,8 +309,9 @@ impl RedlockBuilder {
     /// what [`connect`](Self::connect) would refuse, and what it would not notice. Masters that are
     /// down or unfit are findings of the [`Preflight`] and no error.
     ///
-    /// It tries what the crate does later, on a key of its own (`quorumlock:preflight` behind the
-    /// prefix), and deletes that again. Each answer may take three operation timeouts.
+    /// It tries what the crate does later, on keys of its own (`quorumlock:preflight` behind the
+    /// prefix begins them all), and deletes them again. Each answer may take three operation
+    /// timeouts.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -332,11 +333,10 @@ impl RedlockBuilder {
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it closes its connections. Its key, if it stood just then, expires within two
-    /// seconds.
+    /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
         self.config.check()?;
-        preflight::run(&self.lists.resolve(self.tls.as_ref())?.0, &self.config).await
+        preflight::run(&self.lists.resolve(self.tls.as_ref())?, &self.config).await
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
@@ -370,7 +370,7 @@ impl RedlockBuilder {
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, transports, &self.config, ended.clone());
-        let redlock = Redlock::new(self.config, addresses, requests, clock, ended);
+        let redlock = Redlock::new(self.config, (addresses, membership), requests, clock, ended);
         Ok((redlock, driver, connected))
     }
 }

@@ -263,15 +263,17 @@ impl Config {
         standing::quarantine(self.max_ttl, self.fencing_window, self.drift)
     }
 
-    pub(crate) fn settings(&self, membership: Membership, masters: &[Address]) -> Settings {
-        let quarantine = self.quarantine();
-        let agreement = Agreement::new(Terms {
+    pub(crate) fn terms(&self, membership: Membership, masters: &[Address]) -> Terms {
+        Terms {
             key: self.own_key("agreement").to_string(),
             max_ttl: self.max_ttl,
             window: self.fencing_window,
             lists: membership.lists().map(|list| names(list, masters)).collect(),
-            life: quarantine.saturating_add(LONGEST_SILENCE),
-        });
+            life: self.quarantine().saturating_add(LONGEST_SILENCE),
+        }
+    }
+
+    pub(crate) fn settings(&self, membership: Membership, masters: &[Address]) -> Settings {
         Settings {
             membership,
             drift: self.drift,
@@ -279,8 +281,8 @@ impl Config {
             operation_timeout: self.operation_timeout,
             connect_timeout: self.connect_timeout,
             restart_guard: self.restart_guard,
-            quarantine,
-            agreement,
+            quarantine: self.quarantine(),
+            agreement: Agreement::new(self.terms(membership, masters)),
             window: self.fencing_window,
         }
     }

@@ -27,6 +27,9 @@ impl Named {
     }
 }
 
+/// Every master once, and who belongs to which list.
+pub(crate) type Resolved = (Vec<Address>, Membership);
+
 /// One master.
 struct Master {
     /// What its address says, wherever its stream goes: by this it is known in the other list.
@@ -35,11 +38,8 @@ struct Master {
 }
 
 impl Lists {
-    /// Every master once, those of the first list first, and who belongs to which list.
-    pub(crate) fn resolve(
-        &self,
-        tls: Option<&TlsConfig>,
-    ) -> Result<(Vec<Address>, Membership), Invalid> {
+    /// The masters of the first list come first.
+    pub(crate) fn resolve(&self, tls: Option<&TlsConfig>) -> Result<Resolved, Invalid> {
         if self.nodes.is_empty() {
             let problem = "there is none: name the masters, five usually, \
                            with .nodes([\"redis://10.0.0.1\", …])";

@@ -1,13 +1,13 @@
 //! The handle that users clone.
 
 use crate::acquire::Acquire;
-use crate::address::Address;
 use crate::builder::RedlockBuilder;
 use crate::config::Config;
 use crate::coordinator::RequestId;
 use crate::driver::Message;
 use crate::driver::clock::Clock;
 use crate::error::{Invalid, NotDrained};
+use crate::lists::Resolved;
 use crate::owner::Owner;
 use crate::preflight::{self, Preflight};
 use crate::quorum::Instant;
@@ -45,7 +45,7 @@ pub struct Redlock {
 
 struct Shared {
     config: Config,
-    masters: Vec<Address>,
+    masters: Resolved,
     requests: UnboundedSender<Message>,
     last_request: AtomicU64,
     clock: Clock,
@@ -63,7 +63,7 @@ impl Redlock {
 
     pub(crate) fn new(
         config: Config,
-        masters: Vec<Address>,
+        masters: Resolved,
         requests: UnboundedSender<Message>,
         clock: Clock,
         ended: Ended,
@@ -152,8 +152,7 @@ impl Redlock {
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it closes its connections. Its key, if it stood just then, expires within two
-    /// seconds.
+    /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
         let Shared { masters, config, .. } = &*self.shared;
         preflight::run(masters, config).await

@@ -6,9 +6,12 @@
 mod support;
 
 use quorumlock::preflight::Severity::{self, Failure, Note, Warning};
-use quorumlock::preflight::{FindingKind, NodePreflight, Persistence, Preflight, Right, Role};
+use quorumlock::preflight::{
+    Finding, FindingKind, NodePreflight, Persistence, Preflight, Right, Role,
+};
 use quorumlock::{Redlock, RedlockBuilder};
 use redis::cmd;
+use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 use support::masters::Masters;
@@ -154,7 +157,8 @@ async fn what_a_master_keeps_over_a_restart_is_told() {
         let node = of_one(&Server::start_with(arguments)).await;
         assert_eq!(node.persistence, Some(expected.clone()));
         let stays_away = Duration::from_millis(30_302);
-        let forgets = FindingKind::Forgets { persistence: expected.clone(), stays_away };
+        let forgets =
+            FindingKind::Forgets { persistence: expected.clone(), stays_away: Some(stays_away) };
         let told = kinds(&node, Note).contains(&forgets);
         assert_eq!(told, expected != Persistence::EveryWrite, "{node}");
         assert!(node.is_ok(), "{node}");
@@ -309,10 +313,104 @@ async fn the_report_reads_like_this() {
             "  note: started <time> ago: the restart guard lets it vote in <time>: what it granted before \
              may be held until then",
             "  note: may lose keys in a restart (appendonly no): the restart guard keeps it from \
-             voting for <time> after one; only appendonly yes with appendfsync always loses nothing",
+             voting for <time> after one; only appendonly yes, appendfsync always and \
+             no-appendfsync-on-rewrite no lose nothing",
             "127.0.0.1:<2> unfit",
             "  failure: not reachable (Connection refused (os error 111)): start it, or mend its \
              address or the network on the way",
         ]
     );
+}
+
+#[tokio::test]
+async fn without_the_restart_guard_it_is_told_that_nothing_keeps_a_restarted_master_from_voting() {
+    let server = Server::start();
+    let unguarded = over([server.url()]).without_restart_guard();
+    let report = unguarded.preflight().await.unwrap();
+    assert!(report.is_ok(), "{report}");
+    let found = kinds(&report.nodes()[0], Warning);
+    let [
+        FindingKind::JustStarted { votes_in: None, .. },
+        FindingKind::Forgets { persistence: Persistence::Nothing, stays_away: None },
+    ] = &found[..]
+    else {
+        panic!("{report}")
+    };
+    let shown = report.to_string();
+    assert_eq!(shown.matches("leave out without_restart_guard()").count(), 2, "{shown}");
+}
+
+#[tokio::test]
+async fn who_contradicts_the_trust_in_its_persistence_is_unfit_as_connect_says() {
+    let server = Server::start_with(&["--appendonly", "yes", "--appendfsync", "always"]);
+    let trusting = || over([server.url()]).trust_persistence();
+    for (name, value, contradiction) in [
+        ("appendfsync", "everysec", Some(Persistence::Later(Some("everysec".into())))),
+        ("appendfsync", "always", None),
+        ("no-appendfsync-on-rewrite", "yes", Some(Persistence::NotInRewrites)),
+        ("no-appendfsync-on-rewrite", "no", None),
+        ("appendonly", "no", Some(Persistence::Nothing)),
+    ] {
+        let set = cmd("CONFIG").arg("SET").arg(name).arg(value).to_owned();
+        witness::ask::<()>(&server, &set).await.unwrap();
+        let report = trusting().preflight().await.unwrap();
+        let expected = contradiction.map(FindingKind::NotPersistent);
+        assert_eq!(kinds(&report.nodes()[0], Note), Vec::from_iter(expected), "{name} {value}");
+        assert_eq!(trusting().connect().await.is_ok(), report.is_ok(), "{report}");
+    }
+}
+
+/// What is noted of the clients of a master, and for how long yet.
+async fn agreement(server: &Server) -> (BTreeMap<String, String>, i64) {
+    let key = "quorumlock:agreement";
+    let noted = witness::ask(server, cmd("HGETALL").arg(key)).await.unwrap();
+    (noted, witness::ask(server, cmd("PTTL").arg(key)).await.unwrap())
+}
+
+#[tokio::test]
+async fn what_another_client_goes_by_is_told_in_the_words_of_connect_and_not_touched() {
+    let masters = Masters::start(4);
+    let first_three = || over(masters[..3].iter().map(Server::url));
+    let alike = || first_three().max_ttl(PATIENCE);
+    let _living = alike().connect().await.unwrap();
+    let before = agreement(&masters[0]).await;
+    assert_eq!(before.0.len(), 4, "{before:?}");
+    let disagreements = async |builder: &RedlockBuilder| {
+        let report = builder.preflight().await.unwrap();
+        let of = |node: &NodePreflight| {
+            node.findings.iter().filter(|it| it.is_failure()).cloned().collect()
+        };
+        let found: Vec<Vec<_>> = report.into_iter().map(of).collect();
+        found
+    };
+    let also = |node: usize| [masters[0].url(), masters[1].url(), masters[node].url()];
+    let other_list = || over(also(3)).max_ttl(PATIENCE);
+    for fit in [alike(), other_list().also(also(2))] {
+        assert_eq!(disagreements(&fit).await.concat(), []);
+    }
+    let nobody = (BTreeMap::new(), -2);
+    assert_eq!(agreement(&masters[3]).await, nobody);
+    let second = Duration::from_secs(1);
+    for (other, options) in [
+        (first_three(), &["max_ttl"][..]),
+        (alike().fencing_window(second, 3 * second), &["fencing_window", "fencing_window"]),
+        (other_list(), &["nodes"]),
+        (other_list().max_ttl(2 * PATIENCE), &["max_ttl", "nodes"]),
+    ] {
+        let found = disagreements(&other).await;
+        let mut told = Vec::new();
+        for finding in &found[0] {
+            let FindingKind::Disagrees(difference) = &finding.kind else { panic!("{finding}") };
+            assert!(difference.lapses_in > second && difference.lapses_in < 6 * PATIENCE);
+            told.push(difference.option);
+        }
+        told.sort_unstable();
+        assert_eq!(told, options);
+        let shown = other.connect().await.unwrap_err().to_string();
+        let said = |finding: &Finding| shown.contains(&finding.kind.to_string());
+        assert!(found[0].iter().any(said), "{shown}: {found:?}");
+    }
+    let after = agreement(&masters[0]).await;
+    assert_eq!(after.0, before.0);
+    assert!(after.1 <= before.1, "{after:?}");
 }

@@ -5,6 +5,7 @@ use super::*;
 use crate::config::Config;
 use crate::coordinator::Keys;
 use crate::driver::clock::Clock;
+use crate::quorum::Membership;
 use crate::redlock::Ended;
 use futures::FutureExt;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
@@ -13,7 +14,16 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn driverless(config: Config) -> (Redlock, UnboundedReceiver<Message>) {
     let (requests, inbox) = mpsc::unbounded_channel();
-    (Redlock::new(config, Vec::new(), requests, Clock::boot(), Ended::default()), inbox)
+    (
+        Redlock::new(
+            config,
+            (Vec::new(), Membership::of(1).unwrap()),
+            requests,
+            Clock::boot(),
+            Ended::default(),
+        ),
+        inbox,
+    )
 }
 
 fn prefixed() -> Config {

@@ -6,12 +6,15 @@
 //! client goes by, unless another client that lives goes by something else: then the two disagree,
 //! and this one does not use the master.
 
+mod difference;
+
+pub use difference::Difference;
+
 use super::fault::Fault;
 use super::wire;
 use crate::quorum::Window;
 use bytes::Bytes;
 use redis::Value;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +35,7 @@ pub(crate) struct Terms {
 #[derive(Clone, Debug)]
 pub(crate) struct Agreement {
     terms: Terms,
-    pub(super) command: Bytes,
+    pub(crate) command: Bytes,
 }
 
 impl Agreement {
@@ -80,34 +83,8 @@ impl Agreement {
             return Fault::down("an answer to the agreement that it cannot have");
         };
         let left = Duration::from_millis(left.unsigned_abs());
-        let left = humantime::format_duration(crate::report::round(left));
-        let Terms { max_ttl, window, .. } = &self.terms;
-        let ours = match field {
-            "max_ttl" => Ok(max_ttl),
-            "window back" => Ok(&window.back),
-            "window ahead" => Ok(&window.ahead),
-            _ => Err(Lists(&self.terms.lists())),
-        };
-        let field = if field == "max_ttl" { "max_ttl" } else { "fencing_window" };
-        Fault::disagreement(match ours {
-            Ok(ours) => {
-                let (ours, theirs) = (humantime::format_duration(*ours), millis(theirs));
-                format!(
-                    "{field} is {ours} here and {theirs} with another client: make them equal, or \
-                     stop all clients and wait {left}"
-                )
-            }
-            Err(ours) => {
-                let theirs = theirs.chars().take(LONGEST_SHOWN).collect::<String>();
-                let theirs: Vec<String> = theirs.split('\n').map(printable).collect();
-                let theirs = Lists(&theirs);
-                format!(
-                    "this client's masters are {ours}, another client's {theirs}: two such clients \
-                     could both win; name both lists while masters change, with \
-                     RedlockBuilder::also, or wait {left} after the other has stopped"
-                )
-            }
-        })
+        let difference = Difference::new(field, theirs, left, &self.terms);
+        Fault::disagreement(format!("{difference}: {}", difference.remedy()))
     }
 }
 
@@ -129,27 +106,44 @@ impl Terms {
         lists.sort_unstable();
         lists
     }
-}
 
-struct Lists<'a>(&'a [String]);
-
-impl fmt::Display for Lists<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, list) in self.0.iter().enumerate() {
-            write!(f, "{}[{}]", if place == 0 { "" } else { " and " }, list.replace(' ', ", "))?;
-        }
-        Ok(())
+    /// What the script would object to in what is `noted` at a master (as `HGETALL` tells it), all
+    /// of it, without noting anything. What is noted lapses in `left`; the master's clock shows
+    /// `now`.
+    pub(crate) fn differences(
+        &self,
+        noted: &Value,
+        left: Duration,
+        now: Duration,
+    ) -> Vec<Difference> {
+        let Value::Map(fields) = noted else { return Vec::new() };
+        let texts = fields.iter().filter_map(|(f, v)| Some((wire::text(f)?, wire::text(v)?)));
+        texts.filter_map(|(field, value)| self.difference(field, value, left, now)).collect()
     }
-}
 
-/// Of what another client has noted, an error shows no more than this.
-const LONGEST_SHOWN: usize = 1000;
-
-fn printable(text: &str) -> String {
-    text.chars().filter(|one| !one.is_control()).take(LONGEST_SHOWN).collect()
-}
-
-fn millis(text: &str) -> String {
-    let span = text.parse().map(Duration::from_millis);
-    span.map_or_else(|_| printable(text), |span| humantime::format_duration(span).to_string())
+    fn difference(
+        &self,
+        field: &str,
+        value: &str,
+        left: Duration,
+        now: Duration,
+    ) -> Option<Difference> {
+        if let Some(theirs) = field.strip_prefix("lists\n") {
+            let theirs = theirs.trim_end_matches('\n');
+            let ours = self.lists();
+            let common = theirs.split('\n').any(|list| ours.iter().any(|other| other == list));
+            let until = Duration::from_millis(value.parse().unwrap_or(0));
+            let lives = !common && until > now;
+            let left = until.saturating_sub(now);
+            return lives.then(|| Difference::new("lists", theirs, left, self));
+        }
+        let [_, max_ttl, back, ahead] = self.numbers().map(|number| number.to_string());
+        let ours = match field {
+            "max_ttl" => max_ttl,
+            "window back" => back,
+            "window ahead" => ahead,
+            _ => return None,
+        };
+        (ours != value).then(|| Difference::new(field, value, left, self))
+    }
 }

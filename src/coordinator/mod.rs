@@ -44,6 +44,7 @@ use std::time::Duration;
 use timers::{Timer, Timers};
 
 pub(crate) use acquire::{Acquire, KeepAlive};
+pub use agreement::Difference;
 pub(crate) use agreement::{Agreement, Terms};
 pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
 pub(crate) use fault::{Fault, FaultKind};

@@ -1,6 +1,6 @@
 //! What a preflight finds, how bad it is, and what to do about it.
 
-use super::{ClockOffset, Persistence, Right, human};
+use super::{ClockOffset, Difference, Persistence, Right, human};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,16 +60,20 @@ pub enum FindingKind {
     Forgets {
         /// What it keeps.
         persistence: Persistence,
-        /// For how long it must not vote after a restart.
-        stays_away: Duration,
+        /// For how long it does not vote after a restart; `None` if nothing keeps it from that.
+        stays_away: Option<Duration>,
     },
     /// It may have lost its memory so short a time ago that what it had granted may be held yet.
     JustStarted {
         /// Since when it runs, in whole seconds.
         uptime: Duration,
-        /// How long until it may vote.
-        votes_in: Duration,
+        /// How long until it may vote; `None` if nothing keeps it from that.
+        votes_in: Option<Duration>,
     },
+    /// It is trusted to keep every write, and its configuration contradicts that.
+    NotPersistent(Persistence),
+    /// Another client of it goes by something else, or did not long ago.
+    Disagrees(Difference),
     /// Another configured address leads to the same server: this one.
     SameServer(Arc<str>),
     /// Its clock and ours are far apart.
@@ -106,6 +110,9 @@ impl FindingKind {
         match self {
             Self::Withheld { right, .. } | Self::Fails { right, .. } => right.severity(),
             Self::HasReplicas(_) | Self::EvictionUntold | Self::ClockOff(_) => Severity::Warning,
+            Self::Forgets { stays_away: None, .. } | Self::JustStarted { votes_in: None, .. } => {
+                Severity::Warning
+            }
             Self::Forgets { .. } | Self::JustStarted { .. } => Severity::Note,
             _ => Severity::Failure,
         }
@@ -131,7 +138,16 @@ impl FindingKind {
             Self::SameServer(_) => "name each master once: one server is one vote",
             Self::ClockOff(_) => "keep both clocks synchronised (NTP): fenced locks go by them",
             Self::ClocksApart { .. } => "keep their clocks synchronised (NTP)",
-            Self::JustStarted { votes_in, .. } => {
+            Self::NotPersistent(_) => {
+                "trust_persistence() needs appendonly yes, appendfsync always and \
+                 no-appendfsync-on-rewrite no: set them, or leave it out"
+            }
+            Self::Disagrees(difference) => return difference.remedy().into(),
+            Self::JustStarted { votes_in: None, .. } => {
+                "nothing keeps it from voting without the restart guard, though what it granted \
+                 before may be held yet: leave out without_restart_guard()"
+            }
+            Self::JustStarted { votes_in: Some(votes_in), .. } => {
                 let votes_in = human(*votes_in);
                 return format!(
                     "the restart guard lets it vote in {votes_in}: what it granted before may be \
@@ -139,11 +155,15 @@ impl FindingKind {
                 )
                 .into();
             }
-            Self::Forgets { stays_away, .. } => {
-                let away = human(*stays_away);
+            Self::Forgets { stays_away: None, .. } => {
+                "nothing keeps it from voting after one without the restart guard, and what was \
+                 held could be granted again: leave out without_restart_guard()"
+            }
+            Self::Forgets { stays_away: Some(away), .. } => {
+                let away = human(*away);
                 return format!(
                     "the restart guard keeps it from voting for {away} after one; only appendonly \
-                     yes with appendfsync always loses nothing"
+                     yes, appendfsync always and no-appendfsync-on-rewrite no lose nothing"
                 )
                 .into();
             }
@@ -208,6 +228,10 @@ impl fmt::Display for FindingKind {
                 write!(f, "may lose keys in a restart ({persistence})")
             }
             Self::JustStarted { uptime, .. } => write!(f, "started {} ago", human(*uptime)),
+            Self::NotPersistent(persistence) => {
+                write!(f, "does not keep every write ({persistence})")
+            }
+            Self::Disagrees(difference) => write!(f, "{difference}"),
             Self::SameServer(other) => write!(f, "the same server as {other}"),
             Self::ClockOff(offset) => {
                 let direction = if offset.as_micros() < 0 { "behind" } else { "ahead of" };

@@ -2,19 +2,22 @@
 
 use super::question::{Heard, Question, TimeSample};
 use super::{ClockOffset, Finding, FindingKind, NodePreflight, Persistence, Right, Role};
-use crate::coordinator::wire;
+use crate::coordinator::{RestartGuard, Terms, wire};
 use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What is compared with what the masters say.
-#[derive(Clone, Copy)]
 pub(super) struct Bounds {
     /// How far the clocks of two masters may be apart.
     pub(super) clocks: Duration,
     /// How long a master that may have lost its memory must not vote.
     pub(super) stays_away: Duration,
+    /// What keeps it from that.
+    pub(super) restart_guard: RestartGuard,
+    /// What all clients of a master must have in common.
+    pub(super) terms: Terms,
 }
 
 /// The oldest version whose answers are known here.
@@ -24,15 +27,18 @@ const OLDEST: (u64, u64) = (6, 2);
 const UPTIME_STEP: Duration = Duration::from_secs(1);
 
 /// One master by itself.
-pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: Bounds) -> NodePreflight {
+pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePreflight {
     let mut judged = NodePreflight::new(node);
     judged.findings.extend(heard.ended.clone().map(Finding::from));
     if heard.hello.is_some() {
         let answers = Answers(heard);
-        answers.identity(&mut judged, bounds);
+        answers.identity(&mut judged);
+        judged.persistence = answers.kept();
+        answers.standing(&mut judged, bounds);
         answers.replication(&mut judged);
         answers.eviction(&mut judged);
         answers.persistence(&mut judged, bounds);
+        answers.agreement(&mut judged, bounds);
         answers.clock(&mut judged, bounds);
         answers.rights(&mut judged);
     }
@@ -40,7 +46,7 @@ pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: Bounds) -> NodePrefli
 }
 
 /// What only shows beside the others: the same server twice, at both; clocks that are far apart.
-pub(super) fn compare(nodes: &mut [NodePreflight], bounds: Bounds) -> Vec<Finding> {
+pub(super) fn compare(nodes: &mut [NodePreflight], bounds: &Bounds) -> Vec<Finding> {
     let ids: Vec<_> = nodes.iter().map(|one| (one.node.clone(), one.run_id.clone())).collect();
     for (place, node) in nodes.iter_mut().enumerate() {
         let others = ids.iter().enumerate().filter(|(other, _)| *other != place);
@@ -72,14 +78,14 @@ impl Answers<'_> {
     }
 
     fn config(&self, pattern: Question, name: &str) -> Option<&str> {
-        entry(self.0.answers.get(&pattern)?, name)
+        wire::map_field(self.0.answers.get(&pattern)?, name)
     }
 
     fn hello(&self, field: &str) -> Option<&str> {
-        entry(self.0.hello.as_ref()?, field)
+        wire::map_field(self.0.hello.as_ref()?, field)
     }
 
-    fn identity(&self, judged: &mut NodePreflight, bounds: Bounds) {
+    fn identity(&self, judged: &mut NodePreflight) {
         let version = self.info(Question::InfoServer, "redis_version");
         judged.version = version.or_else(|| self.hello("version")).map(Arc::from);
         if let Some(version) = judged.version.clone()
@@ -89,13 +95,27 @@ impl Answers<'_> {
         }
         judged.run_id = self.info(Question::InfoServer, "run_id").map(Arc::from);
         let uptime = self.info(Question::InfoServer, "uptime_in_seconds");
-        judged.uptime = uptime.and_then(|text| text.parse().ok()).map(Duration::from_secs);
-        if let Some(uptime) = judged.uptime {
-            let surely = uptime.saturating_sub(UPTIME_STEP);
-            let votes_in = bounds.stays_away.saturating_sub(surely);
-            if !votes_in.is_zero() {
-                judged.find(FindingKind::JustStarted { uptime, votes_in });
-            }
+        // Below zero on a master whose clock was set back.
+        let seconds = uptime.and_then(|text| text.parse::<i64>().ok());
+        let seconds = seconds.map(|seconds| u64::try_from(seconds).unwrap_or(0));
+        judged.uptime = seconds.map(Duration::from_secs);
+    }
+
+    /// Whether it votes, as far as its age and what it keeps are concerned.
+    fn standing(&self, judged: &mut NodePreflight, bounds: &Bounds) {
+        let keeps_all = judged.persistence == Some(Persistence::EveryWrite);
+        let guarded = match bounds.restart_guard {
+            RestartGuard::On => true,
+            RestartGuard::TrustPersistence if self.breaks_trust() => return,
+            RestartGuard::TrustPersistence | RestartGuard::Off if keeps_all => return,
+            RestartGuard::TrustPersistence => true,
+            RestartGuard::Off => false,
+        };
+        let Some(uptime) = judged.uptime else { return };
+        let votes_in = bounds.stays_away.saturating_sub(uptime.saturating_sub(UPTIME_STEP));
+        if !votes_in.is_zero() {
+            let votes_in = guarded.then_some(votes_in);
+            judged.find(FindingKind::JustStarted { uptime, votes_in });
         }
     }
 
@@ -136,26 +156,60 @@ impl Answers<'_> {
         }
     }
 
-    fn persistence(&self, judged: &mut NodePreflight, bounds: Bounds) {
-        let configured = self.config(Question::ConfigAppend, "appendonly");
-        let appends =
-            match configured.or_else(|| self.info(Question::InfoPersistence, "aof_enabled")) {
-                Some("yes" | "1") => true,
-                Some("no" | "0") => false,
-                _ => return,
-            };
-        let persistence = match self.config(Question::ConfigAppend, "appendfsync") {
-            _ if !appends => Persistence::Nothing,
-            Some("always") => Persistence::EveryWrite,
-            appendfsync => Persistence::Later(appendfsync.map(Arc::from)),
+    /// What it keeps over a restart.
+    fn kept(&self) -> Option<Persistence> {
+        let config = |name| self.config(Question::ConfigAppend, name);
+        let informed = || self.info(Question::InfoPersistence, "aof_enabled");
+        match config("appendonly").or_else(informed)? {
+            "no" | "0" => return Some(Persistence::Nothing),
+            "yes" | "1" => {}
+            _ => return None,
+        }
+        Some(match (config("appendfsync"), config("no-appendfsync-on-rewrite")) {
+            (Some("always"), Some("no")) => Persistence::EveryWrite,
+            (Some("always"), Some(_)) => Persistence::NotInRewrites,
+            (appendfsync, _) => Persistence::Later(appendfsync.map(Arc::from)),
+        })
+    }
+
+    /// Whether its configuration contradicts `trust_persistence()`. One that it may not tell does
+    /// not: then it waits after each start, as without that.
+    fn breaks_trust(&self) -> bool {
+        let needed =
+            [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
+        let told = |name| self.config(Question::ConfigAppend, name);
+        needed.iter().any(|(name, wanted)| told(name).is_some_and(|told| told != *wanted))
+    }
+
+    fn persistence(&self, judged: &mut NodePreflight, bounds: &Bounds) {
+        let kept = judged.persistence.clone();
+        let Some(persistence) = kept.filter(|kept| *kept != Persistence::EveryWrite) else {
+            return;
         };
-        judged.persistence = Some(persistence.clone());
-        if persistence != Persistence::EveryWrite {
-            judged.find(FindingKind::Forgets { persistence, stays_away: bounds.stays_away });
+        let guard = bounds.restart_guard;
+        judged.find(if guard == RestartGuard::TrustPersistence && self.breaks_trust() {
+            FindingKind::NotPersistent(persistence)
+        } else {
+            let stays_away = (guard != RestartGuard::Off).then_some(bounds.stays_away);
+            FindingKind::Forgets { persistence, stays_away }
+        });
+    }
+
+    /// What other clients of it have noted there.
+    fn agreement(&self, judged: &mut NodePreflight, bounds: &Bounds) {
+        let noted = self.0.answers.get(&Question::Noted);
+        let now = self.0.time.as_ref().and_then(TimeSample::shown);
+        let (Some(noted), Some(now)) = (noted, now) else { return };
+        let left = match self.0.answers.get(&Question::NotedLife) {
+            Some(Value::Int(left)) => Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
+            _ => bounds.terms.life,
+        };
+        for difference in bounds.terms.differences(noted, left, now) {
+            judged.find(FindingKind::Disagrees(difference));
         }
     }
 
-    fn clock(&self, judged: &mut NodePreflight, bounds: Bounds) {
+    fn clock(&self, judged: &mut NodePreflight, bounds: &Bounds) {
         let Some(sample) = &self.0.time else { return };
         judged.round_trip = Some(sample.round_trip);
         judged.clock = offset(sample);
@@ -167,22 +221,25 @@ impl Answers<'_> {
     fn rights(&self, judged: &mut NodePreflight) {
         let time = self.0.time.iter().map(|sample| (Right::Time, &sample.reply));
         let others = self.0.answers.iter().map(|(question, reply)| (question.right(), reply));
+        let surveyed = self.surveyed();
+        // The first error of each.
         let mut refused: BTreeMap<Right, (Arc<str>, bool)> = BTreeMap::new();
         for (right, reply) in others.chain(time) {
-            if let Some(error) = wire::error(reply) {
+            let Some(error) = wire::error(reply) else { continue };
+            // What a script lacks, the survey names.
+            if surveyed.is_empty() || !is_withheld_within_a_script(&error) {
                 let withheld = is_withheld(reply, &error);
                 refused.entry(right).or_insert((error, withheld));
             }
         }
-        let withheld = |right| refused.get(&right).is_some_and(|(_, withheld)| *withheld);
+        for (right, error) in surveyed {
+            refused.entry(right).or_insert((error, true));
+        }
         let mut told = BTreeSet::new();
         for (&right, (error, is_withheld)) in &refused {
             let error = error.clone();
             if *is_withheld {
-                // Without EVAL there is no script to ask within.
-                if right != Right::ScriptTime || !withheld(Right::Eval) {
-                    judged.find(FindingKind::Withheld { right, error });
-                }
+                judged.find(FindingKind::Withheld { right, error });
                 continue;
             }
             let expected = match code(&error) {
@@ -197,13 +254,21 @@ impl Answers<'_> {
             }
         }
     }
-}
 
-/// A field of a map, as HELLO and CONFIG GET answer.
-fn entry<'a>(reply: &'a Value, name: &str) -> Option<&'a str> {
-    let Value::Map(fields) = reply else { return None };
-    let (_, value) = fields.iter().find(|(field, _)| wire::text(field) == Some(name))?;
-    wire::text(value)
+    /// What is withheld from our scripts, call by call.
+    fn surveyed(&self) -> Vec<(Right, Arc<str>)> {
+        let Some(Value::Array(failed)) = self.0.answers.get(&Question::Survey) else {
+            return Vec::new();
+        };
+        let withheld = |failed: &Value| {
+            let Value::Array(parts) = failed else { return None };
+            let [command, error] = &parts[..] else { return None };
+            let (command, error) = (wire::text(command)?, wire::text(error)?);
+            let right = Right::named(command)?;
+            is_withheld_within_a_script(error).then(|| (right, error.into()))
+        };
+        failed.iter().filter_map(withheld).collect()
+    }
 }
 
 fn parsed(version: &str) -> Option<(u64, u64)> {
@@ -213,22 +278,23 @@ fn parsed(version: &str) -> Option<(u64, u64)> {
 
 /// Where the server stood in the middle of the round trip, beside us.
 fn offset(sample: &TimeSample) -> Option<ClockOffset> {
-    let Value::Array(parts) = &sample.reply else { return None };
-    let [seconds, micros] = &parts[..] else { return None };
-    let number = |part| wire::text(part)?.parse::<i64>().ok();
-    let theirs = number(seconds)?.checked_mul(1_000_000)?.checked_add(number(micros)?)?;
+    let theirs = i64::try_from(sample.shown()?.as_micros()).ok()?;
     let ours = i64::try_from((sample.asked_at + sample.round_trip / 2).as_micros()).ok()?;
     theirs.checked_sub(ours).map(ClockOffset)
 }
 
 /// The command, or one within the script, is not for our user or not known.
 fn is_withheld(reply: &Value, error: &str) -> bool {
-    let within_a_script = [
+    wire::is_denied(reply) || is_withheld_within_a_script(error)
+}
+
+fn is_withheld_within_a_script(error: &str) -> bool {
+    let words = [
         "The user executing the script can't", // 6.2 and 7.0
         "ACL failure in script",               // from 7.2 on
         "Unknown Redis command called from script",
     ];
-    wire::is_denied(reply) || within_a_script.iter().any(|words| error.contains(words))
+    words.iter().any(|words| error.contains(words))
 }
 
 fn code(error: &str) -> &str {

@@ -28,16 +28,17 @@ mod question;
 mod report;
 mod right;
 
+pub use crate::coordinator::Difference;
 pub use finding::{Finding, FindingKind, Severity};
 pub use report::{ClockOffset, NodePreflight, Persistence, Preflight, Role};
 pub use right::Right;
 
-use crate::address::Address;
 use crate::config::Config;
 use crate::error::Invalid;
+use crate::lists::Resolved;
 use judge::Bounds;
 use probe::Probe;
-use question::Heard;
+use question::{Heard, Subject};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -46,16 +47,22 @@ use tokio::task::JoinSet;
 const TIMEOUTS_PER_ANSWER: u32 = 3;
 
 /// Asks all masters at once.
-pub(crate) async fn run(masters: &[Address], config: &Config) -> Result<Preflight, Invalid> {
+pub(crate) async fn run(resolved: &Resolved, config: &Config) -> Result<Preflight, Invalid> {
     if Handle::try_current().is_err() {
         let problem = "preflight() must be awaited on a tokio runtime with I/O and time enabled";
         return Err(Invalid::new("runtime", problem));
     }
-    let bounds = Bounds { clocks: config.fencing_window.width(), stays_away: config.quarantine() };
+    let (masters, membership) = resolved;
+    let bounds = Bounds {
+        clocks: config.fencing_window.width(),
+        stays_away: config.quarantine(),
+        restart_guard: config.restart_guard,
+        terms: config.terms(*membership, masters),
+    };
     let probe = Probe {
         connect_timeout: config.connect_timeout,
         patience: config.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
-        key: config.own_key("preflight"),
+        subject: Subject::new(bounds.terms.clone(), config.own_key("preflight")),
     };
     let mut asking = JoinSet::new();
     for (place, master) in masters.iter().cloned().enumerate() {
@@ -72,8 +79,8 @@ pub(crate) async fn run(masters: &[Address], config: &Config) -> Result<Prefligh
     }
     let judged = masters.iter().zip(&heard);
     let mut nodes: Vec<NodePreflight> =
-        judged.map(|(master, heard)| judge::judge(master.name.clone(), heard, bounds)).collect();
-    let findings = judge::compare(&mut nodes, bounds);
+        judged.map(|(master, heard)| judge::judge(master.name.clone(), heard, &bounds)).collect();
+    let findings = judge::compare(&mut nodes, &bounds);
     Ok(Preflight { nodes, findings })
 }
 

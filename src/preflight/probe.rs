@@ -1,7 +1,7 @@
 //! The conversation with one master, over a connection of its own.
 
 use super::FindingKind;
-use super::question::{Heard, Question, TimeSample, delete, time};
+use super::question::{Heard, Question, Subject, TimeSample, time};
 use crate::address::{Address, Login};
 use crate::coordinator::wire::{self, Replies};
 use crate::coordinator::{Epoch, Fault, FaultKind, Random};
@@ -22,8 +22,7 @@ pub(super) struct Probe {
     pub(super) connect_timeout: Duration,
     /// How long each answer may take.
     pub(super) patience: Duration,
-    /// The key, and the channel, that belong to nobody else.
-    pub(super) key: Arc<str>,
+    pub(super) subject: Subject,
 }
 
 /// The shortest of so many round trips is the one that nothing has held up.
@@ -63,15 +62,11 @@ impl Probe {
         }
         let token = format!("{:032x}", OsRandom.bits().unwrap_or_default());
         for question in Question::ALL {
-            talk.send(&question.command(&self.key, &token));
+            talk.send(&question.command(&self.subject, &token));
         }
         for question in Question::ALL {
             let reply = talk.next(&question.right().to_string()).await?;
             heard.answers.insert(question, reply);
-        }
-        if heard.left_a_key() {
-            // Without the right to do this either, it expires in a moment.
-            talk.ask("DEL", &delete(&self.key)).await?;
         }
         Ok(())
     }

@@ -1,11 +1,17 @@
 //! What is asked of each master, and what it said.
 
 use super::{FindingKind, Right};
-use crate::coordinator::wire::{self, Claim, Hashes};
+use crate::coordinator::wire::{self, Ballot, Claim, Hashes};
+use crate::coordinator::{Agreement, Keys, Terms};
+use crate::quorum::Window;
 use bytes::Bytes;
 use redis::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// Tries what the crate's scripts call, one by one.
+const SURVEY: &str = include_str!("survey.lua").trim_ascii_end();
 
 /// One command; they are sent in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,12 +23,19 @@ pub(super) enum Question {
     ConfigMemory,
     ConfigAppend,
     Kill,
-    ScriptTime,
-    Load,
+    Survey,
+    LoadAcquire,
+    LoadExtend,
     Set,
     Pttl,
     Extend,
     Release,
+    AcquireAll,
+    ReleaseAll,
+    Agree,
+    Noted,
+    NotedLife,
+    Clear,
     Publish,
     Subscribe,
 }
@@ -46,8 +59,16 @@ pub(super) struct TimeSample {
     pub(super) reply: Value,
 }
 
+/// What the questions are about: what we go by, and keys that belong to nobody else.
+#[derive(Clone)]
+pub(super) struct Subject {
+    terms: Terms,
+    /// Of a plain lock; the channel too.
+    key: Arc<str>,
+}
+
 impl Question {
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 22] = [
         Self::InfoServer,
         Self::InfoReplication,
         Self::InfoMemory,
@@ -55,12 +76,19 @@ impl Question {
         Self::ConfigMemory,
         Self::ConfigAppend,
         Self::Kill,
-        Self::ScriptTime,
-        Self::Load,
+        Self::Survey,
+        Self::LoadAcquire,
+        Self::LoadExtend,
         Self::Set,
         Self::Pttl,
         Self::Extend,
         Self::Release,
+        Self::AcquireAll,
+        Self::ReleaseAll,
+        Self::Agree,
+        Self::Noted,
+        Self::NotedLife,
+        Self::Clear,
         Self::Publish,
         Self::Subscribe,
     ];
@@ -72,50 +100,89 @@ impl Question {
             }
             Self::ConfigMemory | Self::ConfigAppend => Right::ConfigGet,
             Self::Kill => Right::ClientKill,
-            Self::ScriptTime => Right::ScriptTime,
-            Self::Load => Right::ScriptLoad,
+            Self::LoadAcquire | Self::LoadExtend => Right::ScriptLoad,
             Self::Set => Right::Set,
-            Self::Pttl => Right::Pttl,
-            Self::Extend => Right::EvalSha,
-            Self::Release => Right::Eval,
+            Self::Pttl | Self::NotedLife => Right::Pttl,
+            Self::Extend | Self::AcquireAll => Right::EvalSha,
+            Self::Survey | Self::Release | Self::ReleaseAll | Self::Agree => Right::Eval,
+            Self::Noted => Right::Hgetall,
+            Self::Clear => Right::Del,
             Self::Publish => Right::Publish,
             Self::Subscribe => Right::Subscribe,
         }
     }
 
-    /// The command, about a key of our own under a token of our own. Each is what the crate sends
-    /// otherwise, so that a script is denied here if it would be there. The extension finds the
-    /// key and prolongs it, the release deletes it.
-    pub(super) fn command(self, key: &str, token: &str) -> Bytes {
+    /// The command, under a token of our own. Each is what the crate sends otherwise, so that a
+    /// script is denied here if it would be there. The extension finds the key and prolongs it, the
+    /// releases delete theirs; what is noted by other clients is read and not touched.
+    pub(super) fn command(self, subject: &Subject, token: &str) -> Bytes {
+        let Subject { terms, key } = subject;
         match self {
             Self::InfoServer => wire::info("server"),
             Self::InfoReplication => wire::info("replication"),
             Self::InfoMemory => wire::info("memory"),
             Self::InfoPersistence => wire::info("persistence"),
-            Self::ConfigMemory => config("maxmemory*"),
-            Self::ConfigAppend => config("append*"),
+            Self::ConfigMemory => wire::config_get("maxmemory*"),
+            Self::ConfigAppend => wire::config_get("*append*"),
             // The ids of clients begin at 1: nobody is killed.
             Self::Kill => wire::kill(0),
-            Self::ScriptTime => pack(redis::cmd("EVAL").arg("return redis.call('TIME')").arg(0)),
-            Self::Load => wire::load(wire::EXTEND),
-            Self::Set => claim(key, token, LIFE).acquire(&Hashes::new()),
+            Self::Survey => {
+                pack(redis::cmd("EVAL").arg(SURVEY).arg(1).arg(&*subject.part("survey")))
+            }
+            Self::LoadAcquire => wire::load(wire::ACQUIRE),
+            Self::LoadExtend => wire::load(wire::EXTEND),
+            Self::Set => subject.plain(token, LIFE).acquire(&Hashes::new()),
             Self::Pttl => wire::pttl(key),
-            Self::Extend => claim(key, token, LONGER_LIFE).extend(&Hashes::new()),
-            Self::Release => claim(key, token, LIFE).release(),
-            Self::Publish => pack(redis::cmd("PUBLISH").arg(key).arg("")),
+            Self::Extend => subject.plain(token, LONGER_LIFE).extend(&Hashes::new()),
+            Self::Release => subject.plain(token, LIFE).release(),
+            Self::AcquireAll => subject.fenced(token).acquire(&Hashes::new()),
+            Self::ReleaseAll => subject.fenced(token).release(),
+            Self::Agree => {
+                let key = subject.part("agreement").to_string();
+                Agreement::new(Terms { key, life: LIFE, ..terms.clone() }).command
+            }
+            Self::Noted => pack(redis::cmd("HGETALL").arg(&terms.key)),
+            Self::NotedLife => wire::pttl(&terms.key),
+            // What releases leave by intention, or for want of a right.
+            Self::Clear => {
+                let parts = ["fence", "fenced", "agreement"].map(|part| subject.part(part));
+                let mut clear = redis::cmd("DEL");
+                clear.arg(&**key);
+                parts.iter().for_each(|key| _ = clear.arg(&**key));
+                pack(&clear)
+            }
+            Self::Publish => pack(redis::cmd("PUBLISH").arg(&**key).arg("")),
             // Last: from here on messages may come in between.
-            Self::Subscribe => pack(redis::cmd("SUBSCRIBE").arg(key)),
+            Self::Subscribe => pack(redis::cmd("SUBSCRIBE").arg(&**key)),
         }
     }
 }
 
-impl Heard {
-    /// Whether the key was set and, as far as we know, not deleted: where scripts are denied.
-    pub(super) fn left_a_key(&self) -> bool {
-        matches!(self.answers.get(&Question::Set), Some(Value::Okay))
-            && !matches!(self.answers.get(&Question::Release), Some(Value::Int(_)))
+impl Subject {
+    /// All keys begin with `key`.
+    pub(super) const fn new(terms: Terms, key: Arc<str>) -> Self {
+        Self { terms, key }
     }
 
+    fn part(&self, name: &str) -> Arc<str> {
+        format!("{}:{name}", self.key).into()
+    }
+
+    fn plain(&self, token: &str, life: Duration) -> Claim {
+        Claim { keys: Keys::one(self.key.clone()), token: token.to_owned(), life, ballot: None }
+    }
+
+    /// With the lowest ballot there is, and a window that it is within.
+    fn fenced(&self, token: &str) -> Claim {
+        let fences = Keys::one(self.part("fence"));
+        let window = Window { back: AGES, ahead: AGES };
+        let ballot = Some(Ballot { fences, number: 1, window, kept: LIFE });
+        let keys = Keys::one(self.part("fenced"));
+        Claim { keys, token: token.to_owned(), life: LIFE, ballot }
+    }
+}
+
+impl Heard {
     pub(super) fn note_time(&mut self, sample: TimeSample) {
         if self.time.as_ref().is_none_or(|best| sample.round_trip < best.round_trip) {
             self.time = Some(sample);
@@ -123,26 +190,28 @@ impl Heard {
     }
 }
 
+impl TimeSample {
+    /// What the server's clock showed, since 1970.
+    pub(super) fn shown(&self) -> Option<Duration> {
+        let Value::Array(parts) = &self.reply else { return None };
+        let [seconds, micros] = &parts[..] else { return None };
+        let number = |part| wire::text(part)?.parse::<u64>().ok();
+        let micros = number(seconds)?.checked_mul(1_000_000)?.checked_add(number(micros)?)?;
+        Some(Duration::from_micros(micros))
+    }
+}
+
 pub(super) fn time() -> Bytes {
     pack(&redis::cmd("TIME"))
-}
-
-fn claim(key: &str, token: &str, life: Duration) -> Claim {
-    Claim { keys: key.into(), token: token.to_owned(), life, ballot: None }
-}
-
-pub(super) fn delete(key: &str) -> Bytes {
-    pack(redis::cmd("DEL").arg(key))
-}
-
-fn config(pattern: &str) -> Bytes {
-    pack(redis::cmd("CONFIG").arg("GET").arg(pattern))
 }
 
 fn pack(command: &redis::Cmd) -> Bytes {
     command.get_packed_command().into()
 }
 
-/// How long the key lives if the connection is lost before it is deleted.
+/// How long the keys live if the connection is lost before they are deleted.
 const LIFE: Duration = Duration::from_secs(1);
 const LONGER_LIFE: Duration = Duration::from_secs(2);
+
+/// More than any clock shows.
+const AGES: Duration = Duration::from_micros(crate::quorum::fence::GREATEST);

@@ -54,8 +54,11 @@ pub enum Role {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Persistence {
-    /// Every write that it has answered: `appendonly yes`, `appendfsync always`.
+    /// Every write that it has answered: `appendonly yes`, `appendfsync always`,
+    /// `no-appendfsync-on-rewrite no`.
     EveryWrite,
+    /// The same, but for those during a rewrite of its file: `no-appendfsync-on-rewrite yes`.
+    NotInRewrites,
     /// Writes from a moment later on: `appendonly yes`, with this `appendfsync` where it tells.
     Later(Option<Arc<str>>),
     /// No single write: `appendonly no`.
@@ -197,6 +200,7 @@ impl fmt::Display for Persistence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EveryWrite => f.write_str("appendfsync always"),
+            Self::NotInRewrites => f.write_str("appendfsync always, no-appendfsync-on-rewrite yes"),
             Self::Later(Some(appendfsync)) => write!(f, "appendfsync {appendfsync}"),
             Self::Later(None) => f.write_str("appendonly yes"),
             Self::Nothing => f.write_str("appendonly no"),

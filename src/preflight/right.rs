@@ -9,24 +9,36 @@ use std::fmt;
 pub enum Right {
     /// `SET key token NX PX ttl`: the acquire.
     Set,
-    /// `EVAL`, with `GET` and `DEL` in the script: release and rollback.
+    /// `EVAL`: release, rollback, the agreement with other clients, `inspect`.
     Eval,
-    /// `SCRIPT LOAD`: the extension's script.
+    /// `SCRIPT LOAD`: the scripts of extensions, fenced acquires and several resources.
     ScriptLoad,
-    /// `EVALSHA`, with `GET`, `PTTL` and `PEXPIRE` in the script: the extension.
+    /// `EVALSHA`: extensions, fenced acquires, several resources.
     EvalSha,
-    /// `PTTL`: how long another holder's key has yet to live.
+    /// `GET`, within scripts: whose key it is.
+    Get,
+    /// `DEL`, within scripts: release and rollback.
+    Del,
+    /// `PTTL`: how long a key has yet to live, within scripts too.
     Pttl,
+    /// `PEXPIRE`, within scripts: the extension, and the life of the agreement.
+    Pexpire,
+    /// `TIME`: the clock, by which fenced acquires and the agreement go within scripts.
+    Time,
+    /// `HGET`, within a script: the agreement.
+    Hget,
+    /// `HGETALL`: the agreement, within a script; this report reads it, too.
+    Hgetall,
+    /// `HSET`, within a script: the agreement.
+    Hset,
+    /// `HDEL`, within a script: the agreement, once a list of masters is out of use.
+    Hdel,
     /// `CLIENT KILL`: the end of a replaced connection.
     ClientKill,
     /// `INFO`: which server this is, and since when.
     Info,
     /// `CONFIG GET`: whether each write is persisted.
     ConfigGet,
-    /// `TIME` within a script: what a fenced acquire is measured by.
-    ScriptTime,
-    /// `TIME`: the clock, for this report.
-    Time,
     /// `PUBLISH`: a release tells who waits.
     Publish,
     /// `SUBSCRIBE`: who waits is told of a release.
@@ -39,28 +51,46 @@ impl Right {
     pub const fn cost(self) -> &'static str {
         match self {
             Self::Set => "no lock can be had there",
-            Self::Eval => "nothing is released or rolled back there: keys stay until they expire",
-            Self::ScriptLoad | Self::EvalSha => "no lock can be extended or kept alive there",
-            Self::Pttl => "who waits does not learn for how long, and asks more often",
+            Self::Eval | Self::Time | Self::Hget | Self::Hgetall | Self::Hset => {
+                "connect() refuses it: clients could not agree there"
+            }
+            Self::Pexpire => {
+                "connect() refuses it: clients could not agree there, and no lock be extended"
+            }
+            Self::Hdel => "connect() refuses it while a list of masters is noted that lapsed",
+            Self::ScriptLoad | Self::EvalSha => {
+                "no lock can be extended or kept alive there, and neither fenced locks nor several \
+                 resources be had"
+            }
+            Self::Get => {
+                "nothing is released, rolled back or extended there (keys stay until they expire), \
+                 and neither fenced locks nor several resources can be had"
+            }
+            Self::Del => "nothing is released or rolled back there: keys stay until they expire",
+            Self::Pttl => {
+                "no lock can be extended or kept alive there, and who waits does not learn for how \
+                 long"
+            }
             Self::ClientKill => "a late SET on a replaced connection can leave a key for one ttl",
             Self::Info => {
-                "a replica, a restart or a server that is named twice goes unnoticed, and a late \
-                 SET can leave a key for one ttl"
+                "a replica, a restart or a server that is named twice goes unnoticed, the restart \
+                 guard keeps it from voting for a while after every connection, and a late SET can \
+                 leave a key for one ttl"
             }
-            Self::ConfigGet => "nobody can tell whether each write is persisted",
-            Self::ScriptTime => "no fenced lock can be had there",
-            Self::Time => "its clock cannot be compared",
-            Self::Publish | Self::Subscribe => {
-                "a release wakes nobody in other processes: they poll"
+            Self::ConfigGet => {
+                "nobody can tell whether each write is persisted, and trust_persistence() changes \
+                 nothing"
             }
+            Self::Publish => "a release there wakes nobody who waits: they only poll",
+            Self::Subscribe => "who waits is not woken by a release there, and only polls",
         }
     }
 
     pub(super) const fn severity(self) -> Severity {
         match self {
-            Self::Set | Self::Eval | Self::ScriptLoad | Self::EvalSha => Severity::Failure,
-            Self::Pttl | Self::ClientKill | Self::Info | Self::ScriptTime => Severity::Warning,
-            Self::ConfigGet | Self::Time | Self::Publish | Self::Subscribe => Severity::Note,
+            Self::Hdel | Self::ClientKill | Self::Info => Severity::Warning,
+            Self::ConfigGet | Self::Publish | Self::Subscribe => Severity::Note,
+            _ => Severity::Failure,
         }
     }
 
@@ -68,17 +98,41 @@ impl Right {
     const fn rule(self) -> &'static str {
         match self {
             Self::Set => "+set",
-            Self::Eval => "+eval +get +del",
+            Self::Eval => "+eval",
             Self::ScriptLoad => "+script|load",
-            Self::EvalSha => "+evalsha +get +pttl +pexpire",
+            Self::EvalSha => "+evalsha",
+            Self::Get => "+get",
+            Self::Del => "+del",
             Self::Pttl => "+pttl",
+            Self::Pexpire => "+pexpire",
+            Self::Time => "+time",
+            Self::Hget => "+hget",
+            Self::Hgetall => "+hgetall",
+            Self::Hset => "+hset",
+            Self::Hdel => "+hdel",
             Self::ClientKill => "+client|kill",
             Self::Info => "+info",
             Self::ConfigGet => "+config|get",
-            Self::ScriptTime | Self::Time => "+time",
             Self::Publish => "+publish",
             Self::Subscribe => "+subscribe +unsubscribe",
         }
+    }
+
+    /// What is called within scripts, by the command's name.
+    pub(super) fn named(command: &str) -> Option<Self> {
+        Some(match command {
+            "SET" => Self::Set,
+            "GET" => Self::Get,
+            "DEL" => Self::Del,
+            "PTTL" => Self::Pttl,
+            "PEXPIRE" => Self::Pexpire,
+            "TIME" => Self::Time,
+            "HGET" => Self::Hget,
+            "HGETALL" => Self::Hgetall,
+            "HSET" => Self::Hset,
+            "HDEL" => Self::Hdel,
+            _ => return None,
+        })
     }
 
     /// What to grant, by what the server says is missing.
@@ -101,12 +155,18 @@ impl fmt::Display for Right {
             Self::Eval => "EVAL",
             Self::ScriptLoad => "SCRIPT LOAD",
             Self::EvalSha => "EVALSHA",
+            Self::Get => "GET",
+            Self::Del => "DEL",
             Self::Pttl => "PTTL",
+            Self::Pexpire => "PEXPIRE",
+            Self::Time => "TIME",
+            Self::Hget => "HGET",
+            Self::Hgetall => "HGETALL",
+            Self::Hset => "HSET",
+            Self::Hdel => "HDEL",
             Self::ClientKill => "CLIENT KILL",
             Self::Info => "INFO",
             Self::ConfigGet => "CONFIG GET",
-            Self::ScriptTime => "TIME within a script",
-            Self::Time => "TIME",
             Self::Publish => "PUBLISH",
             Self::Subscribe => "SUBSCRIBE",
         })

@@ -3,11 +3,20 @@
 use super::judge::{Bounds, compare, judge};
 use super::question::{Heard, Question, TimeSample};
 use super::*;
+use crate::coordinator::{RestartGuard, Terms};
+use crate::quorum::Window;
 use redis::Value;
 use std::sync::Arc;
 
-const BOUNDS: Bounds =
-    Bounds { clocks: Duration::from_secs(4), stays_away: Duration::from_secs(30) };
+const CLOCKS: Duration = Duration::from_secs(4);
+const STAYS_AWAY: Duration = Duration::from_secs(30);
+
+fn bounds(restart_guard: RestartGuard) -> Bounds {
+    let lists = vec![vec!["b".into(), "a".into()], vec!["c".into()]];
+    let (key, max_ttl, life) = ("agreement".into(), Duration::from_secs(20), STAYS_AWAY);
+    let terms = Terms { key, max_ttl, window: Window::DEFAULT, lists, life };
+    Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, terms }
+}
 
 fn text(words: &str) -> Value {
     Value::BulkString(words.into())
@@ -28,7 +37,7 @@ fn heard<const N: usize>(answers: [(Question, Value); N]) -> Heard {
 }
 
 fn judged(heard: &Heard) -> NodePreflight {
-    judge("n1".into(), heard, BOUNDS)
+    judge("n1".into(), heard, &bounds(RestartGuard::On))
 }
 
 fn kinds(node: &NodePreflight) -> Vec<FindingKind> {
@@ -86,8 +95,8 @@ fn a_master_has_just_started_until_it_surely_runs_for_as_long_as_it_stays_away()
     for (uptime, votes_in) in [(0, 30), (1, 30), (2, 29), (30, 1), (31, 0), (99, 0)] {
         let info = text(&format!("uptime_in_seconds:{uptime}\r\n"));
         let (uptime, votes_in) = (Duration::from_secs(uptime), Duration::from_secs(votes_in));
-        let started =
-            (!votes_in.is_zero()).then_some(FindingKind::JustStarted { uptime, votes_in });
+        let started = (!votes_in.is_zero())
+            .then_some(FindingKind::JustStarted { uptime, votes_in: Some(votes_in) });
         assert_eq!(found([(Question::InfoServer, info)]), Vec::from_iter(started));
     }
 }
@@ -102,12 +111,22 @@ fn who_does_not_say_whether_it_evicts_is_told_of_unless_it_fell_silent() {
 
 #[test]
 fn what_is_persisted_is_told_by_config_or_else_by_info() {
-    let config = |on, how| map(&[("appendonly", on), ("appendfsync", how)]);
+    let rewriting = |on, how, pauses| {
+        let rewrite = ("no-appendfsync-on-rewrite", pauses);
+        map(&[("appendonly", on), ("appendfsync", how), rewrite])
+    };
+    let config = |on, how| rewriting(on, how, "no");
     let info = |on| text(&format!("aof_enabled:{on}\r\n"));
     for (configured, informed, expected) in [
         (config("yes", "always"), info(1), Some(Persistence::EveryWrite)),
         (config("yes", "no"), info(1), Some(Persistence::Later(Some("no".into())))),
         (config("no", "always"), info(0), Some(Persistence::Nothing)),
+        (rewriting("yes", "always", "yes"), info(1), Some(Persistence::NotInRewrites)),
+        (
+            rewriting("yes", "everysec", "yes"),
+            info(1),
+            Some(Persistence::Later(Some("everysec".into()))),
+        ),
         (Value::Nil, info(1), Some(Persistence::Later(None))),
         (Value::Nil, info(0), Some(Persistence::Nothing)),
         (Value::Nil, Value::Nil, None),
@@ -167,14 +186,14 @@ fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
     let spread = |least, most| {
         let mut nodes =
             [named("b", 0), named("a", least), named("c", most), NodePreflight::new("d".into())];
-        compare(&mut nodes, BOUNDS)
+        compare(&mut nodes, &bounds(RestartGuard::On))
     };
     assert_eq!(spread(-1_500_000, 2_500_000), []);
     let apart = FindingKind::ClocksApart {
         behind: "a".into(),
         ahead: "c".into(),
         by: Duration::from_micros(4_000_001),
-        bound: BOUNDS.clocks,
+        bound: CLOCKS,
     };
     let findings = spread(-1_500_000, 2_500_001);
     assert_eq!(findings, [Finding::from(apart)]);
@@ -185,7 +204,7 @@ fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
         "not ok: 0 of 0 masters are fit\nfailure: the clock of c is 4s ahead of that of a, over 4s: \
          keep their clocks synchronised (NTP)"
     );
-    assert_eq!(compare(&mut [], BOUNDS), []);
+    assert_eq!(compare(&mut [], &bounds(RestartGuard::On)), []);
 }
 
 #[test]
@@ -202,7 +221,7 @@ fn twins_are_told_at_each_of_them_and_unknown_servers_are_none() {
         named("e", None),
         named("f", Some("1")),
     ];
-    assert_eq!(compare(&mut nodes, BOUNDS), []);
+    assert_eq!(compare(&mut nodes, &bounds(RestartGuard::On)), []);
     let twin = |of: &str| vec![FindingKind::SameServer(of.into())];
     let found: Vec<_> = nodes.iter().map(kinds).collect();
     assert_eq!(found, [twin("c"), vec![], twin("a"), vec![], vec![], twin("a")]);
@@ -214,7 +233,7 @@ fn what_ails_the_whole_master_is_told_once_and_where_it_is_worst() {
     let kinds = found([
         (Question::InfoMemory, loading()),
         (Question::Kill, loading()),
-        (Question::Load, loading()),
+        (Question::LoadExtend, loading()),
         (Question::Set, loading()),
         (Question::Pttl, loading()),
     ]);
@@ -238,7 +257,7 @@ fn an_error_that_another_finding_explains_is_no_finding() {
 
     let missing = || error("NOSCRIPT No matching script. Please use EVAL.");
     let denied = || error("NOPERM this user has no permissions to run the 'script|load' command");
-    let told = found([(Question::Load, denied()), (Question::Extend, missing())]);
+    let told = found([(Question::LoadExtend, denied()), (Question::Extend, missing())]);
     assert!(
         matches!(told[..], [FindingKind::Withheld { right: Right::ScriptLoad, .. }]),
         "{told:?}"
@@ -259,25 +278,117 @@ fn a_command_within_a_script_is_withheld_in_the_words_of_each_version() {
         "ERR ACL failure in script: User app has no permissions to run the 'time' command",
         "ERR Unknown Redis command called from script script: 1, on @user_script:1.",
     ] {
-        let told = found([(Question::ScriptTime, error(words))]);
-        let expected = FindingKind::Withheld { right: Right::ScriptTime, error: words.into() };
-        assert_eq!(told, [expected]);
+        let survey = |command| {
+            let failed = |command, words| Value::Array(vec![text(command), text(words)]);
+            let none = failed("HSET", "ERR wrong number of arguments for 'hset' command");
+            Value::Array(vec![none, failed(command, words)])
+        };
+        let withheld = |right| FindingKind::Withheld { right, error: words.into() };
+        for (command, right) in [("TIME", Right::Time), ("HDEL", Right::Hdel)] {
+            // Named once, whatever scripts fail over it.
+            let told = [
+                (Question::Survey, survey(command)),
+                (Question::Extend, error(words)),
+                (Question::Agree, error(words)),
+            ];
+            assert_eq!(found(told), [withheld(right)]);
+        }
+        // No survey names it.
+        assert_eq!(found([(Question::Extend, error(words))]), [withheld(Right::EvalSha)]);
+        let unnamed = [(Question::Survey, survey("OTHER")), (Question::Agree, error(words))];
+        assert_eq!(found(unnamed), [withheld(Right::Eval)]);
     }
 }
 
 #[test]
-fn a_key_that_scripts_may_not_delete_is_known_to_be_left() {
-    let denied = || error("NOPERM no");
-    for (set, release, left) in [
-        (Value::Okay, Some(Value::Int(1)), false),
-        (Value::Okay, Some(Value::Int(0)), false),
-        (Value::Okay, Some(denied()), true),
-        (Value::Okay, None, true),
-        (Value::Nil, Some(denied()), false),
-        (denied(), Some(denied()), false),
+fn what_a_restart_costs_depends_on_the_restart_guard() {
+    let config = |appendfsync, pauses| {
+        let rewrite = ("no-appendfsync-on-rewrite", pauses);
+        map(&[("appendonly", "yes"), ("appendfsync", appendfsync), rewrite])
+    };
+    let uptime = Duration::from_secs(11);
+    let started = |votes_in| FindingKind::JustStarted { uptime, votes_in };
+    let forgets = |persistence, stays_away| FindingKind::Forgets { persistence, stays_away };
+    let (left, away) = (Some(Duration::from_secs(20)), Some(STAYS_AWAY));
+    let later = || Persistence::Later(Some("everysec".into()));
+    let untold = || Persistence::Later(None);
+    for (guard, config, expected) in [
+        (RestartGuard::On, config("always", "no"), vec![started(left)]),
+        (RestartGuard::Off, config("always", "no"), vec![]),
+        (RestartGuard::TrustPersistence, config("always", "no"), vec![]),
+        (RestartGuard::On, config("everysec", "no"), vec![started(left), forgets(later(), away)]),
+        (RestartGuard::Off, config("everysec", "no"), vec![started(None), forgets(later(), None)]),
+        (
+            RestartGuard::TrustPersistence,
+            config("everysec", "no"),
+            vec![FindingKind::NotPersistent(later())],
+        ),
+        (
+            RestartGuard::TrustPersistence,
+            config("always", "yes"),
+            vec![FindingKind::NotPersistent(Persistence::NotInRewrites)],
+        ),
+        // It does not tell, and waits.
+        (RestartGuard::TrustPersistence, Value::Nil, vec![started(left), forgets(untold(), away)]),
     ] {
-        let mut heard = heard([(Question::Set, set)]);
-        heard.answers.extend(release.map(|reply| (Question::Release, reply)));
-        assert_eq!(heard.left_a_key(), left);
+        let heard = heard([
+            (Question::InfoServer, text("uptime_in_seconds:11\r\n")),
+            (Question::InfoMemory, text("maxmemory:0\r\n")),
+            (Question::InfoPersistence, text("aof_enabled:1\r\n")),
+            (Question::ConfigAppend, config),
+        ]);
+        let node = judge("n1".into(), &heard, &bounds(guard));
+        assert_eq!(kinds(&node), expected, "{guard:?}: {node}");
+        let guarded = guard != RestartGuard::Off;
+        let spoken = node.to_string().contains("the restart guard keeps");
+        assert_eq!(spoken, guarded && node.to_string().contains("may lose"), "{node}");
     }
+}
+
+/// What is found where this is noted; the master's clock shows 1,000 s.
+fn found_beside(noted: &[(&str, &str)]) -> Vec<String> {
+    let mut heard = heard([
+        (Question::InfoMemory, text("maxmemory:0\r\n")),
+        (Question::Noted, map(noted)),
+        (Question::NotedLife, Value::Int(7_000)),
+    ]);
+    let asked_at = Duration::from_secs(1_000);
+    let reply = Value::Array(vec![text("1000"), text("0")]);
+    heard.note_time(TimeSample { asked_at, round_trip: Duration::ZERO, reply });
+    judged(&heard).findings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_other_clients_have_noted_is_compared_with_ours() {
+    let alike = [("max_ttl", "20000"), ("window back", "2000"), ("window ahead", "2000")];
+    for lists in ["lists\na b\nc\n", "lists\na b\n", "lists\nd\nc\n"] {
+        let noted = [&alike[..], &[(lists, "1000001")]].concat();
+        assert_eq!(found_beside(&noted), [""; 0], "{lists:?}");
+    }
+    assert_eq!(found_beside(&[]), [""; 0]);
+    let equal = "make them equal, or stop all clients and wait 7s";
+    for (field, value, told) in [
+        ("max_ttl", "30000", "max_ttl is 20s here and 30s"),
+        ("window back", "2001", "fencing_window is 2s here and 2s 1ms"),
+        ("window ahead", "1999", "fencing_window is 2s here and 1s 999ms"),
+    ] {
+        let told = format!("failure: {told} with another client: {equal}");
+        assert_eq!(found_beside(&[(field, value)]), [told]);
+    }
+    let told = |theirs| {
+        format!(
+            "failure: this client's masters are [a, b] and [c], another client's {theirs}: two such \
+             clients could both win; name both lists while masters change, with \
+             RedlockBuilder::also, or wait 3s after the other has stopped"
+        )
+    };
+    for (lists, until, theirs) in [
+        ("lists\na\n", "1003000", Some("[a]")),
+        ("lists\na c\nb c\n", "1003000", Some("[a, c] and [b, c]")),
+        // Out of use.
+        ("lists\na\n", "1000000", None),
+    ] {
+        assert_eq!(found_beside(&[(lists, until)]), Vec::from_iter(theirs.map(told)));
+    }
+    assert_eq!(found_beside(&[("lists\nd\n", "1003000"), ("max_ttl", "1")]).len(), 2);
 }
