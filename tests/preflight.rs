@@ -414,3 +414,17 @@ async fn what_another_client_goes_by_is_told_in_the_words_of_connect_and_not_tou
     assert_eq!(after.0, before.0);
     assert!(after.1 <= before.1, "{after:?}");
 }
+
+#[tokio::test]
+async fn where_something_else_stands_in_place_of_the_agreement_nobody_connects_and_it_is_told() {
+    let server = Server::start();
+    let set = cmd("SET").arg("quorumlock:agreement").arg("x").to_owned();
+    witness::ask::<()>(&server, &set).await.unwrap();
+    let found = kinds(&of_one(&server).await, Warning);
+    let [FindingKind::Fails { right: Right::Hgetall, error }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert!(error.starts_with("WRONGTYPE "), "{error}");
+    let redlock = over([server.url()]).without_restart_guard().connect().await.unwrap();
+    assert!(redlock.try_acquire("r").await.is_err());
+}

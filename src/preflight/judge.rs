@@ -1,10 +1,11 @@
 //! What the answers mean. No I/O.
 
+mod rights;
+
 use super::question::{Heard, Question, TimeSample};
-use super::{ClockOffset, Finding, FindingKind, NodePreflight, Persistence, Right, Role};
+use super::{ClockOffset, Finding, FindingKind, NodePreflight, Persistence, Role};
 use crate::coordinator::{RestartGuard, Terms, wire};
 use redis::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -217,58 +218,6 @@ impl Answers<'_> {
             judged.find(FindingKind::ClockOff(clock));
         }
     }
-
-    fn rights(&self, judged: &mut NodePreflight) {
-        let time = self.0.time.iter().map(|sample| (Right::Time, &sample.reply));
-        let others = self.0.answers.iter().map(|(question, reply)| (question.right(), reply));
-        let surveyed = self.surveyed();
-        // The first error of each.
-        let mut refused: BTreeMap<Right, (Arc<str>, bool)> = BTreeMap::new();
-        for (right, reply) in others.chain(time) {
-            let Some(error) = wire::error(reply) else { continue };
-            // What a script lacks, the survey names.
-            if surveyed.is_empty() || !is_withheld_within_a_script(&error) {
-                let withheld = is_withheld(reply, &error);
-                refused.entry(right).or_insert((error, withheld));
-            }
-        }
-        for (right, error) in surveyed {
-            refused.entry(right).or_insert((error, true));
-        }
-        let mut told = BTreeSet::new();
-        for (&right, (error, is_withheld)) in &refused {
-            let error = error.clone();
-            if *is_withheld {
-                judged.find(FindingKind::Withheld { right, error });
-                continue;
-            }
-            let expected = match code(&error) {
-                "READONLY" => judged.role == Some(Role::Replica),
-                "NOSCRIPT" => refused.contains_key(&Right::ScriptLoad),
-                // Nobody has this id.
-                _ => right == Right::ClientKill,
-            };
-            // What ails the whole master (LOADING, MISCONF, BUSY) is told once, where it is worst.
-            if !expected && told.insert(code(&error).to_owned()) {
-                judged.find(FindingKind::Fails { right, error });
-            }
-        }
-    }
-
-    /// What is withheld from our scripts, call by call.
-    fn surveyed(&self) -> Vec<(Right, Arc<str>)> {
-        let Some(Value::Array(failed)) = self.0.answers.get(&Question::Survey) else {
-            return Vec::new();
-        };
-        let withheld = |failed: &Value| {
-            let Value::Array(parts) = failed else { return None };
-            let [command, error] = &parts[..] else { return None };
-            let (command, error) = (wire::text(command)?, wire::text(error)?);
-            let right = Right::named(command)?;
-            is_withheld_within_a_script(error).then(|| (right, error.into()))
-        };
-        failed.iter().filter_map(withheld).collect()
-    }
 }
 
 fn parsed(version: &str) -> Option<(u64, u64)> {
@@ -281,25 +230,4 @@ fn offset(sample: &TimeSample) -> Option<ClockOffset> {
     let theirs = i64::try_from(sample.shown()?.as_micros()).ok()?;
     let ours = i64::try_from((sample.asked_at + sample.round_trip / 2).as_micros()).ok()?;
     theirs.checked_sub(ours).map(ClockOffset)
-}
-
-/// The command, or one within the script, is not for our user or not known.
-fn is_withheld(reply: &Value, error: &str) -> bool {
-    wire::is_denied(reply) || is_withheld_within_a_script(error)
-}
-
-fn is_withheld_within_a_script(error: &str) -> bool {
-    let words = [
-        "The user executing the script can't", // 6.2 and 7.0
-        "ACL failure in script",               // from 7.2 on
-        "Unknown Redis command called from script",
-    ];
-    words.iter().any(|words| error.contains(words))
-}
-
-fn code(error: &str) -> &str {
-    match error.split(' ').next() {
-        Some("ERR") | None => error,
-        Some(code) => code,
-    }
 }

@@ -1,5 +1,8 @@
 //! What answers mean, without a server.
 
+mod agreement;
+mod standing;
+
 use super::judge::{Bounds, compare, judge};
 use super::question::{Heard, Question, TimeSample};
 use super::*;
@@ -298,97 +301,4 @@ fn a_command_within_a_script_is_withheld_in_the_words_of_each_version() {
         let unnamed = [(Question::Survey, survey("OTHER")), (Question::Agree, error(words))];
         assert_eq!(found(unnamed), [withheld(Right::Eval)]);
     }
-}
-
-#[test]
-fn what_a_restart_costs_depends_on_the_restart_guard() {
-    let config = |appendfsync, pauses| {
-        let rewrite = ("no-appendfsync-on-rewrite", pauses);
-        map(&[("appendonly", "yes"), ("appendfsync", appendfsync), rewrite])
-    };
-    let uptime = Duration::from_secs(11);
-    let started = |votes_in| FindingKind::JustStarted { uptime, votes_in };
-    let forgets = |persistence, stays_away| FindingKind::Forgets { persistence, stays_away };
-    let (left, away) = (Some(Duration::from_secs(20)), Some(STAYS_AWAY));
-    let later = || Persistence::Later(Some("everysec".into()));
-    let untold = || Persistence::Later(None);
-    for (guard, config, expected) in [
-        (RestartGuard::On, config("always", "no"), vec![started(left)]),
-        (RestartGuard::Off, config("always", "no"), vec![]),
-        (RestartGuard::TrustPersistence, config("always", "no"), vec![]),
-        (RestartGuard::On, config("everysec", "no"), vec![started(left), forgets(later(), away)]),
-        (RestartGuard::Off, config("everysec", "no"), vec![started(None), forgets(later(), None)]),
-        (
-            RestartGuard::TrustPersistence,
-            config("everysec", "no"),
-            vec![FindingKind::NotPersistent(later())],
-        ),
-        (
-            RestartGuard::TrustPersistence,
-            config("always", "yes"),
-            vec![FindingKind::NotPersistent(Persistence::NotInRewrites)],
-        ),
-        // It does not tell, and waits.
-        (RestartGuard::TrustPersistence, Value::Nil, vec![started(left), forgets(untold(), away)]),
-    ] {
-        let heard = heard([
-            (Question::InfoServer, text("uptime_in_seconds:11\r\n")),
-            (Question::InfoMemory, text("maxmemory:0\r\n")),
-            (Question::InfoPersistence, text("aof_enabled:1\r\n")),
-            (Question::ConfigAppend, config),
-        ]);
-        let node = judge("n1".into(), &heard, &bounds(guard));
-        assert_eq!(kinds(&node), expected, "{guard:?}: {node}");
-        let guarded = guard != RestartGuard::Off;
-        let spoken = node.to_string().contains("the restart guard keeps");
-        assert_eq!(spoken, guarded && node.to_string().contains("may lose"), "{node}");
-    }
-}
-
-/// What is found where this is noted; the master's clock shows 1,000 s.
-fn found_beside(noted: &[(&str, &str)]) -> Vec<String> {
-    let mut heard = heard([
-        (Question::InfoMemory, text("maxmemory:0\r\n")),
-        (Question::Noted, map(noted)),
-        (Question::NotedLife, Value::Int(7_000)),
-    ]);
-    let asked_at = Duration::from_secs(1_000);
-    let reply = Value::Array(vec![text("1000"), text("0")]);
-    heard.note_time(TimeSample { asked_at, round_trip: Duration::ZERO, reply });
-    judged(&heard).findings.iter().map(ToString::to_string).collect()
-}
-
-#[test]
-fn what_other_clients_have_noted_is_compared_with_ours() {
-    let alike = [("max_ttl", "20000"), ("window back", "2000"), ("window ahead", "2000")];
-    for lists in ["lists\na b\nc\n", "lists\na b\n", "lists\nd\nc\n"] {
-        let noted = [&alike[..], &[(lists, "1000001")]].concat();
-        assert_eq!(found_beside(&noted), [""; 0], "{lists:?}");
-    }
-    assert_eq!(found_beside(&[]), [""; 0]);
-    let equal = "make them equal, or stop all clients and wait 7s";
-    for (field, value, told) in [
-        ("max_ttl", "30000", "max_ttl is 20s here and 30s"),
-        ("window back", "2001", "fencing_window is 2s here and 2s 1ms"),
-        ("window ahead", "1999", "fencing_window is 2s here and 1s 999ms"),
-    ] {
-        let told = format!("failure: {told} with another client: {equal}");
-        assert_eq!(found_beside(&[(field, value)]), [told]);
-    }
-    let told = |theirs| {
-        format!(
-            "failure: this client's masters are [a, b] and [c], another client's {theirs}: two such \
-             clients could both win; name both lists while masters change, with \
-             RedlockBuilder::also, or wait 3s after the other has stopped"
-        )
-    };
-    for (lists, until, theirs) in [
-        ("lists\na\n", "1003000", Some("[a]")),
-        ("lists\na c\nb c\n", "1003000", Some("[a, c] and [b, c]")),
-        // Out of use.
-        ("lists\na\n", "1000000", None),
-    ] {
-        assert_eq!(found_beside(&[(lists, until)]), Vec::from_iter(theirs.map(told)));
-    }
-    assert_eq!(found_beside(&[("lists\nd\n", "1003000"), ("max_ttl", "1")]).len(), 2);
 }

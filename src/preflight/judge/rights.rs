@@ -1,0 +1,84 @@
+//! What our user may not do there, and what fails though it may.
+
+use super::Answers;
+use crate::coordinator::wire;
+use crate::preflight::question::Question;
+use crate::preflight::{FindingKind, NodePreflight, Right, Role};
+use redis::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+impl Answers<'_> {
+    pub(super) fn rights(&self, judged: &mut NodePreflight) {
+        let time = self.0.time.iter().map(|sample| (Right::Time, &sample.reply));
+        let others = self.0.answers.iter().map(|(question, reply)| (question.right(), reply));
+        let surveyed = self.surveyed();
+        // The first error of each.
+        let mut refused: BTreeMap<Right, (Arc<str>, bool)> = BTreeMap::new();
+        for (right, reply) in others.chain(time) {
+            let Some(error) = wire::error(reply) else { continue };
+            // What a script lacks, the survey names.
+            if surveyed.is_empty() || !is_withheld_within_a_script(&error) {
+                let withheld = is_withheld(reply, &error);
+                refused.entry(right).or_insert((error, withheld));
+            }
+        }
+        for (right, error) in surveyed {
+            refused.entry(right).or_insert((error, true));
+        }
+        let mut told = BTreeSet::new();
+        for (&right, (error, is_withheld)) in &refused {
+            let error = error.clone();
+            if *is_withheld {
+                judged.find(FindingKind::Withheld { right, error });
+                continue;
+            }
+            let expected = match code(&error) {
+                "READONLY" => judged.role == Some(Role::Replica),
+                "NOSCRIPT" => refused.contains_key(&Right::ScriptLoad),
+                // Nobody has this id.
+                _ => right == Right::ClientKill,
+            };
+            // What ails the whole master (LOADING, MISCONF, BUSY) is told once, where it is worst.
+            if !expected && told.insert(code(&error).to_owned()) {
+                judged.find(FindingKind::Fails { right, error });
+            }
+        }
+    }
+
+    /// What is withheld from our scripts, call by call.
+    fn surveyed(&self) -> Vec<(Right, Arc<str>)> {
+        let Some(Value::Array(failed)) = self.0.answers.get(&Question::Survey) else {
+            return Vec::new();
+        };
+        let withheld = |failed: &Value| {
+            let Value::Array(parts) = failed else { return None };
+            let [command, error] = &parts[..] else { return None };
+            let (command, error) = (wire::text(command)?, wire::text(error)?);
+            let right = Right::named(command)?;
+            is_withheld_within_a_script(error).then(|| (right, error.into()))
+        };
+        failed.iter().filter_map(withheld).collect()
+    }
+}
+
+/// The command, or one within the script, is not for our user or not known.
+fn is_withheld(reply: &Value, error: &str) -> bool {
+    wire::is_denied(reply) || is_withheld_within_a_script(error)
+}
+
+fn is_withheld_within_a_script(error: &str) -> bool {
+    let words = [
+        "The user executing the script can't", // 6.2 and 7.0
+        "ACL failure in script",               // from 7.2 on
+        "Unknown Redis command called from script",
+    ];
+    words.iter().any(|words| error.contains(words))
+}
+
+fn code(error: &str) -> &str {
+    match error.split(' ').next() {
+        Some("ERR") | None => error,
+        Some(code) => code,
+    }
+}
