@@ -14,16 +14,8 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn driverless(config: Config) -> (Redlock, UnboundedReceiver<Message>) {
     let (requests, inbox) = mpsc::unbounded_channel();
-    (
-        Redlock::new(
-            config,
-            (Vec::new(), Membership::of(1).unwrap()),
-            requests,
-            Clock::boot(),
-            Ended::default(),
-        ),
-        inbox,
-    )
+    let masters = (Vec::new(), Membership::of(1).unwrap());
+    (Redlock::new(config, masters, requests, Clock::boot(), Ended::default()), inbox)
 }
 
 fn prefixed() -> Config {
