@@ -176,9 +176,9 @@ impl Subject {
     fn fenced(&self, token: &str) -> Claim {
         let fences = Keys::one(self.part("fence"));
         let window = Window { back: AGES, ahead: AGES };
-        let ballot = Some(Ballot { fences, number: 1, window, kept: LIFE });
+        let ballot = Ballot { fences: fences.into(), number: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced"));
-        Claim { keys, token: token.to_owned(), life: LIFE, ballot }
+        Claim { keys, token: token.to_owned(), life: LIFE, ballot: Some(Box::new(ballot)) }
     }
 }
 
