@@ -10,15 +10,20 @@
 
 mod contenders;
 mod cpu;
+mod monitor;
 mod plan;
 mod round;
+mod sheet;
 mod support;
 mod table;
+mod trial;
+mod worker;
 mod workloads;
 
 use plan::Plan;
 use support::masters::Masters;
 use table::Table;
+use trial::Trial;
 use workloads::Workload;
 
 /// Five survive the loss of two: the usual number.
@@ -27,7 +32,11 @@ const NODES: usize = 5;
 const QUORUM: usize = NODES / 2 + 1;
 
 fn main() {
-    let plan = Plan::from_args(std::env::args().skip(1)).unwrap_or_else(|usage| {
+    let mut args = std::env::args().skip(1).peekable();
+    if args.next_if_eq(worker::ARGUMENT).is_some() {
+        return be_a_worker(args);
+    }
+    let plan = Plan::from_args(args).unwrap_or_else(|usage| {
         eprintln!("{usage}");
         std::process::exit(2);
     });
@@ -41,4 +50,16 @@ fn main() {
         }
         println!("{table}");
     }
+    let apart: Vec<_> =
+        contenders::apart().into_iter().filter(|one| plan.includes(one.name())).collect();
+    for trial in Trial::ALL.into_iter().filter(|one| plan.includes_trial(*one)) {
+        println!("{}", trial.play(&masters, &apart, &plan));
+    }
+}
+
+fn be_a_worker(mut args: impl Iterator<Item = String>) {
+    let name = args.next().expect("the name of a contender");
+    let masters: Vec<_> = args.map(|arg| arg.parse().expect("an address")).collect();
+    let contender = contenders::apart().into_iter().find(|one| one.name() == name);
+    contender.expect("a contender of this name").serve(&masters);
 }

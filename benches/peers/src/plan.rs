@@ -1,5 +1,6 @@
 //! How long, how often, and who takes part.
 
+use crate::trial::Trial;
 use crate::workloads::Workload;
 use std::time::Duration;
 
@@ -9,49 +10,108 @@ pub(crate) struct Plan {
     pub(crate) span: Duration,
     /// How long it runs before that.
     pub(crate) warm_up: Duration,
+    /// Rounds of each workload that is measured from outside.
+    pub(crate) trial_rounds: usize,
+    /// For how many sections each task is measured where tasks wait for each other, on average.
+    sections_per_task: f64,
+    /// And for how long at most.
+    longest: Duration,
+    quick: bool,
     only: Vec<String>,
 }
 
 const USAGE: &str = "usage: peers [--quick] [--rounds N] [--millis N] [NAME]...
-  --quick     under two minutes in all
+  --quick     under two minutes in all: fewer workloads, unless NAME asks for others
   --rounds N  rounds of each workload
   --millis N  how long each contender is measured in each round
-  NAME        only workloads and contenders whose name contains one of these";
+  NAME        only this workload (w1, w5, w5-8) or contenders whose name contains it";
 
 impl Plan {
     pub(crate) fn from_args(args: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut plan = Self::new(9, Duration::from_millis(2000));
+        let mut plan = Self::new(Duration::from_millis(2000));
         let mut args = args;
         while let Some(arg) = args.next() {
             let mut number = || args.next()?.parse::<u32>().ok().filter(|&number| number > 0);
             match arg.as_str() {
-                "--quick" => plan = Self::new(7, Duration::from_millis(600)),
-                "--rounds" => plan.rounds = number().ok_or(USAGE)? as usize,
-                "--millis" => plan = Self::new(plan.rounds, millis(number().ok_or(USAGE)?)),
+                "--quick" => plan = plan.quick(),
+                "--rounds" => {
+                    plan.rounds = number().ok_or(USAGE)? as usize;
+                    plan.trial_rounds = plan.rounds;
+                }
+                "--millis" => plan.measure_for(millis(number().ok_or(USAGE)?)),
                 "--bench" => {}
-                name if !name.starts_with('-') => plan.only.push(name.to_owned()),
+                name if !name.starts_with('-') => plan.only.push(name.to_lowercase()),
                 _ => return Err(USAGE.to_owned()),
             }
         }
         Ok(plan)
     }
 
-    fn new(rounds: usize, span: Duration) -> Self {
-        Self { rounds, span, warm_up: span / 6, only: Vec::new() }
+    fn new(span: Duration) -> Self {
+        Self {
+            rounds: 9,
+            span,
+            warm_up: span / 6,
+            trial_rounds: 5,
+            sections_per_task: 200.0,
+            longest: Duration::from_secs(60),
+            quick: false,
+            only: Vec::new(),
+        }
+    }
+
+    fn quick(mut self) -> Self {
+        self.measure_for(Duration::from_millis(400));
+        self.rounds = 5;
+        self.sections_per_task = 40.0;
+        self.longest = Duration::from_secs(2);
+        self.quick = true;
+        self
+    }
+
+    fn measure_for(&mut self, span: Duration) {
+        (self.span, self.warm_up) = (span, span / 6);
+    }
+
+    /// Enough for all tasks at so many sections per second in all.
+    pub(crate) fn contended_span(&self, tasks: usize, per_second: f64) -> Duration {
+        let enough = self.sections_per_task * tasks as f64 / per_second;
+        Duration::from_secs_f64(enough.min(self.longest.as_secs_f64())).max(self.span)
     }
 
     /// Names that fit no contender pick workloads only, and the other way round.
     pub(crate) fn includes(&self, contender: &str) -> bool {
-        let picks = |name: &&String| !Workload::ALL.iter().any(|one| one.name() == name.as_str());
-        let mut picked = self.only.iter().filter(picks).peekable();
+        let mut picked = self.only.iter().filter(|name| !is_workload(name)).peekable();
         picked.peek().is_none() || picked.any(|name| contender.contains(name.as_str()))
     }
 
     pub(crate) fn includes_workload(&self, workload: Workload) -> bool {
-        let picks = |name: &&String| Workload::ALL.iter().any(|one| one.name() == name.as_str());
-        let mut picked = self.only.iter().filter(picks).peekable();
-        picked.peek().is_none() || picked.any(|name| workload.name() == name)
+        self.picks(workload.name(), true)
     }
+
+    pub(crate) fn includes_trial(&self, trial: Trial) -> bool {
+        self.picks(&trial.name(), trial.is_quick())
+    }
+
+    /// Without names: all, or those that are quick.
+    fn picks(&self, workload: &str, is_quick: bool) -> bool {
+        let mut picked = self.only.iter().filter(|name| is_workload(name)).peekable();
+        match picked.peek() {
+            None => is_quick || !self.quick,
+            Some(_) => picked.any(|name| names(name, workload)),
+        }
+    }
+}
+
+/// Whether it is `workload` that is meant: `w5` means all of `W5-8`, `W5-32` and so on.
+fn names(name: &str, workload: &str) -> bool {
+    let workload = workload.to_lowercase();
+    workload == name || workload.split('-').next() == Some(name)
+}
+
+fn is_workload(name: &str) -> bool {
+    Workload::ALL.iter().any(|one| names(name, one.name()))
+        || Trial::ALL.iter().any(|one| names(name, &one.name()))
 }
 
 fn millis(number: u32) -> Duration {

@@ -65,7 +65,7 @@ fn each(rounds: &[f64], others: &[f64], combine: impl Fn(f64, f64) -> f64) -> Ve
     rounds.iter().zip(others).map(|(&one, &other)| combine(one, other)).collect()
 }
 
-fn median(figures: &[f64]) -> f64 {
+pub(crate) fn median(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -76,16 +76,16 @@ fn median(figures: &[f64]) -> f64 {
     }
 }
 
-fn lowest(figures: &[f64]) -> f64 {
+pub(crate) fn lowest(figures: &[f64]) -> f64 {
     figures.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-fn highest(figures: &[f64]) -> f64 {
+pub(crate) fn highest(figures: &[f64]) -> f64 {
     figures.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Three digits, or all of those before the point.
-fn short(figure: f64) -> String {
+pub(crate) fn short(figure: f64) -> String {
     let places = if figure.abs() < 10.0 { 2 } else { usize::from(figure.abs() < 100.0) };
     format!("{figure:.places$}")
 }

@@ -1,9 +1,12 @@
 //! Who is measured. The first is the floor, the second what others are compared with beside it.
 
 mod bare;
+mod client;
 mod more;
 mod multiplexed;
 mod quorumlock;
+
+pub(crate) use client::{Apart, Client};
 
 use crate::workloads::{Measured, Workload};
 use std::net::SocketAddr;
@@ -43,6 +46,11 @@ pub(crate) fn of(workload: Workload) -> Vec<Box<dyn Contender>> {
             Box::new(more::EIGHT_FENCED),
         ],
     }
+}
+
+/// Those that are measured from outside. The first is what others are compared with.
+pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
+    vec![Box::new(quorumlock::APART)]
 }
 
 pub(crate) fn one_thread() -> Runtime {

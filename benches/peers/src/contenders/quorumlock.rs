@@ -1,6 +1,7 @@
 //! This crate, through its public API, with its defaults.
 
-use super::{Contender, many_threads, one_thread};
+use super::client::Peer;
+use super::{Client, Contender, many_threads, one_thread};
 use crate::workloads::{Locker, Measured, Workload, alone, crowd};
 use quorumlock::{Guard, Redlock, Released};
 use std::net::SocketAddr;
@@ -18,6 +19,8 @@ pub(super) const ON_MANY_THREADS: Quorumlock =
 
 pub(super) const ON_ONE_THREAD: Quorumlock =
     Quorumlock { name: "quorumlock, one thread", runtime: one_thread };
+
+pub(super) const APART: Peer<Redlock> = Peer::new("quorumlock");
 
 impl Contender for Quorumlock {
     fn name(&self) -> &'static str {
@@ -61,5 +64,31 @@ impl Locker for Redlock {
 
     async fn release(&mut self, guard: Guard) {
         assert_eq!(guard.release().await, Released::Released);
+    }
+}
+
+impl Client for Redlock {
+    type Held = Guard;
+
+    async fn connect(masters: &[SocketAddr]) -> Self {
+        connect(masters).await
+    }
+
+    async fn acquire(&self, resource: &Arc<str>) -> Guard {
+        loop {
+            match Self::acquire(self, resource.clone()).await {
+                Ok(guard) => return guard,
+                Err(error) => assert!(error.is_contended(), "{error}"),
+            }
+        }
+    }
+
+    async fn release(&self, guard: Guard) {
+        guard.release().await;
+    }
+
+    async fn close(self) {
+        // What masters that are down do not confirm is what others leave behind.
+        let _unconfirmed = self.shutdown().await;
     }
 }

@@ -1,6 +1,7 @@
 //! What is asked of every contender.
 
 pub(crate) mod alone;
+pub(crate) mod contended;
 pub(crate) mod crowd;
 pub(crate) mod fenced;
 

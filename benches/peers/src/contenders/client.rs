@@ -1,0 +1,54 @@
+//! A library's client that tasks share, for workloads in which locks are waited for or refused.
+
+use super::many_threads;
+use crate::worker;
+use std::marker::PhantomData;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// One client as its users set it up, with the library's defaults. Clones share it.
+pub(crate) trait Client: Clone + Send + Sync + 'static {
+    type Held: Send;
+
+    fn connect(masters: &[SocketAddr]) -> impl Future<Output = Self> + Send;
+
+    /// Until the lock is won, in as many calls of the library as that takes.
+    fn acquire(&self, resource: &Arc<str>) -> impl Future<Output = Self::Held> + Send;
+
+    /// Whatever comes of it: masters may be down.
+    fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
+
+    /// Waits for what is still to be released.
+    fn close(self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+}
+
+/// Who can be measured from outside, in processes of its own.
+pub(crate) trait Apart {
+    fn name(&self) -> &'static str;
+
+    /// Does, in this process, what the bench orders on its standard input, until that ends.
+    fn serve(&self, masters: &[SocketAddr]);
+}
+
+pub(crate) struct Peer<C> {
+    name: &'static str,
+    client: PhantomData<C>,
+}
+
+impl<C> Peer<C> {
+    pub(super) const fn new(name: &'static str) -> Self {
+        Self { name, client: PhantomData }
+    }
+}
+
+impl<C: Client> Apart for Peer<C> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn serve(&self, masters: &[SocketAddr]) {
+        many_threads().block_on(worker::serve(async || C::connect(masters).await));
+    }
+}

@@ -1,0 +1,51 @@
+//! A process with one client in it, that is told line by line what to do and answers in numbers.
+//! What hangs can then be ended, and several processes can want the same lock.
+
+mod contend;
+mod handle;
+
+pub(crate) use contend::Contended;
+pub(crate) use handle::{Failed, Worker};
+
+use crate::contenders::Client;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// The argument that makes this program a worker. Its contender and the masters follow.
+pub(crate) const ARGUMENT: &str = "--worker";
+
+/// Said once when the client is connected and has held a lock.
+const READY: &str = "ready";
+
+const CONTEND: &str = "contend";
+
+/// Ends the process when there are no more orders, whatever still hangs in it.
+pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
+    let client = connect().await;
+    let first: Arc<str> = format!("bench:worker:{}", std::process::id()).into();
+    client.release(client.acquire(&first).await).await;
+    say(READY);
+    for line in io::stdin().lines() {
+        let line = line.expect("an order");
+        let (order, rest) = line.split_once(' ').expect("an order with what belongs to it");
+        let figures = match order {
+            CONTEND => contend::obey(&client, rest).await,
+            _ => panic!("no order: {line}"),
+        };
+        let words: Vec<_> = figures.iter().map(ToString::to_string).collect();
+        say(&words.join(" "));
+    }
+    client.close().await;
+    std::process::exit(0);
+}
+
+fn say(line: &str) {
+    println!("{line}");
+    io::stdout().flush().expect("somebody who listens");
+}
+
+/// The next word of an order, as a number.
+fn number(words: &mut std::str::SplitWhitespace<'_>) -> u64 {
+    let word = words.next().expect("one more number");
+    word.parse().expect("a number")
+}
