@@ -28,12 +28,12 @@ const USAGE: &str = "usage: peers [--quick] [--rounds N] [--millis N] [NAME]...
 
 impl Plan {
     pub(crate) fn from_args(args: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut plan = Self::new(Duration::from_millis(2000));
-        let mut args = args;
+        let (quick, others): (Vec<_>, Vec<_>) = args.partition(|arg| arg == "--quick");
+        let mut plan = if quick.is_empty() { Self::full() } else { Self::quick() };
+        let mut args = others.into_iter();
         while let Some(arg) = args.next() {
             let mut number = || args.next()?.parse::<u32>().ok().filter(|&number| number > 0);
             match arg.as_str() {
-                "--quick" => plan = plan.quick(),
                 "--rounds" => {
                     plan.rounds = number().ok_or(USAGE)? as usize;
                     plan.trial_rounds = plan.rounds;
@@ -47,11 +47,11 @@ impl Plan {
         Ok(plan)
     }
 
-    fn new(span: Duration) -> Self {
+    const fn full() -> Self {
         Self {
             rounds: 9,
-            span,
-            warm_up: span / 6,
+            span: Duration::from_millis(2000),
+            warm_up: Duration::from_millis(300),
             trial_rounds: 5,
             sections_per_task: 200.0,
             longest: Duration::from_secs(60),
@@ -60,13 +60,17 @@ impl Plan {
         }
     }
 
-    fn quick(mut self) -> Self {
-        self.measure_for(Duration::from_millis(400));
-        self.rounds = 5;
-        self.sections_per_task = 40.0;
-        self.longest = Duration::from_secs(2);
-        self.quick = true;
-        self
+    const fn quick() -> Self {
+        Self {
+            rounds: 5,
+            span: Duration::from_millis(400),
+            warm_up: Duration::from_millis(100),
+            trial_rounds: 5,
+            sections_per_task: 40.0,
+            longest: Duration::from_secs(2),
+            quick: true,
+            only: Vec::new(),
+        }
     }
 
     fn measure_for(&mut self, span: Duration) {
@@ -86,7 +90,7 @@ impl Plan {
     }
 
     pub(crate) fn includes_workload(&self, workload: Workload) -> bool {
-        self.picks(workload.name(), true)
+        self.picks(workload.name(), workload != Workload::Fenced)
     }
 
     pub(crate) fn includes_trial(&self, trial: Trial) -> bool {

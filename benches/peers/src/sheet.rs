@@ -33,7 +33,7 @@ impl Sheet {
     /// The rounds in which it has not failed, with what it came to.
     fn figures(&self, contender: usize, metric: usize) -> Vec<f64> {
         let turns = self.turns[contender].iter().flatten();
-        turns.map(|figures| figures[metric]).filter(|figure| figure.is_finite()).collect()
+        turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan()).collect()
     }
 
     /// The median over the rounds of what it came to beside the first contender.
@@ -70,13 +70,19 @@ impl fmt::Display for Sheet {
                     writeln!(f, "{:>10} {failures}", "-")?;
                     continue;
                 }
-                let range = format!("{}..{}", short(lowest(&figures)), short(highest(&figures)));
+                let (low, high) = (lowest(&figures), highest(&figures));
+                let range = format!("{}..{}", tell(low), tell(high));
                 let ratio = self.ratio(contender, metric);
                 let ratio = ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
-                let median = short(median(&figures));
+                let median = tell(median(&figures));
                 writeln!(f, "{median:>10} {range:>23} {ratio:>14} {failures}")?;
             }
         }
         Ok(())
     }
+}
+
+/// What never came to an end took infinitely long.
+fn tell(figure: f64) -> String {
+    if figure.is_infinite() { "hangs".to_owned() } else { short(figure) }
 }

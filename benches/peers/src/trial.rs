@@ -8,20 +8,27 @@ use crate::support::masters::Masters;
 use crate::support::witness;
 use crate::worker::Failed;
 use crate::workloads::contended::{self, Rivals};
+use crate::workloads::{faults, outage};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trial {
+    Stopped,
+    Killed,
     Contended(Rivals),
+    Outage,
 }
 
 impl Trial {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Stopped,
+        Self::Killed,
         Self::contended(1, 8, false),
         Self::contended(1, 32, false),
         Self::contended(4, 8, false),
         Self::contended(1, 8, true),
         Self::contended(1, 32, true),
         Self::contended(4, 8, true),
+        Self::Outage,
     ];
 
     const fn contended(processes: usize, tasks: usize, thinking: bool) -> Self {
@@ -30,31 +37,49 @@ impl Trial {
 
     pub(crate) fn name(self) -> String {
         match self {
+            Self::Stopped => "W3".to_owned(),
+            Self::Killed => "W4".to_owned(),
             Self::Contended(rivals) => rivals.name(),
+            Self::Outage => "W6".to_owned(),
         }
     }
 
     pub(crate) fn about(self) -> String {
         match self {
+            Self::Stopped => faults::STOPPED.to_owned(),
+            Self::Killed => faults::KILLED.to_owned(),
             Self::Contended(rivals) => rivals.about(),
+            Self::Outage => outage::ABOUT.to_owned(),
         }
     }
 
     /// Whether it is played where nothing but `--quick` is said.
     pub(crate) fn is_quick(self) -> bool {
-        self == Self::contended(1, 8, false)
+        self == Self::contended(1, 8, false) || self == Self::Outage
     }
 
     pub(crate) const fn metrics(self) -> &'static [&'static str] {
         match self {
+            Self::Stopped => &faults::WHILE_STOPPED,
+            Self::Killed => &faults::WHILE_KILLED,
             Self::Contended(_) => &contended::METRICS,
+            Self::Outage => &outage::METRICS,
         }
     }
 
     /// One figure for each metric.
-    fn turn(self, contender: &str, masters: &Masters, plan: &Plan) -> Result<Vec<f64>, Failed> {
+    fn turn(
+        self,
+        contender: &str,
+        masters: &Masters,
+        plan: &Plan,
+        round: usize,
+    ) -> Result<Vec<f64>, Failed> {
         match self {
+            Self::Stopped => faults::stopped(contender, masters, plan, round),
+            Self::Killed => faults::killed(contender, masters, plan, round),
             Self::Contended(rivals) => rivals.turn(contender, masters, plan),
+            Self::Outage => outage::turn(contender, masters, round),
         }
     }
 
@@ -72,7 +97,7 @@ impl Trial {
                 let place = (turn + round) % contenders.len();
                 let name = contenders[place].name();
                 eprintln!("{} round {} of {}: {name}", self.name(), round + 1, plan.trial_rounds);
-                let figures = self.turn(name, masters, plan);
+                let figures = self.turn(name, masters, plan, round);
                 mend(masters);
                 sheet.note(place, round, figures);
             }

@@ -1,10 +1,12 @@
 //! A library's client that tasks share, for workloads in which locks are waited for or refused.
 
-use super::many_threads;
+use super::{Contender, many_threads};
 use crate::worker;
+use crate::workloads::{Locker, Measured, Workload, alone, crowd};
 use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One client as its users set it up, with the library's defaults. Clones share it.
 pub(crate) trait Client: Clone + Send + Sync + 'static {
@@ -14,6 +16,9 @@ pub(crate) trait Client: Clone + Send + Sync + 'static {
 
     /// Until the lock is won, in as many calls of the library as that takes.
     fn acquire(&self, resource: &Arc<str>) -> impl Future<Output = Self::Held> + Send;
+
+    /// A single try, as far as the library can be told so.
+    fn attempt(&self, resource: &Arc<str>) -> impl Future<Output = Option<Self::Held>> + Send;
 
     /// Whatever comes of it: masters may be down.
     fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
@@ -50,5 +55,46 @@ impl<C: Client> Apart for Peer<C> {
 
     fn serve(&self, masters: &[SocketAddr]) {
         many_threads().block_on(worker::serve(async || C::connect(masters).await));
+    }
+}
+
+/// Its client where nobody else wants the lock.
+struct Alone<C>(C);
+
+impl<C: Client> Locker for Alone<C> {
+    type Held = C::Held;
+
+    async fn acquire(&mut self, resource: &Arc<str>) -> C::Held {
+        self.0.acquire(resource).await
+    }
+
+    async fn release(&mut self, held: C::Held) {
+        self.0.release(held).await;
+    }
+}
+
+impl<C: Client> Contender for Peer<C> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn run(
+        &self,
+        workload: Workload,
+        masters: &[SocketAddr],
+        warm_up: Duration,
+        span: Duration,
+    ) -> Measured {
+        many_threads().block_on(async {
+            let client = C::connect(masters).await;
+            let measured = match workload {
+                Workload::Alone | Workload::Fenced => {
+                    alone::run(Alone(client.clone()), warm_up, span).await
+                }
+                Workload::Crowd => crowd::run(|| Alone(client.clone()), warm_up, span).await,
+            };
+            client.close().await;
+            measured
+        })
     }
 }

@@ -5,6 +5,9 @@ mod client;
 mod more;
 mod multiplexed;
 mod quorumlock;
+mod redlock;
+mod redsync;
+mod rslock;
 
 pub(crate) use client::{Apart, Client};
 
@@ -34,6 +37,9 @@ pub(crate) fn of(workload: Workload) -> Vec<Box<dyn Contender>> {
             Box::new(multiplexed::Multiplexed),
             Box::new(quorumlock::ON_MANY_THREADS),
             Box::new(quorumlock::ON_ONE_THREAD),
+            Box::new(rslock::RSLOCK),
+            Box::new(redlock::REDLOCK),
+            Box::new(redsync::REDSYNC),
         ],
         Workload::Fenced => vec![
             Box::new(bare::PLAIN),
@@ -50,7 +56,12 @@ pub(crate) fn of(workload: Workload) -> Vec<Box<dyn Contender>> {
 
 /// Those that are measured from outside. The first is what others are compared with.
 pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
-    vec![Box::new(quorumlock::APART)]
+    vec![
+        Box::new(quorumlock::APART),
+        Box::new(rslock::RSLOCK),
+        Box::new(redlock::REDLOCK),
+        Box::new(redsync::REDSYNC),
+    ]
 }
 
 pub(crate) fn one_thread() -> Runtime {

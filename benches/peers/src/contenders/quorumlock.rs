@@ -83,6 +83,10 @@ impl Client for Redlock {
         }
     }
 
+    async fn attempt(&self, resource: &Arc<str>) -> Option<Guard> {
+        self.try_acquire(resource.clone()).await.ok()
+    }
+
     async fn release(&self, guard: Guard) {
         guard.release().await;
     }

@@ -1,6 +1,7 @@
 //! A process with one client in it, that is told line by line what to do and answers in numbers.
 //! What hangs can then be ended, and several processes can want the same lock.
 
+mod attempts;
 mod contend;
 mod handle;
 
@@ -18,6 +19,7 @@ pub(crate) const ARGUMENT: &str = "--worker";
 const READY: &str = "ready";
 
 const CONTEND: &str = "contend";
+const ATTEMPTS: &str = "attempts";
 
 /// Ends the process when there are no more orders, whatever still hangs in it.
 pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
@@ -30,6 +32,7 @@ pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
         let (order, rest) = line.split_once(' ').expect("an order with what belongs to it");
         let figures = match order {
             CONTEND => contend::obey(&client, rest).await,
+            ATTEMPTS => attempts::obey(&client, rest).await,
             _ => panic!("no order: {line}"),
         };
         let words: Vec<_> = figures.iter().map(ToString::to_string).collect();

@@ -3,7 +3,9 @@
 pub(crate) mod alone;
 pub(crate) mod contended;
 pub(crate) mod crowd;
+pub(crate) mod faults;
 pub(crate) mod fenced;
+pub(crate) mod outage;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,90 @@
+//! W3, W4: what an attempt takes while one of the five hangs, or is killed and has returned, beside
+//! what it takes the same client with all five.
+
+use crate::NODES;
+use crate::plan::Plan;
+use crate::support::masters::Masters;
+use crate::worker::{Failed, Worker};
+use std::time::Duration;
+
+pub(crate) const STOPPED: &str = "one of five masters is stopped (SIGSTOP), nobody else wants it";
+pub(crate) const KILLED: &str = "one of five masters is killed, then restarted empty";
+
+pub(crate) const WHILE_STOPPED: [&str; 4] =
+    ["healthy p50 us", "stopped p50 us", "stopped/healthy", "stopped, won %"];
+
+pub(crate) const WHILE_KILLED: [&str; 7] = [
+    "healthy p50 us",
+    "killed p50 us",
+    "killed/healthy",
+    "killed, won %",
+    "back p50 us",
+    "back/healthy",
+    "back, won %",
+];
+
+/// How long a client has to find out that a master is back.
+const RETURN: Duration = Duration::from_millis(500);
+
+pub(crate) fn stopped(
+    contender: &str,
+    masters: &Masters,
+    plan: &Plan,
+    round: usize,
+) -> Result<Vec<f64>, Failed> {
+    let node = &masters[round % NODES];
+    let mut worker = Worker::start(contender, masters)?;
+    let healthy = Phase::measure(&mut worker, "bench:healthy", plan)?;
+    node.stop();
+    let stopped = Phase::measure(&mut worker, "bench:stopped", plan)?;
+    if stopped.hangs() {
+        drop(worker);
+    } else {
+        node.cont();
+        worker.end()?;
+    }
+    Ok([vec![healthy.p50], stopped.beside(&healthy)].concat())
+}
+
+pub(crate) fn killed(
+    contender: &str,
+    masters: &Masters,
+    plan: &Plan,
+    round: usize,
+) -> Result<Vec<f64>, Failed> {
+    let node = &masters[round % NODES];
+    let mut worker = Worker::start(contender, masters)?;
+    let healthy = Phase::measure(&mut worker, "bench:healthy", plan)?;
+    node.kill();
+    let killed = Phase::measure(&mut worker, "bench:killed", plan)?;
+    node.restart();
+    std::thread::sleep(RETURN);
+    let back = Phase::measure(&mut worker, "bench:back", plan)?;
+    worker.end()?;
+    Ok([vec![healthy.p50], killed.beside(&healthy), back.beside(&healthy)].concat())
+}
+
+struct Phase {
+    /// Microseconds; infinite if it hangs.
+    p50: f64,
+    won: f64,
+}
+
+impl Phase {
+    /// A resource of its own for each, since a key may be left from the one before.
+    fn measure(worker: &mut Worker, resource: &str, plan: &Plan) -> Result<Self, Failed> {
+        match worker.attempt(resource, plan.span) {
+            Ok(seen) => Ok(Self { p50: seen.p50, won: 100.0 * seen.wins / seen.tries }),
+            Err(Failed::Hangs(_)) => Ok(Self { p50: f64::INFINITY, won: 0.0 }),
+            Err(failed) => Err(failed),
+        }
+    }
+
+    const fn hangs(&self) -> bool {
+        self.p50.is_infinite()
+    }
+
+    fn beside(&self, healthy: &Self) -> Vec<f64> {
+        vec![self.p50, self.p50 / healthy.p50, self.won]
+    }
+}

@@ -1,0 +1,30 @@
+//! W6: how soon a client says that there is no quorum, and what it leaves behind.
+
+use crate::NODES;
+use crate::contenders;
+use crate::support::masters::Masters;
+use crate::support::witness;
+use crate::worker::{Failed, Worker};
+use std::time::Duration;
+
+pub(crate) const ABOUT: &str = "three of five masters are killed, then one attempt";
+
+pub(crate) const METRICS: [&str; 2] = ["failure after ms", "keys left"];
+
+const RESOURCE: &str = "bench:outage";
+
+/// How long a rollback may take where both masters are up.
+const ROLLBACK: Duration = Duration::from_millis(300);
+
+pub(crate) fn turn(contender: &str, masters: &Masters, round: usize) -> Result<Vec<f64>, Failed> {
+    let mut worker = Worker::start(contender, masters)?;
+    for offset in 0..3 {
+        masters.kill((round + offset) % NODES);
+    }
+    let attempted = worker.attempt(RESOURCE, Duration::ZERO)?;
+    assert_eq!(attempted.wins, 0.0, "{contender}: won without a quorum");
+    std::thread::sleep(ROLLBACK);
+    let left = contenders::one_thread().block_on(witness::holders(masters, RESOURCE));
+    worker.end()?;
+    Ok(vec![attempted.p50 / 1000.0, left.len() as f64])
+}
