@@ -26,11 +26,11 @@ demo: ## a lock survives the loss of two of five masters, live; needs nothing bu
 	@echo "Builds the example (a minute the first time), then plays it for 23 seconds."
 	cargo run --quiet --locked --profile demo --example failover --features embedded
 
-bench: ## ratios to bare sockets and to multiplexed connections, on masters that it starts
+bench: ## beside bare sockets and other crates, on masters that it starts: an hour
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml
 
-bench-quick: ## the same in under two minutes
+bench-quick: ## a part of it in under two minutes
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml -- --quick
 

@@ -12,6 +12,7 @@ mod contenders;
 mod cpu;
 mod monitor;
 mod plan;
+mod report;
 mod round;
 mod sheet;
 mod support;
@@ -41,19 +42,27 @@ fn main() {
         std::process::exit(2);
     });
     let masters = Masters::start(NODES);
+    let mut summaries = Vec::new();
     for workload in Workload::ALL.into_iter().filter(|one| plan.includes_workload(*one)) {
         let contenders = contenders::of(workload).into_iter();
         let contenders: Vec<_> = contenders.filter(|one| plan.includes(one.name())).collect();
         let mut table = Table::new(workload, contenders.iter().map(|one| one.name()));
         for number in 0..plan.rounds {
+            eprintln!("{} round {} of {}", workload.name(), number + 1, plan.rounds);
             round::play(&masters, workload, &contenders, &plan, number, &mut table);
         }
         println!("{table}");
+        summaries.push(table.summary());
     }
     let apart: Vec<_> =
         contenders::apart().into_iter().filter(|one| plan.includes(one.name())).collect();
     for trial in Trial::ALL.into_iter().filter(|one| plan.includes_trial(*one)) {
-        println!("{}", trial.play(&masters, &apart, &plan));
+        let sheet = trial.play(&masters, &apart, &plan);
+        println!("{sheet}");
+        summaries.push(sheet.summary());
+    }
+    if plan.writes() {
+        report::write(&summaries, &plan.to_string());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::trial::Trial;
 use crate::workloads::Workload;
+use std::fmt;
 use std::time::Duration;
 
 pub(crate) struct Plan {
@@ -17,13 +18,15 @@ pub(crate) struct Plan {
     /// And for how long at most.
     longest: Duration,
     quick: bool,
+    write: bool,
     only: Vec<String>,
 }
 
-const USAGE: &str = "usage: peers [--quick] [--rounds N] [--millis N] [NAME]...
+const USAGE: &str = "usage: peers [--quick] [--rounds N] [--millis N] [--write] [NAME]...
   --quick     under two minutes in all: fewer workloads, unless NAME asks for others
   --rounds N  rounds of each workload
   --millis N  how long each contender is measured in each round
+  --write     write results.md and results.svg, as is done without --quick and NAME
   NAME        only this workload (w1, w5, w5-8) or contenders whose name contains it";
 
 impl Plan {
@@ -39,6 +42,7 @@ impl Plan {
                     plan.trial_rounds = plan.rounds;
                 }
                 "--millis" => plan.measure_for(millis(number().ok_or(USAGE)?)),
+                "--write" => plan.write = true,
                 "--bench" => {}
                 name if !name.starts_with('-') => plan.only.push(name.to_lowercase()),
                 _ => return Err(USAGE.to_owned()),
@@ -54,8 +58,9 @@ impl Plan {
             warm_up: Duration::from_millis(300),
             trial_rounds: 5,
             sections_per_task: 200.0,
-            longest: Duration::from_secs(60),
+            longest: Duration::from_secs(30),
             quick: false,
+            write: false,
             only: Vec::new(),
         }
     }
@@ -67,8 +72,9 @@ impl Plan {
             warm_up: Duration::from_millis(100),
             trial_rounds: 5,
             sections_per_task: 40.0,
-            longest: Duration::from_secs(2),
+            longest: Duration::from_millis(1500),
             quick: true,
+            write: false,
             only: Vec::new(),
         }
     }
@@ -77,9 +83,15 @@ impl Plan {
         (self.span, self.warm_up) = (span, span / 6);
     }
 
+    /// Whether the results are kept: those of a part would hide the rest.
+    pub(crate) fn writes(&self) -> bool {
+        self.write || (!self.quick && self.only.is_empty())
+    }
+
     /// Enough for all tasks at so many sections per second in all.
     pub(crate) fn contended_span(&self, tasks: usize, per_second: f64) -> Duration {
-        let enough = self.sections_per_task * tasks as f64 / per_second;
+        // A fifth more: rates are not quite steady.
+        let enough = 1.2 * self.sections_per_task * tasks as f64 / per_second;
         Duration::from_secs_f64(enough.min(self.longest.as_secs_f64())).max(self.span)
     }
 
@@ -104,6 +116,19 @@ impl Plan {
             None => is_quick || !self.quick,
             Some(_) => picked.any(|name| names(name, workload)),
         }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rounds, trial_rounds, span, sections_per_task, longest, .. } = self;
+        let run = if self.quick { "A quick run" } else { "A full run" };
+        write!(
+            f,
+            "{run}: {rounds} rounds of the workloads within one process (W1, W2), {trial_rounds} of \
+             the others; each contender for {span:?} in each, as W5 until its tasks have had \
+             {sections_per_task} sections on average, or {longest:?}."
+        )
     }
 }
 

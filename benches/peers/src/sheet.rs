@@ -1,6 +1,7 @@
 //! What the rounds of a trial have come to, as text. Turns may have failed.
 
-use crate::table::{highest, lowest, median, short};
+use crate::report::{Cell, Line, Summary, tell};
+use crate::table::{highest, lowest, median};
 use crate::trial::Trial;
 use crate::worker::Failed;
 use std::fmt;
@@ -30,10 +31,27 @@ impl Sheet {
         rounds.push(figures);
     }
 
-    /// The rounds in which it has not failed, with what it came to.
-    fn figures(&self, contender: usize, metric: usize) -> Vec<f64> {
+    pub(crate) fn summary(&self) -> Summary {
+        let metrics = self.trial.metrics();
+        let line = |(contender, &name): (usize, &&'static str)| {
+            let cells = (0..metrics.len()).map(|metric| self.cell(contender, metric));
+            Line { name, cells: cells.collect(), failures: self.failures(contender) }
+        };
+        Summary {
+            name: self.trial.name(),
+            about: self.trial.about(),
+            metrics,
+            lines: self.names.iter().enumerate().map(line).collect(),
+        }
+    }
+
+    /// Over the rounds in which it has not failed.
+    fn cell(&self, contender: usize, metric: usize) -> Option<Cell> {
         let turns = self.turns[contender].iter().flatten();
-        turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan()).collect()
+        let figures: Vec<_> = turns.map(|figures| figures[metric]).collect();
+        let (lowest, highest) = (lowest(&figures), highest(&figures));
+        let ratio = self.ratio(contender, metric);
+        (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, ratio })
     }
 
     /// The median over the rounds of what it came to beside the first contender.
@@ -58,31 +76,23 @@ impl Sheet {
 
 impl fmt::Display for Sheet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {}", self.trial.name(), self.trial.about())?;
+        let Summary { name, about, metrics, lines } = self.summary();
+        writeln!(f, "{name}: {about}")?;
         let first = format!("/ {}", self.names.first().unwrap_or(&""));
         writeln!(f, "{:16} {:12} {:>10} {:>23} {first:>14}", "", "", "median", "min..max")?;
-        for (metric, label) in self.trial.metrics().iter().enumerate() {
-            for (contender, name) in self.names.iter().enumerate() {
-                let figures = self.figures(contender, metric);
-                let failures = self.failures(contender).unwrap_or_default();
+        for (metric, label) in metrics.iter().enumerate() {
+            for Line { name, cells, failures } in &lines {
+                let failures = failures.as_deref().unwrap_or_default();
                 write!(f, "{label:16} {name:12} ")?;
-                if figures.is_empty() {
+                let Some(Cell { median, lowest, highest, ratio }) = &cells[metric] else {
                     writeln!(f, "{:>10} {failures}", "-")?;
                     continue;
-                }
-                let (low, high) = (lowest(&figures), highest(&figures));
-                let range = format!("{}..{}", tell(low), tell(high));
-                let ratio = self.ratio(contender, metric);
+                };
+                let range = format!("{}..{}", tell(*lowest), tell(*highest));
                 let ratio = ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
-                let median = tell(median(&figures));
-                writeln!(f, "{median:>10} {range:>23} {ratio:>14} {failures}")?;
+                writeln!(f, "{:>10} {range:>23} {ratio:>14} {failures}", tell(*median))?;
             }
         }
         Ok(())
     }
-}
-
-/// What never came to an end took infinitely long.
-fn tell(figure: f64) -> String {
-    if figure.is_infinite() { "hangs".to_owned() } else { short(figure) }
 }

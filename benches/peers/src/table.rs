@@ -1,5 +1,6 @@
 //! What the rounds have come to, as text.
 
+use crate::report::{Cell, Line, Summary};
 use crate::workloads::Workload;
 use std::fmt;
 
@@ -24,6 +25,24 @@ impl Table {
             let rounds = &mut self.figures[contender][metric];
             assert_eq!(rounds.len(), round, "rounds come one after the other");
             rounds.push(figure);
+        }
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        let cell = |rounds: &Vec<f64>, firsts: &Vec<f64>| {
+            let ratio = Some(median(&each(rounds, firsts, |a, b| a / b)));
+            let (lowest, highest) = (lowest(rounds), highest(rounds));
+            Some(Cell { median: median(rounds), lowest, highest, ratio })
+        };
+        let line = |(&name, figures): (&&'static str, &Vec<Vec<f64>>)| {
+            let cells = figures.iter().zip(&self.figures[0]).map(|(one, first)| cell(one, first));
+            Line { name, cells: cells.collect(), failures: None }
+        };
+        Summary {
+            name: self.workload.name().to_owned(),
+            about: self.workload.about().to_owned(),
+            metrics: self.workload.metrics(),
+            lines: self.names.iter().zip(&self.figures).map(line).collect(),
         }
     }
 

@@ -22,13 +22,13 @@ impl Trial {
     pub(crate) const ALL: [Self; 9] = [
         Self::Stopped,
         Self::Killed,
+        Self::Outage,
         Self::contended(1, 8, false),
         Self::contended(1, 32, false),
         Self::contended(4, 8, false),
         Self::contended(1, 8, true),
         Self::contended(1, 32, true),
         Self::contended(4, 8, true),
-        Self::Outage,
     ];
 
     const fn contended(processes: usize, tasks: usize, thinking: bool) -> Self {
