@@ -1,5 +1,6 @@
 //! How long, how often, and who takes part.
 
+use crate::contenders;
 use crate::trial::Trial;
 use crate::workloads::Workload;
 use std::fmt;
@@ -44,8 +45,8 @@ impl Plan {
                 "--millis" => plan.measure_for(millis(number().ok_or(USAGE)?)),
                 "--write" => plan.write = true,
                 "--bench" => {}
-                name if !name.starts_with('-') => plan.only.push(name.to_lowercase()),
-                _ => return Err(USAGE.to_owned()),
+                name if name.starts_with('-') => return Err(USAGE.to_owned()),
+                name => plan.only.push(known(name)?),
             }
         }
         Ok(plan)
@@ -125,7 +126,7 @@ impl fmt::Display for Plan {
         let run = if self.quick { "A quick run" } else { "A full run" };
         write!(
             f,
-            "{run}: {rounds} rounds of the workloads within one process (W1, W2), {trial_rounds} of \
+            "{run}: {rounds} rounds of the workloads within one process (W1, W2, W7), {trial_rounds} of \
              the others; each contender for {span:?} in each, as W5 until its tasks have had \
              {sections_per_task} sections on average, or {longest:?}."
         )
@@ -136,6 +137,16 @@ impl fmt::Display for Plan {
 fn names(name: &str, workload: &str) -> bool {
     let workload = workload.to_lowercase();
     workload == name || workload.split('-').next() == Some(name)
+}
+
+/// A name that picks nothing would pass for a run without results.
+fn known(name: &str) -> Result<String, String> {
+    let name = name.to_lowercase();
+    if is_workload(&name) || contenders::names().iter().any(|one| one.contains(&name)) {
+        Ok(name)
+    } else {
+        Err(format!("no workload or contender is called {name}\n{USAGE}"))
+    }
 }
 
 fn is_workload(name: &str) -> bool {

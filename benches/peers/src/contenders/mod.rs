@@ -64,6 +64,12 @@ pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
     ]
 }
 
+/// Of all, some more than once.
+pub(crate) fn names() -> Vec<&'static str> {
+    let within = Workload::ALL.into_iter().flat_map(of).map(|one| one.name());
+    within.chain(apart().iter().map(|one| one.name())).collect()
+}
+
 pub(crate) fn one_thread() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
 }

@@ -3,9 +3,10 @@
 use super::{Cell, Line, Summary, tell};
 
 /// Which metric of which workload (of all whose name begins so), and how to read it.
-const DRAWN: [(&str, &str, &str); 8] = [
+const DRAWN: [(&str, &str, &str); 9] = [
     ("W1", "acquire p50 us", "less is better"),
     ("W2", "cycles/s", "more is better"),
+    ("W7", "acquire p50 us", "less is better"),
     ("W3", "stopped/healthy", "1 is best"),
     ("W4", "killed, won %", "more is better"),
     ("W6", "failure after ms", "less is better"),
@@ -13,6 +14,9 @@ const DRAWN: [(&str, &str, &str); 8] = [
     ("W5", "fewest/most", "1 is best"),
     ("W5", "commands/section", "less is better"),
 ];
+
+/// Whoever is not quorumlock.
+const OTHERS: [&str; 5] = ["bare", "multiplexed", "rslock", "redlock", "redsync"];
 
 const COLUMNS: usize = 3;
 const WIDTH: f64 = 400.0;
@@ -93,8 +97,8 @@ fn bar(line: &Line, at: usize, scale: &Scale, y: f64) -> String {
     };
     let class = match line.name {
         _ if median.is_infinite() => "hangs",
-        own if own.starts_with("quorumlock") => "own",
-        _ => "other",
+        name if OTHERS.iter().any(|other| name.starts_with(other)) => "other",
+        _ => "own",
     };
     let place = |figure: f64| left + longest * scale.share(figure);
     let (from, to) = (place(*lowest), place(*highest));
