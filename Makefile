@@ -26,7 +26,7 @@ demo: ## a lock survives the loss of two of five masters, live; needs nothing bu
 	@echo "Builds the example (a minute the first time), then plays it for 23 seconds."
 	cargo run --quiet --locked --profile demo --example failover --features embedded
 
-bench: ## beside bare sockets and other crates, on masters that it starts: an hour
+bench: ## beside bare sockets and other crates, on masters that it starts: more than an hour
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml
 

@@ -46,6 +46,9 @@ fn main() {
     for workload in Workload::ALL.into_iter().filter(|one| plan.includes_workload(*one)) {
         let contenders = contenders::of(workload).into_iter();
         let contenders: Vec<_> = contenders.filter(|one| plan.includes(one.name())).collect();
+        if contenders.is_empty() {
+            continue;
+        }
         let mut table = Table::new(workload, contenders.iter().map(|one| one.name()));
         for number in 0..plan.rounds {
             eprintln!("{} round {} of {}", workload.name(), number + 1, plan.rounds);
@@ -56,7 +59,8 @@ fn main() {
     }
     let apart: Vec<_> =
         contenders::apart().into_iter().filter(|one| plan.includes(one.name())).collect();
-    for trial in Trial::ALL.into_iter().filter(|one| plan.includes_trial(*one)) {
+    let trials = Trial::ALL.into_iter().filter(|one| plan.includes_trial(*one));
+    for trial in trials.filter(|_| !apart.is_empty()) {
         let sheet = trial.play(&masters, &apart, &plan);
         println!("{sheet}");
         summaries.push(sheet.summary());

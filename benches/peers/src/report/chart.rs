@@ -27,7 +27,8 @@ const HEAD: f64 = 52.0;
 /// From so many times the shortest on, lengths are logarithms.
 const FAR: f64 = 30.0;
 
-const STYLE: &str = "text { font: 12px sans-serif; fill: #24292f } .name { text-anchor: end } \
+const STYLE: &str = "text { font: 12px sans-serif; fill: #24292f } \
+                     .name { text-anchor: end; font-size: 11px } \
                      .title { font-weight: bold } .hint { fill: #6e7781; font-size: 11px } \
                      .own { fill: #2f6fb5 } .other { fill: #b4bcc6 } .hangs { fill: #e3b5ae } \
                      .range { stroke: #24292f; stroke-width: 1.5 }";
