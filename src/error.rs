@@ -167,6 +167,14 @@ impl NoQuorum {
 
 impl fmt::Display for Contended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nodes.is_empty() {
+            let waited = humantime::format_duration(round(self.waited));
+            let resource = &self.resource;
+            return write!(
+                f,
+                "\"{resource}\" is held or waited for in this process (after {waited})"
+            );
+        }
         let held = |node: &&NodeReport| matches!(node.answer, Answer::Refused(Reason::Held { .. }));
         let holders = self.nodes.iter().filter(held).count();
         write!(

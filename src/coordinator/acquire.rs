@@ -57,8 +57,16 @@ impl Coordinator {
         let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
         let Acquire { keys, fences, ttl, lock_delay, keep_alive, label, .. } = acquire;
         let subject = Subject { keys, fences, ttl, lock_delay, label };
+        if self.places.are_wanted(&subject.keys) {
+            return self.queue(
+                now,
+                request,
+                Acquisition::new(subject, keep_alive, now, until, Phase::Queued),
+            );
+        }
         match self.attempt(now, request, &subject, false) {
             Some((round, attempt)) => {
+                self.places.take(&subject.keys);
                 let phase = Phase::Trying { round, attempt };
                 let acquisition = Acquisition::new(subject, keep_alive, now, until, phase);
                 self.acquisitions.insert(request, acquisition);
@@ -68,10 +76,37 @@ impl Coordinator {
         }
     }
 
+    /// Waits behind those in this process that want the same; one that does not wait has lost.
+    fn queue(&mut self, now: Instant, request: RequestId, acquisition: Acquisition) {
+        if !acquisition.may_retry(now) {
+            return self.events.push_back(acquisition.not_served(request, now));
+        }
+        self.places.wait(&acquisition.subject.keys, request);
+        self.timers.set(acquisition.until, Timer::Attempt(request));
+        self.acquisitions.insert(request, acquisition);
+    }
+
+    /// Places have become free: whoever is first at all of his goes at once, in the same write as
+    /// the release before it, so that nobody gets in between.
+    pub(super) fn serve_waiting(&mut self, now: Instant) {
+        while let Some(request) = self.places.next_head() {
+            let Some(acquisition) = self.acquisitions.get(&request) else { continue };
+            let until = acquisition.until;
+            if self.places.advance(&acquisition.subject.keys, request) {
+                self.timers.cancel(until, Timer::Attempt(request));
+                self.try_again(now, request);
+            }
+        }
+    }
+
     /// The time of the next attempt has come.
     pub(super) fn retry_acquire(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
-        let Phase::Waiting { again_at, .. } = acquisition.phase else { return };
+        let again_at = match acquisition.phase {
+            Phase::Queued => return self.give_up_waiting(now, request),
+            Phase::Waiting { again_at, .. } => again_at,
+            Phase::Trying { .. } => return,
+        };
         self.timers.cancel(again_at, Timer::Attempt(request));
         // A timer is late by a little as a rule, and by a lot after a stop.
         if now > acquisition.until.after(self.settings.round_timeout(acquisition.subject.ttl)) {
@@ -83,7 +118,8 @@ impl Coordinator {
     fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
         let subject = acquisition.subject.clone();
-        match self.attempt(now, request, &subject, true) {
+        let is_retry = acquisition.attempts > 0;
+        match self.attempt(now, request, &subject, is_retry) {
             Some((round, attempt)) => {
                 if let Some(acquisition) = self.acquisitions.get_mut(&request) {
                     acquisition.try_again(round, attempt);
@@ -91,26 +127,36 @@ impl Coordinator {
                 self.judge_acquire(now, round);
             }
             None => {
-                self.acquisitions.remove(&request);
+                self.end_acquisition(request);
                 self.events.push_back(Event::NoRandomness { request });
             }
         }
     }
 
+    /// It contends no more, and has not won: its places are free.
+    fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
+        let acquisition = self.acquisitions.remove(&request)?;
+        match acquisition.phase {
+            Phase::Queued => self.places.forget(&acquisition.subject.keys, request),
+            Phase::Trying { .. } | Phase::Waiting { .. } => {
+                self.places.free(&acquisition.subject.keys);
+            }
+        }
+        Some(acquisition)
+    }
+
     /// The wait was over before the attempt at its end could begin: what the one before it came to
     /// is the answer.
     fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.acquisitions.remove(&request) else { return };
-        if let Phase::Waiting { failure, .. } = acquisition.phase {
-            let waited = now.since(acquisition.began);
-            self.events.push_back(Event::NotAcquired { request, failure, waited });
-        }
+        let Some(acquisition) = self.end_acquisition(request) else { return };
+        self.events.push_back(acquisition.not_served(request, now));
     }
 
     /// The caller has gone: what it began is rolled back.
     pub(super) fn cancel_acquire(&mut self, request: RequestId) {
-        let Some(acquisition) = self.acquisitions.remove(&request) else { return };
+        let Some(acquisition) = self.end_acquisition(request) else { return };
         match acquisition.phase {
+            Phase::Queued => self.timers.cancel(acquisition.until, Timer::Attempt(request)),
             Phase::Trying { round, attempt } => {
                 self.close_round(round);
                 self.roll_back(attempt);
@@ -278,7 +324,7 @@ impl Coordinator {
             self.timers.set(at, Timer::Attempt(request));
         } else {
             let waited = now.since(acquisition.began);
-            self.acquisitions.remove(&request);
+            self.end_acquisition(request);
             self.events.push_back(Event::NotAcquired { request, failure, waited });
         }
     }

@@ -169,12 +169,12 @@ impl Coordinator {
     /// Lost for good. The keys stay until the guard is gone: whoever still works behind its back
     /// is not also exposed to the next holder any earlier than need be.
     pub(super) fn lose_hold(&mut self, id: AttemptId, loss: Loss) {
-        let Some(hold) = self.attempts.get_mut(&id).and_then(|one| one.hold.as_mut()) else {
-            return;
-        };
+        let Some(attempt) = self.attempts.get_mut(&id) else { return };
+        let Some(hold) = attempt.hold.as_mut() else { return };
         if hold.lost.is_none() {
             hold.lost = Some(loss.clone());
             disarm(&mut self.timers, id, hold);
+            self.places.free(&attempt.claim.keys);
             self.events.push_back(Event::Lost { attempt: id, loss });
         }
     }
@@ -201,6 +201,9 @@ impl Coordinator {
         };
         let lost = attempt.hold.as_ref().and_then(|hold| {
             disarm(&mut self.timers, id, hold);
+            if hold.lost.is_none() {
+                self.places.free(&attempt.claim.keys);
+            }
             hold.lost.clone().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed)))
         });
         match (request, lost) {
@@ -273,8 +276,12 @@ impl Coordinator {
 
     /// The key stays until it expires; nobody extends or deletes it.
     pub(super) fn leave(&mut self, id: AttemptId) {
-        if let Some(hold) = self.attempts.remove(&id).and_then(|attempt| attempt.hold) {
+        let Some(attempt) = self.attempts.remove(&id) else { return };
+        if let Some(hold) = attempt.hold {
             disarm(&mut self.timers, id, &hold);
+            if hold.lost.is_none() {
+                self.places.free(&attempt.claim.keys);
+            }
         }
     }
 

@@ -22,6 +22,7 @@ mod keeper;
 mod keys;
 mod ledger;
 mod nodes;
+mod places;
 mod queue;
 mod round;
 mod session;
@@ -35,6 +36,7 @@ use crate::address::Login;
 use crate::quorum::{Backoff, Ballots, Drift, Instant, Membership, Window};
 use crate::report::Quorum;
 use attempt::Attempt;
+use places::Places;
 use queue::Acquisition;
 use round::{Asker, Round};
 use session::Session;
@@ -121,6 +123,7 @@ pub(crate) struct Coordinator {
     attempts: BTreeMap<AttemptId, Attempt>,
     rounds: BTreeMap<RoundId, Round>,
     timers: Timers,
+    places: Places,
     actions: VecDeque<Action>,
     events: VecDeque<Event>,
     random: Box<dyn Random>,
@@ -149,6 +152,7 @@ impl Coordinator {
             attempts: BTreeMap::new(),
             rounds: BTreeMap::new(),
             timers: Timers::default(),
+            places: Places::default(),
             actions: VecDeque::new(),
             events: VecDeque::new(),
             random,
@@ -165,15 +169,18 @@ impl Coordinator {
 
     pub(crate) fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
         self.begin_acquire(now, request, acquire);
+        self.serve_waiting(now);
     }
 
     /// The caller no longer waits. Harmless if it has its answer.
-    pub(crate) fn handle_cancel(&mut self, request: RequestId) {
+    pub(crate) fn handle_cancel(&mut self, now: Instant, request: RequestId) {
         self.cancel_acquire(request);
+        self.serve_waiting(now);
     }
 
     pub(crate) fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
         self.begin_extend(now, Asker::Caller(request), attempt);
+        self.serve_waiting(now);
     }
 
     /// `request` is answered when a quorum has deleted; a guard that was dropped has none. One that
@@ -186,16 +193,19 @@ impl Coordinator {
         in_time: bool,
     ) {
         self.begin_release(now, request, attempt, in_time);
+        self.serve_waiting(now);
     }
 
     /// The key stays until it expires.
-    pub(crate) fn handle_leave(&mut self, attempt: AttemptId) {
+    pub(crate) fn handle_leave(&mut self, now: Instant, attempt: AttemptId) {
         self.leave(attempt);
+        self.serve_waiting(now);
     }
 
     /// The guard saw its deadline pass before an extension could move it: lost.
-    pub(crate) fn handle_lapsed(&mut self, attempt: AttemptId) {
+    pub(crate) fn handle_lapsed(&mut self, now: Instant, attempt: AttemptId) {
         self.lose_hold(attempt, Loss::Lapsed);
+        self.serve_waiting(now);
     }
 
     /// Nothing will ever be asked of this machine: there is evidence of a mistake in how it was set
@@ -229,6 +239,7 @@ impl Coordinator {
     ) {
         if self.is_current(node, epoch) {
             self.break_session(now, node, Fault::down(cause));
+            self.serve_waiting(now);
         }
     }
 
@@ -245,6 +256,7 @@ impl Coordinator {
         while let Some(settled) = self.sessions[node].next_settled(now, &self.settings) {
             self.handle_settled(now, node, settled);
         }
+        self.serve_waiting(now);
     }
 
     /// The stream has taken `len` bytes of [`Coordinator::transmit`]: they may have left.
@@ -273,6 +285,7 @@ impl Coordinator {
             }
         }
         self.wake_sessions(now);
+        self.serve_waiting(now);
     }
 
     // What follows.
@@ -311,7 +324,7 @@ impl Coordinator {
     #[cfg(all(test, feature = "embedded"))]
     pub(crate) fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
-        requests + usize::from(self.timers.next_at().is_some())
+        requests + self.places.len() + usize::from(self.timers.next_at().is_some())
     }
 
     /// For errors: how many are enough.

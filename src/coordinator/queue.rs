@@ -2,7 +2,7 @@
 
 use super::acquire::KeepAlive;
 use super::attempt::Subject;
-use super::{AttemptId, Failure, RoundId, Settings};
+use super::{AttemptId, Event, Failure, FailureKind, RequestId, RoundId, Settings};
 use crate::quorum::{Clocks, Instant, backoff};
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ pub(super) struct Acquisition {
 }
 
 pub(super) enum Phase {
+    /// Somebody else in this process has the place.
+    Queued,
     /// An attempt is under way.
     Trying { round: RoundId, attempt: AttemptId },
     /// The next attempt begins at `again_at`.
@@ -52,12 +54,27 @@ impl Acquisition {
             keep_alive,
             began,
             until,
-            attempts: 1,
+            attempts: u32::from(!matches!(phase, Phase::Queued)),
             phase,
             remaining,
             clocks: Clocks::default(),
             mended: false,
         }
+    }
+
+    /// What its caller hears when no further attempt is made: what the latest came to, or that it
+    /// waited behind others in this process.
+    pub(super) fn not_served(self, request: RequestId, now: Instant) -> Event {
+        let waited = now.since(self.began);
+        let failure = match self.phase {
+            Phase::Waiting { failure, .. } => failure,
+            Phase::Queued | Phase::Trying { .. } => Failure {
+                kind: FailureKind::Contended,
+                reports: Vec::new(),
+                attempts: self.attempts,
+            },
+        };
+        Event::NotAcquired { request, failure, waited }
     }
 
     /// Whether a further attempt may begin after `now`.

@@ -132,7 +132,7 @@ impl Callers {
             }
             Message::Cancel(request) => {
                 self.acquirers.remove(&request);
-                machine.handle_cancel(request);
+                machine.handle_cancel(now, request);
             }
             Message::Extend { request, attempt, reply } => {
                 self.extenders.insert(request, reply);
@@ -148,7 +148,7 @@ impl Callers {
             }
             Message::Leave(attempt) => {
                 self.holds.remove(&attempt);
-                machine.handle_leave(attempt);
+                machine.handle_leave(now, attempt);
             }
             Message::Inspect { .. } | Message::ForceRelease { .. } if self.closing => {}
             Message::Inspect { request, key, reply } => {
@@ -285,7 +285,7 @@ impl Callers {
                 // The holder saw the old deadline pass: that stands. Before it, the guard was given
                 // up, and its release is on its way.
                 if now >= hold.deadline() {
-                    machine.handle_lapsed(attempt);
+                    machine.handle_lapsed(now, attempt);
                 }
                 return;
             }

@@ -123,16 +123,16 @@ fn acquires_do_not_disturb_each_other() {
         3,
         "acquire 1 r
          acquire 2 s
-         acquire 3 r
+         acquire 3 t
          n1-3 < SET r #1 NX PX 10000
          n1-3 < SET s #2 NX PX 10000
-         n1-3 < SET r #3 NX PX 10000
+         n1-3 < SET t #3 NX PX 10000
          n1-2 > ok
          = acquired 1 until 9898ms
          n1-2 > ok
          = acquired 2 until 9898ms
          n1-2 > nil
-         n1-3 < EVAL release 1 r #3
+         n1-3 < EVAL release 1 t #3
          = contended 3 at 1 after 0ms: held | held | not waited for
          drop 2
          n1-3 < EVAL release 1 s #2",

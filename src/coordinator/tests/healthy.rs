@@ -49,7 +49,7 @@ impl Stage {
     /// Everybody goes, every master is healthy: nothing may be left.
     pub(super) fn clear(&mut self) {
         for request in std::mem::take(&mut self.asked) {
-            self.machine.handle_cancel(RequestId(request));
+            self.machine.handle_cancel(self.now, RequestId(request));
         }
         for (_, hold) in std::mem::take(&mut self.holds) {
             self.machine.handle_release(self.now, None, hold, false);

@@ -19,6 +19,7 @@ mod inspect;
 mod joint;
 mod keeper;
 mod ledger;
+mod local_queue;
 mod loss;
 mod pauses;
 mod queue;

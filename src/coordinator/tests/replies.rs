@@ -27,8 +27,8 @@ fn replies_mean_the_same_wherever_they_are_cut() {
              = -
              no faults
              debts 0
-             acquire 2 r
-             n1 < SET r #3 NX PX 10000
+             acquire 2 s
+             n1 < SET s #3 NX PX 10000
              n1 > ok
              = acquired 2 until 10000.5ms",
         );

@@ -89,7 +89,7 @@ impl Stage {
                 };
                 self.acquire(number(1), acquire);
             }
-            "cancel" => self.machine.handle_cancel(RequestId(number(1))),
+            "cancel" => self.machine.handle_cancel(now, RequestId(number(1))),
             "extend" => {
                 let hold = self.hold(number(3));
                 self.machine.handle_extend(now, RequestId(number(1)), hold);
@@ -101,8 +101,8 @@ impl Stage {
                 self.machine.handle_release(now, request, hold, in_time);
             }
             "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
-            "leave" => self.machine.handle_leave(self.hold(number(1))),
-            "lapsed" => self.machine.handle_lapsed(self.hold(number(1))),
+            "leave" => self.machine.handle_leave(now, self.hold(number(1))),
+            "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),
             "wall" => self.machine.handle_wall_clock(now, number(1)),
             "inspect" => self.machine.handle_inspect(now, RequestId(number(1)), words[2]),
             "force" => {

@@ -252,10 +252,11 @@ impl Stage {
     pub(super) fn left(&self) -> String {
         let machine = &self.machine;
         format!(
-            "{} acquisitions, {} attempts, {} rounds, timers to {:?}, {} debts",
+            "{} acquisitions, {} attempts, {} rounds, {} places, timers to {:?}, {} debts",
             machine.acquisitions.len(),
             machine.attempts.len(),
             machine.rounds.len(),
+            machine.places.len(),
             machine.timers.next_at(),
             machine.debts(),
         )
@@ -263,4 +264,4 @@ impl Stage {
 }
 
 pub(super) const NOTHING_LEFT: &str =
-    "0 acquisitions, 0 attempts, 0 rounds, timers to None, 0 debts";
+    "0 acquisitions, 0 attempts, 0 rounds, 0 places, timers to None, 0 debts";

@@ -10,7 +10,8 @@ impl World {
     pub(super) fn settle(&mut self, rng: &mut Rng) {
         for place in 0..self.clients.len() {
             for request in 0..=self.clients[place].last_request {
-                self.clients[place].stage.machine.handle_cancel(RequestId(request));
+                let stage = &mut self.clients[place].stage;
+                stage.machine.handle_cancel(stage.now, RequestId(request));
             }
             let guards: Vec<u64> = self.clients[place].stage.holds.keys().copied().collect();
             guards.into_iter().for_each(|won| self.give_up(place, won, None));

@@ -102,7 +102,10 @@ impl World {
         let client = &mut self.clients[place];
         let request = client.last_request.saturating_sub(rng.below(3) as u64);
         self.log.push(format!("{}: cancel {request}", name(place)));
-        client.stage.machine.handle_cancel(super::super::super::RequestId(request));
+        client
+            .stage
+            .machine
+            .handle_cancel(client.stage.now, super::super::super::RequestId(request));
     }
 
     fn extend(&mut self, place: usize, rng: &mut Rng) {
@@ -149,7 +152,7 @@ impl World {
         let Some(won) = self.any_guard(place, rng) else { return };
         self.log.push(format!("{}: leave {won}", name(place)));
         let client = &mut self.clients[place];
-        client.stage.machine.handle_leave(client.stage.hold(won));
+        client.stage.machine.handle_leave(client.stage.now, client.stage.hold(won));
         client.stage.holds.remove(&won);
         if let Some(held) = client.held.remove(&won) {
             self.history.keep(&held.token);
