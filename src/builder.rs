@@ -1,17 +1,13 @@
 //! How a `Redlock` is set up.
 
+mod connect;
+
 use crate::address::TlsConfig;
 use crate::config::Config;
-use crate::coordinator::{Coordinator, Random, RestartGuard};
-use crate::driver::clock::Clock;
+use crate::coordinator::RestartGuard;
 use crate::driver::dial::{BoxStream, Transport};
-use crate::driver::random::OsRandom;
-use crate::driver::{Callers, Driver};
-use crate::error::{Closed, ConnectError, Invalid};
 use crate::lists::{Lists, Named};
-use crate::preflight::{self, Preflight};
 use crate::quorum::{Backoff, Drift, Window};
-use crate::redlock::{Ended, Redlock};
 use redis::IntoConnectionInfo;
 use std::fmt;
 use std::future::Future;
@@ -19,7 +15,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{mpsc, oneshot};
 
 /// Sets up a [`Redlock`].
 ///
@@ -47,9 +42,6 @@ pub struct RedlockBuilder {
     tls: Option<TlsConfig>,
     config: Config,
 }
-
-/// What comes of the first try to connect to every node.
-pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 impl RedlockBuilder {
     pub(crate) fn new() -> Self {
@@ -272,106 +264,20 @@ impl RedlockBuilder {
         self
     }
 
+    /// Waits by polling alone: releases tell nobody, nobody listens, and each attempt asks all masters.
+    /// For masters that deny channels to us; hands over more slowly between processes, and never
+    /// wrongly.
+    pub const fn without_wake_ups(mut self) -> Self {
+        self.config.wakes_up = false;
+        self
+    }
+
     /// What stands before each resource's name in Redis. The same for all clients that are to
     /// exclude each other; without `quorumlock:` in it, which marks keys of our own. Default:
     /// nothing, as with other Redlock clients.
     pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.config.key_prefix = prefix.into();
         self
-    }
-
-    /// Connects, on the tokio runtime that this is awaited on: returns once each master has
-    /// answered or failed, also when none is up; those are redialled in the background.
-    ///
-    /// # Errors
-    ///
-    /// - [`Invalid`](ConnectError::Invalid): a setting that cannot work, an address among them, or
-    ///   no tokio runtime to run on; nothing was sent.
-    /// - [`Unfit`](ConnectError::Unfit): a master answers and cannot be used as configured (wrong
-    ///   credentials, a replica, the same server twice).
-    /// - [`Disagreement`](ConnectError::Disagreement): another client of a master goes by another
-    ///   `max_ttl`, fencing window or list of masters.
-    /// - [`Closed`](ConnectError::Closed): the runtime ended meanwhile.
-    ///
-    /// # Panics
-    ///
-    /// On a tokio runtime that was built without `enable_time`: tokio panics, and gives no way to
-    /// ask first.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: dropped, it closes what it has opened.
-    pub async fn connect(self) -> Result<Redlock, ConnectError> {
-        self.connect_on(Clock::boot()).await
-    }
-
-    /// Asks every master whether it is fit for this lock, all at once, over connections of its own:
-    /// what [`connect`](Self::connect) would refuse, and what it would not notice. Masters that are
-    /// down or unfit are findings of the [`Preflight`] and no error.
-    ///
-    /// It tries what the crate does later, on keys of its own (`quorumlock:preflight` behind the
-    /// prefix begins them all), and deletes them again. Each answer may take three operation
-    /// timeouts.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let builder = quorumlock::Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
-    /// let preflight = builder.preflight().await?;
-    /// println!("{preflight}");
-    /// let redlock = builder.connect().await?;
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Invalid`]: a setting that cannot work, an address among them, or no tokio runtime to run
-    /// on; nothing was sent.
-    ///
-    /// # Panics
-    ///
-    /// As [`connect`](Self::connect) does, on a runtime without `enable_time`.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
-    pub async fn preflight(&self) -> Result<Preflight, Invalid> {
-        self.config.check()?;
-        preflight::run(&self.lists.resolve(self.tls.as_ref())?, &self.config).await
-    }
-
-    pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
-        let (redlock, driver, connected) = self.prepare(clock)?;
-        tokio::spawn(driver);
-        connected.await.map_err(|_| Closed::SHUT_DOWN)??;
-        Ok(redlock)
-    }
-
-    /// All but the running of it: the driver tells `connected` when every node has answered or
-    /// failed.
-    pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
-        self.config.check()?;
-        let (addresses, membership) = self.lists.resolve(self.tls.as_ref())?;
-        if OsRandom.bits().is_none() {
-            let problem = "the operating system gives no random bytes for tokens";
-            return Err(Invalid::new("randomness", problem));
-        }
-        if tokio::runtime::Handle::try_current().is_err() {
-            let problem = "connect() must be awaited on a tokio runtime with I/O and time enabled";
-            return Err(Invalid::new("runtime", problem));
-        }
-
-        let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
-        let settings = self.config.settings(membership, &addresses);
-        let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom));
-        let transports = addresses.iter().map(|one| one.transport.clone()).collect();
-        let (requests, inbox) = mpsc::unbounded_channel();
-        let (reply, connected) = oneshot::channel();
-        let callers = Callers::new(reply);
-        let ended = Ended::default();
-        let driver =
-            Driver::new(machine, clock, inbox, callers, transports, &self.config, ended.clone());
-        let redlock = Redlock::new(self.config, (addresses, membership), requests, clock, ended);
-        Ok((redlock, driver, connected))
     }
 }
 

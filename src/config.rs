@@ -54,6 +54,7 @@ pub(crate) struct Config {
     pub(crate) backoff: Backoff,
     pub(crate) restart_guard: RestartGuard,
     pub(crate) fencing_window: Window,
+    pub(crate) wakes_up: bool,
     pub(crate) key_prefix: String,
     pub(crate) lock_delay: Duration,
     pub(crate) label: Option<Arc<str>>,
@@ -72,6 +73,7 @@ impl Default for Config {
             backoff: default::BACKOFF,
             restart_guard: RestartGuard::On,
             fencing_window: default::WINDOW,
+            wakes_up: true,
             key_prefix: String::new(),
             lock_delay: Duration::ZERO,
             label: None,
@@ -284,6 +286,7 @@ impl Config {
             quarantine: self.quarantine(),
             agreement: Agreement::new(self.terms(membership, masters)),
             window: self.fencing_window,
+            wakes_up: self.wakes_up,
         }
     }
 }

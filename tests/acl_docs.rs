@@ -69,6 +69,7 @@ async fn the_rights_of_the_page_are_enough_and_each_costs_what_it_says() {
         let without = without.trim_end_matches(&format!(" +{right}")).to_owned();
         let left = match *right {
             "hello" | "select" | "info" | "client|kill" => Some(ALL),
+            "publish" | "subscribe" | "unsubscribe" => Some(ALL),
             "script|load" | "evalsha" => Some("acquire inspect release"),
             "set" => Some(""),
             "get" => Some("acquire"),

@@ -79,6 +79,7 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
     assert_eq!(built, format!("{:#?}", Redlock::builder()));
     // It can only be switched off.
     assert!(text("restart_guard")? == "on" && built.contains("restart_guard: On"));
+    assert!(text("wakes_up")? == "on" && built.contains("wakes_up: true"));
     Ok(())
 }
 

@@ -3,54 +3,22 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5, and
 //! "Retry on Failure".
 
-use super::attempt::{Attempt, Hold, Subject};
+use super::attempt::{Asking, Hold, Subject};
 use super::fencing::refusal;
 use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
-use super::session::{Purpose, Session};
+use super::session::Session;
 use super::timers::Timer;
-use super::{AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire};
-use crate::quorum::{Instant, Keeper, NodeSet, Tally, Verdict, Vote, validity};
+use super::{
+    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, RequestId, RoundId, wire,
+};
+use crate::quorum::{Instant, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, Reason};
 use redis::Value;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What PTTL says where there is no key.
 const NO_KEY: Value = Value::Int(-2);
-
-/// What an acquire asks for.
-#[derive(Clone, Debug)]
-pub(crate) struct Acquire {
-    pub(crate) keys: Keys,
-    /// Where the fence of each key stands, if there is to be a fencing token.
-    pub(crate) fences: Option<Arc<Keys>>,
-    pub(crate) ttl: Duration,
-    /// How much longer than the ttl the keys live, unless they are released.
-    pub(crate) lock_delay: Duration,
-    /// For how long new attempts may begin; zero for a single one, `None` for ever.
-    pub(crate) wait: Option<Duration>,
-    pub(crate) keep_alive: Option<KeepAlive>,
-    /// Who acquires, for whoever inspects.
-    pub(crate) label: Option<Arc<str>>,
-}
-
-/// Extend the hold in time, without being asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum KeepAlive {
-    /// Counted from the start of the attempt that wins.
-    AtMost(Duration),
-    Forever,
-}
-
-impl KeepAlive {
-    fn keeper(self, began: Instant) -> Keeper {
-        Keeper::new(match self {
-            Self::AtMost(max_hold) => Some(began.after(max_hold)),
-            Self::Forever => None,
-        })
-    }
-}
 
 impl Coordinator {
     pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
@@ -64,9 +32,9 @@ impl Coordinator {
                 Acquisition::new(subject, keep_alive, now, until, Phase::Queued),
             );
         }
-        match self.attempt(now, request, &subject, false) {
+        match self.attempt(now, request, &subject, &Asking::FIRST) {
             Some((round, attempt)) => {
-                self.places.take(&subject.keys);
+                self.places.take(&subject.keys, request);
                 let phase = Phase::Trying { round, attempt };
                 let acquisition = Acquisition::new(subject, keep_alive, now, until, phase);
                 self.acquisitions.insert(request, acquisition);
@@ -94,7 +62,12 @@ impl Coordinator {
             let until = acquisition.until;
             if self.places.advance(&acquisition.subject.keys, request) {
                 self.timers.cancel(until, Timer::Attempt(request));
-                self.try_again(now, request);
+                let keys = acquisition.subject.keys.clone();
+                if self.places.steps_back(&keys) {
+                    self.step_back(now, request);
+                } else {
+                    self.try_again(now, request);
+                }
             }
         }
     }
@@ -118,8 +91,13 @@ impl Coordinator {
     fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
         let subject = acquisition.subject.clone();
-        let is_retry = acquisition.attempts > 0;
-        match self.attempt(now, request, &subject, is_retry) {
+        // The last attempt of a wait asks all.
+        let probes = acquisition.probes && now < acquisition.until;
+        let asking = Asking {
+            remaining: acquisition.asks_remaining(now),
+            first: probes.then(|| self.first_node(now, &subject.keys)).flatten(),
+        };
+        match self.attempt(now, request, &subject, &asking) {
             Some((round, attempt)) => {
                 if let Some(acquisition) = self.acquisitions.get_mut(&request) {
                     acquisition.try_again(round, attempt);
@@ -145,6 +123,14 @@ impl Coordinator {
         Some(acquisition)
     }
 
+    /// Lets others go first.
+    fn step_back(&mut self, now: Instant, request: RequestId) {
+        let random = self.random.jitter();
+        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        let at = acquisition.step_back(now, self.settings.backoff.base, random);
+        self.timers.set(at, Timer::Attempt(request));
+    }
+
     /// The wait was over before the attempt at its end could begin: what the one before it came to
     /// is the answer.
     fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
@@ -167,64 +153,6 @@ impl Coordinator {
         }
     }
 
-    /// One SET to every node that takes it, under a token of its own.
-    fn attempt(
-        &mut self,
-        now: Instant,
-        request: RequestId,
-        subject: &Subject,
-        ask_remaining: bool,
-    ) -> Option<(RoundId, AttemptId)> {
-        let ballot = self.propose(now, subject);
-        let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
-        let attempt_id = AttemptId(self.next_id());
-        let round_id = RoundId(self.next_id());
-        let set = attempt.claim.acquire(&self.hashes);
-        let purpose = round::Purpose::Acquire {
-            request,
-            attempt: attempt_id,
-            tally: Tally::new(self.settings.membership),
-        };
-        let timeout = self.settings.round_timeout(subject.ttl);
-        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
-
-        let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
-        for (node, session) in self.sessions.iter().enumerate() {
-            match (session.admits(set.len()), session.warming_up(now)) {
-                (Ok(()), None) => takers.insert(node),
-                (Ok(()), Some(left)) => {
-                    warming.insert(node);
-                    let reason = Reason::WarmingUp { remaining: left };
-                    round.vote(node, Answer::Refused(reason), now);
-                }
-                (Err(reason), _) => round.vote(node, Answer::Refused(reason), now),
-            }
-        }
-        // Nothing is sent that could not win.
-        if self.settings.membership.is_quorum(takers) {
-            // A script's refusal tells it by itself.
-            let pttl = attempt.claim.is_plain() && ask_remaining;
-            let pttl = pttl.then(|| wire::pttl(subject.keys.first()));
-            for node in takers.iter() {
-                let session = &mut self.sessions[node];
-                // Ahead of the vote: the refusal that decides is to know how long it will last.
-                if let Some(pttl) = &pttl {
-                    session.push(Purpose::Remaining(request, attempt_id), pttl);
-                }
-                session.push(Purpose::Vote(round_id), &set);
-            }
-            // It counts for nothing there, but will be there when the master votes again.
-            for node in warming.iter() {
-                self.sessions[node].push(Purpose::Uncounted, &set);
-            }
-            attempt.touched = takers.union(warming);
-        }
-        self.timers.set(round.timeout_at, Timer::Round(round_id));
-        self.rounds.insert(round_id, round);
-        self.attempts.insert(attempt_id, attempt);
-        Some((round_id, attempt_id))
-    }
-
     pub(super) fn vote_acquire(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
         let Some(round) = self.rounds.get_mut(&id) else { return };
         round.vote(node, answer, now);
@@ -237,6 +165,15 @@ impl Coordinator {
         let round::Purpose::Acquire { request, attempt, tally } = &round.purpose else { return };
         let (request, attempt_id, verdict, started) =
             (*request, *attempt, tally.verdict(), round.started);
+        if round.waits_for_the_first() {
+            return;
+        }
+        if round.held_back.is_some() {
+            return match self.ask_the_others(now, id) {
+                true => self.judge_acquire(now, id),
+                false => self.lose(now, id, request, attempt_id, false),
+            };
+        }
         let complete = round.is_complete();
         // Clocks that are too far apart are told only once all have told theirs.
         if verdict == Verdict::Lost && !complete && round.speaks_of_clocks() {
@@ -266,7 +203,11 @@ impl Coordinator {
         started: Instant,
         deadline: Instant,
     ) {
-        let keep_alive = self.acquisitions.remove(&request).and_then(|one| one.keep_alive);
+        let acquisition = self.acquisitions.remove(&request);
+        if let Some(acquisition) = &acquisition {
+            self.places.won(&acquisition.subject.keys);
+        }
+        let keep_alive = acquisition.and_then(|one| one.keep_alive);
         let mut ballot = 0;
         if let Some(attempt) = self.attempts.get_mut(&attempt_id) {
             ballot = attempt.ballot();
@@ -289,6 +230,7 @@ impl Coordinator {
         won: bool,
     ) {
         let Some(round) = self.close_round(id) else { return };
+        let was_probe = round.was_probe;
         self.roll_back(attempt_id);
         let apart = self.learn_clocks(now, request, &round);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
@@ -314,13 +256,20 @@ impl Coordinator {
         // What was wrong was our own, and is mended: whoever asks for one attempt does not mean
         // that one.
         if acquisition.is_mended(self.settings.membership, &kind, &reports) {
+            acquisition.probes = false;
             return self.try_again(now, request);
         }
         let failure = Failure { kind, reports, attempts: acquisition.attempts };
         if acquisition.may_retry(now) {
             // Where too few are open, only time or another session changes anything.
             let random = quorum_can_vote.then(|| self.random.jitter());
-            let at = acquisition.wait(now, &self.settings, attempt_id, failure, random);
+            let contended = failure.kind == FailureKind::Contended;
+            // Never twice in a row: the node that is asked first may be the one that is wrong.
+            acquisition.probes = contended && !was_probe && self.settings.wakes_up;
+            let keys = acquisition.subject.keys.clone();
+            let listening = contended && self.settings.wakes_up && self.listen(now, &keys);
+            let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+            let at = acquisition.wait(now, &self.settings, attempt_id, failure, random, listening);
             self.timers.set(at, Timer::Attempt(request));
         } else {
             let waited = now.since(acquisition.began);
@@ -332,7 +281,7 @@ impl Coordinator {
     /// Every node to which the SET has left, whatever it said, with a debt of its own.
     fn roll_back(&mut self, attempt: AttemptId) {
         if let Some(attempt) = self.attempts.remove(&attempt) {
-            self.owe(&attempt, None);
+            self.owe(&attempt, None, false);
         }
     }
 

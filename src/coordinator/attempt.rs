@@ -1,9 +1,13 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
-use super::wire::{Ballot, Claim};
-use super::{Keys, Loss};
-use crate::quorum::{Instant, Keeper, NodeSet};
-use bytes::Bytes;
+use super::probe::HeldBack;
+use super::round::{self, Round};
+use super::session::Purpose;
+use super::timers::Timer;
+use super::wire::{self, Ballot, Claim};
+use super::{AttemptId, Coordinator, Keys, Loss, RequestId, RoundId};
+use crate::quorum::{Instant, Keeper, NodeSet, Tally};
+use crate::report::{Answer, Reason};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,8 +29,6 @@ pub(super) struct Attempt {
     pub(super) ttl: Duration,
     /// No SET of it was sent before.
     pub(super) began: Instant,
-    /// The encoded compare-and-delete.
-    pub(super) release: Bytes,
     /// The nodes where the keys may stand: all to which a SET has left.
     pub(super) touched: NodeSet,
     /// What a win has made of it.
@@ -44,6 +46,82 @@ pub(super) struct Hold {
     pub(super) lost: Option<Loss>,
 }
 
+/// How the nodes are asked.
+pub(super) struct Asking {
+    /// How long what refuses us has yet to live, too.
+    pub(super) remaining: bool,
+    /// This one first, and the others if it grants.
+    pub(super) first: Option<usize>,
+}
+
+impl Asking {
+    pub(super) const FIRST: Self = Self { remaining: false, first: None };
+}
+
+impl Coordinator {
+    /// One SET to every node that takes it, under a token of its own.
+    pub(super) fn attempt(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        subject: &Subject,
+        asking: &Asking,
+    ) -> Option<(RoundId, AttemptId)> {
+        let ballot = self.propose(now, subject);
+        let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
+        let attempt_id = AttemptId(self.next_id());
+        let round_id = RoundId(self.next_id());
+        let set = attempt.claim.acquire(&self.hashes);
+        let tally = Tally::new(self.settings.membership);
+        let purpose = round::Purpose::Acquire { request, attempt: attempt_id, tally };
+        let timeout = self.settings.round_timeout(subject.ttl);
+        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+
+        let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
+        for (node, session) in self.sessions.iter().enumerate() {
+            match (session.admits(set.len()), session.warming_up(now)) {
+                (Ok(()), None) => takers.insert(node),
+                (Ok(()), Some(left)) => {
+                    warming.insert(node);
+                    let reason = Reason::WarmingUp { remaining: left };
+                    round.vote(node, Answer::Refused(reason), now);
+                }
+                (Err(reason), _) => round.vote(node, Answer::Refused(reason), now),
+            }
+        }
+        // Nothing is sent that could not win.
+        if self.settings.membership.is_quorum(takers) {
+            let mut asked = takers;
+            if let Some(first) = asking.first.filter(|first| takers.contains(*first)) {
+                asked = [first].into_iter().collect();
+                let others = takers.union(warming).difference(asked);
+                round.hold_back(HeldBack { first, others, set: set.clone() });
+                warming = NodeSet::EMPTY;
+            }
+            // A script's refusal tells it by itself.
+            let pttl = attempt.claim.is_plain() && asking.remaining;
+            let pttl = pttl.then(|| wire::pttl(subject.keys.first()));
+            for node in asked.iter() {
+                let session = &mut self.sessions[node];
+                // Ahead of the vote: the refusal that decides is to know how long it will last.
+                if let Some(pttl) = &pttl {
+                    session.push(Purpose::Remaining(request, attempt_id), pttl);
+                }
+                session.push(Purpose::Vote(round_id), &set);
+            }
+            // It counts for nothing there, but will be there when the master votes again.
+            for node in warming.iter() {
+                self.sessions[node].push(Purpose::Uncounted, &set);
+            }
+            attempt.touched = asked.union(warming);
+        }
+        self.timers.set(round.timeout_at, Timer::Round(round_id));
+        self.rounds.insert(round_id, round);
+        self.attempts.insert(attempt_id, attempt);
+        Some((round_id, attempt_id))
+    }
+}
+
 impl Attempt {
     /// `random` is 128 bits that were never used before and never will be.
     pub(super) fn new(
@@ -58,8 +136,7 @@ impl Attempt {
         };
         let life = subject.ttl.saturating_add(subject.lock_delay);
         let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
-        let (ttl, release) = (subject.ttl, claim.release());
-        Self { claim, ttl, began, release, touched: NodeSet::EMPTY, hold: None }
+        Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, hold: None }
     }
 
     /// The hold, as long as it may still be relied on.

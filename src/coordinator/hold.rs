@@ -213,9 +213,9 @@ impl Coordinator {
                 let told = request.map(|request| Event::Released { request, release });
                 self.events.extend(told);
             }
-            (None, _) => self.owe(&attempt, None),
+            (None, _) => self.give_back(&attempt, None),
             (Some(request), Some(loss)) => {
-                self.owe(&attempt, None);
+                self.give_back(&attempt, None);
                 self.events.push_back(Event::Released { request, release: Release::Lost(loss) });
             }
             (Some(request), None) => self.confirm_release(now, request, &attempt),
@@ -237,7 +237,7 @@ impl Coordinator {
         let id = RoundId(self.next_id());
         self.timers.set(round.timeout_at, Timer::Round(id));
         self.rounds.insert(id, round);
-        self.owe(attempt, Some(id));
+        self.give_back(attempt, Some(id));
         self.judge_release(id);
     }
 
@@ -285,11 +285,20 @@ impl Coordinator {
         }
     }
 
-    /// Every node where the key may stand owes its deletion.
-    pub(super) fn owe(&mut self, attempt: &Attempt, round: Option<RoundId>) {
+    /// A lock is given back: to the next in this process, or to whoever is told.
+    fn give_back(&mut self, attempt: &Attempt, round: Option<RoundId>) {
+        let tell = self.places.pass_on(&attempt.claim.keys) && self.settings.wakes_up;
+        self.owe(attempt, round, tell);
+    }
+
+    /// Every node where the key may stand owes its deletion. `tell` those who wait for it.
+    pub(super) fn owe(&mut self, attempt: &Attempt, round: Option<RoundId>, tell: bool) {
+        let channels = tell.then(|| self.channels.clone());
+        let command = attempt.claim.release(channels.as_deref());
+        let tells = tell.then(|| attempt.claim.keys.first().clone());
         for node in attempt.touched.iter() {
             let life = attempt.claim.life;
-            let debt = Debt::new(attempt.release.clone(), life, round, attempt.began);
+            let debt = Debt::new(command.clone(), life, round, tells.clone(), attempt.began);
             self.sessions[node].settle(debt);
         }
     }

@@ -44,7 +44,7 @@ impl Coordinator {
         let claim = Claim { keys: key.into(), token: value, life: Duration::ZERO, ballot: None };
         let tally = Tally::new(self.settings.membership);
         let purpose = round::Purpose::ForceRelease { request, tally };
-        let round = self.ask_all(now, purpose, &claim.release());
+        let round = self.ask_all(now, purpose, &claim.release(None));
         self.judge_force_release(round);
     }
 

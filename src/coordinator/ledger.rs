@@ -8,6 +8,7 @@ use super::RoundId;
 use crate::quorum::Instant;
 use bytes::Bytes;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One compare-and-delete that a master has to answer.
@@ -19,6 +20,8 @@ pub(super) struct Debt {
     pub(super) ttl: Duration,
     /// The release that waits for the answer, if one does.
     pub(super) round: Option<RoundId>,
+    /// The key whose waiters it tells that it is free, if it does.
+    pub(super) tells: Option<Arc<str>>,
     /// No SET of the attempt was sent before.
     began: Instant,
     /// From then on no SET of the attempt can arrive: everything before it has been answered, or
@@ -34,9 +37,10 @@ impl Debt {
         command: Bytes,
         ttl: Duration,
         round: Option<RoundId>,
+        tells: Option<Arc<str>>,
         began: Instant,
     ) -> Self {
-        Self { command, ttl, round, began, certain_from: None, repeat_until: None }
+        Self { command, ttl, round, tells, began, certain_from: None, repeat_until: None }
     }
 
     /// While a predecessor lives on that may not be killed, its SET may come in behind us. What

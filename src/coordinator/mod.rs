@@ -23,10 +23,13 @@ mod keys;
 mod ledger;
 mod nodes;
 mod places;
+mod probe;
 mod queue;
+mod request;
 mod round;
 mod session;
 mod timers;
+mod wakeups;
 pub(crate) mod wire;
 
 #[cfg(test)]
@@ -44,14 +47,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use timers::{Timer, Timers};
+use wakeups::Wakeups;
 
-pub(crate) use acquire::{Acquire, KeepAlive};
 pub use agreement::Difference;
 pub(crate) use agreement::{Agreement, Terms};
 pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
 pub(crate) use fault::{Fault, FaultKind};
 pub(crate) use inspect::{Seen, Standing};
 pub(crate) use keys::Keys;
+pub(crate) use request::{Acquire, KeepAlive};
 pub(crate) use session::{Epoch, LONGEST_SILENCE};
 
 /// What a caller asked for; chosen by the caller's side, never reused.
@@ -61,6 +65,11 @@ pub(crate) struct RequestId(pub(crate) u64);
 /// One attempt to hold a lock, and the hold that came of it; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct AttemptId(u64);
+
+impl AttemptId {
+    /// That of no attempt.
+    const NONE: Self = Self(0);
+}
 
 /// One command sent to every node; never reused, so that a late answer is recognised.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -80,6 +89,8 @@ pub(crate) struct Settings {
     pub(crate) agreement: Agreement,
     /// How far a ballot may be from a node's clock.
     pub(crate) window: Window,
+    /// Whoever waits is told when a lock becomes free, and asks one node first.
+    pub(crate) wakes_up: bool,
 }
 
 /// What keeps a master that has lost its memory from voting.
@@ -124,6 +135,9 @@ pub(crate) struct Coordinator {
     rounds: BTreeMap<RoundId, Round>,
     timers: Timers,
     places: Places,
+    wakeups: Wakeups,
+    /// What the channels of keys begin with: those of the first node's database.
+    channels: Arc<str>,
     actions: VecDeque<Action>,
     events: VecDeque<Event>,
     random: Box<dyn Random>,
@@ -153,6 +167,8 @@ impl Coordinator {
             rounds: BTreeMap::new(),
             timers: Timers::default(),
             places: Places::default(),
+            wakeups: Wakeups::default(),
+            channels: wire::channels(0),
             actions: VecDeque::new(),
             events: VecDeque::new(),
             random,
@@ -161,6 +177,9 @@ impl Coordinator {
             last_id: 0,
             settled: false,
         };
+        if let Some(first) = machine.sessions.first() {
+            machine.channels = first.channels.clone();
+        }
         machine.wake_sessions(now);
         machine
     }

@@ -37,7 +37,17 @@ impl Coordinator {
             Settled::Remaining(request, attempt, reply) => {
                 self.learn_remaining(node, request, attempt, &reply);
             }
-            Settled::Release(round, said) => self.vote_release(now, round, node, said),
+            Settled::Release { round, said, told } => {
+                if let Some((key, told)) = told {
+                    let ours = u64::from(self.listens(node, &key));
+                    self.places.heard(&key, told > ours);
+                }
+                if let Some(round) = round {
+                    self.vote_release(now, round, node, said);
+                }
+            }
+            Settled::Subscribed(key) => self.subscribed(now, node, &key),
+            Settled::Freed(key) => self.wake_contender(now, &key),
         }
     }
 
@@ -48,7 +58,9 @@ impl Coordinator {
         }
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
-        if !session.is_open() && session.hand_over(now) {
+        if session.is_open() {
+            self.unsubscribe_unwanted(node);
+        } else if session.hand_over(now) {
             self.open(now, node);
         }
     }

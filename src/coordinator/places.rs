@@ -8,10 +8,23 @@ use super::{Keys, RequestId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+/// As many times in a row a lock passes on within this process while somebody waits elsewhere: then
+/// one steps back, so that other processes get their turn. The idea of cohort locks (Dice, Marathe,
+/// Shavit, 2012).
+const MOST_IN_A_ROW: u32 = 8;
+
 #[derive(Default)]
 struct Place {
     occupied: bool,
+    /// Who contends for it, while it is not won.
+    contender: Option<RequestId>,
     waiting: VecDeque<RequestId>,
+    /// How often it has passed on within this process.
+    in_a_row: u32,
+    /// Somebody in another process listened when it was last told to be free.
+    wanted_elsewhere: bool,
+    /// The next one here is to let others go first.
+    step_back: bool,
 }
 
 /// Keys that somebody in this process has, contends for or waits for.
@@ -28,11 +41,68 @@ impl Places {
         keys.iter().any(|key| self.places.contains_key(key))
     }
 
+    pub(super) fn is_wanted(&self, key: &str) -> bool {
+        self.places.contains_key(key)
+    }
+
+    /// Who contends for it in this process.
+    pub(super) fn contender(&self, key: &str) -> Option<RequestId> {
+        self.places.get(key)?.contender
+    }
+
     /// Takes all places; nobody wanted any of them.
-    pub(super) fn take(&mut self, keys: &Keys) {
+    pub(super) fn take(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
-            self.places.entry(key.clone()).or_default().occupied = true;
+            let place = self.places.entry(key.clone()).or_default();
+            (place.occupied, place.contender) = (true, Some(request));
         }
+    }
+
+    /// The contender has won.
+    pub(super) fn won(&mut self, keys: &Keys) {
+        keys.iter().for_each(|key| {
+            if let Some(place) = self.places.get_mut(key) {
+                place.contender = None;
+            }
+        });
+    }
+
+    /// The holder gives it back: whether those who wait in other processes are to be told. They are
+    /// not while it passes on here, which leaves them nothing to get, except now and then to find
+    /// out whether there are any.
+    pub(super) fn pass_on(&mut self, keys: &Keys) -> bool {
+        let mut tell = false;
+        for key in keys.iter() {
+            let waiting = self.places.get_mut(key).filter(|place| !place.waiting.is_empty());
+            let Some(place) = waiting else {
+                tell = true;
+                continue;
+            };
+            place.in_a_row += 1;
+            if place.in_a_row >= MOST_IN_A_ROW {
+                tell = true;
+                place.in_a_row = 0;
+                place.step_back = place.wanted_elsewhere;
+            }
+        }
+        tell
+    }
+
+    /// Whether somebody in another process listened when `key` became free.
+    pub(super) fn heard(&mut self, key: &str, elsewhere: bool) {
+        if let Some(place) = self.places.get_mut(key) {
+            place.wanted_elsewhere |= elsewhere;
+        }
+    }
+
+    /// Whether the one that goes next is to let others go first.
+    pub(super) fn steps_back(&mut self, keys: &Keys) -> bool {
+        let places = keys.iter().filter_map(|key| {
+            let place = self.places.get_mut(key)?;
+            place.wanted_elsewhere &= !place.step_back;
+            Some(std::mem::take(&mut place.step_back))
+        });
+        places.fold(false, |any, one| any | one)
     }
 
     /// Waits for all places.
@@ -46,7 +116,7 @@ impl Places {
     pub(super) fn free(&mut self, keys: &Keys) {
         for key in keys.iter() {
             if let Some(place) = self.places.get_mut(key) {
-                place.occupied = false;
+                (place.occupied, place.contender) = (false, None);
                 self.stir(key);
             }
         }
@@ -97,7 +167,7 @@ impl Places {
         for key in keys.iter() {
             if let Some(place) = self.places.get_mut(key) {
                 place.waiting.pop_front();
-                place.occupied = true;
+                (place.occupied, place.contender) = (true, Some(request));
             }
         }
         true

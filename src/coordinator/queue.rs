@@ -1,9 +1,9 @@
 //! Who waits for a lock, and when it tries again.
 
-use super::acquire::KeepAlive;
 use super::attempt::Subject;
+use super::request::KeepAlive;
 use super::{AttemptId, Event, Failure, FailureKind, RequestId, RoundId, Settings};
-use crate::quorum::{Clocks, Instant, backoff};
+use crate::quorum::{Backoff, Clocks, Instant, backoff};
 use std::time::Duration;
 
 /// One acquire, over all its attempts.
@@ -23,6 +23,12 @@ pub(super) struct Acquisition {
     pub(super) clocks: Clocks,
     /// A further attempt was made because what was wrong was our own, and is mended.
     pub(super) mended: bool,
+    /// It was told to be free while an attempt was under way.
+    pub(super) woken: bool,
+    /// Messages tell when it becomes free: there is no need to ask often.
+    listening: bool,
+    /// The next attempt asks one node first.
+    pub(super) probes: bool,
 }
 
 pub(super) enum Phase {
@@ -59,6 +65,9 @@ impl Acquisition {
             remaining,
             clocks: Clocks::default(),
             mended: false,
+            woken: false,
+            listening: false,
+            probes: false,
         }
     }
 
@@ -82,6 +91,24 @@ impl Acquisition {
         now < self.until
     }
 
+    /// Whether the next attempt asks how long what refuses us has yet to live. Once that is known and
+    /// messages tell the rest, only the last one does, for the error.
+    pub(super) fn asks_remaining(&self, now: Instant) -> bool {
+        self.attempts == 1 || (self.attempts > 1 && (!self.listening || now >= self.until))
+    }
+
+    /// Others are to go first: waits for a moment.
+    pub(super) fn step_back(&mut self, now: Instant, base: Duration, random: u64) -> Instant {
+        let pause = base / 2 + Backoff { base, cap: base }.delay(0, None, random) / 2;
+        let again_at = now.after(pause).min(self.until);
+        let failure =
+            Failure { kind: FailureKind::Contended, reports: Vec::new(), attempts: self.attempts };
+        self.probes = true;
+        let failed = AttemptId::NONE;
+        self.phase = Phase::Waiting { failed, since: now, random: None, again_at, failure };
+        again_at
+    }
+
     /// A new attempt begins.
     pub(super) fn try_again(&mut self, round: RoundId, attempt: AttemptId) {
         self.attempts = self.attempts.saturating_add(1);
@@ -102,9 +129,13 @@ impl Acquisition {
         failed: AttemptId,
         failure: Failure,
         random: Option<u64>,
+        listening: bool,
     ) -> Instant {
         (self.clocks, self.mended) = (Clocks::default(), false);
+        self.listening = listening;
         let pause = random.map(|random| now.after(self.delay(settings, random)));
+        // It has become free meanwhile.
+        let pause = if std::mem::take(&mut self.woken) { pause.map(|_| now) } else { pause };
         let again_at = pause.map_or(self.until, |at| at.min(self.until));
         self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };
         again_at
@@ -115,7 +146,8 @@ impl Acquisition {
     fn delay(&mut self, settings: &Settings, random: u64) -> Duration {
         let ceiling = backoff::earliest_quorum(settings.membership, &mut self.remaining);
         let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
-        settings.backoff.delay(self.attempts.saturating_sub(1), ceiling, random)
+        let attempt = if self.listening { u32::MAX } else { self.attempts.saturating_sub(1) };
+        settings.backoff.delay(attempt, ceiling, random)
     }
 
     /// Another node has told how long it will be. Says when to try again, if that has become

@@ -3,8 +3,9 @@
 //! A round belongs to the coordinator, not to the caller's future. One that was won ends when every
 //! node has answered or the operation timeout has passed, however early its verdict came.
 
+use super::probe::HeldBack;
 use super::{AttemptId, RequestId, Seen};
-use crate::quorum::{Extension, Instant, Tally};
+use crate::quorum::{Extension, Instant, NodeSet, Tally};
 use crate::report::{Answer, NodeReport, Reason};
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,6 +69,10 @@ pub(super) struct Round {
     pub(super) purpose: Purpose,
     pub(super) started: Instant,
     pub(super) timeout_at: Instant,
+    /// Those who are asked once the first has granted.
+    pub(super) held_back: Option<HeldBack>,
+    /// One was asked first.
+    pub(super) was_probe: bool,
     answers: Vec<(Answer, Duration)>,
     /// How long a key has yet to live that may be about to refuse us; empty until a node tells.
     lives: Vec<Option<Duration>>,
@@ -76,7 +81,16 @@ pub(super) struct Round {
 impl Round {
     pub(super) fn new(purpose: Purpose, started: Instant, timeout: Duration, nodes: usize) -> Self {
         let answers = vec![(Answer::Outstanding, Duration::ZERO); nodes];
-        Self { purpose, started, timeout_at: started.after(timeout), answers, lives: Vec::new() }
+        let timeout_at = started.after(timeout);
+        Self {
+            purpose,
+            started,
+            timeout_at,
+            held_back: None,
+            was_probe: false,
+            answers,
+            lives: Vec::new(),
+        }
     }
 
     /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
@@ -119,17 +133,35 @@ impl Round {
         self.answers.iter().any(|(answer, _)| clock(answer))
     }
 
+    /// Asks one node first.
+    pub(super) fn hold_back(&mut self, others: HeldBack) {
+        self.held_back = Some(others);
+        self.was_probe = true;
+    }
+
+    pub(super) fn has_granted(&self, node: usize) -> bool {
+        self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
+    }
+
+    /// The one that is asked first has not answered.
+    pub(super) fn waits_for_the_first(&self) -> bool {
+        let answer = |node: usize| self.answers.get(node).map(|(answer, _)| answer);
+        self.held_back.as_ref().is_some_and(|one| answer(one.first) == Some(&Answer::Outstanding))
+    }
+
     /// Every node has answered or was given up.
     pub(super) fn is_complete(&self) -> bool {
         self.answers.iter().all(|(answer, _)| !matches!(answer, Answer::Outstanding))
     }
 
-    /// The nodes that have not answered.
+    /// The nodes that were asked and have not answered.
     pub(super) fn outstanding(&self) -> Vec<usize> {
         let open = |(node, (answer, _)): (usize, &(Answer, Duration))| {
             (*answer == Answer::Outstanding).then_some(node)
         };
-        self.answers.iter().enumerate().filter_map(open).collect()
+        let unasked = self.held_back.as_ref().map_or(NodeSet::EMPTY, |one| one.others);
+        let open = self.answers.iter().enumerate().filter_map(open);
+        open.filter(|node| !unasked.contains(*node)).collect()
     }
 
     /// What every node said, by name.

@@ -16,12 +16,17 @@ use std::time::Duration;
 const RELEASE: &str = include_str!("scripts/release.lua").trim_ascii_end();
 const _: () = assert!(RELEASE.len() < 2 * 64 - 8);
 
+/// The same, and tells those who wait in other processes. Those who wait may be told in vain, and a
+/// master that denies PUBLISH tells nobody.
+const RELEASE_AND_TELL: &str = include_str!("scripts/release_and_tell.lua").trim_ascii_end();
+
 /// The same for several keys, or with a fence; its comment is here, too, since each release carries
 /// it and the server hashes it.
 ///
 /// KEYS: what is locked, and behind it, if there is a ballot, the fence of each. ARGV: token;
-/// ballot, us that it may be ahead of this clock, ms that a fence lives. 1 if all keys were ours
-/// and are deleted. Raises the fences, so that an acquire of this ballot that is still on its way
+/// what the channels of the keys begin with ('' to tell nobody); ballot, us that it may be ahead of
+/// this clock, ms that a fence lives. 0 unless all keys were ours and are deleted; otherwise 1 and
+/// how many were told. Raises the fences, so that an acquire of this ballot that is still on its way
 /// is stale when it comes.
 const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end();
 
@@ -80,6 +85,19 @@ pub(crate) fn config_get(pattern: &str) -> Bytes {
 /// What this client goes by: see [`super::agreement`].
 pub(crate) fn agree(key: &str, numbers: &[u64], lists: &[String]) -> Bytes {
     pack(redis::cmd("EVAL").arg(AGREE).arg(1).arg(key).arg(numbers).arg(lists))
+}
+
+/// What the channels of all keys begin with: channels know no databases.
+pub(crate) fn channels(database: i64) -> Arc<str> {
+    format!("quorumlock:free:{database}:").into()
+}
+
+pub(crate) fn subscribe(channels: &str, key: &str) -> Bytes {
+    pack(redis::cmd("SUBSCRIBE").arg(format!("{channels}{key}")))
+}
+
+pub(crate) fn unsubscribe(channels: &str, key: &str) -> Bytes {
+    pack(redis::cmd("UNSUBSCRIBE").arg(format!("{channels}{key}")))
 }
 
 pub(crate) fn inspect(key: &str) -> Bytes {

@@ -134,9 +134,9 @@ impl Question {
             Self::Set => subject.plain(token, LIFE).acquire(&Hashes::new()),
             Self::Pttl => wire::pttl(key),
             Self::Extend => subject.plain(token, LONGER_LIFE).extend(&Hashes::new()),
-            Self::Release => subject.plain(token, LIFE).release(),
+            Self::Release => subject.plain(token, LIFE).release(None),
             Self::AcquireAll => subject.fenced(token).acquire(&Hashes::new()),
-            Self::ReleaseAll => subject.fenced(token).release(),
+            Self::ReleaseAll => subject.fenced(token).release(None),
             Self::Agree => {
                 let key = subject.part("agreement").to_string();
                 Agreement::new(Terms { key, life: LIFE, ..terms.clone() }).command

@@ -96,7 +96,7 @@ impl Session {
     pub(in crate::coordinator) fn withdraw(&mut self, now: Instant, settings: &Settings) {
         if let Some(ends) = self.noted_until.take() {
             let command = settings.agreement.withdrawal(ends);
-            self.settle(Debt::new(command, settings.agreement.life(), None, now));
+            self.settle(Debt::new(command, settings.agreement.life(), None, None, now));
         }
     }
 

@@ -21,7 +21,7 @@ use crate::address::Login;
 use crate::quorum::Instant;
 use crate::report::Reason;
 use bytes::Bytes;
-use pipe::Pipe;
+use pipe::{Arrived, Pipe};
 use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,17 @@ pub(super) enum Settled {
     Vote(RoundId, Value),
     Remaining(RequestId, AttemptId, Value),
     /// A release was answered by an integer (was a key deleted?) or by an error.
-    Release(RoundId, Result<bool, Arc<str>>),
+    Release {
+        /// If somebody waits for the answer.
+        round: Option<RoundId>,
+        said: Result<bool, Arc<str>>,
+        /// How many listened when the key became free.
+        told: Option<(Arc<str>, u64)>,
+    },
+    /// Messages of this key come from now on.
+    Subscribed(Arc<str>),
+    /// This key has become free.
+    Freed(Arc<str>),
 }
 
 /// A vote whose answer will never come.
@@ -99,6 +109,8 @@ enum State {
 pub(super) struct Session {
     pub(super) name: Arc<str>,
     login: Login,
+    /// What the channels of keys begin with.
+    pub(super) channels: Arc<str>,
     epoch: Epoch,
     state: State,
     fault: Option<Fault>,
@@ -127,6 +139,7 @@ impl Session {
     pub(super) fn new(name: Arc<str>, login: Login, now: Instant) -> Self {
         Self {
             name,
+            channels: wire::channels(login.database),
             login,
             epoch: Epoch::default(),
             state: State::Down { redial_at: now },
@@ -252,7 +265,9 @@ impl Session {
             return None;
         }
         let (purpose, reply) = match self.pipe.next_answer(now) {
-            Ok(answer) => answer?,
+            Ok(Some(Arrived::Answer(purpose, reply))) => (purpose, reply),
+            Ok(Some(Arrived::Message(data))) => return Some(self.message(&data)),
+            Ok(None) => return None,
             Err(cause) => return Some(Settled::Broken(Fault::down(cause))),
         };
         if self.is_open() {
@@ -265,7 +280,12 @@ impl Session {
             Purpose::Remaining(request, attempt) => Settled::Remaining(request, attempt, reply),
             Purpose::Settle(debt) => self.debt_answered(now, settings, debt, &reply),
             // A denied right to load costs what needs the script, which says so itself: NOSCRIPT.
-            Purpose::Uncounted | Purpose::Load => Settled::Nothing,
+            Purpose::Uncounted | Purpose::Load | Purpose::Unsubscribe => Settled::Nothing,
+            // A denied right leaves it unconfirmed: whoever waits goes on polling.
+            Purpose::Subscribe(key) => match reply {
+                Value::Push { .. } => Settled::Subscribed(key),
+                _ => Settled::Nothing,
+            },
             Purpose::Hello => self.hello_answered(&reply),
             Purpose::Select => match wire::error(&reply) {
                 Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
@@ -292,6 +312,7 @@ impl Session {
         reply: &Value,
     ) -> Settled {
         let (round, pause) = (debt.round, settings.operation_timeout);
+        let tells = debt.tells.clone();
         let said = match reply {
             Value::Int(deleted) => {
                 self.ledger.answered(debt, now, pause);
@@ -302,7 +323,18 @@ impl Session {
                 Err(wire::unexpected(other))
             }
         };
-        round.map_or(Settled::Nothing, |round| Settled::Release(round, said))
+        let told = match (tells, reply) {
+            (Some(key), Value::Int(told @ 2..)) => Some((key, told.unsigned_abs() - 1)),
+            _ => None,
+        };
+        Settled::Release { round, said, told }
+    }
+
+    /// A message on a channel: the key that it speaks of.
+    fn message(&self, data: &[Value]) -> Settled {
+        let channel = data.first().and_then(wire::text);
+        let key = channel.and_then(|channel| channel.strip_prefix(&*self.channels));
+        key.map_or(Settled::Nothing, |key| Settled::Freed(key.into()))
     }
 
     // Asking.

@@ -5,7 +5,7 @@ use crate::coordinator::wire::Replies;
 use crate::coordinator::{AttemptId, RequestId, RoundId};
 use crate::quorum::Instant;
 use bytes::{Buf, Bytes, BytesMut};
-use redis::Value;
+use redis::{PushKind, Value};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -30,6 +30,23 @@ pub(in crate::coordinator) enum Purpose {
     /// A top-up, or an acquire of a master that is warming up: its answer counts for nothing.
     Uncounted,
     Settle(Debt),
+    /// Answered by a push: messages of this key come from now on.
+    Subscribe(Arc<str>),
+    Unsubscribe,
+}
+
+/// What has arrived.
+pub(super) enum Arrived {
+    /// The answer to what was asked for this purpose.
+    Answer(Purpose, Value),
+    /// On a channel that we listen to.
+    Message(Vec<Value>),
+}
+
+impl Purpose {
+    const fn is_of_channels(&self) -> bool {
+        matches!(self, Self::Subscribe(_) | Self::Unsubscribe)
+    }
 }
 
 /// A command without its answer.
@@ -103,23 +120,34 @@ impl Pipe {
         self.replies.receive(bytes);
     }
 
-    /// The next complete answer, and what it answers. A push answers nothing.
-    pub(super) fn next_answer(
-        &mut self,
-        now: Instant,
-    ) -> Result<Option<(Purpose, Value)>, Arc<str>> {
+    /// The next complete answer, and what it answers. Of pushes, those that confirm a subscription
+    /// or its end are answers; a message is none, whatever else there is means nothing.
+    pub(super) fn next_answer(&mut self, now: Instant) -> Result<Option<Arrived>, Arc<str>> {
         while let Some(reply) = self.replies.next()? {
-            // No sign that anything is answered.
-            if matches!(reply, Value::Push { .. }) {
-                continue;
-            }
+            let reply = match reply {
+                Value::Push { kind: PushKind::Message, data } => {
+                    return Ok(Some(Arrived::Message(data)));
+                }
+                Value::Push { kind: PushKind::Subscribe | PushKind::Unsubscribe, .. } => {
+                    let asked = self.due.front().is_some_and(|due| due.purpose.is_of_channels());
+                    if !asked {
+                        return Err(
+                            "the server confirmed a subscription that nobody asked for".into()
+                        );
+                    }
+                    reply
+                }
+                // No sign that anything is answered.
+                Value::Push { .. } => continue,
+                reply => reply,
+            };
             self.answered_at = now;
             let Some(due) = self.due.pop_front() else {
                 return Err("the server answered what nobody asked".into());
             };
             self.due_bytes -= due.len;
             self.debts_due -= usize::from(matches!(due.purpose, Purpose::Settle(_)));
-            return Ok(Some((due.purpose, reply)));
+            return Ok(Some(Arrived::Answer(due.purpose, reply)));
         }
         Ok(None)
     }

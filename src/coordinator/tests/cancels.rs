@@ -25,7 +25,10 @@ fn a_cancel_while_trying_is_undone_on_every_master_and_told_to_nobody() {
 fn after_a_cancel_while_trying_only_the_debts_are_left() {
     let mut stage = open(3);
     stage.steps("acquire 1 r wait 10s \n n1-3 < SET .. \n n1 > nil \n cancel 1 \n n1-3 < EVAL ..");
-    assert_eq!(stage.left(), "0 acquisitions, 0 attempts, 0 rounds, timers to None, 3 debts");
+    assert_eq!(
+        stage.left(),
+        "0 acquisitions, 0 attempts, 0 rounds, 0 places, timers to None, 3 debts"
+    );
     stage.play("n2-3 > ok \n n1-3 > 1");
 }
 

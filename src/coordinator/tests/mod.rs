@@ -37,6 +37,7 @@ mod topup;
 mod unfit;
 mod verdicts;
 mod waiting;
+mod waking;
 mod words;
 
 use crate::address::Login;

@@ -68,7 +68,7 @@ pub(super) struct Stage {
     pub(super) holds: BTreeMap<u64, AttemptId>,
     /// Acquires that were asked for.
     pub(super) asked: Vec<u64>,
-    tokens: Tokens,
+    pub(super) tokens: Tokens,
 }
 
 pub(super) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
@@ -89,6 +89,7 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         quarantine,
         agreement: Agreement::new(terms),
         window,
+        wakes_up: false,
         membership,
         drift,
         backoff: Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) },

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
+const RELEASE_AND_TELL: &str = include_str!("../scripts/release_and_tell.lua").trim_ascii_end();
 const RELEASE_ALL: &str = include_str!("../scripts/release_all.lua").trim_ascii_end();
 const WITHDRAW: &str = include_str!("../scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("../scripts/inspect.lua").trim_ascii_end();
@@ -20,6 +21,8 @@ pub(super) struct Tokens {
     seen: Vec<String>,
     /// Scripts and their hashes, by name.
     scripts: Vec<(&'static str, String)>,
+    /// Whether a release that tells others is to be told from one that does not.
+    pub(super) telling: bool,
 }
 
 impl Tokens {
@@ -36,10 +39,11 @@ impl Tokens {
         }
         scripts.push(("release", RELEASE.to_owned()));
         scripts.push(("release_all", RELEASE_ALL.to_owned()));
+        scripts.push(("release_and_tell", RELEASE_AND_TELL.to_owned()));
         scripts.push(("inspect", INSPECT.to_owned()));
         scripts.push(("withdraw", WITHDRAW.to_owned()));
         scripts.push(("agree", AGREE.to_owned()));
-        Self { sign, seen: Vec::new(), scripts }
+        Self { sign, seen: Vec::new(), scripts, telling: false }
     }
 
     fn script(&self, text: &str) -> Option<&'static str> {
@@ -64,13 +68,20 @@ fn is_token(text: &str) -> bool {
 
 /// A command with its arguments; scripts and tokens by their names.
 pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
+    let tokens_telling = tokens.telling;
     let Value::Array(parts) = sent else { panic!("{sent:?} is no command") };
     let words = parts.iter().map(|part| match wire::text(part).expect("a bulk string") {
         text if tokens.script(text).is_some() => tokens.script(text).unwrap_or_default().into(),
         text if is_token(text) => tokens.name(text),
         text => text.to_owned(),
     });
-    words.collect::<Vec<_>>().join(" ")
+    let words = words.collect::<Vec<_>>();
+    match words.as_slice() {
+        [eval, script, rest @ .., _] if script == "release_and_tell" && !tokens_telling => {
+            format!("{eval} release {}", rest.join(" "))
+        }
+        _ => words.join(" "),
+    }
 }
 
 /// An event; a win is noted under the number of its request.
@@ -207,12 +218,22 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let texts: String = words.iter().map(bulk).collect();
             format!("%{}\r\n{texts}", words.len() / 2).into()
         }
+        // `subscribed r`, `unsubscribed r`, `freed r`: what channels say.
+        "subscribed" => push("subscribe", rest, ":1"),
+        "unsubscribed" => push("unsubscribe", rest, ":0"),
+        "freed" => push("message", rest, "$0\r\n"),
         "push" => format!(">2\r\n$7\r\nmessage\r\n${}\r\n{rest}\r\n", rest.len()).into(),
         "raw" => rest.replace("\\r\\n", "\r\n").into(),
         _ if first.parse::<i64>().is_ok() => format!(":{first}\r\n").into(),
         _ if first.starts_with('-') => format!("{words}\r\n").into(),
         _ => panic!("no reply is called {words}"),
     }
+}
+
+fn push(kind: &str, key: &str, last: &str) -> Vec<u8> {
+    let channel = format!("quorumlock:free:0:{key}");
+    let (kinds, channels) = (kind.len(), channel.len());
+    format!(">3\r\n${kinds}\r\n{kind}\r\n${channels}\r\n{channel}\r\n{last}\r\n").into()
 }
 
 fn info(text: &str) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! The commands that take, keep and give back what one attempt claims.
 
-use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, SPARE, millis, pack};
+use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, RELEASE_AND_TELL, SPARE, millis, pack};
 use crate::coordinator::Keys;
 use crate::quorum::Window;
 use bytes::Bytes;
@@ -65,16 +65,20 @@ impl Claim {
     }
 
     /// Compare and delete. Carried in full by each release, so that it works at once on a master
-    /// that has just restarted.
-    pub(crate) fn release(&self) -> Bytes {
+    /// that has just restarted. `tell` those who wait in other processes, on channels that begin so.
+    pub(crate) fn release(&self, tell: Option<&str>) -> Bytes {
         if self.is_plain() {
+            let script = if tell.is_some() { RELEASE_AND_TELL } else { RELEASE };
             let (key, token) = (&**self.keys.first(), &self.token);
-            let mut eval = Cmd::with_capacity(5, RELEASE.len() + key.len() + token.len() + SPARE);
-            return pack(eval.arg("EVAL").arg(RELEASE).arg(1).arg(key).arg(token));
+            let mut eval =
+                Cmd::with_capacity(6, script.len() + key.len() + token.len() + 2 * SPARE);
+            eval.arg("EVAL").arg(script).arg(1).arg(key).arg(token);
+            tell.into_iter().for_each(|channels| _ = eval.arg(channels));
+            return pack(&eval);
         }
         let mut eval = self.script(RELEASE_ALL.len());
         self.name_keys(eval.arg("EVAL").arg(RELEASE_ALL));
-        eval.arg(&self.token);
+        eval.arg(&self.token).arg(tell.unwrap_or_default());
         if let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() {
             eval.arg(number).arg(micros(window.ahead)).arg(millis(*kept));
         }

@@ -152,6 +152,7 @@ impl Master {
                 self.scripts.insert(script.to_owned());
                 "text c0ffee".into()
             }
+            ["SUBSCRIBE" | "UNSUBSCRIBE", _] => "-NOPERM no".into(),
             ["CLIENT", "KILL", "ID", victim] => {
                 let victim: i64 = victim.parse().expect("an id");
                 assert_ne!(victim, id, "{} is asked to kill the connection that asks", self.name);

@@ -38,6 +38,8 @@ pub(super) struct Setup {
     window: Window,
     /// For how long a master that has lost its memory may not vote.
     pub(super) quarantine: Duration,
+    /// Whoever waits asks one node first. Nobody is told of anything: the masters deny it.
+    wakes_up: bool,
     /// Few things fail: what can go wrong is among the clients.
     pub(super) calm: bool,
     /// How far the clocks of masters and clients may be from each other, in microseconds.
@@ -57,6 +59,7 @@ impl Setup {
         let off = !guarded || flaw == Some(Flaw::NoGuard);
         Self {
             flaw,
+            wakes_up: rng.below(2) == 0,
             masters,
             members,
             guard: if off { RestartGuard::Off } else { RestartGuard::On },
@@ -79,6 +82,7 @@ impl Setup {
             let change = |settings: &mut Settings| {
                 settings.membership = *membership;
                 settings.restart_guard = self.guard;
+                settings.wakes_up = self.wakes_up;
                 settings.window = self.window;
                 settings.quarantine = self.quarantine;
             };

@@ -1,0 +1,71 @@
+//! One node first: who was refused asks a single node next, and the others only if it grants.
+//!
+//! Those who contend for a lock then collide on one command instead of splitting the votes of all
+//! nodes. Everybody asks the same one for the same key, another one for another key. At most one
+//! such refusal comes between two attempts at all nodes, and the last attempt of a wait is one at
+//! all: a key that is stuck on one node keeps nobody out.
+
+use super::round::Purpose as RoundPurpose;
+use super::session::{Purpose, Session};
+use super::{Coordinator, Keys, RoundId};
+use crate::quorum::{Instant, NodeSet};
+use crate::report::{Answer, Reason};
+use bytes::Bytes;
+
+/// What is sent to the other nodes once the first has granted.
+pub(super) struct HeldBack {
+    pub(super) first: usize,
+    pub(super) others: NodeSet,
+    pub(super) set: Bytes,
+}
+
+impl Coordinator {
+    /// The node that everybody asks first for these keys, of those that may vote.
+    pub(super) fn first_node(&self, now: Instant, keys: &Keys) -> Option<usize> {
+        let votes = |session: &Session| session.is_open() && session.warming_up(now).is_none();
+        let voting = self.sessions.iter().enumerate().filter(|(_, session)| votes(session));
+        let (node, _) = voting.max_by_key(|(_, session)| weight(&session.name, keys.first()))?;
+        Some(node)
+    }
+
+    /// The first node has answered: if it has granted, the others are asked. `false` if it has not,
+    /// and the attempt is lost.
+    pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) -> bool {
+        let Some(round) = self.rounds.get_mut(&id) else { return false };
+        let Some(held_back) = round.held_back.take() else { return true };
+        if !round.has_granted(held_back.first) {
+            return false;
+        }
+        let RoundPurpose::Acquire { attempt, .. } = round.purpose else { return false };
+        let Some(attempt) = self.attempts.get_mut(&attempt) else { return false };
+        for node in held_back.others.iter() {
+            let session = &mut self.sessions[node];
+            match (session.admits(held_back.set.len()), session.warming_up(now)) {
+                (Ok(()), None) => session.push(Purpose::Vote(id), &held_back.set),
+                (Ok(()), Some(left)) => {
+                    session.push(Purpose::Uncounted, &held_back.set);
+                    round.vote(node, Answer::Refused(Reason::WarmingUp { remaining: left }), now);
+                }
+                (Err(reason), _) => {
+                    round.vote(node, Answer::Refused(reason), now);
+                    continue;
+                }
+            }
+            attempt.touched.insert(node);
+        }
+        true
+    }
+}
+
+/// Highest random weight (Thaler and Ravishankar, 1998): every client ranks the nodes alike for a key,
+/// and a node that goes down moves only its own keys. FNV-1a, and the finaliser of MurmurHash3, or
+/// names that differ in one byte would rank alike for every key.
+fn weight(node: &str, key: &str) -> u64 {
+    let bytes = node.bytes().chain([0]).chain(key.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
+}

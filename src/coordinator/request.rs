@@ -1,0 +1,39 @@
+//! What an acquire asks for.
+
+use super::Keys;
+use crate::quorum::{Instant, Keeper};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What an acquire asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Acquire {
+    pub(crate) keys: Keys,
+    /// Where the fence of each key stands, if there is to be a fencing token.
+    pub(crate) fences: Option<Arc<Keys>>,
+    pub(crate) ttl: Duration,
+    /// How much longer than the ttl the keys live, unless they are released.
+    pub(crate) lock_delay: Duration,
+    /// For how long new attempts may begin; zero for a single one, `None` for ever.
+    pub(crate) wait: Option<Duration>,
+    pub(crate) keep_alive: Option<KeepAlive>,
+    /// Who acquires, for whoever inspects.
+    pub(crate) label: Option<Arc<str>>,
+}
+
+/// Extend the hold in time, without being asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeepAlive {
+    /// Counted from the start of the attempt that wins.
+    AtMost(Duration),
+    Forever,
+}
+
+impl KeepAlive {
+    pub(super) fn keeper(self, began: Instant) -> Keeper {
+        Keeper::new(match self {
+            Self::AtMost(max_hold) => Some(began.after(max_hold)),
+            Self::Forever => None,
+        })
+    }
+}

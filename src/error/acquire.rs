@@ -1,0 +1,226 @@
+//! Why there is no lock.
+
+use super::{Closed, Invalid, list};
+use crate::report::{Answer, NodeReport, Quorum, Reason, round};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why there is no lock.
+///
+/// Whichever it is, nothing stays behind as long as the runtime lives: the attempt has been rolled back on every master it may
+/// have reached, or that rollback is owed and will be made.
+///
+/// ```no_run
+/// # async fn example(redlock: quorumlock::Redlock) {
+/// use quorumlock::AcquireError;
+///
+/// match redlock.acquire("orders:42").await {
+///     Ok(guard) => drop(guard),
+///     Err(AcquireError::Contended(held)) => println!("busy for {:?} by now", held.waited),
+///     Err(error) => println!("{error}"), // one line, with what every master said
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, Error)]
+#[non_exhaustive]
+pub enum AcquireError {
+    /// Somebody holds it: wait longer, or do without.
+    #[error(transparent)]
+    Contended(#[from] Contended),
+    /// Too few masters could vote in time: an outage, whoever holds the lock.
+    #[error(transparent)]
+    NoQuorum(#[from] NoQuorum),
+    /// Too few masters could vote because clients, or the masters' clocks, disagree: fix the
+    /// configuration.
+    #[error(transparent)]
+    Disagreement(#[from] Disagreed),
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+impl AcquireError {
+    /// Whether somebody else holds the lock.
+    #[must_use]
+    pub const fn is_contended(&self) -> bool {
+        matches!(self, Self::Contended(_))
+    }
+
+    /// Whether too few masters could vote.
+    #[must_use]
+    pub const fn is_no_quorum(&self) -> bool {
+        matches!(self, Self::NoQuorum(_))
+    }
+
+    /// What every master said to the last attempt, in the order of the configuration.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeReport] {
+        match self {
+            Self::Contended(error) => &error.nodes,
+            Self::NoQuorum(error) => &error.nodes,
+            Self::Disagreement(error) => &error.nodes,
+            Self::Invalid(_) | Self::Closed(_) => &[],
+        }
+    }
+
+    pub(crate) const fn no_randomness() -> Self {
+        Self::Closed(Closed { cause: "the operating system gives no random bytes for a token" })
+    }
+}
+
+/// Somebody holds the lock: a quorum of masters could have voted for us, and did not.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Contended {
+    /// What was to be locked.
+    pub resource: Arc<str>,
+    /// From the call to the answer.
+    pub waited: Duration,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// What every master said to the last attempt.
+    pub nodes: Vec<NodeReport>,
+    pub(crate) quorum: Quorum,
+}
+
+/// Too few masters could vote in time for anybody to win.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NoQuorum {
+    /// What was to be locked.
+    pub resource: Arc<str>,
+    /// From the call to the answer.
+    pub waited: Duration,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// What every master said to the last attempt.
+    pub nodes: Vec<NodeReport>,
+    /// `None`: won in time, and picked up late.
+    pub(crate) quorum: Option<Quorum>,
+}
+
+/// Too few masters could vote because something that all must have in common is not.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Disagreed {
+    /// What was to be locked.
+    pub resource: Arc<str>,
+    /// From the call to the answer.
+    pub waited: Duration,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// What is not in common, on both sides.
+    pub cause: Arc<str>,
+    /// What every master said to the last attempt.
+    pub nodes: Vec<NodeReport>,
+}
+
+impl fmt::Display for Disagreed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no quorum for \"{}\": {}", self.resource, self.cause)
+    }
+}
+
+impl std::error::Error for Disagreed {}
+
+impl NoQuorum {
+    /// Whether a quorum did grant, but so late that no validity was left.
+    #[must_use]
+    pub fn is_too_late(&self) -> bool {
+        self.quorum.is_none_or(|quorum| quorum.is_met(&self.nodes, &Answer::Granted))
+    }
+
+    /// Won, but the caller's task came to pick it up only after the deadline. What the masters
+    /// said is gone with the guard.
+    pub(crate) const fn picked_up_late(resource: Arc<str>, waited: Duration) -> Self {
+        Self { resource, waited, attempts: 1, nodes: Vec::new(), quorum: None }
+    }
+}
+
+impl fmt::Display for Contended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nodes.is_empty() {
+            let waited = humantime::format_duration(round(self.waited));
+            let resource = &self.resource;
+            return write!(
+                f,
+                "\"{resource}\" is held or waited for in this process (after {waited})"
+            );
+        }
+        let held = |node: &&NodeReport| matches!(node.answer, Answer::Refused(Reason::Held { .. }));
+        let holders = self.nodes.iter().filter(held).count();
+        write!(
+            f,
+            "\"{}\" is held by somebody else: {} of {} masters refused, {} granted, {} needed",
+            self.resource,
+            holders,
+            self.nodes.len(),
+            granted(&self.nodes),
+            self.quorum,
+        )?;
+        tail(f, self.waited, self.attempts, &self.nodes)
+    }
+}
+
+impl fmt::Display for NoQuorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(quorum) = self.quorum else {
+            let waited = humantime::format_duration(round(self.waited));
+            let resource = &self.resource;
+            return write!(
+                f,
+                "\"{resource}\" was won, but nobody picked it up before its deadline (after {waited}): \
+                 is the task that waits for it held up?"
+            );
+        };
+        if self.is_too_late() {
+            write!(f, "\"{}\" was granted too late to be of use", self.resource)?;
+        } else {
+            write!(
+                f,
+                "no quorum for \"{}\": {} of {} masters granted, {quorum} needed",
+                self.resource,
+                granted(&self.nodes),
+                self.nodes.len(),
+            )?;
+        }
+        tail(f, self.waited, self.attempts, &self.nodes)?;
+        let warming =
+            |node: &NodeReport| matches!(node.answer, Answer::Refused(Reason::WarmingUp { .. }));
+        if self.nodes.iter().any(warming) {
+            f.write_str(WARMING_UP)?;
+        }
+        Ok(())
+    }
+}
+
+/// What to do about masters that have just started.
+const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
+                          wait, or see RedlockBuilder::trust_persistence and \
+                          without_restart_guard";
+
+impl std::error::Error for Contended {}
+impl std::error::Error for NoQuorum {}
+
+fn granted(nodes: &[NodeReport]) -> usize {
+    nodes.iter().filter(|node| node.answer == Answer::Granted).count()
+}
+
+fn tail(
+    f: &mut fmt::Formatter<'_>,
+    waited: Duration,
+    attempts: u32,
+    nodes: &[NodeReport],
+) -> fmt::Result {
+    let waited = humantime::format_duration(round(waited));
+    match attempts {
+        1 => write!(f, " (after {waited}, 1 attempt)")?,
+        n => write!(f, " (after {waited}, {n} attempts)")?,
+    }
+    list(f, nodes)
+}
