@@ -91,8 +91,7 @@ impl Coordinator {
     fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
         let subject = acquisition.subject.clone();
-        // The last attempt of a wait asks all.
-        let probes = acquisition.probes && now < acquisition.until;
+        let probes = acquisition.probes(now, &self.settings);
         let asking = Asking {
             remaining: acquisition.asks_remaining(now),
             first: probes.then(|| self.first_node(now, &subject.keys)).flatten(),
@@ -100,6 +99,9 @@ impl Coordinator {
         match self.attempt(now, request, &subject, &asking) {
             Some((round, attempt)) => {
                 if let Some(acquisition) = self.acquisitions.get_mut(&request) {
+                    if asking.first.is_none() {
+                        acquisition.asked_all = now;
+                    }
                     acquisition.try_again(round, attempt);
                 }
                 self.judge_acquire(now, round);
@@ -230,7 +232,6 @@ impl Coordinator {
         won: bool,
     ) {
         let Some(round) = self.close_round(id) else { return };
-        let was_probe = round.was_probe;
         self.roll_back(attempt_id);
         let apart = self.learn_clocks(now, request, &round);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
@@ -264,8 +265,7 @@ impl Coordinator {
             // Where too few are open, only time or another session changes anything.
             let random = quorum_can_vote.then(|| self.random.jitter());
             let contended = failure.kind == FailureKind::Contended;
-            // Never twice in a row: the node that is asked first may be the one that is wrong.
-            acquisition.probes = contended && !was_probe && self.settings.wakes_up;
+            acquisition.probes = contended && self.settings.wakes_up;
             let keys = acquisition.subject.keys.clone();
             let listening = contended && self.settings.wakes_up && self.listen(now, &keys);
             let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };

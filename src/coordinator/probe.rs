@@ -1,9 +1,9 @@
 //! One node first: who was refused asks a single node next, and the others only if it grants.
 //!
 //! Those who contend for a lock then collide on one command instead of splitting the votes of all
-//! nodes. Everybody asks the same one for the same key, another one for another key. At most one
-//! such refusal comes between two attempts at all nodes, and the last attempt of a wait is one at
-//! all: a key that is stuck on one node keeps nobody out.
+//! nodes. Everybody asks the same one for the same key, another one for another key. All are asked
+//! again after the longest pause of the backoff, and by the last attempt of a wait: a key that is
+//! stuck on one node keeps nobody out.
 
 use super::round::Purpose as RoundPurpose;
 use super::session::{Purpose, Session};

@@ -27,8 +27,10 @@ pub(super) struct Acquisition {
     pub(super) woken: bool,
     /// Messages tell when it becomes free: there is no need to ask often.
     listening: bool,
-    /// The next attempt asks one node first.
+    /// Whether the next attempt may ask one node first.
     pub(super) probes: bool,
+    /// When all were asked last.
+    pub(super) asked_all: Instant,
 }
 
 pub(super) enum Phase {
@@ -68,6 +70,7 @@ impl Acquisition {
             woken: false,
             listening: false,
             probes: false,
+            asked_all: began,
         }
     }
 
@@ -89,6 +92,12 @@ impl Acquisition {
     /// Whether a further attempt may begin after `now`.
     pub(super) fn may_retry(&self, now: Instant) -> bool {
         now < self.until
+    }
+
+    /// Whether the next attempt asks one node first. Not the last one of a wait, and now and then not:
+    /// a key that is stuck on that node keeps nobody out.
+    pub(super) fn probes(&self, now: Instant, settings: &Settings) -> bool {
+        self.probes && now < self.until && now < self.asked_all.after(settings.backoff.cap)
     }
 
     /// Whether the next attempt asks how long what refuses us has yet to live. Once that is known and

@@ -71,8 +71,6 @@ pub(super) struct Round {
     pub(super) timeout_at: Instant,
     /// Those who are asked once the first has granted.
     pub(super) held_back: Option<HeldBack>,
-    /// One was asked first.
-    pub(super) was_probe: bool,
     answers: Vec<(Answer, Duration)>,
     /// How long a key has yet to live that may be about to refuse us; empty until a node tells.
     lives: Vec<Option<Duration>>,
@@ -82,15 +80,7 @@ impl Round {
     pub(super) fn new(purpose: Purpose, started: Instant, timeout: Duration, nodes: usize) -> Self {
         let answers = vec![(Answer::Outstanding, Duration::ZERO); nodes];
         let timeout_at = started.after(timeout);
-        Self {
-            purpose,
-            started,
-            timeout_at,
-            held_back: None,
-            was_probe: false,
-            answers,
-            lives: Vec::new(),
-        }
+        Self { purpose, started, timeout_at, held_back: None, answers, lives: Vec::new() }
     }
 
     /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
@@ -136,7 +126,6 @@ impl Round {
     /// Asks one node first.
     pub(super) fn hold_back(&mut self, others: HeldBack) {
         self.held_back = Some(others);
-        self.was_probe = true;
     }
 
     pub(super) fn has_granted(&self, node: usize) -> bool {

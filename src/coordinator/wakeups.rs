@@ -43,7 +43,7 @@ impl Coordinator {
             }
             all = false;
             let Some(node) = self.first_node(now, keys) else { continue };
-            if self.wakeups.0.len() < MOST_TOPICS {
+            if self.wakeups.0.len() < MOST_TOPICS || self.wakeups.0.contains_key(key) {
                 let session = &mut self.sessions[node];
                 session.push(
                     Purpose::Subscribe(key.clone()),

@@ -83,7 +83,8 @@ pub struct Contended {
     pub waited: Duration,
     /// How many attempts were made.
     pub attempts: u32,
-    /// What every master said to the last attempt.
+    /// What every master said to the last attempt; nothing, if somebody in this process had the lock
+    /// or was before us, and no master was asked.
     pub nodes: Vec<NodeReport>,
     pub(crate) quorum: Quorum,
 }
