@@ -91,7 +91,7 @@ impl Places {
     /// Whether somebody in another process listened when `key` became free.
     pub(super) fn heard(&mut self, key: &str, elsewhere: bool) {
         if let Some(place) = self.places.get_mut(key) {
-            place.wanted_elsewhere |= elsewhere;
+            place.wanted_elsewhere = elsewhere;
         }
     }
 
@@ -99,7 +99,6 @@ impl Places {
     pub(super) fn steps_back(&mut self, keys: &Keys) -> bool {
         let places = keys.iter().filter_map(|key| {
             let place = self.places.get_mut(key)?;
-            place.wanted_elsewhere &= !place.step_back;
             Some(std::mem::take(&mut place.step_back))
         });
         places.fold(false, |any, one| any | one)

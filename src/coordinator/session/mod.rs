@@ -324,7 +324,7 @@ impl Session {
             }
         };
         let told = match (tells, reply) {
-            (Some(key), Value::Int(told @ 2..)) => Some((key, told.unsigned_abs() - 1)),
+            (Some(key), Value::Int(told @ 1..)) => Some((key, told.unsigned_abs() - 1)),
             _ => None,
         };
         Settled::Release { round, said, told }

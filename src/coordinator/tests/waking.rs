@@ -283,3 +283,23 @@ fn a_confirmation_that_nobody_asked_for_closes_the_connection() {
          fault n1 down the server confirmed a subscription that nobody asked for",
     );
 }
+
+#[test]
+fn once_nobody_listens_any_more_nobody_steps_back() {
+    let mut stage = many_want_it();
+    pass_on(&mut stage, 1, 7, "release", 1);
+    pass_on(&mut stage, 8, 8, "release_and_tell", 3);
+    pass_on(&mut stage, 9, 15, "release", 1);
+    // One of them steps back, and gets it all the same.
+    stage.steps(
+        "drop 16
+         n1 < EVAL release_and_tell ..
+         n1 > 1
+         +3.75ms
+         n1 < SET r ..
+         n1 > ok
+         = acquired 17 ..",
+    );
+    pass_on(&mut stage, 17, 23, "release", 1);
+    pass_on(&mut stage, 24, 24, "release_and_tell", 1);
+}
