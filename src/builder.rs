@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Sets up a [`Redlock`].
+/// Sets up a [`Redlock`](crate::Redlock).
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), quorumlock::ConnectError> {
