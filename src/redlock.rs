@@ -80,6 +80,10 @@ impl Redlock {
     /// without `quorumlock:` in it. Several, 64 at most, are locked together: all or nothing, under
     /// one guard with one deadline. Their order does not matter.
     ///
+    /// Those in this process who want the same wait in the order in which they came, without traffic;
+    /// a release passes the lock on to the next in one round trip. Between processes who waits is
+    /// told of a release, and chance decides who is first.
+    ///
     /// Nothing is remembered of who asks: to acquire once more what you hold waits, as for anybody
     /// else. Acquisitions that nest need an [`owner`](Self::owner).
     ///
@@ -98,8 +102,10 @@ impl Redlock {
         Acquire::new(self.clone(), resource.into_resources(), Some(self.shared.config.wait))
     }
 
-    /// Makes one attempt, and does not wait while somebody else holds the lock. The same options
-    /// as [`acquire`](Redlock::acquire), with a wait of zero.
+    /// Makes one attempt, and does not wait while somebody else holds the lock; none at all if
+    /// somebody in this process holds it or waits for it. The same options as
+    /// [`acquire`](Redlock::acquire), with a wait of zero. An attempt that only our own fencing token
+    /// or a forgotten script stood in the way of is made again at once.
     ///
     /// See [`Acquire`] for errors and cancel safety.
     ///

@@ -10,7 +10,7 @@ use super::round::{self, Round};
 use super::session::Session;
 use super::timers::Timer;
 use super::{
-    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, RequestId, RoundId, wire,
+    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire,
 };
 use crate::quorum::{Instant, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, Reason};
@@ -47,11 +47,23 @@ impl Coordinator {
     /// Waits behind those in this process that want the same; one that does not wait has lost.
     fn queue(&mut self, now: Instant, request: RequestId, acquisition: Acquisition) {
         if !acquisition.may_retry(now) {
-            return self.events.push_back(acquisition.not_served(request, now));
+            let in_front = self.failure_in_front(&acquisition.subject.keys);
+            return self.events.push_back(acquisition.not_served(request, now, in_front));
         }
         self.places.wait(&acquisition.subject.keys, request);
         self.timers.set(acquisition.until, Timer::Attempt(request));
         self.acquisitions.insert(request, acquisition);
+    }
+
+    /// Why the one that contends for one of these in this process has not won by now, if that is not
+    /// another holder: an outage is not told as contention to those behind it.
+    fn failure_in_front(&self, keys: &Keys) -> Option<Failure> {
+        let contenders = keys.iter().filter_map(|key| self.places.contender(key));
+        let mut failures = contenders.filter_map(|one| match &self.acquisitions.get(&one)?.phase {
+            Phase::Waiting { failure, .. } => Some(failure),
+            Phase::Queued | Phase::Trying { .. } => None,
+        });
+        failures.find(|one| one.kind != FailureKind::Contended).cloned()
     }
 
     /// Places have become free: whoever is first at all of his goes at once, in the same write as
@@ -137,7 +149,8 @@ impl Coordinator {
     /// is the answer.
     fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.end_acquisition(request) else { return };
-        self.events.push_back(acquisition.not_served(request, now));
+        let in_front = self.failure_in_front(&acquisition.subject.keys);
+        self.events.push_back(acquisition.not_served(request, now, in_front));
     }
 
     /// The caller has gone: what it began is rolled back.

@@ -75,16 +75,19 @@ impl Acquisition {
     }
 
     /// What its caller hears when no further attempt is made: what the latest came to, or that it
-    /// waited behind others in this process.
-    pub(super) fn not_served(self, request: RequestId, now: Instant) -> Event {
+    /// waited behind others in this process, or what keeps the one `in_front` from winning.
+    pub(super) fn not_served(
+        self,
+        request: RequestId,
+        now: Instant,
+        in_front: Option<Failure>,
+    ) -> Event {
         let waited = now.since(self.began);
+        let contended =
+            Failure { kind: FailureKind::Contended, reports: Vec::new(), attempts: self.attempts };
         let failure = match self.phase {
             Phase::Waiting { failure, .. } => failure,
-            Phase::Queued | Phase::Trying { .. } => Failure {
-                kind: FailureKind::Contended,
-                reports: Vec::new(),
-                attempts: self.attempts,
-            },
+            Phase::Queued | Phase::Trying { .. } => in_front.unwrap_or(contended),
         };
         Event::NotAcquired { request, failure, waited }
     }

@@ -201,3 +201,20 @@ fn ten_thousand_whose_wait_ends_in_an_outage_end_one_after_the_other() {
     stage.unseen.clear();
     stage.play("n1 < -");
 }
+
+#[test]
+fn an_outage_is_told_as_one_to_those_who_wait_behind_it_too() {
+    play(
+        1,
+        "n1 breaks
+         acquire 1 r wait 1s
+         acquire 2 r wait 5ms
+         acquire 3 r
+         = no quorum 3 at 1 after 0ms: down (reset by peer)
+         +5ms
+         = no quorum 2 at 1 after 5ms: down (reset by peer)
+         +45ms
+         n1 < DIAL
+         n1 unreachable",
+    );
+}
