@@ -333,9 +333,7 @@ impl Coordinator {
     }
 
     fn quorum_can_vote(&self, now: Instant) -> bool {
-        let voting = |(node, session): (usize, &Session)| {
-            (session.is_open() && session.warming_up(now).is_none()).then_some(node)
-        };
+        let voting = |(node, session): (usize, &Session)| session.may_vote(now).then_some(node);
         let voting = self.sessions.iter().enumerate().filter_map(voting).collect();
         self.settings.membership.is_quorum(voting)
     }

@@ -67,8 +67,7 @@ impl Coordinator {
 
     fn wall_us(&self, now: Instant) -> u64 {
         let (read_at, wall_us) = self.wall;
-        let since = u64::try_from(now.since(read_at).as_micros()).unwrap_or(u64::MAX);
-        wall_us.saturating_add(since)
+        wall_us.saturating_add(fence::micros(now.since(read_at)))
     }
 }
 

@@ -1,7 +1,8 @@
 //! A held lock: extension, top-up, loss, release.
 
-use super::attempt::{Attempt, Hold};
+use super::attempt::Attempt;
 use super::ledger::Debt;
+use super::places::Places;
 use super::round::{self, Asker, Round};
 use super::session::{Purpose, Session};
 use super::timers::{Timer, Timers};
@@ -170,11 +171,12 @@ impl Coordinator {
     /// is not also exposed to the next holder any earlier than need be.
     pub(super) fn lose_hold(&mut self, id: AttemptId, loss: Loss) {
         let Some(attempt) = self.attempts.get_mut(&id) else { return };
-        let Some(hold) = attempt.hold.as_mut() else { return };
-        if hold.lost.is_none() {
+        if attempt.held().is_none() {
+            return;
+        }
+        disarm(&mut self.timers, &mut self.places, id, attempt);
+        if let Some(hold) = attempt.hold.as_mut() {
             hold.lost = Some(loss.clone());
-            disarm(&mut self.timers, id, hold);
-            self.places.free(&attempt.claim.keys);
             self.events.push_back(Event::Lost { attempt: id, loss });
         }
     }
@@ -199,11 +201,8 @@ impl Coordinator {
             }
             return;
         };
+        disarm(&mut self.timers, &mut self.places, id, &attempt);
         let lost = attempt.hold.as_ref().and_then(|hold| {
-            disarm(&mut self.timers, id, hold);
-            if hold.lost.is_none() {
-                self.places.free(&attempt.claim.keys);
-            }
             hold.lost.clone().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed)))
         });
         match (request, lost) {
@@ -276,12 +275,8 @@ impl Coordinator {
 
     /// The key stays until it expires; nobody extends or deletes it.
     pub(super) fn leave(&mut self, id: AttemptId) {
-        let Some(attempt) = self.attempts.remove(&id) else { return };
-        if let Some(hold) = attempt.hold {
-            disarm(&mut self.timers, id, &hold);
-            if hold.lost.is_none() {
-                self.places.free(&attempt.claim.keys);
-            }
+        if let Some(attempt) = self.attempts.remove(&id) {
+            disarm(&mut self.timers, &mut self.places, id, &attempt);
         }
     }
 
@@ -304,12 +299,15 @@ impl Coordinator {
     }
 }
 
-/// Nothing more comes of a hold that is over.
-fn disarm(timers: &mut Timers, id: AttemptId, hold: &Hold) {
+/// Nothing more comes of a hold that is over; its places are free, unless they have been since it
+/// was lost.
+fn disarm(timers: &mut Timers, places: &mut Places, id: AttemptId, attempt: &Attempt) {
+    let Some(hold) = attempt.held() else { return };
     timers.cancel(hold.deadline, Timer::Deadline(id));
     if let Some(at) = hold.extend_at {
         timers.cancel(at, Timer::Keep(id));
     }
+    places.free(&attempt.claim.keys);
 }
 
 impl Round {

@@ -6,7 +6,7 @@ use super::timers::Timer;
 use super::wire::{self, Claim};
 use super::{Coordinator, Event, RequestId, RoundId};
 use crate::quorum::{Instant, Tally, Verdict, Vote};
-use crate::report::{Answer, Cause, NodeReport, Reason};
+use crate::report::{Answer, Cause, Reason};
 use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Coordinator {
         let command = wire::inspect(key);
         let purpose = round::Purpose::Inspect { request, seen };
         let round = self.ask_all(now, purpose, &command);
-        self.judge_inspect(round);
+        self.judge_heard(round);
     }
 
     /// Deletes `key` wherever `value` stands under it, and nothing else.
@@ -45,7 +45,7 @@ impl Coordinator {
         let tally = Tally::new(self.settings.membership);
         let purpose = round::Purpose::ForceRelease { request, tally };
         let round = self.ask_all(now, purpose, &claim.release(None));
-        self.judge_force_release(round);
+        self.judge_heard(round);
     }
 
     /// One command to every node that takes it; the others have answered with that.
@@ -82,52 +82,37 @@ impl Coordinator {
             _ => Err(deleted(reply)),
         };
         round.hear(node, heard, now);
-        self.judge_inspect(id);
-        self.judge_force_release(id);
+        self.judge_heard(id);
     }
 
     /// A node will not answer any more.
     pub(super) fn hear_nothing(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
         let Some(round) = self.rounds.get_mut(&id) else { return };
         round.hear(node, Err(answer), now);
-        self.judge_inspect(id);
-        self.judge_force_release(id);
+        self.judge_heard(id);
     }
 
-    pub(super) fn judge_inspect(&mut self, id: RoundId) {
-        let is_inspection = |round: &Round| matches!(round.purpose, round::Purpose::Inspect { .. });
-        let complete =
-            self.rounds.get(&id).is_some_and(|one| one.is_complete() && is_inspection(one));
-        if !complete {
+    /// Both wait for all: whoever is reached is to be seen, or to have the key deleted.
+    pub(super) fn judge_heard(&mut self, id: RoundId) {
+        if !self.rounds.get(&id).is_some_and(Round::is_complete) {
             return;
         }
         let Some(round) = self.close_round(id) else { return };
-        if let round::Purpose::Inspect { request, seen } = round.purpose {
-            let names = self.sessions.iter().map(|session| session.name.clone());
-            let nodes = names.zip(seen).collect();
-            let membership = self.settings.membership;
-            self.events.push_back(Event::Inspected { request, nodes, membership });
+        match round.purpose {
+            round::Purpose::Inspect { request, seen } => {
+                let names = self.sessions.iter().map(|session| session.name.clone());
+                let nodes = names.zip(seen).collect();
+                let membership = self.settings.membership;
+                self.events.push_back(Event::Inspected { request, nodes, membership });
+            }
+            round::Purpose::ForceRelease { request, ref tally } => {
+                let reports = round.reports(self.sessions.iter().map(|session| &session.name));
+                let won = tally.verdict() == Verdict::Won;
+                let result = if won { Ok(reports) } else { Err(reports) };
+                self.events.push_back(Event::ForceReleased { request, result });
+            }
+            _ => {}
         }
-    }
-
-    pub(super) fn judge_force_release(&mut self, id: RoundId) {
-        let Some(round) = self.rounds.get(&id) else { return };
-        let round::Purpose::ForceRelease { request, tally } = &round.purpose else { return };
-        let request = *request;
-        let result = match tally.verdict() {
-            // Whoever is reached has the key deleted, though a quorum has answered.
-            Verdict::Pending => return,
-            Verdict::Won if !round.is_complete() => return,
-            Verdict::Won => Ok(self.reports(round)),
-            Verdict::Lost if !round.is_complete() => return,
-            Verdict::Lost => Err(self.reports(round)),
-        };
-        self.events.push_back(Event::ForceReleased { request, result });
-        self.close_round(id);
-    }
-
-    fn reports(&self, round: &Round) -> Vec<NodeReport> {
-        round.reports(self.sessions.iter().map(|session| &session.name))
     }
 }
 

@@ -156,8 +156,7 @@ impl Coordinator {
             }
             round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. } => {
                 outstanding.for_each(|node| round.hear(node, Err(silent.clone()), now));
-                self.judge_inspect(id);
-                self.judge_force_release(id);
+                self.judge_heard(id);
             }
             // The release goes on, but nobody waits for it any more.
             round::Purpose::Release { .. } => {

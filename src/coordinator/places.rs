@@ -38,7 +38,7 @@ pub(super) struct Places {
 impl Places {
     /// Whether somebody in this process has one of these, contends for it or waits for it.
     pub(super) fn are_wanted(&self, keys: &Keys) -> bool {
-        keys.iter().any(|key| self.places.contains_key(key))
+        keys.iter().any(|key| self.is_wanted(key))
     }
 
     pub(super) fn is_wanted(&self, key: &str) -> bool {

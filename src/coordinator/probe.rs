@@ -6,7 +6,7 @@
 //! stuck on one node keeps nobody out.
 
 use super::round::Purpose as RoundPurpose;
-use super::session::{Purpose, Session};
+use super::session::Purpose;
 use super::{Coordinator, Keys, RoundId};
 use crate::quorum::{Instant, NodeSet};
 use crate::report::{Answer, Reason};
@@ -22,8 +22,7 @@ pub(super) struct HeldBack {
 impl Coordinator {
     /// The node that everybody asks first for these keys, of those that may vote.
     pub(super) fn first_node(&self, now: Instant, keys: &Keys) -> Option<usize> {
-        let votes = |session: &Session| session.is_open() && session.warming_up(now).is_none();
-        let voting = self.sessions.iter().enumerate().filter(|(_, session)| votes(session));
+        let voting = self.sessions.iter().enumerate().filter(|(_, session)| session.may_vote(now));
         let (node, _) = voting.max_by_key(|(_, session)| weight(&session.name, keys.first()))?;
         Some(node)
     }

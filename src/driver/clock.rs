@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use crate::quorum::Instant;
+use crate::quorum::fence::micros;
 
 /// Where `now` comes from. A function rather than a value of time, so that tests can put tokio's
 /// paused clock in its place; copied freely, and every copy counts from the same origin.
@@ -56,7 +57,7 @@ impl Clock {
     /// The wall clock, in microseconds since 1970: for what a fenced acquire proposes.
     pub(crate) fn wall_us() -> u64 {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+        micros(since)
     }
 }
 

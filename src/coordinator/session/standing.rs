@@ -64,6 +64,11 @@ impl Session {
         }
     }
 
+    /// Whether a vote that is asked for now would count.
+    pub(in crate::coordinator) fn may_vote(&self, now: Instant) -> bool {
+        self.is_open() && self.warming_up(now).is_none()
+    }
+
     /// How long it has yet to wait until it may vote; `None` if it may.
     pub(in crate::coordinator) fn warming_up(&self, now: Instant) -> Option<Duration> {
         (now < self.votes_from).then(|| self.votes_from.since(now))

@@ -3,6 +3,7 @@
 use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, RELEASE_AND_TELL, SPARE, millis, pack};
 use crate::coordinator::Keys;
 use crate::quorum::Window;
+use crate::quorum::fence::micros;
 use bytes::Bytes;
 use redis::Cmd;
 use std::sync::Arc;
@@ -125,8 +126,4 @@ impl Claim {
         let fences = fences.into_iter().flat_map(Keys::iter);
         self.keys.iter().chain(fences).for_each(|key| _ = command.arg(&**key));
     }
-}
-
-fn micros(span: Duration) -> u64 {
-    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
