@@ -4,6 +4,7 @@ use crate::coordinator::{self, KeepAlive, RequestId};
 use crate::driver::{Message, Won};
 use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
 use crate::guard::Guard;
+use crate::held::Missed;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::quorum::Instant;
 use crate::redlock::Redlock;
@@ -263,13 +264,14 @@ impl<K: Kind> Future for AcquireFuture<K> {
         let began = waiting.began;
         this.state = State::Done;
         Poll::Ready(match answer {
-            // The lock may have lapsed on its way here.
-            Ok(Ok((held, _))) if held.came_too_late() => {
-                let waited = this.acquire.redlock.now().since(began);
-                Err(NoQuorum::picked_up_late(this.acquire.resources.shown(), waited).into())
-            }
-            Ok(Ok((held, _))) if !held.pick_up() => Err(Closed::SHUT_DOWN.into()),
-            Ok(Ok((held, ballot))) => Ok(Guard::new(held, K::won_with(ballot))),
+            Ok(Ok((held, ballot))) => match held.pick_up() {
+                Ok(()) => Ok(Guard::new(held, K::won_with(ballot))),
+                Err(Missed::TooLate) => {
+                    let waited = this.acquire.redlock.now().since(began);
+                    Err(NoQuorum::picked_up_late(this.acquire.resources.shown(), waited).into())
+                }
+                Err(Missed::Closed) => Err(Closed::SHUT_DOWN.into()),
+            },
             Ok(Err(error)) => Err(error),
             Err(_) => Err(Closed::SHUT_DOWN.into()),
         })

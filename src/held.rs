@@ -18,6 +18,14 @@ pub(crate) struct Held {
     given_up: bool,
 }
 
+/// Why a lock that was won is not its caller's.
+pub(crate) enum Missed {
+    /// It had lapsed, or was lost, before the caller looked.
+    TooLate,
+    /// It was taken back: shut down, or the driver has gone.
+    Closed,
+}
+
 impl Held {
     pub(crate) const fn new(redlock: Redlock, attempt: AttemptId, hold: Arc<Hold>) -> Self {
         Self { redlock, attempt, hold, given_up: false }
@@ -27,15 +35,14 @@ impl Held {
         self.hold.check(self.redlock.now())
     }
 
-    /// Lost before the caller could look. Dropped then, it leaves nothing behind.
-    pub(crate) fn came_too_late(&self) -> bool {
-        self.check().is_err_and(|lost| lost.reason() != &LostReason::Closed)
-    }
-
-    /// The caller has it. `false` if it was taken back: shut down, or the driver has gone.
-    pub(crate) fn pick_up(&self) -> bool {
-        let closed = |lost: &Lost| lost.reason() == &LostReason::Closed;
-        self.hold.pick_up() && !self.check().is_err_and(|lost| closed(&lost))
+    /// The caller has it now, unless it is over by then: dropped, it leaves nothing behind.
+    pub(crate) fn pick_up(&self) -> Result<(), Missed> {
+        match self.check() {
+            Err(lost) if lost.reason() == &LostReason::Closed => Err(Missed::Closed),
+            Err(_) => Err(Missed::TooLate),
+            Ok(_) if self.hold.pick_up() => Ok(()),
+            Ok(_) => Err(Missed::Closed),
+        }
     }
 
     /// On its way when this returns, whether or not somebody waits for the outcome.

@@ -1,68 +1,15 @@
 //! What a guard and the driver share about one held lock.
 
+mod claim;
+mod deadline;
+
 use crate::error::{Lost, LostReason};
 use crate::quorum::Instant;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use claim::Claim;
+use deadline::SharedDeadline;
+use std::sync::{Arc, OnceLock, atomic};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-/// Set in the shared deadline once the hold is over. Deadlines stay below it for 292 years.
-const OVER: u64 = 1 << 63;
-
-/// The deadline that guard and driver share. A lapse is decided once, by compare-and-swap:
-/// whoever sees the deadline pass first ends the hold, and an extension that comes too late finds
-/// it ended.
-#[derive(Debug)]
-struct SharedDeadline(AtomicU64);
-
-impl SharedDeadline {
-    const fn new(deadline: Instant) -> Self {
-        Self(AtomicU64::new(deadline.as_nanos() & !OVER))
-    }
-
-    /// The deadline as it was last set, over or not.
-    fn instant(&self) -> Instant {
-        Instant::from_nanos(self.0.load(Ordering::Acquire) & !OVER)
-    }
-
-    /// The time left at `now`, or `None` from the deadline on, for good.
-    fn remaining(&self, now: Instant) -> Option<Duration> {
-        let mut seen = self.0.load(Ordering::Acquire);
-        while seen & OVER == 0 {
-            let deadline = Instant::from_nanos(seen);
-            if now < deadline {
-                return Some(deadline.since(now));
-            }
-            match self.swap(seen, seen | OVER) {
-                Ok(_) => return None,
-                Err(actual) => seen = actual,
-            }
-        }
-        None
-    }
-
-    /// Moves the deadline, never back. `false` if the hold was over before.
-    fn extend(&self, to: Instant) -> bool {
-        let to = to.as_nanos() & !OVER;
-        let mut seen = self.0.load(Ordering::Acquire);
-        while seen & OVER == 0 {
-            match self.swap(seen, seen.max(to)) {
-                Ok(_) => return true,
-                Err(actual) => seen = actual,
-            }
-        }
-        false
-    }
-
-    fn end(&self) {
-        self.0.fetch_or(OVER, Ordering::AcqRel);
-    }
-
-    fn swap(&self, from: u64, to: u64) -> Result<u64, u64> {
-        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
-    }
-}
 
 /// One held lock, as seen from both sides.
 #[derive(Debug)]
@@ -70,7 +17,7 @@ pub(crate) struct Hold {
     pub(crate) resource: Arc<str>,
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because nobody had.
-    claimed: AtomicBool,
+    claim: Claim,
     deadline: SharedDeadline,
     loss: OnceLock<Lost>,
     /// Cancelled once `loss` is set.
@@ -82,7 +29,7 @@ impl Hold {
         Self {
             resource,
             acquired_at: now,
-            claimed: AtomicBool::new(false),
+            claim: Claim::new(),
             deadline: SharedDeadline::new(deadline),
             loss: OnceLock::new(),
             over: CancellationToken::new(),
@@ -121,7 +68,7 @@ impl Hold {
 
     /// The caller has its guard. `false` if the driver has taken it back meanwhile.
     pub(crate) fn pick_up(&self) -> bool {
-        !self.claimed.swap(true, Ordering::AcqRel)
+        self.claim.take()
     }
 
     /// Completes when the hold is over, at once if it is.

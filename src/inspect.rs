@@ -46,11 +46,12 @@ impl Redlock {
 
     /// Takes the lock away from the holder that `inspection` has found, and from nobody else: its
     /// key is deleted, compared by its token, on every master. Whoever holds it now learns of it at
-    /// its next extension, at the latest at its deadline: **until then it goes on believing that it
-    /// holds the lock**. For a holder that is known to be dead, or that writes with a fencing token.
+    /// its next extension as a rule, at the latest at its deadline: **until then it goes on believing
+    /// that it holds the lock**. For a holder that is known to be dead, or that writes with a fencing token.
     ///
-    /// `Ok` proves that a quorum of masters does not hold that holder's key any more, and carries
-    /// what every master said.
+    /// `Ok` says that a quorum of masters did not have that holder's key any more, and carries what
+    /// every master said. A command of the holder that was still on its way to one of them may bring
+    /// the key back there: where a master was not reached, inspect again.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {

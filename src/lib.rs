@@ -32,6 +32,9 @@ mod driver;
 pub mod embedded;
 pub mod error;
 pub mod fencing;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod held;
 mod hold;
@@ -45,6 +48,9 @@ mod redlock;
 pub mod report;
 mod resource;
 mod run;
+#[cfg(test)]
+#[cfg(feature = "embedded")]
+mod simulation;
 
 pub use acquire::{Acquire, AcquireFuture};
 pub use builder::RedlockBuilder;

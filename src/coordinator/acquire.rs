@@ -12,7 +12,7 @@ use super::timers::Timer;
 use super::{
     Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire,
 };
-use crate::quorum::{Instant, Verdict, Vote, validity};
+use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, Reason};
 use redis::Value;
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl Coordinator {
         let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
         let Acquire { keys, fences, ttl, lock_delay, keep_alive, label, .. } = acquire;
         let subject = Subject { keys, fences, ttl, lock_delay, label };
-        if self.places.are_wanted(&subject.keys) {
+        if !self.places.take(&subject.keys, request) {
             return self.queue(
                 now,
                 request,
@@ -34,13 +34,15 @@ impl Coordinator {
         }
         match self.attempt(now, request, &subject, &Asking::FIRST) {
             Some((round, attempt)) => {
-                self.places.take(&subject.keys, request);
                 let phase = Phase::Trying { round, attempt };
                 let acquisition = Acquisition::new(subject, keep_alive, now, until, phase);
-                self.acquisitions.insert(request, acquisition);
+                self.acquisitions.insert(request, Box::new(acquisition));
                 self.judge_acquire(now, round);
             }
-            None => self.events.push_back(Event::NoRandomness { request }),
+            None => {
+                self.places.free(&subject.keys);
+                self.events.push_back(Event::NoRandomness { request });
+            }
         }
     }
 
@@ -52,7 +54,7 @@ impl Coordinator {
         }
         self.places.wait(&acquisition.subject.keys, request);
         self.timers.set(acquisition.until, Timer::Attempt(request));
-        self.acquisitions.insert(request, acquisition);
+        self.acquisitions.insert(request, Box::new(acquisition));
     }
 
     /// Why the one that contends for one of these in this process has not won by now, if that is not
@@ -106,7 +108,7 @@ impl Coordinator {
         let probes = acquisition.probes(now, &self.settings);
         let asking = Asking {
             remaining: acquisition.asks_remaining(now),
-            first: probes.then(|| self.first_node(now, &subject.keys)).flatten(),
+            first: probes.then(|| self.first_node(now, subject.keys.first())).flatten(),
         };
         match self.attempt(now, request, &subject, &asking) {
             Some((round, attempt)) => {
@@ -126,7 +128,7 @@ impl Coordinator {
     }
 
     /// It contends no more, and has not won: its places are free.
-    fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
+    fn end_acquisition(&mut self, request: RequestId) -> Option<Box<Acquisition>> {
         let acquisition = self.acquisitions.remove(&request)?;
         match acquisition.phase {
             Phase::Queued => self.places.forget(&acquisition.subject.keys, request),
@@ -154,13 +156,16 @@ impl Coordinator {
     }
 
     /// The caller has gone: what it began is rolled back.
-    pub(super) fn cancel_acquire(&mut self, request: RequestId) {
+    pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.end_acquisition(request) else { return };
         match acquisition.phase {
             Phase::Queued => self.timers.cancel(acquisition.until, Timer::Attempt(request)),
             Phase::Trying { round, attempt } => {
                 self.close_round(round);
-                self.roll_back(attempt);
+                // It may have refused others, who wait to be told: nobody here goes on to tell them.
+                if let Some(attempt) = self.attempts.remove(attempt) {
+                    self.give_back(now, &attempt, None);
+                }
             }
             Phase::Waiting { again_at, .. } => {
                 self.timers.cancel(again_at, Timer::Attempt(request));
@@ -169,14 +174,14 @@ impl Coordinator {
     }
 
     pub(super) fn vote_acquire(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
-        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         round.vote(node, answer, now);
         self.judge_acquire(now, id);
     }
 
     /// What has come of the round so far.
     pub(super) fn judge_acquire(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get(&id) else { return };
+        let Some(round) = self.rounds.get(id) else { return };
         let round::Purpose::Acquire { request, attempt, tally } = &round.purpose else { return };
         let (request, attempt_id, verdict, started) =
             (*request, *attempt, tally.verdict(), round.started);
@@ -196,7 +201,7 @@ impl Coordinator {
         }
         let ttl = match verdict {
             Verdict::Pending => None,
-            _ => self.attempts.get(&attempt_id).filter(|one| one.hold.is_none()).map(|one| one.ttl),
+            _ => self.attempts.get(attempt_id).filter(|one| one.hold.is_none()).map(|one| one.ttl),
         };
         if let Some(ttl) = ttl {
             match validity::deadline(started, now, ttl, self.settings.drift) {
@@ -224,7 +229,7 @@ impl Coordinator {
         }
         let keep_alive = acquisition.and_then(|one| one.keep_alive);
         let mut ballot = 0;
-        if let Some(attempt) = self.attempts.get_mut(&attempt_id) {
+        if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             ballot = attempt.ballot();
             let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
             attempt.hold = Some(Hold { deadline, keeper, extend_at: None, lost: None });
@@ -245,16 +250,20 @@ impl Coordinator {
         won: bool,
     ) {
         let Some(round) = self.close_round(id) else { return };
+        let ballot = self.attempts.get(attempt_id).map_or(0, |attempt| attempt.ballot());
         self.roll_back(attempt_id);
-        let apart = self.learn_clocks(now, request, &round);
+        let apart = self.learn_clocks(now, request, &round, ballot);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         let quorum_can_vote = self.quorum_can_vote(now);
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        let may_hurry = acquisition.may_hurry(&reports);
         for (node, report) in reports.iter().enumerate() {
             let free_in = match report.answer {
                 Answer::Granted => Some(Duration::ZERO),
                 Answer::Refused(Reason::Held { remaining }) => remaining,
-                Answer::Refused(Reason::Stale | Reason::Clock { .. }) => Some(Duration::ZERO),
+                Answer::Refused(Reason::Stale | Reason::Clock { .. }) => {
+                    may_hurry.then_some(Duration::ZERO)
+                }
                 // It may have told how long, and not yet that it refuses.
                 Answer::Outstanding => round.life(node),
                 _ => None,
@@ -293,8 +302,8 @@ impl Coordinator {
 
     /// Every node to which the SET has left, whatever it said, with a debt of its own.
     fn roll_back(&mut self, attempt: AttemptId) {
-        if let Some(attempt) = self.attempts.remove(&attempt) {
-            self.owe(&attempt, None, false);
+        if let Some(attempt) = self.attempts.remove(attempt) {
+            self.owe(&attempt, None, NodeSet::EMPTY);
         }
     }
 
@@ -316,7 +325,7 @@ impl Coordinator {
         match &mut acquisition.phase {
             Phase::Trying { round, attempt: current } if *current == attempt => {
                 // Where no key was, one that refuses has come since: its life nobody has told.
-                if let Some(round) = self.rounds.get_mut(round).filter(|_| *reply != NO_KEY) {
+                if let Some(round) = self.rounds.get_mut(*round).filter(|_| *reply != NO_KEY) {
                     round.note_remaining(node, left);
                 }
             }

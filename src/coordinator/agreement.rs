@@ -13,7 +13,6 @@ pub use difference::Difference;
 use super::fault::Fault;
 use super::wire;
 use crate::quorum::Window;
-use bytes::Bytes;
 use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +34,7 @@ pub(crate) struct Terms {
 #[derive(Clone, Debug)]
 pub(crate) struct Agreement {
     terms: Terms,
-    pub(crate) command: Bytes,
+    pub(crate) command: Vec<u8>,
 }
 
 impl Agreement {
@@ -45,7 +44,7 @@ impl Agreement {
     }
 
     /// Takes back what was noted first by us, until `ends`, and is not to be.
-    pub(super) fn withdrawal(&self, ends: u64) -> Bytes {
+    pub(super) fn withdrawal(&self, ends: u64) -> Vec<u8> {
         wire::withdraw(&self.terms.key, ends, &self.terms.lists())
     }
 

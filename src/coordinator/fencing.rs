@@ -37,27 +37,31 @@ impl Coordinator {
         let Some(Lesson { fence, clock_us }) = lesson(parts) else { return };
         self.ballots.learn_fence(fence);
         let wall_us = self.wall_us(now);
-        let request = self.rounds.get(&id).and_then(|round| round.purpose.acquirer());
+        let request = self.rounds.get(id).and_then(|round| round.purpose.acquirer());
         if let Some(one) = request.and_then(|request| self.acquisitions.get_mut(&request)) {
             one.clocks.record(node, clock_us, wall_us);
         }
     }
 
-    /// A round was lost: what the nodes have told of their clocks, and whether they are too far
-    /// apart for any ballot.
+    /// A round with this ballot was lost: what the nodes have told of their clocks, and whether they
+    /// are too far apart for any ballot.
     pub(super) fn learn_clocks(
         &mut self,
         now: Instant,
         request: RequestId,
         round: &Round,
+        ballot: u64,
     ) -> Option<Arc<str>> {
         let wall_us = self.wall_us(now);
-        let clocks = &self.acquisitions.get(&request)?.clocks;
-        let membership = self.settings.membership;
+        let asked_us = wall_us.saturating_sub(fence::micros(now.since(round.started)));
+        let (membership, window) = (self.settings.membership, self.settings.window);
+        let clocks = &mut self.acquisitions.get_mut(&request)?.clocks;
+        let refused = ballot != 0 && round.refuses_ballots();
+        for node in (0..self.sessions.len()).filter(|&node| refused && round.has_granted(node)) {
+            clocks.record_grant(node, ballot, window, asked_us..=wall_us);
+        }
         self.ballots.learn_clocks(clocks, membership, wall_us);
-        let apart =
-            round.speaks_of_clocks().then(|| clocks.apart(membership, self.settings.window));
-        apart.flatten().map(|apart| {
+        clocks.apart(membership, window).filter(|_| refused).map(|apart| {
             let human = |span| humantime::format_duration(rounded(span));
             let (spread, width) = (human(apart.spread), human(self.settings.window.width()));
             format!("the masters' clocks are {spread} apart, the fencing window is {width} wide")
@@ -71,7 +75,22 @@ impl Coordinator {
     }
 }
 
+/// Every refusal teaches: a neighbour's ballot in between, and after it a clock, are put right by so
+/// many attempts in a row.
+const BALLOTS_IN_A_HURRY: u32 = 4;
+
 impl Acquisition {
+    /// Whether a ballot that was refused is soon put right. Where it is refused again and again, the
+    /// masters' clocks are what has to change, and nobody knows when.
+    pub(super) fn may_hurry(&mut self, reports: &[NodeReport]) -> bool {
+        let refused = |report: &NodeReport| {
+            matches!(report.answer, Answer::Refused(Reason::Stale | Reason::Clock { .. }))
+        };
+        self.ballots_refused =
+            if reports.iter().any(refused) { self.ballots_refused.saturating_add(1) } else { 0 };
+        self.ballots_refused <= BALLOTS_IN_A_HURRY
+    }
+
     /// Whether nothing stood in the way but our ballot, or scripts that the masters had forgotten,
     /// and for the first time: if so, that it did is noted.
     pub(super) fn is_mended(
@@ -90,6 +109,7 @@ impl Acquisition {
             (willing || mended(&report.answer)).then_some(node)
         });
         let is_mended = !self.mended
+            && self.ballots_refused <= BALLOTS_IN_A_HURRY
             && !matches!(kind, FailureKind::Disagreement(_))
             && reports.iter().any(|report| mended(&report.answer))
             && membership.is_quorum(willing.collect::<NodeSet>());

@@ -1,13 +1,13 @@
 //! A held lock: extension, top-up, loss, release.
 
 use super::attempt::Attempt;
-use super::ledger::Debt;
+use super::ledger::{Debt, Deletion};
 use super::places::Places;
 use super::round::{self, Asker, Round};
 use super::session::{Purpose, Session};
 use super::timers::{Timer, Timers};
 use super::{AttemptId, Coordinator, Event, Loss, NotExtended, Release, RequestId, RoundId, wire};
-use crate::quorum::{Extension, Instant, Progress, Report, Tally, Verdict, Vote};
+use crate::quorum::{Extension, Instant, NodeSet, Progress, Report, Tally, Verdict, Vote};
 use crate::report::{Answer, Cause};
 use redis::Value;
 use std::sync::Arc;
@@ -17,11 +17,10 @@ impl Coordinator {
 
     pub(super) fn begin_extend(&mut self, now: Instant, asker: Asker, id: AttemptId) {
         self.lapse_if_due(now, id);
-        let Some(attempt) = self.attempts.get(&id).filter(|attempt| attempt.held().is_some())
-        else {
+        let Some(attempt) = self.attempts.get(id).filter(|attempt| attempt.held().is_some()) else {
             return self.answer_lost(asker, id);
         };
-        let command = attempt.claim.extend(&self.hashes);
+        let command = attempt.claim.extend(&mut self.packer);
         let timeout = self.settings.round_timeout(attempt.ttl);
         let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
         let warming = self.sessions.iter().enumerate().filter_map(warming).collect();
@@ -29,7 +28,7 @@ impl Coordinator {
         let purpose =
             round::Purpose::Extend { asker: Some(asker), attempt: id, extension, won: false };
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
-        let round_id = RoundId(self.next_id());
+        let round_id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.admits(command.len()) {
                 Ok(()) => session.push(Purpose::Vote(round_id), &command),
@@ -49,7 +48,7 @@ impl Coordinator {
         node: usize,
         answer: Answer,
     ) {
-        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         let vacant = answer == Answer::Vacant;
         round.report(node, answer, now);
         let was_won = matches!(round.purpose, round::Purpose::Extend { won: true, .. });
@@ -63,14 +62,14 @@ impl Coordinator {
 
     /// What has come of the round so far.
     pub(super) fn judge_extension(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         let complete = round.is_complete();
         let started = round.started;
         let round::Purpose::Extend { asker, attempt, extension, won } = &mut round.purpose else {
             return;
         };
         let attempt_id = *attempt;
-        let Some(hold) = self.attempts.get(&attempt_id).and_then(Attempt::held) else {
+        let Some(hold) = self.attempts.get(attempt_id).and_then(Attempt::held) else {
             // Released or lost meanwhile: nothing that comes back counts.
             let asker = asker.take();
             self.close_round(id);
@@ -134,7 +133,7 @@ impl Coordinator {
     }
 
     fn move_deadline(&mut self, id: AttemptId, old: Instant, new: Instant) {
-        if let Some(hold) = self.attempts.get_mut(&id).and_then(|one| one.hold.as_mut()) {
+        if let Some(hold) = self.attempts.get_mut(id).and_then(|one| one.hold.as_mut()) {
             hold.deadline = new;
             self.timers.cancel(old, Timer::Deadline(id));
             self.timers.set(new, Timer::Deadline(id));
@@ -146,11 +145,11 @@ impl Coordinator {
     /// key that an earlier, late SET put there, whose life it does not prolong. Counting it gives
     /// two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
     fn top_up(&mut self, id: AttemptId, node: usize) {
-        let Some(attempt) = self.attempts.get_mut(&id) else { return };
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
         if attempt.held().is_none() {
             return;
         }
-        let set = attempt.claim.top_up(&self.hashes);
+        let set = attempt.claim.top_up(&mut self.packer);
         let session = &mut self.sessions[node];
         if session.admits(set.len()).is_ok() {
             attempt.touched.insert(node);
@@ -161,7 +160,7 @@ impl Coordinator {
     // Loss.
 
     pub(super) fn lapse_if_due(&mut self, now: Instant, id: AttemptId) {
-        let hold = self.attempts.get(&id).and_then(Attempt::held);
+        let hold = self.attempts.get(id).and_then(Attempt::held);
         if hold.is_some_and(|hold| now >= hold.deadline) {
             self.lose_hold(id, Loss::Lapsed);
         }
@@ -170,7 +169,7 @@ impl Coordinator {
     /// Lost for good. The keys stay until the guard is gone: whoever still works behind its back
     /// is not also exposed to the next holder any earlier than need be.
     pub(super) fn lose_hold(&mut self, id: AttemptId, loss: Loss) {
-        let Some(attempt) = self.attempts.get_mut(&id) else { return };
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
         if attempt.held().is_none() {
             return;
         }
@@ -194,7 +193,7 @@ impl Coordinator {
         if !in_time {
             self.lapse_if_due(now, id);
         }
-        let Some(attempt) = self.attempts.remove(&id) else {
+        let Some(attempt) = self.attempts.remove(id) else {
             if let Some(request) = request {
                 let release = Release::Lost(Loss::Released);
                 self.events.push_back(Event::Released { request, release });
@@ -212,9 +211,9 @@ impl Coordinator {
                 let told = request.map(|request| Event::Released { request, release });
                 self.events.extend(told);
             }
-            (None, _) => self.give_back(&attempt, None),
+            (None, _) => self.give_back(now, &attempt, None),
             (Some(request), Some(loss)) => {
-                self.give_back(&attempt, None);
+                self.give_back(now, &attempt, None);
                 self.events.push_back(Event::Released { request, release: Release::Lost(loss) });
             }
             (Some(request), None) => self.confirm_release(now, request, &attempt),
@@ -233,10 +232,10 @@ impl Coordinator {
                 round.deletion(node, Answer::Unknown(Cause::Down(fault.cause.clone())), now);
             }
         }
-        let id = RoundId(self.next_id());
+        let id: RoundId = self.rounds.reserve();
         self.timers.set(round.timeout_at, Timer::Round(id));
         self.rounds.insert(id, round);
-        self.give_back(attempt, Some(id));
+        self.give_back(now, attempt, Some(id));
         self.judge_release(id);
     }
 
@@ -247,7 +246,7 @@ impl Coordinator {
         node: usize,
         said: Result<bool, Arc<str>>,
     ) {
-        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         let answer = match said {
             Ok(true) => Answer::Deleted,
             Ok(false) => Answer::Vacant,
@@ -258,7 +257,7 @@ impl Coordinator {
     }
 
     pub(super) fn judge_release(&mut self, id: RoundId) {
-        let Some(round) = self.rounds.get(&id) else { return };
+        let Some(round) = self.rounds.get(id) else { return };
         let round::Purpose::Release { request, tally } = &round.purpose else { return };
         let request = *request;
         let release = match tally.verdict() {
@@ -275,27 +274,37 @@ impl Coordinator {
 
     /// The key stays until it expires; nobody extends or deletes it.
     pub(super) fn leave(&mut self, id: AttemptId) {
-        if let Some(attempt) = self.attempts.remove(&id) {
+        if let Some(attempt) = self.attempts.remove(id) {
             disarm(&mut self.timers, &mut self.places, id, &attempt);
         }
     }
 
-    /// A lock is given back: to the next in this process, or to whoever is told.
-    fn give_back(&mut self, attempt: &Attempt, round: Option<RoundId>) {
-        let tell = self.places.pass_on(&attempt.claim.keys) && self.settings.wakes_up;
-        self.owe(attempt, round, tell);
+    /// A lock, or what was set of it, is given back: to the next in this process, or to whoever is
+    /// told.
+    pub(super) fn give_back(&mut self, now: Instant, attempt: &Attempt, round: Option<RoundId>) {
+        let keys = &attempt.claim.keys;
+        let tell = self.places.pass_on(keys) && self.settings.wakes_up;
+        let told = keys.iter().filter(|_| tell).filter_map(|key| self.first_node(now, key));
+        let told = told.collect();
+        self.owe(attempt, round, told);
     }
 
-    /// Every node where the key may stand owes its deletion. `tell` those who wait for it.
-    pub(super) fn owe(&mut self, attempt: &Attempt, round: Option<RoundId>, tell: bool) {
-        let channels = tell.then(|| self.channels.clone());
-        let command = attempt.claim.release(channels.as_deref());
-        let tells = tell.then(|| attempt.claim.keys.first().clone());
-        for node in attempt.touched.iter() {
-            let life = attempt.claim.life;
-            let debt = Debt::new(command.clone(), life, round, tells.clone(), attempt.began);
-            self.sessions[node].settle(debt);
-        }
+    /// Every node where the key may stand owes its deletion; those of `told` tell who waits for it.
+    pub(super) fn owe(&mut self, attempt: &Attempt, round: Option<RoundId>, told: NodeSet) {
+        let Attempt { claim, touched, began, .. } = attempt;
+        let mut settle = |nodes: NodeSet, channels: Option<&str>| {
+            if nodes != NodeSet::EMPTY {
+                let command = claim.release(&mut self.packer, channels);
+                let tells = channels.map(|_| claim.keys.first().clone());
+                let ttl = claim.life;
+                let deletion = Arc::new(Deletion { command, ttl, round, tells, began: *began });
+                for node in nodes.iter() {
+                    self.sessions[node].settle(Debt::new(deletion.clone()));
+                }
+            }
+        };
+        settle(touched.difference(told), None);
+        settle(touched.intersection(told), Some(&self.channels));
     }
 }
 

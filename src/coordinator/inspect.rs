@@ -44,20 +44,16 @@ impl Coordinator {
         let claim = Claim { keys: key.into(), token: value, life: Duration::ZERO, ballot: None };
         let tally = Tally::new(self.settings.membership);
         let purpose = round::Purpose::ForceRelease { request, tally };
-        let round = self.ask_all(now, purpose, &claim.release(None));
+        let command = claim.release(&mut self.packer, None);
+        let round = self.ask_all(now, purpose, &command);
         self.judge_heard(round);
     }
 
     /// One command to every node that takes it; the others have answered with that.
-    fn ask_all(
-        &mut self,
-        now: Instant,
-        purpose: round::Purpose,
-        command: &bytes::Bytes,
-    ) -> RoundId {
+    fn ask_all(&mut self, now: Instant, purpose: round::Purpose, command: &[u8]) -> RoundId {
         let timeout = self.settings.operation_timeout;
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
-        let id = RoundId(self.next_id());
+        let id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.admits(command.len()) {
                 Ok(()) => session.push(Purpose::Vote(id), command),
@@ -73,7 +69,7 @@ impl Coordinator {
     pub(super) fn hear(&mut self, now: Instant, id: RoundId, node: usize, reply: &Value) {
         // It may have forgotten who holds the lock: what it says counts for nothing.
         let warming = self.sessions[node].warming_up(now);
-        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         let heard = match (&round.purpose, warming) {
             (round::Purpose::Inspect { .. }, Some(remaining)) => {
                 Err(Answer::Refused(Reason::WarmingUp { remaining }))
@@ -87,14 +83,14 @@ impl Coordinator {
 
     /// A node will not answer any more.
     pub(super) fn hear_nothing(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
-        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         round.hear(node, Err(answer), now);
         self.judge_heard(id);
     }
 
     /// Both wait for all: whoever is reached is to be seen, or to have the key deleted.
     pub(super) fn judge_heard(&mut self, id: RoundId) {
-        if !self.rounds.get(&id).is_some_and(Round::is_complete) {
+        if !self.rounds.get(id).is_some_and(Round::is_complete) {
             return;
         }
         let Some(round) = self.close_round(id) else { return };

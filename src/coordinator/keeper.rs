@@ -12,18 +12,18 @@ use crate::quorum::Instant;
 impl Coordinator {
     /// The keeper's time has come.
     pub(super) fn keep(&mut self, now: Instant, id: AttemptId) {
-        let hold = self.attempts.get_mut(&id).and_then(|one| one.hold.as_mut());
+        let hold = self.attempts.get_mut(id).and_then(|one| one.hold.as_mut());
         if let Some(hold) = hold {
             hold.extend_at = None;
         }
-        if self.attempts.get(&id).and_then(Attempt::held).is_some_and(|hold| now < hold.deadline) {
+        if self.attempts.get(id).and_then(Attempt::held).is_some_and(|hold| now < hold.deadline) {
             self.begin_extend(now, Asker::Keeper, id);
         }
     }
 
     /// The hold was won or extended by a round that began at `started`.
     pub(super) fn keep_after(&mut self, started: Instant, id: AttemptId) {
-        let Some(attempt) = self.attempts.get(&id) else { return };
+        let Some(attempt) = self.attempts.get(id) else { return };
         let Some((keeper, hold)) = attempt.held().and_then(|hold| Some((hold.keeper?, hold)))
         else {
             return;
@@ -34,7 +34,7 @@ impl Coordinator {
 
     /// A round of the keeper's was not won, and not lost either.
     pub(super) fn keep_again(&mut self, now: Instant, id: AttemptId) {
-        let Some(hold) = self.attempts.get(&id).and_then(Attempt::held) else { return };
+        let Some(hold) = self.attempts.get(id).and_then(Attempt::held) else { return };
         if let Some(keeper) = hold.keeper {
             let at = keeper.retry(now, hold.deadline);
             self.keep_at(id, Some(at));
@@ -42,7 +42,7 @@ impl Coordinator {
     }
 
     fn keep_at(&mut self, id: AttemptId, at: Option<Instant>) {
-        let Some(hold) = self.attempts.get_mut(&id).and_then(|one| one.hold.as_mut()) else {
+        let Some(hold) = self.attempts.get_mut(id).and_then(|one| one.hold.as_mut()) else {
             return;
         };
         if let Some(old) = std::mem::replace(&mut hold.extend_at, at) {

@@ -6,24 +6,29 @@
 
 use super::RoundId;
 use crate::quorum::Instant;
-use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One compare-and-delete that a master has to answer.
-#[derive(Clone, Debug)]
-pub(super) struct Debt {
+/// One compare-and-delete, the same for all masters that have to answer it.
+#[derive(Debug)]
+pub(super) struct Deletion {
     /// The encoded command, with its source: it must work at once on a master that has restarted.
-    pub(super) command: Bytes,
+    pub(super) command: Vec<u8>,
     /// The life of the key it deletes.
     pub(super) ttl: Duration,
-    /// The release that waits for the answer, if one does.
+    /// Who waits for the answers, if somebody does.
     pub(super) round: Option<RoundId>,
     /// The key whose waiters it tells that it is free, if it does.
     pub(super) tells: Option<Arc<str>>,
     /// No SET of the attempt was sent before.
-    began: Instant,
+    pub(super) began: Instant,
+}
+
+/// One that a master has to answer.
+#[derive(Debug)]
+pub(super) struct Debt {
+    pub(super) deletion: Arc<Deletion>,
     /// From then on no SET of the attempt can arrive: everything before it has been answered, or
     /// all predecessors are dead.
     certain_from: Option<Instant>,
@@ -33,21 +38,15 @@ pub(super) struct Debt {
 }
 
 impl Debt {
-    pub(super) const fn new(
-        command: Bytes,
-        ttl: Duration,
-        round: Option<RoundId>,
-        tells: Option<Arc<str>>,
-        began: Instant,
-    ) -> Self {
-        Self { command, ttl, round, tells, began, certain_from: None, repeat_until: None }
+    pub(super) const fn new(deletion: Arc<Deletion>) -> Self {
+        Self { deletion, certain_from: None, repeat_until: None }
     }
 
     /// While a predecessor lives on that may not be killed, its SET may come in behind us. What
     /// began after it was replaced has none there.
     pub(super) fn repeat_while_unkillable(&mut self, since: Option<Instant>) {
-        let since = since.filter(|since| self.began <= *since);
-        self.repeat_until = since.map(|since| since.after(self.ttl));
+        let since = since.filter(|since| self.deletion.began <= *since);
+        self.repeat_until = since.map(|since| since.after(self.deletion.ttl));
     }
 }
 
@@ -74,9 +73,8 @@ impl Ledger {
     }
 
     /// An integer answered: settled, unless it has to be repeated.
-    pub(super) fn answered(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
+    pub(super) fn answered(&mut self, debt: Debt, now: Instant, pause: Duration) {
         if debt.repeat_until.is_some_and(|until| now < until) {
-            debt.round = None;
             self.retry(debt, now, pause);
         }
     }
@@ -85,7 +83,7 @@ impl Ledger {
     /// be there any more.
     pub(super) fn refused(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
         let certain_from = *debt.certain_from.get_or_insert(now);
-        if now.since(certain_from) <= debt.ttl {
+        if now.since(certain_from) <= debt.deletion.ttl {
             self.retry(debt, now, pause);
         }
     }

@@ -28,6 +28,7 @@ mod queue;
 mod request;
 mod round;
 mod session;
+mod table;
 mod timers;
 mod wakeups;
 pub(crate) mod wire;
@@ -46,6 +47,7 @@ use session::Session;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use table::Table;
 use timers::{Timer, Timers};
 use wakeups::Wakeups;
 
@@ -64,16 +66,36 @@ pub(crate) struct RequestId(pub(crate) u64);
 
 /// One attempt to hold a lock, and the hold that came of it; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct AttemptId(u64);
+pub(crate) struct AttemptId(table::Place);
 
 impl AttemptId {
     /// That of no attempt.
-    const NONE: Self = Self(0);
+    const NONE: Self = Self(table::Place::NONE);
+}
+
+impl table::Id for AttemptId {
+    fn of(place: table::Place) -> Self {
+        Self(place)
+    }
+
+    fn place(self) -> table::Place {
+        self.0
+    }
 }
 
 /// One command sent to every node; never reused, so that a late answer is recognised.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct RoundId(u64);
+pub(crate) struct RoundId(table::Place);
+
+impl table::Id for RoundId {
+    fn of(place: table::Place) -> Self {
+        Self(place)
+    }
+
+    fn place(self) -> table::Place {
+        self.0
+    }
+}
 
 /// What the machine is configured with.
 #[derive(Clone, Debug)]
@@ -130,9 +152,10 @@ pub(crate) trait Random: Send {
 pub(crate) struct Coordinator {
     settings: Settings,
     sessions: Vec<Session>,
-    acquisitions: BTreeMap<RequestId, Acquisition>,
-    attempts: BTreeMap<AttemptId, Attempt>,
-    rounds: BTreeMap<RoundId, Round>,
+    /// Boxed: the map moves its entries about.
+    acquisitions: BTreeMap<RequestId, Box<Acquisition>>,
+    attempts: Table<Attempt>,
+    rounds: Table<Round>,
     timers: Timers,
     places: Places,
     wakeups: Wakeups,
@@ -141,11 +164,10 @@ pub(crate) struct Coordinator {
     actions: VecDeque<Action>,
     events: VecDeque<Event>,
     random: Box<dyn Random>,
-    hashes: wire::Hashes,
+    packer: wire::Packer,
     ballots: Ballots,
     /// What the wall clock showed when it was last read: microseconds since 1970.
     wall: (Instant, u64),
-    last_id: u64,
     settled: bool,
 }
 
@@ -163,8 +185,8 @@ impl Coordinator {
             settings,
             sessions: sessions.collect(),
             acquisitions: BTreeMap::new(),
-            attempts: BTreeMap::new(),
-            rounds: BTreeMap::new(),
+            attempts: Table::new(),
+            rounds: Table::new(),
             timers: Timers::default(),
             places: Places::default(),
             wakeups: Wakeups::default(),
@@ -172,9 +194,8 @@ impl Coordinator {
             actions: VecDeque::new(),
             events: VecDeque::new(),
             random,
-            hashes: wire::Hashes::new(),
+            packer: wire::Packer::new(),
             wall: (now, 0),
-            last_id: 0,
             settled: false,
         };
         if let Some(first) = machine.sessions.first() {
@@ -193,7 +214,7 @@ impl Coordinator {
 
     /// The caller no longer waits. Harmless if it has its answer.
     pub(crate) fn handle_cancel(&mut self, now: Instant, request: RequestId) {
-        self.cancel_acquire(request);
+        self.cancel_acquire(now, request);
         self.serve_waiting(now);
     }
 
@@ -237,7 +258,7 @@ impl Coordinator {
     /// No more attempts: what is under way is rolled back, what is owed is still paid.
     pub(crate) fn handle_shutdown(&mut self, now: Instant) {
         let waiting: Vec<RequestId> = self.acquisitions.keys().copied().collect();
-        waiting.into_iter().for_each(|request| self.cancel_acquire(request));
+        waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
         self.sessions.iter_mut().for_each(|session| session.collect(now));
     }
 
@@ -346,6 +367,12 @@ impl Coordinator {
         requests + self.places.len() + usize::from(self.timers.next_at().is_some())
     }
 
+    /// What stands in Redis for an attempt, while it is remembered.
+    #[cfg(all(test, feature = "embedded"))]
+    pub(crate) fn token(&self, attempt: AttemptId) -> Option<&str> {
+        self.attempts.get(attempt).map(|one| one.claim.token.as_str())
+    }
+
     /// For errors: how many are enough.
     pub(crate) const fn quorum(&self) -> Quorum {
         Quorum::new(self.settings.membership)
@@ -360,17 +387,12 @@ impl Coordinator {
     // Within.
 
     fn close_round(&mut self, id: RoundId) -> Option<Round> {
-        let round = self.rounds.remove(&id)?;
+        let round = self.rounds.remove(id)?;
         self.timers.cancel(round.timeout_at, Timer::Round(id));
         Some(round)
     }
 
     fn is_current(&self, node: usize, epoch: Epoch) -> bool {
         self.sessions.get(node).is_some_and(|session| session.is_current(epoch))
-    }
-
-    fn next_id(&mut self) -> u64 {
-        self.last_id += 1;
-        self.last_id
     }
 }

@@ -13,7 +13,7 @@ impl Coordinator {
             Settled::Identified => self.identified(now, node),
             Settled::HandedOver => self.open(now, node),
             Settled::Broken(fault) => self.break_session(now, node, fault),
-            Settled::Vote(round, reply) => match self.rounds.get(&round).map(|one| &one.purpose) {
+            Settled::Vote(round, reply) => match self.rounds.get(round).map(|one| &one.purpose) {
                 Some(round::Purpose::Acquire { .. }) => {
                     if wire::is_noscript(&reply) {
                         self.sessions[node].load(wire::ACQUIRE);
@@ -118,14 +118,14 @@ impl Coordinator {
         may_have_left: bool,
         cause: &Arc<str>,
     ) {
-        let Some(round) = self.rounds.get(&id) else { return };
+        let Some(round) = self.rounds.get(id) else { return };
         let lost = Answer::Unknown(Cause::ConnectionLost(cause.clone()));
         match &round.purpose {
             round::Purpose::Acquire { .. } if may_have_left => {
                 self.vote_acquire(now, id, node, lost)
             }
             round::Purpose::Acquire { attempt, .. } => {
-                if let Some(attempt) = self.attempts.get_mut(attempt) {
+                if let Some(attempt) = self.attempts.get_mut(*attempt) {
                     attempt.touched.remove(node);
                 }
                 let down = Answer::Refused(Reason::Down(cause.clone()));
@@ -142,7 +142,7 @@ impl Coordinator {
     /// The operation timeout of a round has passed: what has not been answered is unknown. All of
     /// it before the round is judged, or the failure would be told as if some were still awaited.
     pub(super) fn time_out(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(&id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         let silent = Answer::Unknown(Cause::TimedOut);
         let outstanding = round.outstanding().into_iter();
         match round.purpose {

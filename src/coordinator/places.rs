@@ -5,6 +5,7 @@
 //! every queue since the same moment, so two that want {a, b} and {b, a} cannot wait for each other.
 
 use super::{Keys, RequestId};
+use std::collections::btree_map::{Entry, OccupiedEntry};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -36,11 +37,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Whether somebody in this process has one of these, contends for it or waits for it.
-    pub(super) fn are_wanted(&self, keys: &Keys) -> bool {
-        keys.iter().any(|key| self.is_wanted(key))
-    }
-
+    /// Whether somebody in this process has `key`, contends for it or waits for it.
     pub(super) fn is_wanted(&self, key: &str) -> bool {
         self.places.contains_key(key)
     }
@@ -50,12 +47,18 @@ impl Places {
         self.places.get(key)?.contender
     }
 
-    /// Takes all places; nobody wanted any of them.
-    pub(super) fn take(&mut self, keys: &Keys, request: RequestId) {
-        for key in keys.iter() {
-            let place = self.places.entry(key.clone()).or_default();
-            (place.occupied, place.contender) = (true, Some(request));
+    /// Takes all places; `false` if somebody wanted one of them.
+    pub(super) fn take(&mut self, keys: &Keys, request: RequestId) -> bool {
+        if keys.iter().skip(1).any(|key| self.is_wanted(key)) {
+            return false;
         }
+        let taken = || Place { occupied: true, contender: Some(request), ..Place::default() };
+        match self.places.entry(keys.first().clone()) {
+            Entry::Vacant(place) => place.insert(taken()),
+            Entry::Occupied(_) => return false,
+        };
+        keys.iter().skip(1).for_each(|key| _ = self.places.insert(key.clone(), taken()));
+        true
     }
 
     /// The contender has won.
@@ -114,31 +117,19 @@ impl Places {
     /// Gives the places back.
     pub(super) fn free(&mut self, keys: &Keys) {
         for key in keys.iter() {
-            if let Some(place) = self.places.get_mut(key) {
-                (place.occupied, place.contender) = (false, None);
-                self.stir(key);
-            }
+            let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
+            let freed = place.get_mut();
+            (freed.occupied, freed.contender) = (false, None);
+            stir(place, &mut self.stirred);
         }
     }
 
     /// Waits no more.
     pub(super) fn forget(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
-            if let Some(place) = self.places.get_mut(key) {
-                let at = place.waiting.iter().position(|one| *one == request);
-                at.into_iter().for_each(|at| _ = place.waiting.remove(at));
-                self.stir(key);
-            }
-        }
-    }
-
-    fn stir(&mut self, key: &Arc<str>) {
-        match self.places.get(key) {
-            Some(place) if !place.occupied && place.waiting.is_empty() => {
-                self.places.remove(key);
-            }
-            Some(place) if !place.occupied => self.stirred.push_back(key.clone()),
-            _ => {}
+            let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
+            place.get_mut().waiting.retain(|one| *one != request);
+            stir(place, &mut self.stirred);
         }
     }
 
@@ -176,5 +167,14 @@ impl Places {
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.places.len()
+    }
+}
+
+/// A place that nobody wants any more goes; one that is free, and wanted, is looked at next.
+fn stir(place: OccupiedEntry<'_, Arc<str>, Place>, stirred: &mut VecDeque<Arc<str>>) {
+    match place.get() {
+        one if one.occupied => {}
+        one if one.waiting.is_empty() => _ = place.remove(),
+        _ => stirred.push_back(place.key().clone()),
     }
 }

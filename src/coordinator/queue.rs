@@ -23,6 +23,8 @@ pub(super) struct Acquisition {
     pub(super) clocks: Clocks,
     /// A further attempt was made because what was wrong was our own, and is mended.
     pub(super) mended: bool,
+    /// Attempts in a row whose ballot was refused.
+    pub(super) ballots_refused: u32,
     /// It was told to be free while an attempt was under way.
     pub(super) woken: bool,
     /// Messages tell when it becomes free: there is no need to ask often.
@@ -67,6 +69,7 @@ impl Acquisition {
             remaining,
             clocks: Clocks::default(),
             mended: false,
+            ballots_refused: 0,
             woken: false,
             listening: false,
             probes: false,

@@ -123,6 +123,14 @@ impl Round {
         self.answers.iter().any(|(answer, _)| clock(answer))
     }
 
+    /// A node has refused a ballot: it would have been enough to have another one.
+    pub(super) fn refuses_ballots(&self) -> bool {
+        let refuses = |answer: &Answer| {
+            matches!(answer, Answer::Refused(Reason::Clock { .. } | Reason::Stale))
+        };
+        self.answers.iter().any(|(answer, _)| refuses(answer))
+    }
+
     /// Asks one node first.
     pub(super) fn hold_back(&mut self, others: HeldBack) {
         self.held_back = Some(others);

@@ -1,6 +1,10 @@
 //! Wake-ups between processes: a release tells on a channel of its key that it is free, and who
 //! waits for it tries again at once.
 //!
+//! One node tells and is listened to, the one that everybody asks first for the key: to tell at all
+//! of them would cost each release a command more on each. Where two clients do not agree on which
+//! one that is, a message is missed.
+//!
 //! A message is a hint, never a truth: polling goes on behind it, since other clients do not
 //! publish, messages get lost, and a master may deny the right.
 
@@ -42,7 +46,7 @@ impl Coordinator {
                 continue;
             }
             all = false;
-            let Some(node) = self.first_node(now, keys) else { continue };
+            let Some(node) = self.first_node(now, key) else { continue };
             if self.wakeups.0.len() < MOST_TOPICS || self.wakeups.0.contains_key(key) {
                 let session = &mut self.sessions[node];
                 session.push(

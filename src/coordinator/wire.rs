@@ -2,10 +2,9 @@
 
 mod claim;
 
-pub(crate) use claim::{Ballot, Claim, Hashes};
+pub(crate) use claim::{Ballot, Claim, Packer};
 
 use crate::address::Login;
-use bytes::Bytes;
 use redis::{Cmd, Value};
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -43,24 +42,21 @@ const AGREE: &str = include_str!("scripts/agree.lua").trim_ascii_end();
 /// No reply to anything that is sent here comes near this size.
 const LARGEST_REPLY: usize = 1 << 20;
 
-fn pack(command: &Cmd) -> Bytes {
-    command.get_packed_command().into()
+fn pack(command: &Cmd) -> Vec<u8> {
+    command.get_packed_command()
 }
-
-/// Room for what is in a command besides key, token and script, so that it need not grow in steps.
-const SPARE: usize = 32;
 
 /// A ttl as the server takes it: whole milliseconds, rounded down.
 pub(crate) fn millis(ttl: Duration) -> u64 {
     u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn pttl(key: &str) -> Bytes {
+pub(crate) fn pttl(key: &str) -> Vec<u8> {
     pack(redis::cmd("PTTL").arg(key))
 }
 
 /// `HELLO 3`, with credentials where there are any. Its answer carries the connection's id.
-pub(crate) fn hello(login: &Login) -> Bytes {
+pub(crate) fn hello(login: &Login) -> Vec<u8> {
     let mut command = redis::cmd("HELLO");
     command.arg(3);
     if login.username.is_some() || login.password.is_some() {
@@ -70,20 +66,20 @@ pub(crate) fn hello(login: &Login) -> Bytes {
     pack(command.arg("SETNAME").arg("quorumlock"))
 }
 
-pub(crate) fn select(database: i64) -> Bytes {
+pub(crate) fn select(database: i64) -> Vec<u8> {
     pack(redis::cmd("SELECT").arg(database))
 }
 
-pub(crate) fn info(section: &str) -> Bytes {
+pub(crate) fn info(section: &str) -> Vec<u8> {
     pack(redis::cmd("INFO").arg(section))
 }
 
-pub(crate) fn config_get(pattern: &str) -> Bytes {
+pub(crate) fn config_get(pattern: &str) -> Vec<u8> {
     pack(redis::cmd("CONFIG").arg("GET").arg(pattern))
 }
 
 /// What this client goes by: see [`super::agreement`].
-pub(crate) fn agree(key: &str, numbers: &[u64], lists: &[String]) -> Bytes {
+pub(crate) fn agree(key: &str, numbers: &[u64], lists: &[String]) -> Vec<u8> {
     pack(redis::cmd("EVAL").arg(AGREE).arg(1).arg(key).arg(numbers).arg(lists))
 }
 
@@ -92,28 +88,28 @@ pub(crate) fn channels(database: i64) -> Arc<str> {
     format!("quorumlock:free:{database}:").into()
 }
 
-pub(crate) fn subscribe(channels: &str, key: &str) -> Bytes {
+pub(crate) fn subscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(redis::cmd("SUBSCRIBE").arg(format!("{channels}{key}")))
 }
 
-pub(crate) fn unsubscribe(channels: &str, key: &str) -> Bytes {
+pub(crate) fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(redis::cmd("UNSUBSCRIBE").arg(format!("{channels}{key}")))
 }
 
-pub(crate) fn inspect(key: &str) -> Bytes {
+pub(crate) fn inspect(key: &str) -> Vec<u8> {
     pack(redis::cmd("EVAL").arg(INSPECT).arg(1).arg(key))
 }
 
 /// Takes back what a client goes by.
-pub(crate) fn withdraw(key: &str, ends: u64, lists: &[String]) -> Bytes {
+pub(crate) fn withdraw(key: &str, ends: u64, lists: &[String]) -> Vec<u8> {
     pack(redis::cmd("EVAL").arg(WITHDRAW).arg(1).arg(key).arg(ends).arg(lists))
 }
 
-pub(crate) fn load(script: &str) -> Bytes {
+pub(crate) fn load(script: &str) -> Vec<u8> {
     pack(redis::cmd("SCRIPT").arg("LOAD").arg(script))
 }
 
-pub(crate) fn kill(client: i64) -> Bytes {
+pub(crate) fn kill(client: i64) -> Vec<u8> {
     pack(redis::cmd("CLIENT").arg("KILL").arg("ID").arg(client))
 }
 
@@ -264,7 +260,8 @@ const fn short(bytes: &[u8]) -> Option<(Value, usize)> {
 /// input would make it give up on a partial reply.
 ///
 /// It is read line by line: a reply ends with a line, so that the parser, which keeps what it has
-/// read, never reads beyond its reply.
+/// read, never reads beyond its reply. The first byte of a line waits for the second: given alone, the
+/// parser would forget of it that it begins no reply.
 struct Rest<'a> {
     bytes: &'a [u8],
     read: &'a mut usize,
@@ -273,7 +270,8 @@ struct Rest<'a> {
 impl Read for Rest<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let rest = self.bytes.get(*self.read..).unwrap_or_default();
-        let Some(mut line) = rest.split_inclusive(|&byte| byte == b'\n').next() else {
+        let line = rest.split_inclusive(|&byte| byte == b'\n').next();
+        let Some(mut line) = line.filter(|line| line.len() > 1 || line.ends_with(b"\n")) else {
             return Err(io::ErrorKind::WouldBlock.into());
         };
         let read = line.read(into)?;

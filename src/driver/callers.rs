@@ -1,5 +1,6 @@
 //! Who waits for which answer, and who holds which lock.
 
+use super::by_id::ById;
 use super::clock::Clock;
 use crate::coordinator::{
     Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Fault, Loss, NotExtended,
@@ -14,7 +15,6 @@ use crate::hold::Hold;
 use crate::quorum::{Instant, Membership};
 use crate::redlock::Redlock;
 use crate::report::{NodeReport, Quorum};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -77,13 +77,13 @@ struct Acquirer {
 
 pub(crate) struct Callers {
     connecting: Option<Reply<Result<(), ConnectError>>>,
-    acquirers: HashMap<RequestId, Acquirer>,
-    extenders: HashMap<RequestId, Reply<Result<Instant, ExtendError>>>,
-    releasers: HashMap<RequestId, Reply<Released>>,
-    inspectors: HashMap<RequestId, Reply<Inspected>>,
-    forcers: HashMap<RequestId, Reply<ForceReleased>>,
+    acquirers: ById<RequestId, Acquirer>,
+    extenders: ById<RequestId, Reply<Result<Instant, ExtendError>>>,
+    releasers: ById<RequestId, Reply<Released>>,
+    inspectors: ById<RequestId, Reply<Inspected>>,
+    forcers: ById<RequestId, Reply<ForceReleased>>,
     /// Those that are not over.
-    holds: HashMap<AttemptId, Arc<Hold>>,
+    holds: ById<AttemptId, Arc<Hold>>,
     closers: Vec<Reply<()>>,
     closing: bool,
 }
@@ -93,12 +93,12 @@ impl Callers {
     pub(crate) fn new(connecting: Reply<Result<(), ConnectError>>) -> Self {
         Self {
             connecting: Some(connecting),
-            acquirers: HashMap::new(),
-            extenders: HashMap::new(),
-            releasers: HashMap::new(),
-            inspectors: HashMap::new(),
-            forcers: HashMap::new(),
-            holds: HashMap::new(),
+            acquirers: ById::default(),
+            extenders: ById::default(),
+            releasers: ById::default(),
+            inspectors: ById::default(),
+            forcers: ById::default(),
+            holds: ById::default(),
             closers: Vec::new(),
             closing: false,
         }
@@ -185,17 +185,16 @@ impl Callers {
 
     /// Tells callers what the machine has decided. `true` if it has decided anything.
     pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
-        let mut answered = false;
+        let mut heard_at = None;
         while let Some(event) = machine.poll_event() {
-            answered = true;
+            let now = *heard_at.get_or_insert_with(|| clock.now());
             match event {
                 Event::Settled => {
                     if !self.connected(&machine.faults()) {
-                        machine.handle_withdraw(clock.now());
+                        machine.handle_withdraw(now);
                     }
                 }
                 Event::Acquired { request, attempt, deadline, ballot } => {
-                    let now = clock.now();
                     if let Some(acquirer) = self.acquirers.remove(&request) {
                         self.acquired(acquirer, attempt, now, deadline, ballot);
                     } else {
@@ -215,7 +214,7 @@ impl Callers {
                     }
                 }
                 Event::Extended { request, attempt, result } => {
-                    self.extended(machine, request, attempt, clock.now(), result);
+                    self.extended(machine, request, attempt, now, result);
                 }
                 Event::Released { request, release } => {
                     if let Some(reply) = self.releasers.remove(&request) {
@@ -235,12 +234,12 @@ impl Callers {
                 Event::Lost { attempt, loss } => {
                     // What is over need not be watched; its guard knows the rest by itself.
                     if let Some(hold) = self.holds.remove(&attempt) {
-                        hold.end(clock.now(), reason(loss));
+                        hold.end(now, reason(loss));
                     }
                 }
             }
         }
-        answered
+        heard_at.is_some()
     }
 
     /// `false` if there is evidence of a mistake.

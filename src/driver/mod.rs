@@ -3,6 +3,7 @@
 //! Each dial is a task of its own (a TLS handshake in the loop would stall healthy nodes), all
 //! else happens here: one FIFO per node by construction, and no lock.
 
+mod by_id;
 mod callers;
 pub(crate) mod clock;
 pub(crate) mod dial;

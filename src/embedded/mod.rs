@@ -40,12 +40,15 @@
 //! [`Masters::start_in_memory`] does the same without a port. An address list for code that
 //! connects by itself is [`Masters::urls`].
 
-mod machine;
+pub(crate) mod machine;
 mod master;
 mod port;
 mod shell;
 
 pub use master::{Master, Memory};
+
+#[cfg(test)]
+pub(crate) use machine::{ClientId, Machine, Output};
 
 use crate::{Redlock, RedlockBuilder};
 use std::io;

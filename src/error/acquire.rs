@@ -73,7 +73,9 @@ impl AcquireError {
     }
 }
 
-/// Somebody holds the lock: a quorum of masters could have voted for us, and did not.
+/// Somebody holds the lock: a quorum of masters could have voted for us, and did not. Or, where it is
+/// fenced, somebody was just before us: a greater token has been there. That lasts if the masters'
+/// clocks were set back.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Contended {
@@ -153,13 +155,21 @@ impl fmt::Display for Contended {
                 "\"{resource}\" is held or waited for in this process (after {waited})"
             );
         }
-        let held = |node: &&NodeReport| matches!(node.answer, Answer::Refused(Reason::Held { .. }));
-        let holders = self.nodes.iter().filter(held).count();
+        let refused = |for_that: fn(&Reason) -> bool| {
+            let answers = self.nodes.iter().map(|node| &node.answer);
+            answers.filter(|it| matches!(it, Answer::Refused(why) if for_that(why))).count()
+        };
+        let held = refused(|why| matches!(why, Reason::Held { .. }));
+        let stale = refused(|why| matches!(why, Reason::Stale));
+        let why = match held {
+            0 => "has had a greater fencing token",
+            _ => "is held by somebody else",
+        };
         write!(
             f,
-            "\"{}\" is held by somebody else: {} of {} masters refused, {} granted, {} needed",
+            "\"{}\" {why}: {} of {} masters refused, {} granted, {} needed",
             self.resource,
-            holders,
+            held + stale,
             self.nodes.len(),
             granted(&self.nodes),
             self.quorum,

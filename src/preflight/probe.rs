@@ -8,7 +8,6 @@ use crate::coordinator::{Epoch, Fault, FaultKind, Random};
 use crate::driver::dial::BoxStream;
 use crate::driver::link::Link;
 use crate::driver::random::OsRandom;
-use bytes::Bytes;
 use redis::{PushKind, Value};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -105,13 +104,13 @@ impl Talk {
         }
     }
 
-    async fn ask(&mut self, name: &str, command: &Bytes) -> Result<Value, FindingKind> {
+    async fn ask(&mut self, name: &str, command: &[u8]) -> Result<Value, FindingKind> {
         self.send(command);
         self.next(name).await
     }
 
     /// Sent while the next answer is awaited.
-    fn send(&mut self, command: &Bytes) {
+    fn send(&mut self, command: &[u8]) {
         self.unsent.extend_from_slice(command);
     }
 

@@ -1,10 +1,9 @@
 //! What is asked of each master, and what it said.
 
 use super::{FindingKind, Right};
-use crate::coordinator::wire::{self, Ballot, Claim, Hashes};
+use crate::coordinator::wire::{self, Ballot, Claim, Packer};
 use crate::coordinator::{Agreement, Keys, Terms};
 use crate::quorum::Window;
-use bytes::Bytes;
 use redis::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,7 +114,7 @@ impl Question {
     /// The command, under a token of our own. Each is what the crate sends otherwise, so that a
     /// script is denied here if it would be there. The extension finds the key and prolongs it, the
     /// releases delete theirs; what is noted by other clients is read and not touched.
-    pub(super) fn command(self, subject: &Subject, token: &str) -> Bytes {
+    pub(super) fn command(self, subject: &Subject, token: &str) -> Vec<u8> {
         let Subject { terms, key } = subject;
         match self {
             Self::InfoServer => wire::info("server"),
@@ -131,12 +130,12 @@ impl Question {
             }
             Self::LoadAcquire => wire::load(wire::ACQUIRE),
             Self::LoadExtend => wire::load(wire::EXTEND),
-            Self::Set => subject.plain(token, LIFE).acquire(&Hashes::new()),
+            Self::Set => subject.plain(token, LIFE).acquire(&mut Packer::new()),
             Self::Pttl => wire::pttl(key),
-            Self::Extend => subject.plain(token, LONGER_LIFE).extend(&Hashes::new()),
-            Self::Release => subject.plain(token, LIFE).release(None),
-            Self::AcquireAll => subject.fenced(token).acquire(&Hashes::new()),
-            Self::ReleaseAll => subject.fenced(token).release(None),
+            Self::Extend => subject.plain(token, LONGER_LIFE).extend(&mut Packer::new()),
+            Self::Release => subject.plain(token, LIFE).release(&mut Packer::new(), None),
+            Self::AcquireAll => subject.fenced(token).acquire(&mut Packer::new()),
+            Self::ReleaseAll => subject.fenced(token).release(&mut Packer::new(), None),
             Self::Agree => {
                 let key = subject.part("agreement").to_string();
                 Agreement::new(Terms { key, life: LIFE, ..terms.clone() }).command
@@ -201,12 +200,12 @@ impl TimeSample {
     }
 }
 
-pub(super) fn time() -> Bytes {
+pub(super) fn time() -> Vec<u8> {
     pack(&redis::cmd("TIME"))
 }
 
-fn pack(command: &redis::Cmd) -> Bytes {
-    command.get_packed_command().into()
+fn pack(command: &redis::Cmd) -> Vec<u8> {
+    command.get_packed_command()
 }
 
 /// How long the keys live if the connection is lost before they are deleted.

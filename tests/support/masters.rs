@@ -23,6 +23,12 @@ impl Masters {
         }))
     }
 
+    /// Those whose clocks can be set: [`clock::set`](super::clock::set). None where there is no
+    /// libfaketime.
+    pub(crate) fn start_with_clocks(n: usize) -> Option<Self> {
+        (0..n).map(|_| Server::start_with_clock()).collect::<Option<_>>().map(Self)
+    }
+
     /// Sets up a client of them all.
     pub(crate) fn builder(&self) -> RedlockBuilder {
         builder().nodes(self.urls())

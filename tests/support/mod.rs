@@ -7,6 +7,7 @@
 #![allow(dead_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub(crate) mod clock;
 pub(crate) mod counter;
 pub(crate) mod docker;
 pub(crate) mod late;

@@ -23,6 +23,8 @@ pub(crate) enum Sabotage {
     /// Each rollback and release (`EVAL`, but for that of the agreement) asks for a key that is not there. It is answered with
     /// an integer, so the client believes it settled.
     Rollback,
+    /// Each agreement is another question, answered as if all clients agreed.
+    Agreement,
     /// Each `CLIENT KILL` names a client that does not exist.
     Kill,
 }
@@ -67,6 +69,9 @@ impl Sabotaged {
             let instead = match self.sabotage {
                 Sabotage::Rollback if is(0, b"EVAL") && !is(3, AGREEMENT.as_bytes()) => {
                     Some(redis::cmd("EXISTS").arg("quorumlock-nothing").get_packed_command())
+                }
+                Sabotage::Agreement if is(0, b"EVAL") && is(3, AGREEMENT.as_bytes()) => {
+                    Some(redis::cmd("CLIENT").arg("ID").get_packed_command())
                 }
                 Sabotage::Kill if is(0, b"CLIENT") && is(1, b"KILL") => {
                     let mut kill = redis::cmd("CLIENT");

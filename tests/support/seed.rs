@@ -10,13 +10,18 @@ use std::time::Duration;
 pub(crate) struct Seed(pub(crate) u64);
 
 impl Seed {
-    /// The number in the environment variable (decimal, or hex after `0x`), or a random one.
+    /// The number in the environment variable (decimal, or hex after `0x`), or one that chance
+    /// picks where it says `random`. Without it always the same: what fails in a run of all tests
+    /// is then the change that it is about, and not luck.
+    ///
     /// Prints the line that runs the same again; the test harness shows it when the test fails.
-    pub(crate) fn from_env_or_random(variable: &str) -> Self {
-        let seed = std::env::var(variable).ok().map(|text| {
-            Self::parse(&text).unwrap_or_else(|| panic!("{variable}={text} is not a seed"))
-        });
-        let seed = seed.unwrap_or_else(|| Self(RandomState::new().hash_one("seed")));
+    pub(crate) fn from_env(variable: &str) -> Self {
+        let seed = match std::env::var(variable).ok().as_deref() {
+            None => Self(0x5eed),
+            Some("random") => Self(RandomState::new().hash_one("seed")),
+            Some(text) => Self::parse(text)
+                .unwrap_or_else(|| panic!("{variable}={text} is not a seed: a number, or random")),
+        };
         eprintln!("{variable}={seed}");
         seed
     }

@@ -1,11 +1,13 @@
 //! Real masters: redis-server processes that belong to the value that started them.
 
+use super::clock::{self, Clock};
 use super::poll::eventually_blocking;
 use super::port::ReservedPort;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -29,6 +31,7 @@ pub(crate) struct Server {
     arguments: Vec<String>,
     port: ReservedPort,
     directory: TempDir,
+    clock: Option<Clock>,
     /// Commands that the witness itself has sent to this process.
     pub(super) witnessed: AtomicU64,
 }
@@ -40,9 +43,18 @@ impl Server {
 
     /// Starts with further arguments, such as `&["--maxmemory", "10mb"]`; a later one wins.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Self::start_at(arguments, None)
+    }
+
+    /// One whose clock can be set. None, and a line that says so, where there is no libfaketime.
+    pub(crate) fn start_with_clock() -> Option<Self> {
+        clock::library().map(|library| Self::start_at(&[], Some(&library)))
+    }
+
+    fn start_at(arguments: &[&str], library: Option<&Path>) -> Self {
         let mut log = String::new();
         for _ in 0..ATTEMPTS {
-            let server = Self::launch(arguments);
+            let server = Self::launch(arguments, library);
             if server.await_ready() {
                 return server;
             }
@@ -75,7 +87,7 @@ impl Server {
     /// with another `run_id`, unless the arguments ask for persistence.
     pub(crate) fn restart(&self) {
         self.kill();
-        *self.process() = spawn(&self.port, &self.directory, &self.arguments);
+        *self.process() = spawn(&self.port, &self.directory, &self.arguments, self.clock.as_ref());
         self.witnessed.store(0, Ordering::Relaxed);
         assert!(self.await_ready(), "the server ended on restart:\n{}", self.log_tail());
     }
@@ -109,6 +121,11 @@ impl Server {
         self.process().id()
     }
 
+    /// [`clock::set`] waits until it shows.
+    pub(super) fn set_clock(&self, ahead_ms: i64) {
+        self.clock.as_ref().expect("a clock that can be set").set(ahead_ms);
+    }
+
     /// What follows `--requirepass` among the arguments.
     pub(crate) fn password(&self) -> Option<&str> {
         let at = self.arguments.iter().position(|argument| argument == "--requirepass")?;
@@ -122,13 +139,14 @@ impl Server {
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 
-    fn launch(arguments: &[&str]) -> Self {
+    fn launch(arguments: &[&str], library: Option<&Path>) -> Self {
         let directory = tempfile::Builder::new().prefix("quorumlock-").tempdir();
         let directory = directory.expect("a temporary directory");
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         let port = ReservedPort::new();
-        let process = Mutex::new(spawn(&port, &directory, &arguments));
-        Self { process, arguments, port, directory, witnessed: AtomicU64::new(0) }
+        let clock = library.map(|library| Clock::new(library.to_owned(), directory.path()));
+        let process = Mutex::new(spawn(&port, &directory, &arguments, clock.as_ref()));
+        Self { process, arguments, port, directory, clock, witnessed: AtomicU64::new(0) }
     }
 
     /// Waits until it answers. False if the process has ended instead.
@@ -169,7 +187,12 @@ impl Drop for Server {
     }
 }
 
-fn spawn(port: &ReservedPort, directory: &TempDir, arguments: &[String]) -> Child {
+fn spawn(
+    port: &ReservedPort,
+    directory: &TempDir,
+    arguments: &[String],
+    clock: Option<&Clock>,
+) -> Child {
     let log = directory.path().join("log");
     let log = OpenOptions::new().create(true).append(true).open(log).expect("a log file");
     let also_log: File = log.try_clone().expect("a second handle on the log file");
@@ -178,6 +201,9 @@ fn spawn(port: &ReservedPort, directory: &TempDir, arguments: &[String]) -> Chil
     command.args(["--save", "", "--appendonly", "no", "--loglevel", "warning"]);
     command.args(["--daemonize", "no"]).arg("--dir").arg(directory.path()).args(arguments);
     command.stdin(Stdio::null()).stdout(log).stderr(also_log);
+    if let Some(clock) = clock {
+        clock.rule(&mut command);
+    }
     command.spawn().unwrap_or_else(|error| match error.kind() {
         ErrorKind::NotFound => panic!("redis-server is not on the PATH; `make test` installs it"),
         _ => panic!("redis-server does not start: {error}"),

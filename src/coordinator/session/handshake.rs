@@ -2,7 +2,7 @@
 
 use super::{Identity, Purpose, Session, Settled, State};
 use crate::coordinator::fault::Fault;
-use crate::coordinator::ledger::Debt;
+use crate::coordinator::ledger::{Debt, Deletion};
 use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
 use redis::Value;
@@ -96,7 +96,9 @@ impl Session {
     pub(in crate::coordinator) fn withdraw(&mut self, now: Instant, settings: &Settings) {
         if let Some(ends) = self.noted_until.take() {
             let command = settings.agreement.withdrawal(ends);
-            self.settle(Debt::new(command, settings.agreement.life(), None, None, now));
+            let ttl = settings.agreement.life();
+            let deletion = Deletion { command, ttl, round: None, tells: None, began: now };
+            self.settle(Debt::new(deletion.into()));
         }
     }
 

@@ -16,11 +16,11 @@ pub(super) use pipe::Purpose;
 
 use super::fault::Fault;
 use super::ledger::{Debt, Ledger};
+use super::probe::hash;
 use super::{AttemptId, Random, RequestId, RoundId, Settings, wire};
 use crate::address::Login;
 use crate::quorum::Instant;
 use crate::report::Reason;
-use bytes::Bytes;
 use pipe::{Arrived, Pipe};
 use redis::Value;
 use std::sync::Arc;
@@ -108,6 +108,7 @@ enum State {
 /// One master.
 pub(super) struct Session {
     pub(super) name: Arc<str>,
+    pub(super) name_hash: u64,
     login: Login,
     /// What the channels of keys begin with.
     pub(super) channels: Arc<str>,
@@ -138,6 +139,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(name: Arc<str>, login: Login, now: Instant) -> Self {
         Self {
+            name_hash: hash(&name),
             name,
             channels: wire::channels(login.database),
             login,
@@ -215,7 +217,7 @@ impl Session {
         }
     }
 
-    pub(super) fn push(&mut self, purpose: Purpose, command: &Bytes) {
+    pub(super) fn push(&mut self, purpose: Purpose, command: &[u8]) {
         self.pipe.push(purpose, command);
     }
 
@@ -223,8 +225,8 @@ impl Session {
     pub(super) fn settle(&mut self, mut debt: Debt) {
         if self.is_open() {
             debt.repeat_while_unkillable(self.unkillable_since);
-            let command = debt.command.clone();
-            self.push(Purpose::Settle(debt), &command);
+            let deletion = debt.deletion.clone();
+            self.push(Purpose::Settle(debt), &deletion.command);
         } else {
             self.ledger.owe(debt);
         }
@@ -311,8 +313,7 @@ impl Session {
         debt: Debt,
         reply: &Value,
     ) -> Settled {
-        let (round, pause) = (debt.round, settings.operation_timeout);
-        let tells = debt.tells.clone();
+        let (deletion, pause) = (debt.deletion.clone(), settings.operation_timeout);
         let said = match reply {
             Value::Int(deleted) => {
                 self.ledger.answered(debt, now, pause);
@@ -323,11 +324,11 @@ impl Session {
                 Err(wire::unexpected(other))
             }
         };
-        let told = match (tells, reply) {
-            (Some(key), Value::Int(told @ 1..)) => Some((key, told.unsigned_abs() - 1)),
+        let told = match (&deletion.tells, reply) {
+            (Some(key), Value::Int(told @ 1..)) => Some((key.clone(), told.unsigned_abs() - 1)),
             _ => None,
         };
-        Settled::Release { round, said, told }
+        Settled::Release { round: deletion.round, said, told }
     }
 
     /// A message on a channel: the key that it speaks of.

@@ -4,7 +4,7 @@ use crate::coordinator::ledger::Debt;
 use crate::coordinator::wire::Replies;
 use crate::coordinator::{AttemptId, RequestId, RoundId};
 use crate::quorum::Instant;
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BytesMut};
 use redis::{PushKind, Value};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,6 +49,9 @@ impl Purpose {
     }
 }
 
+/// Bytes beyond which a queue that is empty gives its memory back, after a burst.
+const KEPT: usize = 64 * 1024;
+
 /// A command without its answer.
 struct Due {
     purpose: Purpose,
@@ -68,6 +71,8 @@ pub(super) struct Unanswered {
 
 pub(super) struct Pipe {
     out: BytesMut,
+    /// The most that was in it since it was made.
+    longest: usize,
     /// Bytes ever queued, and how many of them were written.
     queued: u64,
     written: u64,
@@ -82,6 +87,7 @@ impl Pipe {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             out: BytesMut::new(),
+            longest: 0,
             queued: 0,
             written: 0,
             due: VecDeque::new(),
@@ -92,7 +98,7 @@ impl Pipe {
         }
     }
 
-    pub(super) fn push(&mut self, purpose: Purpose, command: &Bytes) {
+    pub(super) fn push(&mut self, purpose: Purpose, command: &[u8]) {
         if matches!(purpose, Purpose::Settle(_)) {
             self.debts_due += 1;
         }
@@ -101,6 +107,7 @@ impl Pipe {
         self.due_bytes += len;
         self.queued += len as u64;
         self.out.extend_from_slice(command);
+        self.longest = self.longest.max(self.out.len());
     }
 
     pub(super) fn transmit(&self) -> &[u8] {
@@ -109,6 +116,9 @@ impl Pipe {
 
     pub(super) fn written(&mut self, now: Instant, len: usize) {
         self.out.advance(len.min(self.out.len()));
+        if self.out.is_empty() && self.longest > KEPT {
+            (self.out, self.longest) = (BytesMut::new(), 0);
+        }
         self.written += len as u64;
         let written = self.written;
         // The latest are at the back, and what is stamped is at the front.
@@ -145,6 +155,9 @@ impl Pipe {
             let Some(due) = self.due.pop_front() else {
                 return Err("the server answered what nobody asked".into());
             };
+            if self.due.is_empty() && self.due.capacity() > KEPT / size_of::<Due>() {
+                self.due = VecDeque::new();
+            }
             self.due_bytes -= due.len;
             self.debts_due -= usize::from(matches!(due.purpose, Purpose::Settle(_)));
             return Ok(Some(Arrived::Answer(due.purpose, reply)));

@@ -88,6 +88,22 @@ fn a_stale_one_again_means_that_somebody_else_is_at_it() {
 }
 
 #[test]
+fn ballots_that_are_refused_again_and_again_are_proposed_less_and_less_often() {
+    let refused = "n1 < EVALSHA .. \n n1 > refuses -1 0 99000000 100 \n n1 < EVAL .. \n n1 > 0\n";
+    let twice = format!("{refused} {refused}");
+    let pauses = [(80, 90), (160, 250), (250, 500), (250, 750)];
+    let pauses = pauses.map(|(pause, at)| format!("next {at}ms \n +{pause}ms \n {refused}"));
+    let script = format!(
+        "jitter most
+         wall 100
+         acquire 1 r fenced wait 10s
+         {twice} next 5ms \n +5ms \n {twice} next 10ms \n +5ms \n {refused} {}",
+        pauses.concat(),
+    );
+    play(1, &script);
+}
+
+#[test]
 fn a_clock_that_is_years_off_is_right_after_one_round() {
     // 2^50 us are 35 years.
     play(
@@ -116,6 +132,24 @@ fn a_clock_that_is_years_off_is_right_after_one_round() {
 }
 
 #[test]
+fn a_clock_that_only_half_of_the_masters_let_in_is_right_after_one_round() {
+    play(
+        2,
+        "wall 10000000
+         acquire 1 r fenced
+         n1-2 < EVALSHA acquire 2 r fence:r #1 10000 10000001 ..
+         n1 > refuses -2 0 0 7900000        // more than the window behind us
+         n2 > ok                            // a little less than that
+         n1-2 < EVAL ..
+         n1-2 < EVALSHA acquire 2 r fence:r #2 10000 7900001 ..
+         n1 > 0
+         n2 > 1
+         n1-2 > ok
+         = acquired 1 until 9898ms with 7900001",
+    );
+}
+
+#[test]
 fn masters_whose_clocks_are_too_far_apart_are_a_disagreement() {
     play(
         3,
@@ -126,16 +160,28 @@ fn masters_whose_clocks_are_too_far_apart_are_a_disagreement() {
          n2 > refuses -2 0 0 50000000
          n3 > refuses -2 0 0 90000000
          n1-3 < EVAL ..
-         n1-3 < EVALSHA acquire 2 r fence:r #2 10000 50000001 ..
+         = disagreement 1 at 1 after 0ms: granted | its clock is too far from what was proposed \
+           (it shows 1970-01-01T00:00:50.000Z) | its clock is ..
+         n1 > 1
+         n2-3 > 0",
+    );
+}
+
+/// A fence that is out of reach is told before the clock is looked at.
+#[test]
+fn masters_that_are_apart_are_a_disagreement_also_where_their_fences_refuse() {
+    play(
+        3,
+        "wall 10000000
+         acquire 1 r fenced
+         n1-3 < EVALSHA ..
          n1 > ok
-         n2-3 > 0
-         n1 > refuses -2 0 0 10000000
-         n2 > ok
-         n3 > refuses -2 0 0 90000000
+         n2 > refuses -1 0 50000000 50000000
+         n3 > refuses -1 0 90000000 90000000
          n1-3 < EVAL ..
-         = disagreement 1 at 2 after 0ms: its clock is too far from what was proposed (it shows \
-           1970-01-01T00:00:10.000Z) | granted | its clock is ..
-         n1-3 > 0",
+         = disagreement 1 at 1 after 0ms: granted | a greater fencing token was there | a greater ..
+         n1 > 1
+         n2-3 > 0",
     );
 }
 

@@ -1,10 +1,10 @@
 //! What is owed: until an integer answers, or nothing can be left to delete.
 
-use super::super::ledger::Debt;
+use super::super::ledger::{Debt, Deletion};
 use super::super::session::LARGEST_LEDGER;
 use super::{open, play};
 use crate::quorum::Instant;
-use bytes::Bytes;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
@@ -195,8 +195,13 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
     stage.steps("acquire 2 s \n n1 < SET .. \n n1 > ok \n = acquired 2 ..");
     for _ in 1..LARGEST_LEDGER {
         // Without bytes, so that it is the number that counts.
-        let debt =
-            Debt::new(Bytes::new(), Duration::from_secs(1), None, None, Instant::from_nanos(0));
+        let debt = Debt::new(Arc::new(Deletion {
+            command: Vec::new(),
+            ttl: Duration::from_secs(1),
+            round: None,
+            tells: None,
+            began: Instant::from_nanos(0),
+        }));
         stage.machine.sessions[0].settle(debt);
     }
     stage.steps("acquire 3 t \n n1 < SET t #3 NX PX 10000");

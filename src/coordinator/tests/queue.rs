@@ -1,16 +1,16 @@
 //! A master that does not keep up: a queue that is bounded in bytes.
 
 use super::super::session::LARGEST_QUEUE;
-use super::super::wire::{Claim, Hashes};
+use super::super::wire::{Claim, Packer};
 use super::{Stage, open};
 use std::time::Duration;
 
 const TTL: Duration = Duration::from_secs(10);
 
 /// The SET of `key`, encoded.
-fn set(key: &str, token: &str) -> bytes::Bytes {
+fn set(key: &str, token: &str) -> Vec<u8> {
     let (keys, token) = (key.into(), token.to_owned());
-    Claim { keys, token, life: TTL, ballot: None }.acquire(&Hashes::new())
+    Claim { keys, token, life: TTL, ballot: None }.acquire(&mut Packer::new())
 }
 
 /// Three masters, `r` held on all of them, and `n1` silent with so many bytes of room in its queue.

@@ -245,7 +245,7 @@ impl Stage {
 
     /// The name of an attempt's token.
     pub(super) fn token(&mut self, attempt: AttemptId) -> String {
-        let token = self.machine.attempts.get(&attempt).map(|one| one.claim.token.as_str());
+        let token = self.machine.attempts.get(attempt).map(|one| one.claim.token.as_str());
         self.tokens.name(token.expect("an attempt"))
     }
 

@@ -1,4 +1,4 @@
-//! Wake-ups between processes, and one node first. Of three nodes `n2` is asked first for `r`, and
+//! Wake-ups between processes, and one node first. Of three nodes `n3` is asked first for `r`, and
 //! tells when it becomes free.
 
 use super::Stage;
@@ -21,15 +21,15 @@ const WAITS: &str = "jitter most
      n1-3 < SET r #1 NX PX 10000
      n1-3 > nil
      n1-3 < EVAL release 1 r #1
-     n2 < SUBSCRIBE quorumlock:free:0:r
+     n3 < SUBSCRIBE quorumlock:free:0:r
      n1-3 > 0
-     n2 > subscribed r
-     n2 < PTTL r                        // it may have become free before
-     n2 < SET r #2 NX PX 10000
-     n2 > 9000
-     n2 > nil
-     n2 < EVAL release 1 r #2
-     n2 > 0\n";
+     n3 > subscribed r
+     n3 < PTTL r                        // it may have become free before
+     n3 < SET r #2 NX PX 10000
+     n3 > 9000
+     n3 > nil
+     n3 < EVAL release 1 r #2
+     n3 > 0\n";
 
 fn waits() -> Stage {
     let mut stage = open(3);
@@ -54,12 +54,12 @@ fn who_waits_listens_at_one_node_and_tries_once_more_when_it_does() {
 fn a_message_makes_the_attempt_at_once() {
     waits().play(
         "+1ms
-         n2 > freed r
-         n2 < SET r #3 NX PX 10000
-         n1 < -
-         n2 > ok
-         n1 < SET r #3 NX PX 10000
+         n3 > freed r
          n3 < SET r #3 NX PX 10000
+         n1 < -
+         n3 > ok
+         n1 < SET r #3 NX PX 10000
+         n2 < SET r #3 NX PX 10000
          n1 > ok
          = acquired 1 until 9899ms",
     );
@@ -69,14 +69,14 @@ fn a_message_makes_the_attempt_at_once() {
 fn one_that_comes_during_an_attempt_is_not_slept_through() {
     waits().play(
         "+1ms
-         n2 > freed r
-         n2 < SET r #3 NX PX 10000
-         n2 > freed r                   // and taken again, and freed again
-         n2 > nil
-         n2 < EVAL release 1 r #3
-         n2 > 0
+         n3 > freed r
+         n3 < SET r #3 NX PX 10000
+         n3 > freed r                   // and taken again, and freed again
+         n3 > nil
+         n3 < EVAL release 1 r #3
+         n3 > 0
          +0ms
-         n2 < SET r #4 NX PX 10000",
+         n3 < SET r #4 NX PX 10000",
     );
 }
 
@@ -84,15 +84,15 @@ fn one_that_comes_during_an_attempt_is_not_slept_through() {
 fn what_the_first_node_refuses_the_others_are_not_asked() {
     waits().play(
         "+249ms
-         n2 > freed r
-         n2 < SET r #3 NX PX 10000
-         n2 > nil
-         n2 < EVAL release 1 r #3
-         n2 > 0
+         n3 > freed r
+         n3 < SET r #3 NX PX 10000
+         n3 > nil
+         n3 < EVAL release 1 r #3
+         n3 > 0
          n1 < -
-         n3 < -
+         n2 < -
          +1ms
-         n2 > freed r
+         n3 > freed r
          n1-3 < SET r #4 NX PX 10000   // as long as the longest pause after the first",
     );
 }
@@ -100,12 +100,12 @@ fn what_the_first_node_refuses_the_others_are_not_asked() {
 #[test]
 fn a_first_node_that_says_nothing_costs_one_operation_timeout() {
     waits().play(
-        "n2 > freed r
-         n2 < SET r #3 NX PX 10000
+        "n3 > freed r
+         n3 < SET r #3 NX PX 10000
          +199ms
          n1-3 < -
          +1ms
-         n2 < EVAL release 1 r #3
+         n3 < EVAL release 1 r #3
          next 220ms
          +20ms
          n1-3 < PTTL r
@@ -121,9 +121,9 @@ fn the_last_attempt_of_a_wait_asks_all() {
          n1-3 < SET ..
          n1-3 > nil
          n1-3 < EVAL ..
-         n2 < SUBSCRIBE ..
+         n3 < SUBSCRIBE ..
          n1-3 > 0
-         n2 > -NOPERM no
+         n3 > -NOPERM no
          +5ms
          n1-3 < PTTL r
          n1-3 < SET ..
@@ -135,6 +135,27 @@ fn the_last_attempt_of_a_wait_asks_all() {
     );
 }
 
+/// It may have refused somebody, who listens now and would sleep until his next poll.
+#[test]
+fn a_cancelled_attempt_tells_others_if_nobody_waits_here() {
+    play(
+        "acquire 1 r wait 10s
+         n1-3 < SET r #1 NX PX 10000
+         n1 > ok
+         cancel 1
+         n1-2 < EVAL release 1 r #1
+         n3 < EVAL release_and_tell 1 r #1 quorumlock:free:0:
+         n2-3 > ok
+         n1-3 > 1
+         acquire 2 r wait 10s
+         acquire 3 r wait 10s
+         n1-3 < SET r #2 NX PX 10000
+         cancel 2
+         n1-3 < EVAL release 1 r #2     // 3 goes at once
+         n1-3 < SET r #3 NX PX 10000",
+    );
+}
+
 #[test]
 fn a_release_tells_others_if_nobody_waits_here() {
     play(
@@ -143,15 +164,19 @@ fn a_release_tells_others_if_nobody_waits_here() {
          n1-3 > ok
          = acquired 1 ..
          drop 1
-         n1-3 < EVAL release_and_tell 1 r #1 quorumlock:free:0:
-         n1-3 > 3
+         n1-2 < EVAL release 1 r #1
+         n3 < EVAL release_and_tell 1 r #1 quorumlock:free:0:    // where they listen
+         n1-2 > 1
+         n3 > 3
          debts 0
          acquire 2 r+s
          n1-3 < EVALSHA ..
          n1-3 > ok
          = acquired 2 ..
          release 3 of 2
-         n1-3 < EVAL release_all 2 r s #2 quorumlock:free:0:
+         n2 < EVAL release_all 2 r s #2 ..
+         n1 < EVAL release_all 2 r s #2 quorumlock:free:0:       // where they listen for s
+         n3 < EVAL release_all 2 r s #2 quorumlock:free:0:
          n1-2 > 1
          = released 3
          n3 > 1",
@@ -242,12 +267,12 @@ fn nobody_listens_any_more_to_what_nobody_wants() {
          +10s
          n1-3 beats
          n1 > server run1
-         n2 > server run2
          n3 > server run3
+         n2 > server run2
          n1-3 > known
-         n2 < UNSUBSCRIBE quorumlock:free:0:r
-         n2 > unsubscribed r
-         n2 > freed r                   // late, and harmless
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 > unsubscribed r
+         n3 > freed r                   // late, and harmless
          no faults",
     );
     assert_eq!(stage.machine.topics(), 0);
@@ -257,21 +282,21 @@ fn nobody_listens_any_more_to_what_nobody_wants() {
 #[test]
 fn with_the_connection_the_messages_are_gone_and_another_node_is_listened_to() {
     waits().play(
-        "n2 breaks
+        "n3 breaks
          +255ms
-         n2 < DIAL
+         n3 < DIAL
          n1 < SET ..
-         n3 < SET ..
+         n2 < SET ..
          n1 > nil
-         n3 > nil
+         n2 > nil
          n1 < EVAL ..
-         n3 < EVAL ..
-         n3 < SUBSCRIBE quorumlock:free:0:r
+         n2 < EVAL ..
+         n2 < SUBSCRIBE quorumlock:free:0:r
          n1 > 0
-         n3 > 0
-         n3 > subscribed r
-         n3 < PTTL r
-         n3 < SET ..",
+         n2 > 0
+         n2 > subscribed r
+         n2 < PTTL r
+         n2 < SET ..",
     );
 }
 

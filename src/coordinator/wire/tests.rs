@@ -79,11 +79,15 @@ fn a_reply_without_end_is_refused_at_its_bound() {
 
 #[test]
 fn what_is_no_reply_is_refused() {
-    for bytes in ["OK\r\n", "+OK\r\nHTTP/1.1 400 Bad Request\r\n"] {
-        let mut replies = Replies::new();
-        replies.receive(bytes.as_bytes());
-        let _granted = bytes.starts_with('+').then(|| replies.next());
-        assert!(replies.next().is_err(), "{bytes:?}");
+    for bytes in ["OK\r\n", "+OK\r\nHTTP/1.1 400 Bad Request\r\n", "x+OK\r\n", "*1\r\nx:1\r\n"] {
+        for size in [bytes.len(), 1] {
+            let mut replies = Replies::new();
+            let refused = bytes.as_bytes().chunks(size).any(|piece| {
+                replies.receive(piece);
+                std::iter::from_fn(|| replies.next().transpose()).any(|told| told.is_err())
+            });
+            assert!(refused, "{bytes:?} in pieces of {size}");
+        }
     }
 }
 

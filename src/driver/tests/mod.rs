@@ -1,11 +1,13 @@
 //! The driver that ships, over embedded masters in memory, on tokio's paused clock: time passes
 //! only when everybody waits, so each of these is exact and takes milliseconds.
 
+mod cancelled;
 mod deadlines;
 mod dropped;
 mod endings;
 mod idle;
 mod keeping;
+mod storms;
 mod tap;
 
 use super::Driver;

@@ -80,6 +80,74 @@ fn a_microsecond_more_than_the_window_is_too_far() {
     }
 }
 
+/// 2 s on both sides of a ballot that is ours: what a grant says of a clock, beside what others tell.
+#[test]
+fn a_grant_tells_that_a_clock_is_within_the_window_of_its_ballot() {
+    let rows: [(&[Option<i64>], Option<u64>); 8] = [
+        // All three are apart, and the nearest are two of them.
+        (&[None, Some(HOUR), Some(-HOUR)], Some(3_598)),
+        (&[None, Some(HOUR), Some(7)], Some(5)),
+        (&[None, Some(HOUR), Some(-7)], Some(5)),
+        // It may be two seconds off, and the window has another four.
+        (&[None, Some(HOUR), Some(6)], None),
+        (&[None, Some(HOUR), Some(-6)], None),
+        (&[None, Some(HOUR), Some(HOUR + 4)], None),
+        (&[None, Some(HOUR), None, None, Some(-HOUR)], None),
+        (&[None, Some(HOUR), Some(2 * HOUR), Some(3 * HOUR), Some(-HOUR)], Some(3_600 + 3_598)),
+    ];
+    for (ahead, apart) in rows {
+        let mut clocks = told(ahead);
+        let wall = WALL - 400_000..=WALL + 500_000;
+        clocks.record_grant(0, WALL + 500_000, Window { back: ms(1_100), ahead: ms(2_000) }, wall);
+        let apart = apart.map(|secs| Apart { spread: Duration::from_secs(secs) });
+        assert_eq!(clocks.apart(masters(ahead.len()), WINDOW), apart, "{ahead:?}");
+    }
+}
+
+/// What nodes have told, in seconds, which have let a ballot of ours in, two seconds either way, and
+/// what is learned.
+type Half = (&'static [Option<i64>], &'static [usize], Option<i64>);
+const HALF_LET_IN: [Half; 8] = [
+    // Where it is nearest to what the other has told; of two, the lower.
+    (&[None, Some(-3)], &[0], Some(-3)),
+    (&[None, Some(3)], &[0], Some(2)),
+    (&[None, Some(1)], &[0], Some(1)),
+    (&[None, None, Some(-3), Some(-4)], &[0, 1], Some(-3)),
+    (&[None, None, Some(-3), None, None], &[0, 1], Some(-2)),
+    // One that has told is where it says.
+    (&[Some(3), Some(3)], &[0], Some(3)),
+    // Too few have said anything, or none what its clock shows.
+    (&[None, Some(-3), None, None, None], &[0], None),
+    (&[None, None], &[0, 1], None),
+];
+
+#[test]
+fn a_ballot_that_only_some_let_in_is_put_right_by_what_the_others_tell() {
+    for (ahead, granted, offset) in HALF_LET_IN {
+        let mut clocks = told(ahead);
+        for &node in granted {
+            clocks.record_grant(node, WALL, WINDOW, WALL..=WALL);
+        }
+        let offset = offset.map(|secs| i128::from(secs) * 1_000_000);
+        assert_eq!(clocks.offset_us(masters(ahead.len())), offset, "{ahead:?} {granted:?}");
+    }
+}
+
+#[test]
+fn a_grant_says_nothing_of_a_clock_that_has_been_told() {
+    for told_first in [true, false] {
+        let mut clocks = told(&[None, Some(HOUR)]);
+        let grant = |clocks: &mut Clocks| clocks.record_grant(0, WALL, WINDOW, WALL..=WALL);
+        if !told_first {
+            grant(&mut clocks);
+        }
+        clocks.record(0, WALL + 3_600_000_000, WALL);
+        grant(&mut clocks);
+        clocks.record_grant(64, WALL, WINDOW, WALL..=WALL);
+        assert_eq!(clocks.apart(masters(2), WINDOW), None);
+    }
+}
+
 #[test]
 fn a_clock_is_compared_with_ours_at_the_time_at_which_it_was_told() {
     let mut clocks = Clocks::default();
@@ -150,5 +218,44 @@ proptest! {
         };
         let can_win = (-16..16).any(lets_in);
         prop_assert_eq!(clocks.apart(membership, window).is_none(), can_win, "{:?}", ahead);
+    }
+
+    #[test]
+    fn clocks_of_which_a_quorum_fits_into_the_window_are_never_said_to_be_apart(
+        nodes in prop::collection::vec((-8..8_i64, any::<bool>()), 1..8),
+    ) {
+        let membership = masters(nodes.len());
+        let window = Window { back: Duration::from_secs(1), ahead: Duration::from_secs(2) };
+        let lets_in = |ahead: i64, ballot: i64| (ahead - 1..=ahead + 2).contains(&ballot);
+        let mut clocks = Clocks::default();
+        for (node, &(ahead, answers)) in nodes.iter().enumerate() {
+            if answers && lets_in(ahead, 0) {
+                clocks.record_grant(node, WALL, window, WALL..=WALL);
+            } else if answers {
+                clocks.record(node, WALL.saturating_add_signed(ahead * 1_000_000), WALL);
+            }
+        }
+        let can_win = (-16..16).any(|ballot| {
+            let willing = nodes.iter().enumerate().filter(|(_, one)| lets_in(one.0, ballot));
+            membership.is_quorum(willing.map(|(node, _)| node).collect())
+        });
+        prop_assert!(!can_win || clocks.apart(membership, window).is_none(), "{:?}", nodes);
+    }
+}
+
+#[test]
+fn the_first_grant_of_a_node_is_the_one_that_counts() {
+    let narrow = Window { back: ms(1), ahead: ms(1) };
+    // Each is within a millisecond of its ballot, and they are ten apart.
+    let (early, late) = (WALL, WALL + 10_000);
+    for (ballots, apart) in [([(0, early), (1, late)], true), ([(0, early), (1, early)], false)] {
+        let mut clocks = Clocks::default();
+        for (node, ballot) in ballots {
+            clocks.record_grant(node, ballot, narrow, WALL..=WALL);
+        }
+        for node in [0, 1] {
+            clocks.record_grant(node, early, narrow, WALL..=WALL);
+        }
+        assert_eq!(clocks.apart(masters(2), narrow).is_some(), apart, "{ballots:?}");
     }
 }

@@ -124,3 +124,10 @@ fn an_extension_moves_the_deadline_to_its_start_plus_ttl_less_drift_and_never_ba
         assert_eq!(progress, Progress::Extended(at(after)), "{before} at {now}");
     }
 }
+
+#[test]
+fn a_round_knows_who_was_warming_up_when_it_was_asked() {
+    let warming: NodeSet = [0, 2].into_iter().collect();
+    let round = Extension::new(masters(3), at(0), ms(100), warming);
+    assert_eq!([0, 1, 2].map(|node| round.is_warming(node)), [true, false, true]);
+}

@@ -130,3 +130,14 @@ fn sets_combine_master_by_master() {
         assert_eq!(listed.into_iter().collect::<NodeSet>(), set(one));
     }
 }
+
+#[test]
+fn a_membership_names_its_lists() {
+    let [old, new]: [NodeSet; 2] = [NodeSet::first(3), [1, 2, 3].into_iter().collect()];
+    let joint = Membership::joint(old, new).expect("two lists");
+    assert_eq!((joint.list(), joint.also()), (old, Some(new)));
+    assert!(joint.lists().eq([old, new]));
+    let one = Membership::of(3).expect("a list");
+    assert_eq!((one.list(), one.also()), (old, None));
+    assert!(one.lists().eq([old]));
+}

@@ -1,0 +1,20 @@
+//! One fuzzer for all targets of `quorumlock::fuzzing`: `QUORUMLOCK_FUZZ` names the one.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quorumlock::fuzzing::{TARGETS, Target};
+use std::sync::LazyLock;
+
+static TARGET: LazyLock<Target> = LazyLock::new(|| {
+    let wanted = std::env::var("QUORUMLOCK_FUZZ").unwrap_or_default();
+    let found = TARGETS.iter().find(|(name, _)| *name == wanted);
+    let Some((_, target)) = found else {
+        let names: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();
+        eprintln!("QUORUMLOCK_FUZZ={wanted:?} is none of {}", names.join(", "));
+        std::process::exit(2);
+    };
+    *target
+});
+
+fuzz_target!(|data: &[u8]| TARGET(data));

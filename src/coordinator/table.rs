@@ -1,0 +1,140 @@
+//! Entries by an id that is never given again, so that whatever comes late finds nothing.
+//!
+//! An id says where its entry stands: nothing is searched for, and nothing else is moved.
+
+/// Where an entry stands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Place {
+    /// Counts all that a table ever gave; zero is none of them.
+    serial: u64,
+    slot: u32,
+}
+
+impl Place {
+    /// That of no entry.
+    pub(super) const NONE: Self = Self { serial: 0, slot: 0 };
+}
+
+/// An id of the entries of one table.
+pub(super) trait Id: Copy {
+    fn of(place: Place) -> Self;
+    fn place(self) -> Place;
+}
+
+pub(super) struct Table<T> {
+    slots: Vec<Slot<T>>,
+    vacant: Vec<u32>,
+    last_serial: u64,
+}
+
+struct Slot<T> {
+    /// That of the place it was given out as last.
+    serial: u64,
+    entry: Option<T>,
+}
+
+/// Slots beyond which an empty table gives its memory back.
+const KEPT: usize = 1 << 10;
+
+impl<T> Table<T> {
+    pub(super) const fn new() -> Self {
+        Self { slots: Vec::new(), vacant: Vec::new(), last_serial: 0 }
+    }
+
+    /// A place for an entry that is to be put there.
+    pub(super) fn reserve<I: Id>(&mut self) -> I {
+        self.last_serial += 1;
+        let serial = self.last_serial;
+        let slot = self.vacant.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { serial, entry: None });
+            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        });
+        if let Some(slot) = self.slots.get_mut(slot as usize) {
+            slot.serial = serial;
+        }
+        I::of(Place { serial, slot })
+    }
+
+    pub(super) fn insert<I: Id>(&mut self, id: I, entry: T) {
+        if let Some(slot) = self.slot_mut(id.place()) {
+            slot.entry = Some(entry);
+        }
+    }
+
+    pub(super) fn get<I: Id>(&self, id: I) -> Option<&T> {
+        let Place { serial, slot } = id.place();
+        self.slots.get(slot as usize).filter(|slot| slot.serial == serial)?.entry.as_ref()
+    }
+
+    pub(super) fn get_mut<I: Id>(&mut self, id: I) -> Option<&mut T> {
+        self.slot_mut(id.place())?.entry.as_mut()
+    }
+
+    pub(super) fn remove<I: Id>(&mut self, id: I) -> Option<T> {
+        let entry = self.slot_mut(id.place())?.entry.take()?;
+        self.vacant.push(id.place().slot);
+        if self.len() == 0 && self.slots.len() > KEPT {
+            (self.slots, self.vacant) = (Vec::new(), Vec::new());
+        }
+        Some(entry)
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().filter_map(|slot| slot.entry.as_ref())
+    }
+
+    fn slot_mut(&mut self, place: Place) -> Option<&mut Slot<T>> {
+        self.slots.get_mut(place.slot as usize).filter(|slot| slot.serial == place.serial)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    struct Number(Place);
+
+    impl Id for Number {
+        fn of(place: Place) -> Self {
+            Self(place)
+        }
+
+        fn place(self) -> Place {
+            self.0
+        }
+    }
+
+    #[test]
+    fn an_id_never_finds_the_entry_that_came_after_its_own() {
+        let mut table = Table::new();
+        let first: Number = table.reserve();
+        table.insert(first, "first");
+        assert_eq!((table.remove(first), table.remove(first)), (Some("first"), None));
+        let second: Number = table.reserve();
+        table.insert(second, "second");
+        assert_eq!(second.0.slot, first.0.slot, "the slot is used again");
+        assert_eq!((table.get(first), table.get(second)), (None, Some(&"second")));
+        table.insert(first, "late");
+        assert_eq!((table.remove(first), table.len()), (None, 1));
+        assert_eq!(table.get(Number(Place::NONE)), None);
+    }
+
+    #[test]
+    fn a_table_that_was_large_gives_its_memory_back_and_no_id_a_second_time() {
+        let mut table = Table::new();
+        let ids: Vec<Number> = (0..2 * KEPT).map(|_| table.reserve()).collect();
+        ids.iter().enumerate().for_each(|(number, id)| table.insert(*id, number));
+        assert_eq!(table.get(ids[KEPT]), Some(&KEPT));
+        ids.iter().for_each(|id| _ = table.remove(*id));
+        assert_eq!((table.len(), table.slots.capacity()), (0, 0));
+        let next: Number = table.reserve();
+        table.insert(next, 0);
+        assert!(ids.iter().all(|id| table.get(*id).is_none()));
+    }
+}

@@ -1,0 +1,191 @@
+//! Every future that users can get hold of, in every form in which it matters how it is dropped.
+
+use super::stage::{Stage, TTL, all_answered, hold};
+use crate::driver::clock::Clock;
+use crate::driver::tests::{KEY, MS, settle};
+use crate::embedded::Masters;
+use crate::{Acquire, Kind};
+use std::any::Any;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::rc::Rc;
+
+/// What it has to do with the lock that others wait for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Wants,
+    Holds,
+    Neither,
+}
+
+pub(super) type Dropped = Pin<Box<dyn Future<Output = ()>>>;
+pub(super) type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// An operation whose future can be polled, and has not been.
+pub(super) struct Begun {
+    pub(super) future: Dropped,
+    /// Goes after the future.
+    pub(super) kept: Option<Box<dyn Any>>,
+    /// Waits behind it, in a way of its own.
+    pub(super) behind: Option<Waiting>,
+}
+
+impl Begun {
+    pub(super) fn new(future: impl Future<Output = ()> + 'static) -> Self {
+        Self { future: Box::pin(future), kept: None, behind: None }
+    }
+
+    fn keeping(mut self, kept: impl Any) -> Self {
+        self.kept = Some(Box::new(kept));
+        self
+    }
+
+    fn behind(mut self, waiting: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.behind = Some(Box::pin(waiting));
+        self
+    }
+}
+
+pub(super) type Begin = fn(Rc<Stage>) -> Pin<Box<dyn Future<Output = Begun>>>;
+
+pub(super) struct Operation {
+    /// As `sources` names it.
+    pub(super) future: &'static str,
+    pub(super) what: &'static str,
+    pub(super) role: Role,
+    pub(super) begin: Begin,
+}
+
+macro_rules! operation {
+    ($future:literal, $what:literal, $role:ident, |$stage:ident| $begin:expr) => {
+        Operation {
+            future: $future,
+            what: $what,
+            role: Role::$role,
+            begin: |$stage| Box::pin(async move { $begin }),
+        }
+    };
+}
+
+fn acquiring<K: Kind>(acquire: Acquire<K>) -> Begun {
+    let acquire = acquire.into_future();
+    Begun::new(async move { drop(acquire.await) })
+}
+
+pub(super) const ALL: &[Operation] = &[
+    operation!("acquire::AcquireFuture", "acquire", Wants, |stage| acquiring(
+        stage.redlock.acquire(KEY)
+    )),
+    operation!("acquire::AcquireFuture", "try_acquire", Wants, |stage| acquiring(
+        stage.redlock.try_acquire(KEY)
+    )),
+    operation!("acquire::AcquireFuture", "acquire several", Wants, |stage| acquiring(
+        stage.redlock.acquire(["a", KEY, "z"])
+    )),
+    operation!("acquire::AcquireFuture", "acquire fenced", Wants, |stage| acquiring(
+        stage.redlock.acquire(KEY).fenced()
+    )),
+    operation!("acquire::AcquireFuture", "acquire several, fenced", Wants, |stage| acquiring(
+        stage.redlock.acquire([KEY, "z"]).fenced()
+    )),
+    operation!("acquire::AcquireFuture", "acquire with a keeper", Wants, |stage| acquiring(
+        stage.redlock.acquire(KEY).keep_alive()
+    )),
+    operation!("acquire::AcquireFuture", "acquire with a delay", Wants, |stage| acquiring(
+        stage.redlock.acquire(KEY).ttl(TTL / 2).lock_delay(TTL / 2)
+    )),
+    operation!("run::run", "run, the body included", Wants, |stage| {
+        let acquire = stage.redlock.acquire(KEY);
+        Begun::new(async move {
+            drop(acquire.run(async |_| tokio::time::sleep(20 * MS).await).await);
+        })
+    }),
+    operation!("owner::acquire", "an owner acquires", Wants, |stage| {
+        let owner = stage.redlock.owner();
+        let next = owner.clone();
+        Begun::new(async move { drop(owner.acquire(KEY).await) }).behind(async move {
+            // Whoever waits behind it at the same owner gives up as late as it does, or later.
+            while next.acquire(KEY).await.is_err() {}
+        })
+    }),
+    operation!("owner::acquire", "an owner acquires once more", Holds, |stage| {
+        let owner = stage.redlock.owner();
+        let outer = owner.acquire(KEY).await.unwrap();
+        all_answered().await;
+        Begun::new(async move { drop(owner.acquire(KEY).await) }).keeping(outer)
+    }),
+    operation!("owner::acquire_with", "an owner acquires fenced", Wants, |stage| {
+        let owner = stage.redlock.owner().fenced();
+        let acquire = stage.redlock.acquire(KEY).fenced();
+        Begun::new(async move { drop(owner.acquire_with(acquire).await) })
+    }),
+    operation!("owner::release", "the last guard of an owner", Holds, |stage| {
+        let owner = stage.redlock.owner();
+        let guard = owner.acquire(KEY).await.unwrap();
+        all_answered().await;
+        Begun::new(async move { drop(guard.release().await) })
+            .behind(async move { while owner.acquire(KEY).await.is_err() {} })
+    }),
+    operation!("guard::extend", "extend", Holds, |stage| {
+        let guard = Rc::new(hold(&stage.redlock).await);
+        let extended = guard.clone();
+        Begun::new(async move { drop(extended.extend().await) }).keeping(guard)
+    }),
+    operation!("guard::release", "release", Holds, |stage| {
+        let guard = hold(&stage.redlock).await;
+        Begun::new(async move { drop(guard.release().await) })
+    }),
+    operation!("guard::release", "release several, fenced", Holds, |stage| {
+        let guard = stage.redlock.acquire([KEY, "z"]).fenced().await.unwrap();
+        all_answered().await;
+        Begun::new(async move { drop(guard.release().await) })
+    }),
+    operation!("guard::lost", "lost, of a guard", Holds, |stage| {
+        let guard = Rc::new(hold(&stage.redlock).await);
+        let watched = guard.clone();
+        Begun::new(async move { drop(watched.lost().await) }).keeping(guard)
+    }),
+    operation!("guard::lost", "lost, of a lease", Holds, |stage| {
+        let guard = hold(&stage.redlock).await;
+        let lease = guard.lease();
+        Begun::new(async move { drop(lease.lost().await) }).keeping(guard)
+    }),
+    operation!("inspect::inspect", "inspect", Neither, |stage| {
+        let redlock = stage.redlock.clone();
+        Begun::new(async move { drop(redlock.inspect(KEY).await) })
+    }),
+    operation!("inspect::force_release", "force_release", Holds, |stage| {
+        let guard = hold(&stage.other).await;
+        let inspection = stage.redlock.inspect(KEY).await.unwrap();
+        assert!(inspection.holder().is_some());
+        let redlock = stage.redlock.clone();
+        Begun::new(async move { drop(redlock.force_release(&inspection).await) }).keeping(guard)
+    }),
+    operation!("redlock::preflight", "preflight of a handle", Neither, |stage| {
+        let redlock = stage.redlock.clone();
+        Begun::new(async move { drop(redlock.preflight().await) })
+    }),
+    operation!("redlock::shutdown", "shutdown, with a debt and a waiter", Neither, |stage| {
+        let ending = stage.third().await;
+        drop(ending.acquire("x").await.unwrap());
+        let blocking = stage.other.acquire("y").await.unwrap();
+        tokio::spawn(ending.acquire("y").into_future());
+        settle().await;
+        Begun::new(async move { drop(ending.shutdown().await) }).keeping(blocking)
+    }),
+    operation!("builder/connect::connect", "connect", Neither, |stage| {
+        let builder = stage.third_to_be();
+        // All of `connect` but for the clock that it names.
+        Begun::new(async move { drop(builder.connect_on(Clock::tokio()).await) })
+    }),
+    operation!("builder/connect::preflight", "preflight of a builder", Neither, |stage| {
+        let builder = stage.third_to_be();
+        Begun::new(async move { drop(builder.preflight().await) })
+    }),
+    operation!("embedded/mod::start", "start masters on ports", Neither, |_stage| {
+        Begun::new(async { drop(Masters::start(2).await.unwrap()) })
+    }),
+    operation!("embedded/mod::start_in_memory", "start masters", Neither, |_stage| {
+        Begun::new(async { drop(Masters::start_in_memory(2).await.unwrap()) })
+    }),
+];

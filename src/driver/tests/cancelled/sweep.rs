@@ -1,0 +1,211 @@
+//! One future, dropped after so many polls, and what has come of it.
+
+use super::operations::{Begun, Dropped, Operation, Role, Waiting};
+use super::stage::{Fault, Stage};
+use super::wire::Loses;
+use crate::Redlock;
+use crate::driver::tests::{KEY, tasks};
+use futures::poll;
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::task::{JoinHandle, yield_now};
+use tokio::time::{sleep, timeout};
+
+/// By then everything is undone, and connections are made anew.
+const SOON: Duration = Duration::from_secs(6);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// When all is well.
+pub(super) const PROMPT: Duration = Duration::from_millis(100);
+
+/// Who waits for the lock behind what is dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rival {
+    /// In the same process.
+    Here,
+    /// In another one.
+    There,
+}
+
+/// How a sweep is made.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub(super) operation: &'a Operation,
+    pub(super) fault: Fault,
+    pub(super) rival: Rival,
+    pub(super) loses: Loses,
+    /// The future is forgotten, not dropped: it never says that it does not wait any more.
+    pub(super) leaks: bool,
+}
+
+impl fmt::Display for Case<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operation, fault, rival, .. } = self;
+        write!(f, "{}, {}, {fault:?}, rival {rival:?}", operation.future, operation.what)
+    }
+}
+
+/// For how many polls nothing else happens in between than that others get a turn.
+const TURNS: usize = 18;
+
+/// By then all timeouts and waits are over; what is not ready by then only watches.
+const LONGEST: usize = 62;
+
+/// What happens after the poll of this number: another task has its turn; then time passes, slowly at
+/// first.
+async fn pace(polls: usize) {
+    let ms = match polls {
+        ..TURNS => return yield_now().await,
+        TURNS..34 => 1,
+        34..50 => 17,
+        _ => 211,
+    };
+    sleep(Duration::from_millis(ms)).await;
+}
+
+/// Drops the future after no poll, after one, and so on until it is ready. Returns at how many
+/// moments, and all that was wrong.
+pub(super) fn sweep(case: Case<'_>) -> (usize, Vec<String>) {
+    step_by_step(async {
+        let (mut wrong, mut clean) = (Vec::new(), None);
+        for polls in 0..LONGEST {
+            let stage = match clean.take() {
+                Some(stage) => stage,
+                None => Rc::new(Stage::new(case.loses).await),
+            };
+            let (ready, found) = dropped_after(case, &stage, polls).await;
+            // What one has spoiled must not be blamed on the next; and whoever has lost its memory
+            // has no vote for a while.
+            clean = (found.is_empty() && case.fault != Fault::OneKilled).then_some(stage);
+            wrong.extend(found.into_iter().map(|found| format!("{case}, {polls} polls: {found}")));
+            if ready {
+                return (polls, wrong);
+            }
+        }
+        (LONGEST, wrong)
+    })
+}
+
+/// Runs it so that between two of its polls one other task gets one turn, and no more.
+fn step_by_step<T>(test: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true).event_interval(1).build();
+    runtime.unwrap().block_on(test)
+}
+
+async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool, Vec<String>) {
+    let Case { operation, fault, rival, .. } = case;
+    let before = tasks();
+    let Begun { future, kept, behind } = (operation.begin)(stage.clone()).await;
+    let holder = stage.strike(fault, operation.role == Role::Wants).await;
+    let waiting = (operation.role != Role::Neither).then(|| match behind {
+        Some(waiting) if rival == Rival::Here => waiting,
+        _ if rival == Rival::Here => wait_behind(&stage.redlock),
+        _ => wait_behind(&stage.other),
+    });
+    let (ready, waiting) = poll_and_drop(case, stage, polls, future, waiting).await;
+    drop(kept);
+
+    let mut wrong = Vec::new();
+    if fault.blocks() {
+        stage.mend(fault);
+        drop(holder);
+        served(&mut wrong, waiting, fault.patience(rival)).await;
+    } else {
+        served(&mut wrong, waiting, fault.patience(rival)).await;
+        stage.mend(fault);
+    }
+    if fault == Fault::AnswersLost {
+        // Connections that still have late answers before them are given up by then.
+        sleep(SOON).await;
+    }
+    let _ = undone(stage, before).await;
+    for (who, redlock) in [("", &stage.redlock), ("another process's ", &stage.other)] {
+        match timeout(PROMPT, redlock.acquire(KEY)).await {
+            Ok(Ok(guard)) => drop(guard.release().await),
+            Ok(Err(error)) => wrong.push(format!("{who}next acquire: {error}")),
+            Err(_) => wrong.push(format!("{who}next acquire is not served")),
+        }
+    }
+    wrong.extend(undone(stage, before).await);
+    (ready, wrong)
+}
+
+/// Waits until nothing is left, on the masters, in both processes and on the runtime; says what is
+/// left after all.
+async fn undone(stage: &Stage, before: usize) -> Vec<String> {
+    let mut left = Vec::new();
+    for _ in 0..SOON.as_millis() / LOOK.as_millis() {
+        sleep(LOOK).await;
+        left.clear();
+        let (keys, remembered, after) = (stage.keys(), stage.remembered(), tasks());
+        if !keys.is_empty() {
+            left.push(format!("orphans: {keys:?}"));
+        }
+        if remembered != [0, 0] {
+            left.push(format!("remembered, here and there: {remembered:?}"));
+        }
+        if after != before {
+            left.push(format!("{before} tasks before, {after} after"));
+        }
+        if left.is_empty() {
+            break;
+        }
+    }
+    left
+}
+
+/// Polls the future so many times, then drops it. Who waits behind it comes meanwhile.
+async fn poll_and_drop(
+    case: Case<'_>,
+    stage: &Stage,
+    polls: usize,
+    mut future: Dropped,
+    mut waiting: Option<Waiting>,
+) -> (bool, Option<JoinHandle<()>>) {
+    // Who holds the lock is there before its rival. Who wants it is first in the queue, too; a rival
+    // in another process comes once all masters have been asked, so that no vote is split.
+    let rival_comes = match (case.operation.role, case.rival) {
+        (Role::Wants, Rival::Here) => 1,
+        (Role::Wants, Rival::There) => TURNS,
+        _ => 0,
+    };
+    let (mut ready, mut rival) = (false, None);
+    for step in 0..=polls {
+        if step == rival_comes.min(polls) {
+            rival = waiting.take().map(tokio::spawn);
+        }
+        if case.fault.midway() == Some(step) {
+            stage.strike_midway();
+        }
+        if step == polls || ready {
+            break;
+        }
+        ready = poll!(&mut future).is_ready();
+        if !ready {
+            pace(step).await;
+        }
+    }
+    if case.leaks {
+        std::mem::forget(future);
+    }
+    (ready, rival)
+}
+
+fn wait_behind(redlock: &Redlock) -> Waiting {
+    let acquire = redlock.acquire(KEY).wait_forever();
+    Box::pin(async move { drop(acquire.await.unwrap().release().await) })
+}
+
+async fn served(wrong: &mut Vec<String>, rival: Option<JoinHandle<()>>, within: Duration) {
+    let Some(mut rival) = rival else { return };
+    match timeout(within, &mut rival).await {
+        Ok(ended) => ended.unwrap(),
+        Err(_) => {
+            wrong.push(format!("who waits is not served within {within:?}"));
+            rival.abort();
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The target proves itself: what it is to notice is there, and is noticed.
+
+use super::*;
+
+/// Three masters that are well, and a lock that two of them have granted.
+fn won(meddle: impl FnOnce(&mut Play)) -> Play {
+    let mut play = Play::of_defaults().expect("three masters");
+    play.open_all();
+    play.acquire(wanted(&mut Bytes(&[0b100, 0, 0])));
+    meddle(&mut play);
+    play.says(0, b"+OK\r\n");
+    play.says(1, b"+OK\r\n");
+    play
+}
+
+#[test]
+fn masters_that_are_well_grant_a_lock_and_are_forgotten_by_it_when_it_is_over() {
+    let mut play = won(|_| {});
+    assert_eq!((play.holds.len(), play.open.len()), (1, 0));
+    play.pass(Duration::from_secs(11));
+    assert_eq!(play.holds.len(), 0);
+}
+
+#[test]
+#[should_panic(expected = "nobody waits for it")]
+fn an_answer_that_nobody_waits_for_is_noticed() {
+    won(|play| play.open.clear());
+}
+
+#[test]
+#[should_panic(expected = "two hold one key")]
+fn two_that_hold_one_key_are_noticed() {
+    let mut play = won(|_| {});
+    let released = play.holds.clone();
+    play.step(&mut Bytes(&[9]));
+    assert!(play.holds.is_empty());
+    play.holds = released;
+    play.acquire(wanted(&mut Bytes(&[0b100, 0, 0])));
+    play.says(0, b":1\r\n+OK\r\n");
+    play.says(1, b":1\r\n+OK\r\n");
+}

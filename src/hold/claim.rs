@@ -1,0 +1,18 @@
+//! Who has a guard that is on its way: its caller, or the driver that takes it back.
+
+// Of std here, and of loom where `proof/loom` tries every order of events on this file.
+use super::atomic::{AtomicBool, Ordering};
+
+#[derive(Debug)]
+pub(super) struct Claim(AtomicBool);
+
+impl Claim {
+    pub(super) fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    /// `true` once, for whoever comes first.
+    pub(super) fn take(&self) -> bool {
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+}

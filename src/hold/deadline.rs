@@ -1,0 +1,62 @@
+//! The deadline that guard and driver share.
+
+// Of std here, and of loom where `proof/loom` tries every order of events on this file.
+use super::atomic::{AtomicU64, Ordering};
+use crate::quorum::Instant;
+use std::time::Duration;
+
+/// Set once the hold is over. Deadlines stay below it for 292 years.
+const OVER: u64 = 1 << 63;
+
+/// A lapse is decided once, by compare-and-swap: whoever sees the deadline pass first ends the hold,
+/// and an extension that comes too late finds it ended.
+#[derive(Debug)]
+pub(super) struct SharedDeadline(AtomicU64);
+
+impl SharedDeadline {
+    pub(super) fn new(deadline: Instant) -> Self {
+        Self(AtomicU64::new(deadline.as_nanos() & !OVER))
+    }
+
+    /// The deadline as it was last set, over or not.
+    pub(super) fn instant(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Acquire) & !OVER)
+    }
+
+    /// The time left at `now`, or `None` from the deadline on, for good.
+    pub(super) fn remaining(&self, now: Instant) -> Option<Duration> {
+        let mut seen = self.0.load(Ordering::Acquire);
+        while seen & OVER == 0 {
+            let deadline = Instant::from_nanos(seen);
+            if now < deadline {
+                return Some(deadline.since(now));
+            }
+            match self.swap(seen, seen | OVER) {
+                Ok(_) => return None,
+                Err(actual) => seen = actual,
+            }
+        }
+        None
+    }
+
+    /// Moves the deadline, never back. `false` if the hold was over before.
+    pub(super) fn extend(&self, to: Instant) -> bool {
+        let to = to.as_nanos() & !OVER;
+        let mut seen = self.0.load(Ordering::Acquire);
+        while seen & OVER == 0 {
+            match self.swap(seen, seen.max(to)) {
+                Ok(_) => return true,
+                Err(actual) => seen = actual,
+            }
+        }
+        false
+    }
+
+    pub(super) fn end(&self) {
+        self.0.fetch_or(OVER, Ordering::AcqRel);
+    }
+
+    fn swap(&self, from: u64, to: u64) -> Result<u64, u64> {
+        self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+    }
+}

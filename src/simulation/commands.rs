@@ -1,0 +1,54 @@
+//! The commands in what a client writes, however it was cut. In a debug build the `redis` crate's
+//! parser takes most of a world's time, and a command is simple.
+
+/// The words of one command.
+pub(super) type Words = Vec<Vec<u8>>;
+
+#[derive(Default)]
+pub(super) struct Commands {
+    received: Vec<u8>,
+}
+
+impl Commands {
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.received.extend_from_slice(bytes);
+    }
+
+    /// The next complete one.
+    pub(super) fn next(&mut self) -> Option<Words> {
+        let (count, mut at) = self.number(0, b'*')?;
+        let mut words = Vec::with_capacity(count);
+        for _ in 0..count {
+            let (len, begins) = self.number(at, b'$')?;
+            words.push(self.received.get(begins..begins + len)?.to_vec());
+            at = begins + len + 2;
+        }
+        if at > self.received.len() {
+            return None;
+        }
+        self.received.drain(..at);
+        Some(words)
+    }
+
+    /// The number behind `sign`, and where the next line begins.
+    fn number(&self, at: usize, sign: u8) -> Option<(usize, usize)> {
+        let (first, line) = self.received.get(at..)?.split_first()?;
+        assert_eq!(*first, sign, "a client writes nothing but commands");
+        let len = line.windows(2).position(|two| two == b"\r\n")?;
+        let number = line[..len].iter().fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+        Some((number, at + 1 + len + 2))
+    }
+}
+
+#[test]
+fn commands_are_read_however_they_are_cut() {
+    let bytes = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n*1\r\n$0\r\n\r\n";
+    for cut in 0..bytes.len() {
+        let (mut commands, mut read) = (Commands::default(), Vec::new());
+        for part in [&bytes[..cut], &bytes[cut..]] {
+            commands.receive(part);
+            read.extend(std::iter::from_fn(|| commands.next()));
+        }
+        assert_eq!(read, [vec![b"GET".to_vec(), b"a".to_vec()], vec![b"".to_vec()]], "at {cut}");
+    }
+}

@@ -1,0 +1,172 @@
+//! What the driver does for a machine: as much, in the same order, and as late.
+
+use super::agenda::{Direction, Happening, LineId};
+use super::client::name;
+use super::clock::{Time, nanos};
+use super::line::Piece;
+use super::world::World;
+use crate::coordinator::Action;
+
+impl World {
+    /// After something has happened to it: does what the machine asks, writes what it has to say,
+    /// and sleeps until its next wake-up.
+    pub(super) fn turn(&mut self, client: usize) {
+        if self.clients[client].paused > 0 {
+            return;
+        }
+        self.act_for(client);
+        let hesitates = self.setup.hesitates;
+        let state = &mut self.clients[client];
+        if state.machine.is_some() && state.rng.chance(hesitates) {
+            let later = state.rng.within(1_000..1_000_000);
+            self.agenda.at(self.agenda.now + later, Happening::Writes(client));
+            // It writes then, and reads and decides meanwhile.
+            state.rng = state.rng.fork();
+        } else {
+            self.write(client);
+            self.act_for(client);
+        }
+        self.end_if_paid(client);
+        self.sleep(client);
+        let verdict = self.judge_load(client);
+        self.find(verdict);
+    }
+
+    fn act_for(&mut self, client: usize) {
+        loop {
+            let Some(machine) = &mut self.clients[client].machine else { return };
+            if let Some(action) = machine.poll_action() {
+                match action {
+                    Action::Dial { node, epoch } => self.begin_dial(client, node, epoch),
+                    Action::Close { node, epoch } => {
+                        let line = self.clients[client].lines[node];
+                        if let Some(id) = line.filter(|id| self.lines[id.0].epoch == epoch) {
+                            self.hang_up(id);
+                        }
+                    }
+                }
+            } else if let Some(event) = machine.poll_event() {
+                self.note(client, event);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn write(&mut self, client: usize) {
+        for node in 0..self.masters.len() {
+            let Some(id) = self.clients[client].lines[node] else { continue };
+            self.write_to(client, node, id);
+        }
+    }
+
+    fn write_to(&mut self, client: usize, node: usize, id: LineId) {
+        let local = self.clients[client].clock.at(self.agenda.now);
+        loop {
+            let Some(machine) = &mut self.clients[client].machine else { return };
+            let line = &mut self.lines[id.0];
+            let (epoch, bytes) = machine.transmit(node);
+            if bytes.is_empty() || epoch != line.epoch {
+                return;
+            }
+            let room = line.room.saturating_sub(line.up.unread);
+            let taken = bytes.len().min(room).min(line.portion());
+            if taken == 0 {
+                line.is_full = true;
+                return;
+            }
+            let bytes = bytes[..taken].to_vec();
+            machine.handle_written(local, node, epoch, taken);
+            self.look_at(id, &bytes);
+            self.send(id, Direction::ToMaster, Piece::Bytes(bytes));
+        }
+    }
+
+    /// What a client writes, command by command.
+    fn look_at(&mut self, id: LineId, bytes: &[u8]) {
+        self.lines[id.0].written.receive(bytes);
+        while let Some(words) = self.lines[id.0].written.next() {
+            let text = |place: usize| words.get(place).map(|word| String::from_utf8_lossy(word));
+            let keys = text(2).and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+            let line = &mut self.lines[id.0];
+            let verb = text(0).unwrap_or_default();
+            let script = text(1).unwrap_or_default();
+            if verb == "EVALSHA" && script == self.extend_hash {
+                let token = text(3 + keys).unwrap_or_default();
+                let verdict = self.invariants.keepers.extends(&token, line.opened, &line.released);
+                self.find(verdict);
+            } else if verb == "EVAL" && script.contains("'DEL', KEYS") {
+                let token = text(3 + keys).unwrap_or_default();
+                // By force, it may be somebody else's: its holder does not know of it.
+                if !self.invariants.owners.is_named(&token) {
+                    line.released.insert(token.into_owned());
+                }
+            }
+            if self.is_loud() {
+                self.tell(id, &words);
+            }
+        }
+    }
+
+    fn tell(&mut self, id: LineId, words: &[Vec<u8>]) {
+        let (from, to) = (name(self.lines[id.0].client), self.lines[id.0].node + 1);
+        let script = words.get(1).map_or("".into(), |word| String::from_utf8_lossy(word));
+        let called = match (&words[0][..], &*script) {
+            (b"EVALSHA", hash) if hash == self.extend_hash => Some("extend"),
+            (b"EVALSHA", _) => Some("acquire"),
+            (b"EVAL", source) if source.contains("'DEL', KEYS") => Some("release"),
+            (b"EVAL", source) if source.contains("lists") => Some("agree"),
+            (b"EVAL", _) => Some("inspect"),
+            (b"SCRIPT", _) => Some("load"),
+            _ => None,
+        };
+        let skipped = usize::from(called.is_some()) * 3;
+        let rest = words.iter().skip(skipped).take(8).map(|word| String::from_utf8_lossy(word));
+        let rest: Vec<_> = rest.collect();
+        let rest = match called {
+            Some("agree" | "load") => String::new(),
+            _ => rest.join(" "),
+        };
+        let line = id.0;
+        self.say(|| format!("{from} > n{to} ({line})  {} {rest}", called.unwrap_or_default()));
+    }
+
+    // Time.
+
+    fn sleep(&mut self, client: usize) {
+        let (now, most) = (self.agenda.now, nanos(self.setup.lateness));
+        let state = &mut self.clients[client];
+        let Some(machine) = &state.machine else { return };
+        let Some(due) = machine.poll_timeout() else {
+            state.wakes_at = None;
+            return;
+        };
+        if state.wakes_at.is_some_and(|(planned, _)| planned == due) {
+            return;
+        }
+        let late = if most == 0 { 0 } else { state.rng.within(0..most) };
+        let at = state.clock.when(due).max(now) + late;
+        state.wakes_at = Some((due, at));
+        self.agenda.at(at, Happening::Wakes { client, at });
+    }
+
+    pub(super) fn wakes(&mut self, client: usize, at: Time) {
+        let state = &mut self.clients[client];
+        // Set anew since; or held up, and woken when it goes on.
+        if state.paused > 0 || state.wakes_at.is_none_or(|(_, planned)| planned != at) {
+            return;
+        }
+        self.expire(client);
+    }
+
+    pub(super) fn expire(&mut self, client: usize) {
+        let now = self.agenda.now;
+        let state = &mut self.clients[client];
+        state.wakes_at = None;
+        let local = state.clock.at(now);
+        if let Some(machine) = &mut state.machine {
+            machine.handle_timeout(local);
+        }
+        self.turn(client);
+    }
+}

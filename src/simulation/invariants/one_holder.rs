@@ -1,0 +1,26 @@
+//! One valid holder: of those who believe by their own clocks that they hold a resource, there is
+//! never more than one.
+
+use super::Verdict;
+
+/// `holders`: token and resources of each hold that is valid by its own clock.
+pub(in crate::simulation) fn one_holder(holders: &[(&str, &[&str])]) -> Verdict {
+    for (place, (token, keys)) in holders.iter().enumerate() {
+        for (other, theirs) in &holders[place + 1..] {
+            if let Some(key) = keys.iter().find(|key| theirs.contains(key)) {
+                return Err(format!("{token} and {other} both hold {key}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn two_that_hold_one_resource_in_common_are_found() {
+    let (a, b, both): (&[&str], &[&str], &[&str]) = (&["a"], &["b"], &["a", "b"]);
+    assert_eq!(one_holder(&[("1", a), ("2", b)]), Ok(()));
+    assert_eq!(one_holder(&[("1", both)]), Ok(()));
+    for holders in [[("1", a), ("2", a)], [("1", both), ("2", b)]] {
+        assert!(one_holder(&holders).is_err(), "{holders:?}");
+    }
+}

@@ -1,0 +1,42 @@
+//! Whole clusters in one loop: the machine that ships, several times, against masters that are
+//! machines, too, with real scripts; clocks that differ, a network that delays and breaks, processes
+//! that stop, die and come back. No runtime, no socket; everything follows from one seed.
+//!
+//! A world is drawn from its seed: by what it goes (`setup`), and what will be done in it (`plan`).
+//! Then its queue is played to the end (`world`), and after each step the `invariants` look at it.
+//! Once all faults are over, everything must come to rest, and every lock can be had (`aftermath`).
+//!
+//! `coordinator/tests/schedules` plays the machine without time and network of its own, one step at a
+//! time in any order; here they take their course.
+
+mod aftermath;
+mod agenda;
+mod callers;
+mod client;
+mod clock;
+mod commands;
+mod driver;
+mod faults;
+mod flaw;
+mod history;
+mod invariants;
+mod judge;
+mod line;
+mod marks;
+mod master;
+mod network;
+mod picture;
+mod plan;
+mod play;
+mod processes;
+mod report;
+#[allow(dead_code)] // Other tests use the rest of it.
+#[path = "../../tests/support/seed.rs"]
+pub(crate) mod seed;
+mod setup;
+mod shrink;
+#[path = "../../tests/support/timeline/mod.rs"]
+mod timeline;
+mod told;
+mod trials;
+mod world;

@@ -1,0 +1,293 @@
+//! What befalls a world, and what its callers do: drawn from the seed before it begins, so that a
+//! part of it can be left out and the rest played again.
+
+use super::agenda::Direction;
+use super::clock::{Time, millis, nanos};
+use super::flaw::Flaw;
+use super::seed::Rng;
+use super::setup::Setup;
+use crate::coordinator::KeepAlive;
+use std::time::Duration;
+
+/// What an acquire asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) keys: &'static [&'static str],
+    pub(super) fenced: bool,
+    pub(super) ttl: Duration,
+    pub(super) lock_delay: Duration,
+    pub(super) wait: Duration,
+    pub(super) keep_alive: Option<KeepAlive>,
+    pub(super) label: bool,
+}
+
+/// One thing that is done. Clients are named by their seats: who is killed has a successor. `dice`
+/// picks among what is there by then.
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    Acquire {
+        seat: usize,
+        asked: Asked,
+    },
+    Cancel {
+        seat: usize,
+        dice: u64,
+    },
+    Extend {
+        seat: usize,
+        dice: u64,
+    },
+    /// The machine hears of it later.
+    Release {
+        seat: usize,
+        dice: u64,
+        heard_after: Duration,
+    },
+    /// Nobody waits for what comes of it.
+    Drop {
+        seat: usize,
+        dice: u64,
+    },
+    Leave {
+        seat: usize,
+        dice: u64,
+    },
+    Inspect {
+        seat: usize,
+        key: &'static str,
+    },
+    /// Whoever was seen last.
+    ForceRelease {
+        seat: usize,
+    },
+    Fault(Fault),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Fault {
+    PausesClient {
+        seat: usize,
+        span: Duration,
+    },
+    KillsClient {
+        seat: usize,
+        back_after: Duration,
+    },
+    /// It ends as it should: what it owes is paid first, if that does not take too long.
+    EndsClient {
+        seat: usize,
+        back_after: Duration,
+    },
+    SetsWallClock {
+        seat: usize,
+        ahead_ms: i64,
+    },
+    /// Of all clients if none is named, in both directions if none is named.
+    Cuts {
+        seat: Option<usize>,
+        node: usize,
+        direction: Option<Direction>,
+        span: Duration,
+    },
+    Slows {
+        node: usize,
+        by: Duration,
+        span: Duration,
+    },
+    /// Both ends hear of it, and what is under way is lost.
+    Resets {
+        seat: usize,
+        node: usize,
+    },
+    /// The client's end alone: what is under way to the master arrives there all the same, later.
+    Strays {
+        seat: usize,
+        node: usize,
+        by: Duration,
+    },
+    Stops {
+        node: usize,
+        span: Duration,
+    },
+    /// `silent`: the machine under it, too, so that no connection is told.
+    Kills {
+        node: usize,
+        silent: bool,
+        down: Duration,
+        keeps: bool,
+    },
+    KillsAll {
+        down: Duration,
+        keeps: bool,
+    },
+    FlushesScripts {
+        node: usize,
+    },
+    MakesReplica {
+        node: usize,
+        span: Duration,
+    },
+    StepsBack {
+        node: usize,
+        by: Duration,
+    },
+    StepsForward {
+        node: usize,
+        by: Duration,
+    },
+}
+
+pub(super) const RESOURCES: [&[&str]; 3] = [&["a"], &["b"], &["a", "b"]];
+
+fn span(rng: &mut Rng, from: u64, to: u64) -> Duration {
+    rng.duration(millis(from)..millis(to))
+}
+
+/// Everything that is done in a world, in order.
+pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
+    let count = rng.within(setup.acts.clone());
+    let mut acts: Vec<(Time, Act)> = Vec::new();
+    for _ in 0..count {
+        let at = rng.within(0..nanos(setup.length));
+        let faulty = rng.within(0..1_000) < setup.faults_per_mille;
+        let act = if faulty { Act::Fault(fault(setup, rng)) } else { deed(setup, rng) };
+        // Who acquires something does something with it, as a rule.
+        if let Act::Acquire { seat, .. } = act
+            && rng.chance(70)
+        {
+            let then = at + rng.within(0..nanos(setup.max_ttl) / 2);
+            acts.push((then, follow_up(seat, rng)));
+        }
+        acts.push((at, act));
+    }
+    acts.sort_by_key(|(at, _)| *at);
+    acts
+}
+
+fn deed(setup: &Setup, rng: &mut Rng) -> Act {
+    let seat = rng.within(0..setup.seats() as u64) as usize;
+    let dice = rng.next();
+    match rng.within(0..100) {
+        0..52 => Act::Acquire { seat, asked: asked(setup, rng) },
+        52..88 => follow_up(seat, rng),
+        88..95 => Act::Inspect { seat, key: ["a", "b"][rng.within(0..2) as usize] },
+        95..98 if setup.flaw.is_none() => Act::ForceRelease { seat },
+        _ => Act::Cancel { seat, dice },
+    }
+}
+
+fn follow_up(seat: usize, rng: &mut Rng) -> Act {
+    let dice = rng.next();
+    match rng.within(0..20) {
+        0..8 => {
+            let late = rng.chance(25);
+            let heard_after = if late { span(rng, 0, 700) } else { Duration::ZERO };
+            Act::Release { seat, dice, heard_after }
+        }
+        8..11 => Act::Drop { seat, dice },
+        11..17 => Act::Extend { seat, dice },
+        17..19 => Act::Cancel { seat, dice },
+        _ => Act::Leave { seat, dice },
+    }
+}
+
+fn asked(setup: &Setup, rng: &mut Rng) -> Asked {
+    let short = millis(300);
+    let ttl = *rng.pick(&[short, short, setup.max_ttl / 2, setup.max_ttl]);
+    let delay = *rng.pick(&[0, 0, 0, 400]);
+    let lock_delay = millis(delay).min(setup.max_ttl.saturating_sub(ttl));
+    let kept = [None, None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
+    let fenced = match setup.flaw {
+        Some(Flaw::ForgetsFences) => true,
+        _ => rng.chance(40),
+    };
+    Asked {
+        keys: RESOURCES[[0, 0, 1, 2][rng.within(0..4) as usize]],
+        fenced,
+        ttl,
+        lock_delay,
+        wait: millis(*rng.pick(&[0, 50, 500, 2_000])),
+        keep_alive: *rng.pick(&kept),
+        label: rng.chance(20),
+    }
+}
+
+fn fault(setup: &Setup, rng: &mut Rng) -> Fault {
+    let seat = rng.within(0..setup.seats() as u64) as usize;
+    let node = rng.within(0..setup.masters as u64) as usize;
+    let short = span(rng, 1, 400);
+    let long = span(rng, 50, 3_000);
+    let span = if rng.chance(60) { short } else { long };
+    let keeps = !setup.forgetful || rng.chance(35);
+    match setup.flaw {
+        Some(Flaw::StepsForward) if rng.chance(50) => {
+            return Fault::StepsForward { node, by: long };
+        }
+        Some(Flaw::KillsNobody | Flaw::DeniesKill) if rng.chance(60) => {
+            return Fault::Strays { seat, node, by: long };
+        }
+        _ => {}
+    }
+    match rng.within(0..100) {
+        0..13 => Fault::PausesClient { seat, span },
+        13..17 => Fault::KillsClient { seat, back_after: span },
+        17..19 => Fault::EndsClient { seat, back_after: span },
+        19..21 => Fault::SetsWallClock { seat, ahead_ms: rng.within(0..6_000) as i64 - 3_000 },
+        21..36 => {
+            let direction = *rng.pick(&[
+                None,
+                Some(Direction::ToMaster),
+                Some(Direction::ToClient),
+                Some(Direction::ToClient),
+            ]);
+            Fault::Cuts { seat: rng.chance(70).then_some(seat), node, direction, span }
+        }
+        36..44 => Fault::Slows { node, by: short / 2, span },
+        44..52 => Fault::Resets { seat, node },
+        52..66 => Fault::Strays { seat, node, by: span / 2 },
+        66..78 => Fault::Stops { node, span },
+        78..90 => Fault::Kills { node, silent: rng.chance(30), down: span, keeps },
+        90..92 => Fault::KillsAll { down: span, keeps },
+        92..94 => Fault::FlushesScripts { node },
+        94..96 => Fault::MakesReplica { node, span },
+        96..98 if setup.steps_back => Fault::StepsBack { node, by: span / 2 },
+        _ => Fault::Resets { seat, node },
+    }
+}
+
+#[test]
+fn every_deed_and_every_fault_is_drawn() {
+    let mut names = std::collections::BTreeSet::new();
+    for seed in (0..300).map(super::seed::Seed) {
+        for (_, act) in super::play::draw(seed, None).1 {
+            let name = format!("{act:?}");
+            let name = name.trim_start_matches("Fault(").split([' ', '(']).next();
+            names.insert(name.unwrap_or_default().to_owned());
+        }
+    }
+    let expected = [
+        "Acquire",
+        "Cancel",
+        "Cuts",
+        "Drop",
+        "EndsClient",
+        "Extend",
+        "FlushesScripts",
+        "ForceRelease",
+        "Inspect",
+        "Kills",
+        "KillsAll",
+        "KillsClient",
+        "Leave",
+        "MakesReplica",
+        "PausesClient",
+        "Release",
+        "Resets",
+        "SetsWallClock",
+        "Slows",
+        "StepsBack",
+        "Stops",
+        "Strays",
+    ];
+    assert!(names.iter().eq(expected), "{names:?}");
+}

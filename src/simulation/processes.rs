@@ -1,0 +1,97 @@
+//! Clients as processes: they go on after a pause, are killed, or end as they should.
+
+use super::agenda::{End, Happening};
+use super::client::name;
+use super::history::How;
+use super::world::World;
+use std::time::Duration;
+
+impl World {
+    /// A client goes on with what has come meanwhile: callers first, then what has arrived, then timers.
+    pub(super) fn resume(&mut self, place: usize) {
+        let now = self.agenda.now;
+        let client = &mut self.clients[place];
+        client.paused -= 1;
+        if client.paused > 0 || client.machine.is_none() {
+            return;
+        }
+        self.history.paused.push((name(place), client.paused_at, now));
+        client.resumed_at = now;
+        let timers_first = client.rng.chance(25);
+        let waiting = std::mem::take(&mut client.waiting);
+        waiting.into_iter().for_each(|one| self.agenda.at(now, one));
+        if timers_first {
+            return self.expire(place);
+        }
+        // Behind what has arrived by now.
+        self.release_held();
+        let due = self.clients[place].machine.as_ref().and_then(|machine| machine.poll_timeout());
+        self.clients[place].wakes_at = due.map(|due| (due, now));
+        self.agenda.at(now, Happening::Wakes { client: place, at: now });
+    }
+
+    pub(super) fn kill_client(&mut self, seat: usize, back_after: Duration) {
+        let place = self.seats[seat];
+        if self.clients[place].machine.is_none() || self.clients[place].is_ending {
+            return;
+        }
+        let holds: Vec<u64> = self.clients[place].holds.keys().copied().collect();
+        holds.into_iter().for_each(|hold| self.ends(place, hold, How::Killed));
+        self.is_gone(place, true);
+        self.ends_after(back_after, End::Absence(seat));
+    }
+
+    /// Its guards are dropped, and it is gone once it owes nothing, or when it has tried for long
+    /// enough.
+    pub(super) fn end_client(&mut self, seat: usize, back_after: Duration) {
+        let place = self.seats[seat];
+        let client = &self.clients[place];
+        if client.machine.is_none() || client.is_ending || client.paused > 0 {
+            return;
+        }
+        let holds: Vec<(u64, bool)> =
+            client.holds.iter().map(|(hold, held)| (*hold, held.is_given_up)).collect();
+        for (hold, is_given_up) in holds {
+            match is_given_up {
+                true => self.hear(place, hold),
+                false => self.give_up_hold(place, hold, Duration::ZERO, false),
+            }
+        }
+        let local = self.local(place);
+        let client = &mut self.clients[place];
+        client.asked.clear();
+        client.is_ending = true;
+        if let Some(machine) = &mut client.machine {
+            machine.handle_shutdown(local);
+        }
+        let linger = self.setup.linger();
+        self.ends_after(linger, End::Linger(place));
+        self.ends_after(linger + back_after, End::Absence(seat));
+        self.turn(place);
+    }
+
+    pub(super) fn end_if_paid(&mut self, place: usize) {
+        let client = &self.clients[place];
+        let debts = client.machine.as_ref().map(|machine| machine.debts());
+        if client.is_ending && debts == Some(0) {
+            self.is_gone(place, false);
+        }
+    }
+
+    /// What it has written is still under way; nothing else is left of it.
+    pub(super) fn is_gone(&mut self, place: usize, keys_expire: bool) {
+        let client = &mut self.clients[place];
+        if client.machine.take().is_none() {
+            return;
+        }
+        client.keys_expire = keys_expire;
+        client.holds.clear();
+        client.asked.clear();
+        client.inspected.clear();
+        client.awaited.clear();
+        client.waiting.clear();
+        let lines: Vec<_> = client.lines.iter().flatten().copied().collect();
+        self.say(|| format!("{} is gone", name(place)));
+        lines.into_iter().for_each(|id| self.hang_up(id));
+    }
+}

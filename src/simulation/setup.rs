@@ -1,0 +1,215 @@
+//! By what a world goes: its masters, its clients, its network. Drawn from the seed.
+
+use super::clock::{Clock, WallClock, millis};
+use super::flaw::Flaw;
+use super::seed::Rng;
+use crate::coordinator::{Agreement, RestartGuard, Settings, Terms};
+use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window, standing};
+use std::ops::Range;
+use std::time::Duration;
+
+pub(super) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+
+/// Clocks differ in speed by at most the drift, counted between any two.
+const MOST_PPM: u64 = 4_500;
+
+/// A day in 2023.
+const TODAY: Duration = Duration::from_secs(1_700_000_000);
+
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) flaw: Option<Flaw>,
+    pub(super) masters: usize,
+    /// Of each seat.
+    members: Vec<Membership>,
+    guard: RestartGuard,
+    /// Masters may lose their memory when they restart.
+    pub(super) forgetful: bool,
+    /// Masters' clocks may be set back.
+    pub(super) steps_back: bool,
+    /// Masters have only just started.
+    pub(super) young: bool,
+    pub(super) max_ttl: Duration,
+    window: Window,
+    /// For how long a master that has lost its memory may not vote.
+    pub(super) quarantine: Duration,
+    operation_timeout: Duration,
+    wakes_up: bool,
+    /// How far wall clocks may be from each other.
+    spread: Duration,
+    /// What a user may not do, and at which masters.
+    pub(super) denied: &'static [&'static str],
+    pub(super) denies: NodeSet,
+    /// How long bytes take, in microseconds.
+    pub(super) latency_us: Range<u64>,
+    /// How late timers are at most.
+    pub(super) lateness: Duration,
+    /// In how many of a hundred cases a client gets to write only a little later.
+    pub(super) hesitates: u64,
+    pub(super) faults_per_mille: u64,
+    pub(super) acts: Range<u64>,
+    pub(super) length: Duration,
+}
+
+impl Setup {
+    pub(super) fn draw(rng: &mut Rng, flaw: Option<Flaw>) -> Self {
+        let half = millis(*rng.pick(&[500, 1_000]));
+        let window = Window { back: half, ahead: half };
+        let max_ttl = millis(*rng.pick(&[1_000, 2_000, 2_000, 5_000]));
+        let quarantine = standing::quarantine(max_ttl, window, DRIFT);
+        let (masters, members) = members(rng, flaw);
+        let guarded = rng.chance(70);
+        let trusting = rng.chance(30);
+        let spread = millis(*rng.pick(&[1, 300, 900, 4_000]));
+        let rights: [&[&str]; 4] =
+            [&["client|kill"], &["info"], &["publish", "subscribe"], &["client|kill", "info"]];
+        let denied = if rng.chance(20) { *rng.pick(&rights) } else { &[] };
+        let denies = if rng.chance(50) {
+            NodeSet::first(masters)
+        } else {
+            [rng.within(0..masters as u64) as usize].into_iter().collect()
+        };
+        let mut setup = Self {
+            flaw,
+            masters,
+            members,
+            guard: match (guarded, trusting) {
+                (true, _) => RestartGuard::On,
+                (false, true) => RestartGuard::TrustPersistence,
+                (false, false) => RestartGuard::Off,
+            },
+            forgetful: guarded,
+            steps_back: !guarded && rng.chance(50),
+            young: guarded && rng.chance(10),
+            max_ttl,
+            window,
+            quarantine,
+            operation_timeout: millis(*rng.pick(&[50, 100, 200])),
+            wakes_up: rng.chance(60),
+            spread,
+            denied,
+            denies,
+            latency_us: rng.pick(&[100..400, 100..3_000, 1_000..20_000]).clone(),
+            lateness: Duration::from_micros(*rng.pick(&[0, 50, 2_000])),
+            hesitates: *rng.pick(&[0, 30]),
+            faults_per_mille: *rng.pick(&[0, 60, 200, 200, 400]),
+            acts: 10..60,
+            length: millis(*rng.pick(&[1_500, 4_000, 4_000, 10_000])),
+        };
+        if let Some(flaw) = flaw {
+            flaw.provoke(&mut setup);
+        }
+        setup
+    }
+
+    pub(super) fn seats(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn membership(&self, seat: usize) -> Membership {
+        self.members[seat]
+    }
+
+    pub(super) fn settings(&self, seat: usize) -> Settings {
+        let list = (1..=self.masters).map(|node| format!("n{node}").into()).collect();
+        let terms = Terms {
+            key: "quorumlock:agreement".into(),
+            max_ttl: self.max_ttl,
+            window: self.window,
+            lists: vec![list],
+            life: self.quarantine,
+        };
+        Settings {
+            membership: self.members[seat],
+            drift: match self.flaw {
+                Some(Flaw::NoDrift) => Drift { rate_ppm: 0, constant: Duration::ZERO },
+                _ => DRIFT,
+            },
+            backoff: Backoff { base: millis(5), cap: millis(250) },
+            operation_timeout: self.operation_timeout,
+            connect_timeout: millis(500),
+            restart_guard: self.guard,
+            quarantine: self.quarantine,
+            agreement: Agreement::new(terms),
+            window: self.window,
+            wakes_up: self.wakes_up,
+        }
+    }
+
+    /// How long a client that ends goes on paying what it owes.
+    pub(super) fn linger(&self) -> Duration {
+        millis(500) + 3 * self.operation_timeout
+    }
+
+    pub(super) fn set_guard(&mut self, guard: RestartGuard, forgetful: bool) {
+        self.guard = guard;
+        self.forgetful = forgetful;
+        self.steps_back &= !forgetful;
+    }
+
+    /// Masters tell that they write each command to disk, and clients go by that.
+    pub(super) fn trusts(&self) -> bool {
+        self.guard == RestartGuard::TrustPersistence
+    }
+
+    /// Whether a fenced lock can be had at all: no window spans clocks that are further apart.
+    pub(super) fn can_fence(&self) -> bool {
+        self.spread < self.window.back && !self.steps_back
+    }
+
+    /// Masters of which nobody can tell whether a connection is dead.
+    pub(super) fn may_strand(&self) -> bool {
+        let unkillable = self.denied.iter().any(|right| ["client|kill", "info"].contains(right));
+        unkillable && self.flaw != Some(Flaw::DeniesKill)
+    }
+
+    /// How long it takes at most until a lock can be had again once all faults have ended.
+    pub(super) fn recovery(&self) -> Duration {
+        (self.quarantine + self.max_ttl) * 2 + millis(8_000)
+    }
+
+    fn ppm(rng: &mut Rng) -> i64 {
+        rng.within(0..2 * MOST_PPM) as i64 - MOST_PPM as i64
+    }
+
+    pub(super) fn clock(&self, rng: &mut Rng) -> Clock {
+        let origin = 1_000_000_000 + rng.within(0..3_600_000_000_000);
+        let ppm = match self.flaw {
+            Some(Flaw::ClocksBeyondDrift) => -(rng.within(50_000..300_000) as i64),
+            _ => Self::ppm(rng),
+        };
+        Clock { origin, ppm }
+    }
+
+    pub(super) fn wall_clock(&self, rng: &mut Rng) -> WallClock {
+        WallClock { origin: self.wall(rng), ppm: Self::ppm(rng), stepped: 0 }
+    }
+
+    /// What a wall clock shows when the world begins.
+    pub(super) fn wall(&self, rng: &mut Rng) -> Duration {
+        TODAY + rng.duration(Duration::ZERO..self.spread)
+    }
+}
+
+/// How many masters, and which lists of them each seat goes by.
+fn members(rng: &mut Rng, flaw: Option<Flaw>) -> (usize, Vec<Membership>) {
+    let of = |list: NodeSet, also| Membership::joint(list, also).expect("lists");
+    let from = |start: usize, end: usize| (start..end).collect::<NodeSet>();
+    if flaw == Some(Flaw::TwoOfFive) {
+        // Each goes by three of the five, so that two are enough.
+        let lists = [from(0, 3), from(2, 5), [0, 2, 4].into_iter().collect()];
+        return (5, lists.map(|list| of(list, list)).to_vec());
+    }
+    if flaw.is_none() && rng.chance(20) {
+        // One list takes over from another: all that run at a time have one in common.
+        let lists = [(4, (0, 3), (1, 4)), (5, (0, 3), (2, 5)), (5, (0, 3), (0, 5))];
+        let (masters, old, new) = *rng.pick(&lists);
+        let (old, new) = (from(old.0, old.1), from(new.0, new.1));
+        let (alone, joint) = (of(old, old), of(new, old));
+        let members = [vec![alone, joint], vec![joint, alone, joint], vec![joint, joint]];
+        return (masters, rng.pick(&members).clone());
+    }
+    let masters = if flaw.is_some() { 3 } else { *rng.pick(&[1, 2, 3, 3, 3, 4, 5, 5]) };
+    let seats = if flaw.is_some() { 2 } else { *rng.pick(&[1, 2, 2, 2, 3]) };
+    (masters, vec![Membership::of(masters).expect("a membership"); seats])
+}

@@ -1,0 +1,162 @@
+//! The world: clients, masters, the lines between them, and the one loop in which it all happens.
+
+use super::agenda::{Agenda, Happening, LineId};
+use super::client::{Client, with_names};
+use super::clock::{Time, nanos, shown};
+use super::faults::{Cut, Slowness};
+use super::history::History;
+use super::invariants::{Invariants, Verdict};
+use super::line::Line;
+use super::master::Master;
+use super::plan::Act;
+use super::seed::Rng;
+use super::setup::Setup;
+use crate::coordinator::wire::EXTEND;
+use crate::embedded::ClientId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More happens in no world: one that goes on and on has a machine that never sleeps.
+const MOST_HAPPENINGS: u64 = 3_000_000;
+
+pub(super) struct World {
+    pub(super) setup: Setup,
+    pub(super) agenda: Agenda,
+    pub(super) clients: Vec<Client>,
+    /// Which client sits where at present.
+    pub(super) seats: Vec<usize>,
+    pub(super) masters: Vec<Master>,
+    pub(super) lines: Vec<Line>,
+    /// The line that a master knows by an id.
+    pub(super) ends: BTreeMap<(usize, ClientId), LineId>,
+    pub(super) cuts: Vec<Cut>,
+    pub(super) slowness: Vec<Slowness>,
+    pub(super) faults: u64,
+    /// When the last fault ends.
+    pub(super) calm_from: Time,
+    pub(super) is_calm: bool,
+    pub(super) invariants: Invariants,
+    /// Values that nobody deletes: they were left, or stay for a lock-delay.
+    pub(super) kept: BTreeSet<String>,
+    pub(super) history: History,
+    pub(super) extend_hash: String,
+    pub(super) rng: Rng,
+    pub(super) happenings: u64,
+    /// How many locks were won.
+    pub(super) wins: u64,
+    /// What must not be, and was.
+    pub(super) violation: Option<String>,
+    log: Option<Vec<String>>,
+}
+
+impl World {
+    /// `loud`: what happens is told.
+    pub(super) fn new(setup: Setup, mut rng: Rng, plan: &[(Time, Act)], loud: bool) -> Self {
+        let masters = (0..setup.masters).map(|node| {
+            let (seed, clock) = (rng.next(), setup.wall_clock(&mut rng));
+            let mut master = Master::new(seed, clock, setup.young, setup.flaw);
+            if setup.denies.contains(node) {
+                master.deny(setup.denied);
+            }
+            if setup.trusts() {
+                let durable = ["CONFIG", "SET", "appendonly", "yes", "appendfsync", "always"];
+                master.operate(0, &durable);
+            }
+            master
+        });
+        let masters: Vec<Master> = masters.collect();
+        let mut world = Self {
+            history: History::new(setup.masters),
+            agenda: Agenda::default(),
+            clients: Vec::new(),
+            seats: vec![0; setup.seats()],
+            masters,
+            lines: Vec::new(),
+            ends: BTreeMap::new(),
+            cuts: Vec::new(),
+            slowness: Vec::new(),
+            faults: 0,
+            calm_from: plan.last().map_or(0, |(at, _)| *at).max(nanos(setup.length)) + 1,
+            is_calm: false,
+            invariants: Invariants::default(),
+            kept: BTreeSet::new(),
+            extend_hash: redis::Script::new(EXTEND).get_hash().to_owned(),
+            rng,
+            happenings: 0,
+            wins: 0,
+            violation: None,
+            log: loud.then(Vec::new),
+            setup,
+        };
+        for seat in 0..world.seats.len() {
+            world.seat(seat);
+        }
+        for (at, act) in plan {
+            world.agenda.at(*at, Happening::Act(act.clone()));
+        }
+        world
+    }
+
+    /// Somebody sits down: a process starts.
+    pub(super) fn seat(&mut self, seat: usize) {
+        let (place, now) = (self.clients.len(), self.agenda.now);
+        let client = Client::new(place, seat, &self.setup, &mut self.rng, now);
+        self.clients.push(client);
+        self.seats[seat] = place;
+        self.turn(place);
+    }
+
+    /// Everything until `end` happens, or until something is wrong.
+    pub(super) fn pass(&mut self, end: Time) {
+        while self.violation.is_none()
+            && let Some(happening) = self.agenda.next(end)
+        {
+            self.happens(happening);
+            let verdict = self.judge();
+            self.find(verdict);
+            self.happenings += 1;
+            if self.happenings > MOST_HAPPENINGS {
+                self.find(Err("it does not come to rest".into()));
+            }
+        }
+        if self.violation.is_none() {
+            self.agenda.now = end;
+        }
+    }
+
+    fn happens(&mut self, happening: Happening) {
+        match happening {
+            Happening::Act(act) => self.act(act),
+            Happening::Arrives(line, direction) => self.arrives(line, direction),
+            Happening::Dial { client, node, epoch, since } => {
+                self.dial(client, node, epoch, since);
+            }
+            Happening::Breaks(line) => self.breaks(line),
+            Happening::Wakes { client, at } => self.wakes(client, at),
+            Happening::Writes(client) => self.turn(client),
+            Happening::Heard { client, hold } => self.hear(client, hold),
+            Happening::Ends(end) => self.end(end),
+        }
+    }
+
+    pub(super) fn find(&mut self, verdict: Verdict) {
+        if let (None, Err(violation)) = (&self.violation, verdict) {
+            let violation = with_names(&violation);
+            self.say(|| format!("!! {violation}"));
+            self.violation = Some(violation);
+        }
+    }
+
+    pub(super) fn say(&mut self, words: impl FnOnce() -> String) {
+        if let Some(log) = &mut self.log {
+            log.push(format!("{}  {}", shown(self.agenda.now), with_names(&words())));
+        }
+    }
+
+    pub(super) const fn is_loud(&self) -> bool {
+        self.log.is_some()
+    }
+
+    pub(super) fn log(&self) -> &[String] {
+        self.log.as_deref().unwrap_or_default()
+    }
+}

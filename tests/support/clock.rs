@@ -1,0 +1,82 @@
+//! The clock of one real master, set forward or back while it runs: libfaketime stands between the
+//! process and its wall clock. Its monotonic clock goes on as it was, as it does when the clock of a
+//! machine is set.
+
+use super::server::Server;
+use super::witness;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Where distributions have it, below `/usr/lib` or a folder in that.
+const LIBRARY: &str = "faketime/libfaketime.so.1";
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two readings, on a busy machine.
+const READING: i64 = 1_000;
+
+/// What a process goes by: how far it is ahead of everybody, in a file that it reads each time.
+#[derive(Debug)]
+pub(super) struct Clock {
+    library: PathBuf,
+    file: PathBuf,
+}
+
+impl Clock {
+    /// Right, at first. The file is in this folder.
+    pub(super) fn new(library: PathBuf, folder: &Path) -> Self {
+        let clock = Self { library, file: folder.join("clock") };
+        clock.set(0);
+        clock
+    }
+
+    pub(super) fn rule(&self, command: &mut Command) {
+        // jemalloc asks for the time before libfaketime is ready, which ends the process: so the
+        // memory is to come from the C library.
+        command.env("LD_PRELOAD", format!("{} libc.so.6", self.library.display()));
+        command.env("FAKETIME_TIMESTAMP_FILE", &self.file);
+        command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    }
+
+    pub(super) fn set(&self, ahead_ms: i64) {
+        let sign = if ahead_ms < 0 { '-' } else { '+' };
+        let (seconds, rest) = (ahead_ms.unsigned_abs() / 1_000, ahead_ms.unsigned_abs() % 1_000);
+        // At once: half a file is no time.
+        let new = self.file.with_extension("new");
+        fs::write(&new, format!("{sign}{seconds}.{rest:03}\n")).expect("the new time");
+        fs::rename(&new, &self.file).expect("the new time");
+    }
+}
+
+/// None, and a line that says so, where there is no libfaketime; a failure if `CI` is set.
+pub(super) fn library() -> Option<PathBuf> {
+    let root = Path::new("/usr/lib");
+    let folders = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let found = std::iter::once(root.to_owned()).chain(folders).map(|folder| folder.join(LIBRARY));
+    let found = found.into_iter().find(|path| path.exists());
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "CI is set, and there is no libfaketime");
+        eprintln!("no libfaketime here: no clock was set");
+    }
+    found
+}
+
+/// Sets the clocks of these masters that far ahead of ours, or behind it, below zero. On return they
+/// show it.
+pub(crate) async fn set<'a>(masters: impl IntoIterator<Item = &'a Server>, ahead_ms: i64) {
+    for server in masters {
+        server.set_clock(ahead_ms);
+        let start = Instant::now();
+        while (ahead(server).await - ahead_ms).abs() > READING {
+            assert!(start.elapsed() < PATIENCE, "{} does not show {ahead_ms} ms", server.addr());
+        }
+    }
+}
+
+/// How far the clock of a master is ahead of ours, in milliseconds.
+pub(crate) async fn ahead(server: &Server) -> i64 {
+    let told = witness::ask::<(i64, i64)>(server, &redis::cmd("TIME")).await;
+    let (seconds, micros) = told.expect("its time");
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    seconds * 1_000 + micros / 1_000 - i64::try_from(now.as_millis()).expect("before the end")
+}

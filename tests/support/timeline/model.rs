@@ -1,0 +1,121 @@
+//! What a run is made of. Times are counted from its start.
+
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    pub(crate) title: String,
+    /// What lies outside of it is cut off.
+    pub(crate) span: Span,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) masters: Vec<Master>,
+    pub(crate) faults: Vec<Fault>,
+    /// What the checker found. The picture looks for overlaps by itself, besides.
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) verdict: Verdict,
+    /// The seed, the command that repeats the run, and what else is to be read below it.
+    pub(crate) footer: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Span {
+    pub(crate) from: Duration,
+    pub(crate) to: Duration,
+}
+
+impl Span {
+    pub(crate) fn new(from: Duration, to: Duration) -> Self {
+        Self { from, to: to.max(from) }
+    }
+
+    pub(crate) fn length(self) -> Duration {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// What both have in common, if it is more than an instant.
+    pub(crate) fn common(self, other: Self) -> Option<Self> {
+        let (from, to) = (self.from.max(other.from), self.to.min(other.to));
+        (from < to).then_some(Self { from, to })
+    }
+}
+
+/// A lane: one process or task that takes locks.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) name: String,
+    /// In any order. One for each resource, where several are locked together.
+    pub(crate) holds: Vec<Hold>,
+    pub(crate) paused: Vec<Span>,
+}
+
+/// One hold of one resource, from the win until the client let go or knew that it was over.
+#[derive(Clone, Debug)]
+pub(crate) struct Hold {
+    pub(crate) resource: String,
+    pub(crate) span: Span,
+    /// The last deadline that the holder had. It counts as a holder until then and no longer.
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) fencing_token: Option<u64>,
+    pub(crate) ended: Ended,
+}
+
+impl Hold {
+    /// While the holder might rely on it.
+    pub(crate) fn valid(&self) -> Span {
+        let to = self.deadline.map_or(self.span.to, |deadline| deadline.min(self.span.to));
+        Span::new(self.span.from, to)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Released,
+    /// Its deadline passed.
+    Lapsed,
+    /// It was known to be gone before its deadline.
+    Lost,
+    /// The client died. Its keys stand until they expire.
+    Killed,
+    /// The run was over before it was.
+    Open,
+}
+
+/// A band: one master, and what was the matter with it. A gap between states is not known.
+#[derive(Clone, Debug)]
+pub(crate) struct Master {
+    pub(crate) name: String,
+    pub(crate) states: Vec<(Span, State)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum State {
+    Up,
+    /// It answers, and its vote does not count yet.
+    WarmingUp,
+    Slow,
+    Paused,
+    /// Off the network, or a part of it.
+    Cut,
+    Down,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(crate) at: Duration,
+    pub(crate) label: String,
+    /// The name of the client or the master that it befell.
+    pub(crate) on: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Violation {
+    /// An instant is a span of no length.
+    pub(crate) span: Span,
+    pub(crate) label: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Verdict {
+    Good(String),
+    Bad(String),
+}
