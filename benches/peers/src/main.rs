@@ -10,6 +10,7 @@
 
 mod contenders;
 mod cpu;
+mod heap;
 mod monitor;
 mod plan;
 mod report;
@@ -21,6 +22,7 @@ mod trial;
 mod worker;
 mod workloads;
 
+use heap::Heap;
 use plan::Plan;
 use support::masters::Masters;
 use table::Table;
@@ -31,6 +33,10 @@ use workloads::Workload;
 const NODES: usize = 5;
 
 const QUORUM: usize = NODES / 2 + 1;
+
+/// Counts for W8 only.
+#[global_allocator]
+static HEAP: Heap = Heap::new();
 
 fn main() {
     let mut args = std::env::args().skip(1).peekable();
@@ -57,10 +63,13 @@ fn main() {
         println!("{table}");
         summaries.push(table.summary());
     }
-    let apart: Vec<_> =
-        contenders::apart().into_iter().filter(|one| plan.includes(one.name())).collect();
-    let trials = Trial::ALL.into_iter().filter(|one| plan.includes_trial(*one));
-    for trial in trials.filter(|_| !apart.is_empty()) {
+    for trial in Trial::ALL.into_iter().filter(|one| plan.includes_trial(*one)) {
+        let takes_part = |name: &str| plan.includes(name) && trial.suits(name);
+        let apart: Vec<_> =
+            contenders::apart().into_iter().filter(|one| takes_part(one.name())).collect();
+        if apart.is_empty() {
+            continue;
+        }
         let sheet = trial.play(&masters, &apart, &plan);
         println!("{sheet}");
         summaries.push(sheet.summary());

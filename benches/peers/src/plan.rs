@@ -23,10 +23,12 @@ pub(crate) struct Plan {
     only: Vec<String>,
 }
 
-const USAGE: &str = "usage: peers [--quick] [--rounds N] [--millis N] [--write] [NAME]...
+const USAGE: &str =
+    "usage: peers [--quick] [--rounds N] [--millis N] [--longest N] [--write] [NAME]...
   --quick     under two minutes in all: fewer workloads, unless NAME asks for others
   --rounds N  rounds of each workload
   --millis N  how long each contender is measured in each round
+  --longest N seconds at most, where tasks are measured until they have had their sections (W5)
   --write     write results.md and results.svg, as is done without --quick and NAME
   NAME        only this workload (w1, w5, w5-8) or contenders whose name contains it";
 
@@ -43,6 +45,7 @@ impl Plan {
                     plan.trial_rounds = plan.rounds;
                 }
                 "--millis" => plan.measure_for(millis(number().ok_or(USAGE)?)),
+                "--longest" => plan.longest = Duration::from_secs(number().ok_or(USAGE)?.into()),
                 "--write" => plan.write = true,
                 "--bench" => {}
                 name if name.starts_with('-') => return Err(USAGE.to_owned()),
@@ -59,7 +62,7 @@ impl Plan {
             warm_up: Duration::from_millis(300),
             trial_rounds: 5,
             sections_per_task: 200.0,
-            longest: Duration::from_secs(60),
+            longest: Duration::from_secs(8),
             quick: false,
             write: false,
             only: Vec::new(),

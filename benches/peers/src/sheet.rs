@@ -45,10 +45,12 @@ impl Sheet {
         }
     }
 
-    /// Over the rounds in which it has not failed.
+    /// Over the rounds in which it has not failed. What a contender cannot do is no number, and none of
+    /// its cells.
     fn cell(&self, contender: usize, metric: usize) -> Option<Cell> {
         let turns = self.turns[contender].iter().flatten();
-        let figures: Vec<_> = turns.map(|figures| figures[metric]).collect();
+        let figures = turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan());
+        let figures: Vec<_> = figures.collect();
         let (lowest, highest) = (lowest(&figures), highest(&figures));
         let ratio = self.ratio(contender, metric);
         (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, ratio })

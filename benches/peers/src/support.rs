@@ -1,6 +1,8 @@
 //! The redis-servers that the tests start, and their witness.
 #![allow(dead_code)]
 
+#[path = "../../../tests/support/clock.rs"]
+pub(crate) mod clock;
 #[path = "../../../tests/support/masters.rs"]
 pub(crate) mod masters;
 #[path = "../../../tests/support/poll.rs"]

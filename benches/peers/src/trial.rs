@@ -8,7 +8,7 @@ use crate::support::masters::Masters;
 use crate::support::witness;
 use crate::worker::Failed;
 use crate::workloads::contended::{self, Rivals};
-use crate::workloads::{faults, outage};
+use crate::workloads::{faults, outage, weight};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trial {
@@ -16,13 +16,15 @@ pub(crate) enum Trial {
     Killed,
     Contended(Rivals),
     Outage,
+    Weight,
 }
 
 impl Trial {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Stopped,
         Self::Killed,
         Self::Outage,
+        Self::Weight,
         Self::contended(1, 8, false),
         Self::contended(1, 32, false),
         Self::contended(4, 8, false),
@@ -41,6 +43,7 @@ impl Trial {
             Self::Killed => "W4".to_owned(),
             Self::Contended(rivals) => rivals.name(),
             Self::Outage => "W6".to_owned(),
+            Self::Weight => "W8".to_owned(),
         }
     }
 
@@ -50,6 +53,7 @@ impl Trial {
             Self::Killed => faults::KILLED.to_owned(),
             Self::Contended(rivals) => rivals.about(),
             Self::Outage => outage::ABOUT.to_owned(),
+            Self::Weight => weight::ABOUT.to_owned(),
         }
     }
 
@@ -64,7 +68,14 @@ impl Trial {
             Self::Killed => &faults::WHILE_KILLED,
             Self::Contended(_) => &contended::METRICS,
             Self::Outage => &outage::METRICS,
+            Self::Weight => &weight::METRICS,
         }
+    }
+
+    /// Whether it is something for this contender.
+    pub(crate) fn suits(self, contender: &str) -> bool {
+        let alone = matches!(self, Self::Contended(Rivals { processes: 1, .. }));
+        alone || contender != contenders::FLOOR
     }
 
     /// One figure for each metric.
@@ -80,6 +91,7 @@ impl Trial {
             Self::Killed => faults::killed(contender, masters, plan, round),
             Self::Contended(rivals) => rivals.turn(contender, masters, plan),
             Self::Outage => outage::turn(contender, masters, round),
+            Self::Weight => weight::turn(contender, masters),
         }
     }
 

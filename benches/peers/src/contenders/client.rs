@@ -12,6 +12,9 @@ use std::time::Duration;
 pub(crate) trait Client: Clone + Send + Sync + 'static {
     type Held: Send;
 
+    /// Whether as many tasks can wait as there is memory for.
+    const WAITS_WITHOUT_A_THREAD: bool = true;
+
     fn connect(masters: &[SocketAddr]) -> impl Future<Output = Self> + Send;
 
     /// Until the lock is won, in as many calls of the library as that takes.

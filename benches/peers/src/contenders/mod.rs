@@ -32,7 +32,12 @@ pub(crate) trait Contender {
 
 pub(crate) fn of(workload: Workload) -> Vec<Box<dyn Contender>> {
     match workload {
-        Workload::Alone | Workload::Crowd => vec![
+        Workload::Crowd => {
+            let mut all = of(Workload::Alone);
+            all.insert(1, Box::new(bare::Shared));
+            all
+        }
+        Workload::Alone => vec![
             Box::new(bare::PLAIN),
             Box::new(multiplexed::Multiplexed),
             Box::new(quorumlock::ON_MANY_THREADS),
@@ -54,13 +59,18 @@ pub(crate) fn of(workload: Workload) -> Vec<Box<dyn Contender>> {
     }
 }
 
-/// Those that are measured from outside. The first is what others are compared with.
+/// What is physically possible.
+pub(crate) const FLOOR: &str = "bare sockets";
+
+/// Those that are measured from outside. The first is what others are compared with; the last is the
+/// floor, which knows nothing of masters that fail or of other processes.
 pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
     vec![
         Box::new(quorumlock::APART),
         Box::new(rslock::RSLOCK),
         Box::new(redlock::REDLOCK),
         Box::new(redsync::REDSYNC),
+        Box::new(bare::PASSED),
     ]
 }
 

@@ -24,6 +24,8 @@ impl Held {
 impl Client for Arc<RedLock> {
     type Held = Held;
 
+    const WAITS_WITHOUT_A_THREAD: bool = false;
+
     async fn connect(masters: &[SocketAddr]) -> Self {
         let urls = masters.iter().map(|address| format!("redis://{address}"));
         Self::new(RedLock::new(urls.collect()))

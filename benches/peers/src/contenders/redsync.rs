@@ -22,6 +22,8 @@ pub(crate) struct Shared {
 impl Client for Shared {
     type Held = Lock;
 
+    const WAITS_WITHOUT_A_THREAD: bool = false;
+
     async fn connect(masters: &[SocketAddr]) -> Self {
         let instances = || {
             let urls = masters.iter().map(|address| format!("redis://{address}"));

@@ -3,13 +3,15 @@
 use super::{Cell, Line, Summary, tell};
 
 /// Which metric of which workload (of all whose name begins so), and how to read it.
-const DRAWN: [(&str, &str, &str); 9] = [
+const DRAWN: [(&str, &str, &str); 11] = [
     ("W1", "acquire p50 us", "less is better"),
     ("W2", "cycles/s", "more is better"),
     ("W7", "acquire p50 us", "less is better"),
     ("W3", "stopped/healthy", "1 is best"),
     ("W4", "killed, won %", "more is better"),
     ("W6", "failure after ms", "less is better"),
+    ("W8", "bytes/lock", "less is better"),
+    ("W8", "bytes/waiter", "less is better"),
     ("W5", "of ideal %", "more is better"),
     ("W5", "fewest/most", "1 is best"),
     ("W5", "commands/section", "less is better"),

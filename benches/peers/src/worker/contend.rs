@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
+pub(crate) const RESOURCE: &str = "bench:contended";
+
 /// What the lock is for.
 const WORK: Duration = Duration::from_millis(2);
 
@@ -69,7 +71,7 @@ async fn sections<C: Client>(
     pause: Duration,
     until: Instant,
 ) -> Task {
-    let resource = Arc::from("bench:contended");
+    let resource = Arc::from(RESOURCE);
     let mut task = Task::default();
     while Instant::now() < until {
         let held = client.acquire(&resource).await;

@@ -4,9 +4,11 @@
 mod attempts;
 mod contend;
 mod handle;
+mod weigh;
 
-pub(crate) use contend::Contended;
+pub(crate) use contend::{Contended, RESOURCE};
 pub(crate) use handle::{Failed, Worker};
+pub(crate) use weigh::Load;
 
 use crate::contenders::Client;
 use std::io::{self, Write};
@@ -20,6 +22,7 @@ const READY: &str = "ready";
 
 const CONTEND: &str = "contend";
 const ATTEMPTS: &str = "attempts";
+const WEIGH: &str = "weigh";
 
 /// Ends the process when there are no more orders, whatever still hangs in it.
 pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
@@ -33,6 +36,7 @@ pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
         let figures = match order {
             CONTEND => contend::obey(&client, rest).await,
             ATTEMPTS => attempts::obey(&client, rest).await,
+            WEIGH => weigh::obey(&client, rest).await,
             _ => panic!("no order: {line}"),
         };
         let words: Vec<_> = figures.iter().map(ToString::to_string).collect();

@@ -6,6 +6,7 @@ pub(crate) mod crowd;
 pub(crate) mod faults;
 pub(crate) mod fenced;
 pub(crate) mod outage;
+pub(crate) mod weight;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,48 +1,43 @@
-//! Acquires and releases, for a counter of instructions: `scripts/instructions` runs it.
+//! What an acquire and its release cost in instructions and allocations: `scripts/instructions`
+//! runs this under a counter of instructions; allocations it counts itself.
 //!
 //! Everything is on one thread and nothing goes through the kernel, so that the count is the same
 //! each time: the masters are within the process and only say what they must. What they do is
-//! counted, too, and little.
+//! counted, too, and little: the case `floor` is that, and nothing else that could be left out.
 
+mod case;
+mod floor;
+#[path = "../../heap.rs"]
+mod heap;
 mod master;
 
-use quorumlock::{Redlock, RedlockBuilder, Released};
-use std::future::ready;
+use case::Case;
+use heap::Heap;
 
-const USAGE: &str = "usage: instructions guarded|unguarded CYCLES";
+const USAGE: &str = "usage: instructions CASE CYCLES";
 
 const NODES: usize = 5;
 
+#[global_allocator]
+static HEAP: Heap = Heap::new();
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (builder, cycles) = read(&arguments).unwrap_or_else(|| {
-        eprintln!("{USAGE}");
+    let (case, cycles) = read(&arguments).unwrap_or_else(|| {
+        let cases = Case::ALL.map(Case::name).join(", ");
+        eprintln!("{USAGE}\nCASE is one of {cases}");
         std::process::exit(2);
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    runtime.expect("a runtime").block_on(run(builder, cycles));
+    let (first, last) = runtime.expect("a runtime").block_on(case.run(cycles));
+    let cycles = cycles as f64;
+    let allocations = (last.allocations - first.allocations) as f64 / cycles;
+    let bytes = (last.bytes - first.bytes) as f64 / cycles;
+    println!("{allocations:.2} allocations of {bytes:.0} bytes");
 }
 
-/// The restart guard, on or off, and how many locks to take and give back.
-fn read(arguments: &[String]) -> Option<(RedlockBuilder, u64)> {
-    let [guard, cycles] = arguments else { return None };
-    let builder = match guard.as_str() {
-        "guarded" => Redlock::builder(),
-        "unguarded" => Redlock::builder().without_restart_guard(),
-        _ => return None,
-    };
-    Some((builder, cycles.parse().ok()?))
-}
-
-async fn run(builder: RedlockBuilder, cycles: u64) {
-    let builder = (0..NODES).fold(builder, |builder, node| {
-        let name = format!("redis://scripted-{node}.invalid");
-        builder.node_via(name, move || ready(Ok(master::start(node))))
-    });
-    let redlock = builder.connect().await.expect("five masters");
-    for _ in 0..cycles {
-        let guard = redlock.acquire("bench:instructions").await.expect("a free lock");
-        assert_eq!(guard.release().await, Released::Released);
-    }
-    redlock.shutdown().await.expect("all releases confirmed");
+fn read(arguments: &[String]) -> Option<(Case, u64)> {
+    let [case, cycles] = arguments else { return None };
+    let case = Case::ALL.into_iter().find(|one| one.name() == case)?;
+    Some((case, cycles.parse().ok()?))
 }

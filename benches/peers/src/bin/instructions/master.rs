@@ -1,27 +1,89 @@
-//! A master that grants everything: by the first word of each command it knows the answer.
+//! A master that grants everything: by the first word of each command it knows the answer, and
+//! answers within the write. It is a stream, and no task.
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-const BUFFER: usize = 64 << 10;
-
-/// Starts it on this runtime; the other end is the client's.
-pub(crate) fn start(node: usize) -> DuplexStream {
-    let (ours, theirs) = tokio::io::duplex(BUFFER);
-    tokio::spawn(serve(ours, node));
-    theirs
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mood {
+    Grants,
+    /// Grants nothing and says nothing any more from the first SET on.
+    Hangs,
 }
 
-async fn serve(mut stream: DuplexStream, node: usize) {
-    let (mut received, mut answers) = (Vec::new(), Vec::new());
-    while stream.read_buf(&mut received).await.is_ok_and(|read| read > 0) {
+pub(crate) struct Master {
+    node: usize,
+    mood: Mood,
+    silent: bool,
+    received: Vec<u8>,
+    answers: Vec<u8>,
+    /// Bytes of the answers that were read.
+    read: usize,
+    reader: Option<Waker>,
+}
+
+impl Master {
+    pub(crate) fn new(node: usize, mood: Mood) -> Self {
+        let (received, answers) = (Vec::with_capacity(1 << 16), Vec::with_capacity(1 << 16));
+        Self { node, mood, silent: false, received, answers, read: 0, reader: None }
+    }
+
+    fn answer_all(&mut self) {
         let mut done = 0;
-        while let Some((name, length)) = command(&received[done..]) {
-            answer(name, node, &mut answers);
+        while let Some((name, length)) = command(&self.received[done..]) {
+            self.silent |= self.mood == Mood::Hangs && name == b"SET";
+            if !self.silent {
+                answer(name, self.node, &mut self.answers);
+            }
             done += length;
         }
-        received.drain(..done);
-        stream.write_all(&answers).await.expect("a client that reads");
-        answers.clear();
+        self.received.drain(..done);
+    }
+}
+
+impl AsyncWrite for Master {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.received.extend_from_slice(bytes);
+        self.answer_all();
+        if let Some(reader) = self.reader.take().filter(|_| self.read < self.answers.len()) {
+            reader.wake();
+        }
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for Master {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.read == self.answers.len() {
+            self.answers.clear();
+            self.read = 0;
+            if !self.reader.as_ref().is_some_and(|reader| reader.will_wake(cx.waker())) {
+                self.reader = Some(cx.waker().clone());
+            }
+            return Poll::Pending;
+        }
+        let len = into.remaining().min(self.answers.len() - self.read);
+        into.put_slice(&self.answers[self.read..self.read + len]);
+        self.read += len;
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -40,24 +102,33 @@ fn command(bytes: &[u8]) -> Option<(&[u8], usize)> {
 
 /// The number in the first line, behind `sign`, and the length of that line.
 fn number(bytes: &[u8], sign: u8) -> Option<(usize, usize)> {
-    let end = bytes.iter().position(|&byte| byte == b'\r').filter(|end| end + 1 < bytes.len())?;
-    let [first, digits @ ..] = &bytes[..end] else { return None };
+    let (first, rest) = bytes.split_first()?;
     assert_eq!(*first, sign, "no command");
-    let number = std::str::from_utf8(digits).expect("digits").parse().expect("a number");
-    Some((number, end + 2))
+    let mut number = 0;
+    for (place, byte) in rest.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => number = number * 10 + usize::from(byte - b'0'),
+            // The sign, and the two bytes that end the line.
+            b'\r' => return Some((number, place + 3)).filter(|(_, line)| *line <= bytes.len()),
+            other => panic!("no digit: {other}"),
+        }
+    }
+    None
 }
 
 /// It has been up for a day: old enough to vote.
 fn answer(command: &[u8], node: usize, answers: &mut Vec<u8>) {
     match command {
-        b"SET" => answers.extend(b"+OK\r\n"),
-        b"EVAL" => answers.extend(b":1\r\n"),
-        b"HELLO" => answers.extend(b"%1\r\n$2\r\nid\r\n:1\r\n"),
-        b"SCRIPT" => answers.extend(b"$4\r\nhash\r\n"),
+        // The script that takes a fenced lock answers as SET does.
+        b"SET" | b"EVALSHA" => answers.extend_from_slice(b"+OK\r\n"),
+        b"EVAL" => answers.extend_from_slice(b":1\r\n"),
+        b"HELLO" => answers.extend_from_slice(b"%1\r\n$2\r\nid\r\n:1\r\n"),
+        b"SCRIPT" => answers.extend_from_slice(b"$4\r\nhash\r\n"),
         b"INFO" => {
             let info = format!("run_id:run{node}\r\nuptime_in_seconds:86400\r\nrole:master\r\n");
             answers.extend(format!("${}\r\n{info}\r\n", info.len()).bytes());
         }
+        b"SUBSCRIBE" => answers.extend_from_slice(b"-NOPERM no channels here\r\n"),
         other => panic!("no answer to {}", String::from_utf8_lossy(other)),
     }
 }

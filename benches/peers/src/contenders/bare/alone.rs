@@ -24,11 +24,21 @@ impl Alone {
         Self { sockets, answered, step: 0, commands }
     }
 
-    async fn round(&mut self) {
+    pub(super) async fn round(&mut self) {
+        self.queue_step();
+        poll_fn(|cx| self.poll_answers(cx, QUORUM)).await;
+    }
+
+    /// A release and the next acquire in one write.
+    pub(super) async fn pass_on(&mut self) {
+        self.queue_step();
+        self.round().await;
+    }
+
+    fn queue_step(&mut self) {
         self.step += 1;
         let command = self.commands.step(self.step);
         self.sockets.iter_mut().for_each(|socket| socket.queue(command));
-        poll_fn(|cx| self.poll_answers(cx, QUORUM)).await;
     }
 
     /// Until so many have answered the latest command.

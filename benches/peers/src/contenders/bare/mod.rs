@@ -3,10 +3,13 @@
 
 mod alone;
 mod crowd;
+mod passed;
+mod shared;
 mod socket;
 mod wire;
 
-use super::{Contender, one_thread};
+use super::client::Peer;
+use super::{Contender, FLOOR, many_threads, one_thread};
 use crate::workloads::alone::RESOURCE;
 use crate::workloads::{self, Measured, Workload};
 use redis::Client;
@@ -20,10 +23,13 @@ pub(super) struct Bare {
     fenced: bool,
 }
 
-pub(super) const PLAIN: Bare = Bare { name: "bare sockets", fenced: false };
+pub(super) const PLAIN: Bare = Bare { name: FLOOR, fenced: false };
 
 /// The crate's own scripts instead of `SET` and compare-and-delete.
 pub(super) const FENCED: Bare = Bare { name: "bare sockets, fenced", fenced: true };
+
+/// Where tasks of one process wait for each other.
+pub(super) const PASSED: Peer<passed::Passed> = Peer::new(FLOOR);
 
 impl Contender for Bare {
     fn name(&self) -> &'static str {
@@ -65,4 +71,26 @@ async fn fenced(masters: &[SocketAddr]) -> Commands {
         hash = load.query_async(&mut connection).await.expect("the script's hash");
     }
     Commands::fenced(RESOURCE, &hash)
+}
+
+/// The same sockets in a task of their own, and callers in others: W2 alone.
+pub(super) struct Shared;
+
+impl Contender for Shared {
+    fn name(&self) -> &'static str {
+        "bare sockets, shared"
+    }
+
+    fn run(
+        &self,
+        _: Workload,
+        masters: &[SocketAddr],
+        warm_up: Duration,
+        span: Duration,
+    ) -> Measured {
+        many_threads().block_on(async {
+            let sockets = Socket::connect(masters).await;
+            shared::run(sockets, warm_up, span).await
+        })
+    }
 }
