@@ -1,0 +1,109 @@
+//! What must hold in every order.
+
+use crate::claim::Claim;
+use crate::deadline::SharedDeadline;
+use crate::quorum::Instant;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_nanos(millis * 1_000_000)
+}
+
+/// Runs a model, and says how many orders there were. More than one, or nothing was tried.
+fn every_order(model: impl Fn() + Send + Sync + 'static) {
+    let orders = std::sync::Arc::new(AtomicU32::new(0));
+    let counted = orders.clone();
+    loom::model(move || {
+        counted.fetch_add(1, Relaxed);
+        model();
+    });
+    let orders = orders.load(Relaxed);
+    println!("{orders} orders");
+    assert!(orders > 1, "only one order");
+}
+
+fn spawn<T: 'static>(
+    deadline: &Arc<SharedDeadline>,
+    act: impl FnOnce(&SharedDeadline) -> T + 'static,
+) -> thread::JoinHandle<T> {
+    let deadline = deadline.clone();
+    thread::spawn(move || act(&deadline))
+}
+
+#[test]
+fn a_lapse_and_an_extension_agree_on_who_was_first_and_so_does_everybody_for_good() {
+    every_order(|| {
+        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let extending = spawn(&deadline, |it| it.extend(at(200)));
+        let look = |it: &SharedDeadline| it.remaining(at(150)).is_some();
+        let (one, two) = (spawn(&deadline, look), spawn(&deadline, look));
+        let extended = extending.join().unwrap();
+        let held = [one.join().unwrap(), two.join().unwrap()];
+        assert_eq!(held, [extended; 2]);
+        assert_eq!(deadline.remaining(at(120)).is_some(), extended);
+        assert_eq!(deadline.instant(), at(if extended { 200 } else { 100 }));
+    });
+}
+
+#[test]
+fn what_was_over_once_is_over_for_whoever_hears_of_it() {
+    every_order(|| {
+        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let told = Arc::new(AtomicBool::new(false));
+        let extending = spawn(&deadline, |it| it.extend(at(200)));
+        let tell = told.clone();
+        let looking = spawn(&deadline, move |it| {
+            let held = it.remaining(at(150)).is_some();
+            tell.store(!held, Ordering::Release);
+            held || it.remaining(at(10)).is_none()
+        });
+        if told.load(Ordering::Acquire) {
+            assert_eq!(deadline.remaining(at(10)), None, "also for an older clock");
+            assert!(!deadline.extend(at(300)));
+        }
+        assert!(looking.join().unwrap(), "over, and then not, for one and the same");
+        extending.join().unwrap();
+    });
+}
+
+#[test]
+fn two_extensions_leave_the_later_deadline() {
+    every_order(|| {
+        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let (one, two) =
+            (spawn(&deadline, |it| it.extend(at(200))), spawn(&deadline, |it| it.extend(at(300))));
+        assert!(one.join().unwrap() && two.join().unwrap());
+        assert_eq!(deadline.remaining(at(250)), Some(Duration::from_millis(50)));
+    });
+}
+
+#[test]
+fn an_end_is_final_whatever_else_is_going_on() {
+    every_order(|| {
+        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let extending = spawn(&deadline, |it| it.extend(at(200)));
+        let looking = spawn(&deadline, |it| it.remaining(at(50)));
+        deadline.end();
+        assert_eq!(deadline.remaining(at(50)), None);
+        extending.join().unwrap();
+        looking.join().unwrap();
+        assert_eq!(deadline.remaining(at(50)), None);
+        assert!(!deadline.extend(at(300)));
+    });
+}
+
+#[test]
+fn a_guard_on_its_way_is_the_callers_or_taken_back_and_never_both() {
+    every_order(|| {
+        let claim = Arc::new(Claim::new());
+        let theirs = claim.clone();
+        let caller = thread::spawn(move || theirs.take());
+        let driver = claim.take();
+        assert!(caller.join().unwrap() ^ driver);
+        assert!(!claim.take());
+    });
+}

@@ -1,0 +1,207 @@
+//! Breadth-first search over every state that a model can reach.
+//!
+//! Breadth first, so the first violation that is met is one that takes the fewest steps. A state is
+//! known by 64 bits of its digest: two of 50 million coincide with a probability below one in ten
+//! thousand. Only the digest and the way there are kept, and the states of the level under way.
+
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+/// What can be explored.
+pub trait Model {
+    type State: Copy;
+    type Action: Copy;
+
+    fn initial(&self) -> Self::State;
+
+    /// Hands every step from `state` to `emit`.
+    fn successors(&self, state: &Self::State, emit: impl FnMut(Self::Action, Self::State));
+
+    /// The one that stands for all states which differ by names alone.
+    fn canonical(&self, state: Self::State) -> Self::State;
+
+    /// Equal for equal states, and different for different ones but for chance.
+    fn digest(&self, state: &Self::State) -> u64;
+
+    /// The property that does not hold in `state`.
+    fn violated(&self, state: &Self::State) -> Option<&'static str>;
+}
+
+/// Where a search ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    pub states: usize,
+}
+
+/// A property that does not hold, and a shortest way there.
+#[derive(Clone, Debug)]
+pub struct Violation<A> {
+    pub property: &'static str,
+    pub trace: Vec<A>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Outcome<A> {
+    /// Distinct states, those that differ by names alone counted once.
+    pub states: usize,
+    /// Every state that takes this many steps at most was met.
+    pub depth: usize,
+    /// Nothing is left to explore.
+    pub complete: bool,
+    pub violation: Option<Violation<A>>,
+    /// Processor time, where the system tells it; else what went by.
+    pub took: Duration,
+}
+
+/// Explores until a property is violated, nothing is left, or `bounds` are reached. `progress` is
+/// told now and then how many states there are.
+pub fn explore<M: Model>(
+    model: &M,
+    bounds: Bounds,
+    mut progress: impl FnMut(usize),
+) -> Outcome<M::Action> {
+    let began = (Instant::now(), processor_time());
+    let mut seen = Seen::new();
+    let first = model.canonical(model.initial());
+    seen.insert(model.digest(&first), 0);
+    let mut level = vec![first];
+    let mut next: Vec<M::State> = Vec::new();
+    let mut found: Option<(&'static str, u32, u64)> =
+        model.violated(&first).map(|property| (property, 0, model.digest(&first)));
+    let (mut depth, mut level_begins) = (0, 0_usize);
+    let mut full = false;
+    while found.is_none() && !level.is_empty() && !full {
+        for (place, state) in level.iter().enumerate() {
+            let parent = u32::try_from(level_begins + place).unwrap_or(u32::MAX);
+            model.successors(state, |_, successor| {
+                let successor = model.canonical(successor);
+                let digest = model.digest(&successor);
+                if seen.insert(digest, parent) {
+                    next.push(successor);
+                    if found.is_none() {
+                        found = model.violated(&successor).map(|one| (one, parent, digest));
+                    }
+                }
+            });
+            full = seen.len() >= bounds.states;
+            if found.is_some() || full {
+                break;
+            }
+            if place % 4096 == 0 {
+                progress(seen.len());
+            }
+        }
+        level_begins += level.len();
+        if found.is_none() && !full {
+            depth += 1;
+        }
+        std::mem::swap(&mut level, &mut next);
+        next.clear();
+    }
+    let violation = found.map(|(property, parent, digest)| {
+        let mut way = seen.way_to(parent);
+        if way.last() != Some(&digest) {
+            way.push(digest);
+        }
+        Violation { property, trace: replay(model, &way) }
+    });
+    let complete = violation.is_none() && !full;
+    // The last level had no successor that was new.
+    let depth = if complete { depth - 1 } else { depth };
+    let took = match (began.1, processor_time()) {
+        (Ok(then), Ok(now)) => now.saturating_sub(then),
+        _ => began.0.elapsed(),
+    };
+    Outcome { states: seen.len(), depth, complete, violation, took }
+}
+
+/// Of this thread, as Linux counts it: a busy machine does not make a run look longer.
+fn processor_time() -> io::Result<Duration> {
+    let counted = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanos = counted.split(' ').next().and_then(|nanos| nanos.parse().ok());
+    nanos.map(Duration::from_nanos).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// The steps along `way`, from the first state on. The states walked are not the canonical ones, so
+/// that a node has the same name throughout.
+fn replay<M: Model>(model: &M, way: &[u64]) -> Vec<M::Action> {
+    let mut state = model.initial();
+    let mut trace = Vec::new();
+    for digest in &way[1..] {
+        let mut step = None;
+        model.successors(&state, |action, successor| {
+            if step.is_none() && model.digest(&model.canonical(successor)) == *digest {
+                step = Some((action, successor));
+            }
+        });
+        let (action, successor) = step.expect("each state on the way was met from the one before");
+        trace.push(action);
+        state = successor;
+    }
+    trace
+}
+
+/// Digests of the states met, in order, and for each the place of the state it was met from.
+struct Seen {
+    digests: Vec<u64>,
+    parents: Vec<u32>,
+    /// Places in `digests` plus one, by digest, open addressing; zero is free.
+    table: Vec<u32>,
+}
+
+impl Seen {
+    fn new() -> Self {
+        Self { digests: Vec::new(), parents: Vec::new(), table: vec![0; 1 << 12] }
+    }
+
+    fn len(&self) -> usize {
+        self.digests.len()
+    }
+
+    /// Whether it is new.
+    fn insert(&mut self, digest: u64, parent: u32) -> bool {
+        if self.digests.len() * 2 >= self.table.len() {
+            self.grow();
+        }
+        let slot = self.slot(digest);
+        if self.table[slot] != 0 {
+            return false;
+        }
+        self.digests.push(digest);
+        self.parents.push(parent);
+        self.table[slot] = u32::try_from(self.digests.len()).unwrap_or(u32::MAX);
+        true
+    }
+
+    /// Where `digest` stands, or is to stand.
+    fn slot(&self, digest: u64) -> usize {
+        let mask = self.table.len() - 1;
+        let mut slot = usize::try_from(digest >> 7).unwrap_or(0) & mask;
+        while let Some(place) = (self.table[slot] as usize).checked_sub(1) {
+            if self.digests[place] == digest {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![0; self.table.len() * 2];
+        for place in 0..self.digests.len() {
+            let slot = self.slot(self.digests[place]);
+            self.table[slot] = u32::try_from(place + 1).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// The digests from the first state to the one at `place`.
+    fn way_to(&self, mut place: u32) -> Vec<u64> {
+        let mut way = vec![self.digests[place as usize]];
+        while place != 0 {
+            place = self.parents[place as usize];
+            way.push(self.digests[place as usize]);
+        }
+        way.reverse();
+        way
+    }
+}

@@ -1,0 +1,189 @@
+//! What one run explores: the bounds, and what may go wrong.
+
+use crate::mutant::Mutant;
+use crate::properties::Property;
+
+/// As many nodes as a run can have: an old list of five and one that replaces a sixth.
+pub const NODES: usize = 6;
+/// As many attempts, so that two rounds of each fit into a byte.
+pub const ATTEMPTS: usize = 4;
+pub const ROUNDS: usize = 2;
+pub const RESOURCES: usize = 2;
+
+/// In which order a node reads what it is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// What one client sends, in order: one connection after the other, as the ledger sees to it.
+    /// A release is never lost, anything else may be.
+    InOrder,
+    /// Any, or never.
+    Any,
+}
+
+/// Where fencing tokens come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fence {
+    None,
+    /// Each attempt proposes any number up to this one: whatever clocks may say.
+    Ballots {
+        greatest: u8,
+    },
+    /// The same, but the nodes have clocks and let in what is near: the time until which the run
+    /// goes, in ticks.
+    Window {
+        back: u8,
+        ahead: u8,
+        until: u8,
+    },
+    /// Each node counts up, and the greatest count of a quorum is the token. What does not ship.
+    Counters,
+}
+
+/// One attempt to hold a lock.
+#[derive(Clone, Copy, Debug)]
+pub struct Contender {
+    /// Attempts of one client come one after the other.
+    pub client: u8,
+    /// Its lists of nodes, as bits; the same twice is one list.
+    pub lists: [u8; 2],
+    /// The resources that it claims, as bits.
+    pub claims: u8,
+    /// How many rounds of extension it may begin.
+    pub rounds: u8,
+    /// The attempts, as bits, that are over before it begins, and for how many ticks at least.
+    pub after: u8,
+    pub rests: u8,
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub name: &'static str,
+    pub nodes: usize,
+    pub attempts: Vec<Contender>,
+    pub order: Order,
+    /// Ticks that a holder may rely on it, counted from its first byte, and the drift.
+    pub ttl: u8,
+    /// What an extension asks for.
+    pub extension_ttl: u8,
+    /// How much longer keys live, unless they are released.
+    pub lock_delay: u8,
+    /// What is taken off a ttl because clocks differ in speed.
+    pub drift: u8,
+    /// A node's clock gains a tick on all others, at most once in this many; 0 for never.
+    pub gains_every: u8,
+    pub fence: Fence,
+    /// A fence expires as soon as the protocol lets it.
+    pub fence_expires: bool,
+    /// What each node's clock is ahead of the first one's.
+    pub ahead: [u8; NODES],
+    /// How often a node may restart empty.
+    pub restarts: u8,
+    /// How often a message may arrive twice.
+    pub duplicates: u8,
+    /// How often a node's clock may be set, and by how many ticks.
+    pub clock_steps: u8,
+    pub clock_step: i8,
+    /// How often a holder's key is deleted in its name.
+    pub forced: u8,
+    pub properties: &'static [Property],
+    pub mutant: Option<Mutant>,
+    /// Distinct states at most.
+    pub states: usize,
+}
+
+impl Config {
+    /// `attempts` of clients of their own for one resource, on `nodes` nodes, with a ttl of two
+    /// ticks, messages in any order, and nothing else that goes wrong.
+    pub fn new(name: &'static str, nodes: usize, attempts: usize) -> Self {
+        let all = (1 << nodes) - 1;
+        let one =
+            Contender { client: 0, lists: [all; 2], claims: 1, rounds: 0, after: 0, rests: 0 };
+        let attempts = (0..attempts).map(|client| Contender { client: client as u8, ..one });
+        Self {
+            name,
+            nodes,
+            attempts: attempts.collect(),
+            order: Order::Any,
+            ttl: 2,
+            extension_ttl: 2,
+            lock_delay: 0,
+            drift: 0,
+            gains_every: 0,
+            fence: Fence::None,
+            fence_expires: false,
+            ahead: [0; NODES],
+            restarts: 0,
+            duplicates: 0,
+            clock_steps: 0,
+            clock_step: 0,
+            forced: 0,
+            properties: Property::ALWAYS,
+            mutant: None,
+            states: 25_000_000,
+        }
+    }
+
+    /// Each client's messages arrive in order, and the attempts belong to these clients.
+    pub fn in_order(mut self, clients: &[u8]) -> Self {
+        self.order = Order::InOrder;
+        self.attempts.iter_mut().zip(clients).for_each(|(one, client)| one.client = *client);
+        self
+    }
+
+    /// How many rounds of extension each attempt may begin.
+    pub fn rounds(mut self, rounds: &[u8]) -> Self {
+        self.attempts.iter_mut().zip(rounds).for_each(|(one, rounds)| one.rounds = *rounds);
+        self
+    }
+
+    /// What each attempt claims.
+    pub fn claims(mut self, claims: &[u8]) -> Self {
+        self.attempts.iter_mut().zip(claims).for_each(|(one, claims)| one.claims = *claims);
+        self
+    }
+
+    /// The lists of each attempt.
+    pub fn lists(mut self, lists: &[[u8; 2]]) -> Self {
+        self.attempts.iter_mut().zip(lists).for_each(|(one, lists)| one.lists = *lists);
+        self
+    }
+
+    pub fn ttl(mut self, ttl: u8) -> Self {
+        self.ttl = ttl;
+        self.extension_ttl = ttl;
+        self
+    }
+
+    pub fn fence(mut self, fence: Fence) -> Self {
+        self.fence = fence;
+        self
+    }
+
+    pub fn restarts(mut self, restarts: u8) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    pub fn properties(mut self, properties: &'static [Property]) -> Self {
+        self.properties = properties;
+        self
+    }
+
+    pub fn mutant(mut self, mutant: Mutant) -> Self {
+        self.mutant = Some(mutant);
+        self
+    }
+
+    pub fn is(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    pub fn checks(&self, property: Property) -> bool {
+        self.properties.contains(&property)
+    }
+
+    /// The longest that a key may live.
+    pub fn longest(&self) -> u8 {
+        self.ttl.max(self.extension_ttl) + self.lock_delay
+    }
+}

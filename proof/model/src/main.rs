@@ -1,0 +1,122 @@
+//! Explores every run and says what came of it; a run that ends otherwise than it has to is an error.
+//!
+//! `--quick`: a part of it, in less than a minute. `--write`: the results go into `results.md`.
+//! Anything else is a part of the name of the runs that are wanted.
+
+use model::checker::{Bounds, explore};
+use model::report::{self, Explored};
+use model::runs::{self, Kind, Run};
+use model::{Protocol, report::thousands};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+/// Each holds the states of one run in memory.
+const THREADS: usize = 2;
+
+fn main() -> io::Result<ExitCode> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| words.iter().any(|word| word == flag);
+    let (quick, write) = (has("--quick"), has("--write"));
+    let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
+    let runs = runs::all().into_iter().filter(|run| {
+        (run.quick || !quick) && wanted.iter().all(|word| run.name().contains(word.as_str()))
+    });
+    let runs: Vec<Run> = runs.collect();
+    if runs.is_empty() || (write && (quick || !wanted.is_empty())) {
+        eprintln!("no run has that in its name, or only a part is to be written");
+        return Ok(ExitCode::FAILURE);
+    }
+    let began = Instant::now();
+    let results = explore_all(&runs);
+    let wrong = results.iter().filter(|one| !one.is_expected()).count();
+    let count = |kind| results.iter().filter(|one| one.run.kind == kind).count();
+    let states: usize = results.iter().map(|one| one.outcome.states).sum();
+    println!(
+        "{} runs hold, {} mutants are caught, {} are margin, {} limits are shown: {} states in {}",
+        count(Kind::Holds),
+        count(Kind::Mutant),
+        count(Kind::Margin),
+        count(Kind::Limit),
+        thousands(states),
+        report::seconds(began.elapsed()),
+    );
+    if wrong > 0 {
+        println!("but {wrong} of them are not as expected");
+        return Ok(ExitCode::FAILURE);
+    }
+    if write {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results.md");
+        fs::write(&path, report::markdown(&results))?;
+        println!("written to {}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is under way, for whoever looks on.
+#[derive(Default)]
+struct Progress {
+    done: AtomicUsize,
+    states: [AtomicUsize; THREADS],
+}
+
+fn explore_all(runs: &[Run]) -> Vec<Explored> {
+    let next = AtomicUsize::new(0);
+    let progress = Progress::default();
+    let results = Mutex::new(vec![None; runs.len()]);
+    thread::scope(|scope| {
+        for states in &progress.states {
+            let (next, progress, results) = (&next, &progress, &results);
+            scope.spawn(move || {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(run) = runs.get(place) else { break };
+                    let result = explore_one(run, states);
+                    clear_line();
+                    println!("{}", result.printed());
+                    results.lock().expect("a thread has panicked")[place] = Some(result);
+                    states.store(0, Ordering::Relaxed);
+                    progress.done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        scope.spawn(|| watch(&progress, runs.len()));
+    });
+    results.into_inner().expect("a thread has panicked").into_iter().flatten().collect()
+}
+
+fn explore_one(run: &Run, states: &AtomicUsize) -> Explored {
+    let protocol = Protocol::new(run.config.clone());
+    let bounds = Bounds { states: run.config.states };
+    let outcome = explore(&protocol, bounds, |count| states.store(count, Ordering::Relaxed));
+    let told = outcome.violation.as_ref().map(|found| protocol.told(&found.trace));
+    Explored { run: run.clone(), outcome, told: told.unwrap_or_default() }
+}
+
+/// A line that is written over, if anybody reads it as it is written.
+fn watch(progress: &Progress, runs: usize) {
+    while progress.done.load(Ordering::Relaxed) < runs {
+        thread::sleep(Duration::from_millis(200));
+        if io::stderr().is_terminal() {
+            let done = progress.done.load(Ordering::Relaxed);
+            let states = progress.states.iter().map(|one| one.load(Ordering::Relaxed));
+            let states: Vec<String> = states.map(thousands).collect();
+            eprint!(
+                "\r\x1b[K{done} of {runs} runs done; under way: {} states",
+                states.join(" and ")
+            );
+            let _ = io::stderr().flush();
+        }
+    }
+    clear_line();
+}
+
+fn clear_line() {
+    if io::stderr().is_terminal() {
+        eprint!("\r\x1b[K");
+    }
+}

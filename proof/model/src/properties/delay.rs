@@ -1,0 +1,13 @@
+//! A lock that was lost stays closed for its lock-delay beyond the deadline.
+
+use super::Property;
+use crate::config::Config;
+use crate::state::State;
+
+pub(crate) fn won(config: &Config, state: &mut State, attempt: usize) {
+    let claims = |one: usize| config.attempts[one].claims;
+    let closed = |one: usize| state.attempts[one].closed > 0 && claims(one) & claims(attempt) != 0;
+    if (0..config.attempts.len()).any(|one| one != attempt && closed(one)) {
+        state.broken = Property::DelayKept.code();
+    }
+}

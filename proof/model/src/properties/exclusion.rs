@@ -1,0 +1,18 @@
+//! At any instant at most one holder of a resource believes that it holds.
+//!
+//! Except for one whose keys somebody has deleted in its name: it is not told.
+
+use crate::protocol::Protocol;
+use crate::state::{Phase, State};
+
+pub(super) fn holds(protocol: &Protocol, state: &State) -> bool {
+    let attempts = &state.attempts[..protocol.count()];
+    let mut taken = 0;
+    attempts.iter().zip(&protocol.config.attempts).all(|(one, contender)| {
+        let believes = one.phase == Phase::Held && one.force == 0;
+        let claims = if believes { contender.claims } else { 0 };
+        let alone = taken & claims == 0;
+        taken |= claims;
+        alone
+    })
+}

@@ -1,0 +1,125 @@
+//! What must hold, a file for each.
+//!
+//! | property | guarantee in `SAFETY.md` | judged |
+//! |---|---|---|
+//! | [`exclusion`] | G1 | in every state |
+//! | [`deadline`] | G1, G2, G6 | in every state |
+//! | [`tokens`] | G11 | at every win |
+//! | [`owner`] | G4 | at every release |
+//! | never re-acquired | G5 | at every extension |
+//! | [`orphan`] | G3 | in every state |
+//! | [`delay`] | G12 | at every win |
+//! | [`free`] | G3 | in every state: what follows once the faults are over |
+//! | [`forced`] | what `SAFETY.md` says of `force_release` | at every extension |
+
+pub mod deadline;
+pub mod delay;
+pub mod exclusion;
+pub mod forced;
+pub mod free;
+pub mod orphan;
+pub mod owner;
+pub mod tokens;
+
+use crate::protocol::Protocol;
+use crate::state::State;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Property {
+    Exclusion,
+    HonestDeadline,
+    TokensRise,
+    OwnerOnly,
+    NeverReacquired,
+    NoOrphan,
+    DelayKept,
+    FreeAtOnce,
+    FreeInTheEnd,
+    ForcedIsOver,
+}
+
+impl Property {
+    const ALL: [Self; 10] = [
+        Self::Exclusion,
+        Self::HonestDeadline,
+        Self::TokensRise,
+        Self::OwnerOnly,
+        Self::NeverReacquired,
+        Self::NoOrphan,
+        Self::DelayKept,
+        Self::FreeAtOnce,
+        Self::FreeInTheEnd,
+        Self::ForcedIsOver,
+    ];
+
+    /// Whatever the order of messages.
+    pub const ALWAYS: &[Self] = &[
+        Self::Exclusion,
+        Self::HonestDeadline,
+        Self::TokensRise,
+        Self::OwnerOnly,
+        Self::NeverReacquired,
+        Self::DelayKept,
+        Self::FreeInTheEnd,
+    ];
+
+    /// What the order of a connection gives besides.
+    pub const IN_ORDER: &[Self] = &[
+        Self::Exclusion,
+        Self::HonestDeadline,
+        Self::TokensRise,
+        Self::OwnerOnly,
+        Self::NeverReacquired,
+        Self::NoOrphan,
+        Self::DelayKept,
+        Self::FreeAtOnce,
+        Self::FreeInTheEnd,
+    ];
+
+    /// What a fence gives besides, in whatever order.
+    pub const FENCED: &[Self] = &[
+        Self::Exclusion,
+        Self::HonestDeadline,
+        Self::TokensRise,
+        Self::OwnerOnly,
+        Self::NeverReacquired,
+        Self::NoOrphan,
+        Self::FreeInTheEnd,
+    ];
+
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Exclusion => "one valid holder",
+            Self::HonestDeadline => "honest deadline",
+            Self::TokensRise => "tokens rise",
+            Self::OwnerOnly => "only the owner releases",
+            Self::NeverReacquired => "never re-acquired",
+            Self::NoOrphan => "no orphan",
+            Self::DelayKept => "closed for the lock-delay",
+            Self::FreeAtOnce => "free at once",
+            Self::FreeInTheEnd => "free in the end",
+            Self::ForcedIsOver => "what was forced is over",
+        }
+    }
+
+    /// How a state says that a step has broken it.
+    pub(crate) const fn code(self) -> u8 {
+        self as u8 + 1
+    }
+}
+
+/// The first property of the run that `state` breaks.
+pub(crate) fn violated(protocol: &Protocol, state: &State) -> Option<&'static str> {
+    let by_step = Property::ALL.into_iter().find(|one| one.code() == state.broken);
+    let in_state = |one: &Property| match one {
+        Property::Exclusion => !exclusion::holds(protocol, state),
+        Property::HonestDeadline => !deadline::holds(protocol, state),
+        Property::NoOrphan => !orphan::holds(protocol, state),
+        Property::FreeAtOnce => !free::at_once(protocol, state),
+        Property::FreeInTheEnd => !free::in_the_end(protocol, state),
+        _ => false,
+    };
+    let checked = protocol.config.properties;
+    let by_step = by_step.filter(|one| checked.contains(one));
+    by_step.or_else(|| checked.iter().copied().find(in_state)).map(Property::words)
+}

@@ -1,0 +1,15 @@
+//! No key stands for an attempt that is over where its deletion has been executed, or was never
+//! owed. (What a lock-delay keeps closed is meant to stand.)
+
+use crate::protocol::Protocol;
+use crate::state::{Phase, State, bit};
+
+pub(super) fn holds(protocol: &Protocol, state: &State) -> bool {
+    state.nodes[..protocol.config.nodes].iter().all(|node| {
+        let mut owners = node.keys.iter().filter_map(|key| usize::from(key.owner).checked_sub(1));
+        owners.all(|attempt| {
+            let one = &state.attempts[attempt];
+            one.phase != Phase::Over || one.left_alone || node.release & bit(attempt) != 0
+        })
+    })
+}

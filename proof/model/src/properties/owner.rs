@@ -1,0 +1,12 @@
+//! A release deletes the keys of its own attempt, and no other's.
+
+use super::Property;
+use crate::config::Config;
+use crate::state::{State, bit};
+
+/// `deleted`: whose keys a release of `attempt` has deleted, as bits.
+pub(crate) fn deleted(config: &Config, state: &mut State, attempt: usize, deleted: u8) {
+    if deleted & !bit(attempt) != 0 && config.checks(Property::OwnerOnly) {
+        state.broken = Property::OwnerOnly.code();
+    }
+}

@@ -1,0 +1,257 @@
+//! What was explored, in words: for the terminal, and for `results.md`.
+
+use crate::checker::Outcome;
+use crate::config::{Config, Fence, Order, RESOURCES};
+use crate::protocol::Action;
+use crate::runs::{Kind, Run};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// A run and what came of it.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    pub run: Run,
+    pub outcome: Outcome<Action>,
+    /// The trace in words.
+    pub told: Vec<String>,
+}
+
+impl Explored {
+    /// What was to come of it has come of it.
+    pub fn is_expected(&self) -> bool {
+        let violated = self.outcome.violation.as_ref().map(|one| one.property);
+        violated == self.run.violates.map(|one| one.words())
+    }
+
+    /// For the terminal: a line, and the trace below it.
+    pub fn printed(&self) -> String {
+        let states = thousands(self.outcome.states);
+        let took = seconds(self.outcome.took);
+        let mark = if self.is_expected() { "ok" } else { "NOT AS EXPECTED" };
+        let verdict = match &self.outcome.violation {
+            Some(found) => {
+                let steps = found.trace.len();
+                format!("`{}` is violated in {steps} steps", found.property)
+            }
+            None => format!("every property holds, {}", self.extent()),
+        };
+        let mut text = format!("{mark}: {}: {verdict}; {states} states, {took}", self.run.name());
+        for (place, step) in self.told.iter().enumerate() {
+            let _ = write!(text, "\n    {:>2}. {step}", place + 1);
+        }
+        text
+    }
+
+    fn verdict(&self) -> &'static str {
+        if self.is_expected() { "holds" } else { "**VIOLATED**" }
+    }
+
+    /// How far it went.
+    fn extent(&self) -> String {
+        let depth = self.outcome.depth;
+        if self.outcome.complete {
+            format!("all, {depth} steps deep")
+        } else {
+            format!("only to {depth} steps")
+        }
+    }
+}
+
+impl Run {
+    pub fn name(&self) -> String {
+        match self.config.mutant {
+            Some(mutant) => format!("{} ({})", mutant.words(), self.config.name),
+            None => self.config.name.to_owned(),
+        }
+    }
+}
+
+/// The bounds of a run in a few words.
+pub fn bounds(config: &Config) -> String {
+    let attempts = config.attempts.len();
+    let mut words = vec![format!("{} nodes", config.nodes), plural(attempts, "attempt")];
+    let mut clients: Vec<u8> = config.attempts.iter().map(|one| one.client).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    if clients.len() < attempts {
+        words.push(format!("of {}", plural(clients.len(), "client")));
+    }
+    words.push(match config.order {
+        Order::InOrder => "in order".to_owned(),
+        Order::Any => "any order".to_owned(),
+    });
+    words.push(format!("ttl {}", config.ttl));
+    let rounds: Vec<String> = config.attempts.iter().map(|one| one.rounds.to_string()).collect();
+    if config.attempts.iter().any(|one| one.rounds > 0) {
+        words.push(format!("extensions {}", rounds.join("+")));
+    }
+    if config.extension_ttl != config.ttl {
+        words.push(format!("for {}", config.extension_ttl));
+    }
+    match config.fence {
+        Fence::None => {}
+        Fence::Ballots { greatest } => words.push(format!("ballots 1 to {greatest}")),
+        Fence::Window { back, ahead, until } => {
+            words.push(format!("window {back} back, {ahead} ahead, to time {until}"));
+        }
+        Fence::Counters => words.push("counters".to_owned()),
+    }
+    if config.fence_expires {
+        words.push("fences expire".to_owned());
+    }
+    if config.ahead.iter().any(|ahead| *ahead != 0) {
+        let ahead = config.ahead[..config.nodes].iter().map(u8::to_string);
+        words.push(format!("clocks ahead by {}", ahead.collect::<Vec<_>>().join(",")));
+    }
+    if config.drift > 0 || config.gains_every > 0 {
+        words.push(format!("drift {}, a tick gained in {}", config.drift, config.gains_every));
+    }
+    if config.lock_delay > 0 {
+        words.push(format!("lock-delay {}", config.lock_delay));
+    }
+    if config.attempts.iter().any(|one| one.claims != 1) {
+        let claims = config.attempts.iter().map(|one| resources(one.claims));
+        words.push(format!("claims {}", claims.collect::<Vec<_>>().join(" ")));
+    }
+    if let Some(one) = config.attempts.iter().find(|one| one.rests > 0) {
+        words.push(format!("{} between", plural(usize::from(one.rests), "tick")));
+    }
+    let faults = [
+        (config.restarts, "restart"),
+        (config.duplicates, "duplicate"),
+        (config.forced, "forced release"),
+    ];
+    for (count, what) in faults.into_iter().filter(|(count, _)| *count > 0) {
+        words.push(plural(usize::from(count), what));
+    }
+    if config.clock_steps > 0 {
+        let steps = plural(usize::from(config.clock_steps), "clock step");
+        words.push(format!("{steps} of {:+}", config.clock_step));
+    }
+    words.join(", ")
+}
+
+fn resources(claims: u8) -> String {
+    let names = ["a", "b"];
+    let claimed = (0..RESOURCES).filter(|one| claims >> one & 1 == 1).map(|one| names[one]);
+    format!("{{{}}}", claimed.collect::<Vec<_>>().join(","))
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub fn seconds(span: Duration) -> String {
+    format!("{:.1} s", span.as_secs_f64())
+}
+
+/// The whole of `results.md`.
+pub fn markdown(results: &[Explored]) -> String {
+    let mut text = INTRODUCTION.to_owned();
+    let of = |kind| results.iter().filter(move |one| one.run.kind == kind);
+    let states: usize = results.iter().map(|one| one.outcome.states).sum();
+    let took: Duration = results.iter().map(|one| one.outcome.took).sum();
+    let runs = results.len();
+    let _ = write!(
+        text,
+        "{runs} runs, {} states, {} of processor time.\n\n{HOLDS}",
+        thousands(states),
+        seconds(took)
+    );
+    for one in of(Kind::Holds) {
+        let (states, extent) = (thousands(one.outcome.states), one.extent());
+        let (bounds, took) = (bounds(&one.run.config), seconds(one.outcome.took));
+        let verdict = one.verdict();
+        let name = one.run.name();
+        let _ = writeln!(text, "| {name} | {bounds} | {verdict} | {states} | {extent} | {took} |");
+    }
+    let margins = of(Kind::Margin).map(|one| (one.run.name(), bounds(&one.run.config), one));
+    let margins: Vec<String> = margins
+        .map(|(name, bounds, one)| {
+            let states = thousands(one.outcome.states);
+            format!("| {name} | {bounds} | {} | {states} | {} |\n", one.verdict(), one.extent())
+        })
+        .collect();
+    for (kind, heading) in [(Kind::Mutant, MUTANTS), (Kind::Limit, LIMITS)] {
+        text += heading;
+        for one in of(kind) {
+            let (name, bounds) = (one.run.name(), bounds(&one.run.config));
+            let (found, steps) = match &one.outcome.violation {
+                Some(found) => (found.property, found.trace.len().to_string()),
+                None => ("**NOT FOUND**", "-".to_owned()),
+            };
+            let states = thousands(one.outcome.states);
+            let _ = writeln!(text, "| {name} | {bounds} | {found} | {steps} | {states} |");
+        }
+        for one in of(kind) {
+            let _ = write!(text, "\n**{}**\n\n", capital(&one.run.name()));
+            for (place, step) in one.told.iter().enumerate() {
+                let _ = writeln!(text, "{}. {step}", place + 1);
+            }
+        }
+    }
+    text += MARGIN;
+    text.extend(margins);
+    text
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+const INTRODUCTION: &str = "\
+# The protocol, every order of its events within bounds
+
+What `make model` writes. [README.md](README.md) says what is modelled, and what is not. A state
+counts once, however many ways lead to it and however its nodes are named; a trace is a shortest one.
+Times are of one thread on a machine that does other things besides.
+
+";
+
+const HOLDS: &str = "\
+## As it ships
+
+| what | bounds | | states | explored | time |
+|---|---|---|--:|---|--:|
+";
+
+const MUTANTS: &str = "
+## Rules broken on purpose
+
+Each must be caught: the property that finds it, and in how many steps.
+
+| rule broken | bounds | caught by | steps | states |
+|---|---|---|--:|--:|
+";
+
+const MARGIN: &str = "
+## Margin
+
+Rules broken on purpose that nothing finds within these bounds: another rule is enough.
+
+| rule broken | bounds | | states | explored |
+|---|---|---|--:|---|
+";
+
+const LIMITS: &str = "
+## What is assumed, or not promised
+
+Not rules of the protocol but its surroundings: the shortest way to what each costs.
+
+| what | bounds | what is lost | steps | states |
+|---|---|---|--:|--:|
+";

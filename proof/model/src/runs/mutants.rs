@@ -1,0 +1,113 @@
+//! Rules broken on purpose.
+
+use super::{Kind, Run};
+use crate::config::{Config, Fence};
+use crate::mutant::Mutant;
+use crate::properties::Property;
+
+const EXCLUSION: &[Property; 1] = &[Property::Exclusion];
+const TOKENS: &[Property; 1] = &[Property::TokensRise];
+const ORPHAN: &[Property; 1] = &[Property::NoOrphan];
+
+fn caught(mutant: Mutant, property: &'static [Property; 1], config: Config) -> Run {
+    Run::violates(Kind::Mutant, property, config.mutant(mutant))
+}
+
+/// Found by nothing.
+fn margin(mutant: Mutant, properties: &'static [Property], config: Config) -> Run {
+    let config = config.mutant(mutant).properties(properties);
+    Run { kind: Kind::Margin, config, violates: None, quick: true }
+}
+
+pub(super) fn runs() -> Vec<Run> {
+    let ballots = |greatest| Fence::Ballots { greatest };
+    let window = |back, ahead, until| Fence::Window { back, ahead, until };
+    // The same twice is one list; {1,2,3} beside {3,4,5}.
+    let (old, new) = (0b0_0111, 0b1_1100);
+    let mut reused = Config::new("any order, two attempts of one client", 3, 3);
+    reused.attempts[1].client = 0;
+    let mut asks_for_less = Config::new("an extension that asks for less", 3, 2).ttl(3);
+    asks_for_less.extension_ttl = 1;
+    let asks_for_less = asks_for_less.rounds(&[1, 0]);
+    let mut delayed = Config::new("a lock-delay", 3, 2);
+    delayed.lock_delay = 1;
+    let mut expiring = Config::new("no restart", 3, 2).fence(window(1, 1, 6));
+    expiring.fence_expires = true;
+    let drifting = |name| {
+        let mut config = Config::new(name, 3, 2).ttl(3);
+        (config.drift, config.gains_every) = (1, 3);
+        config
+    };
+    let two = |name| Config::new(name, 3, 2);
+    vec![
+        caught(Mutant::HalfIsAQuorum, EXCLUSION, two("three nodes")),
+        caught(Mutant::HalfIsAQuorum, EXCLUSION, Config::new("five nodes", 5, 2)),
+        caught(Mutant::DriftDropped, EXCLUSION, drifting("a clock that gains a tick in three")),
+        caught(Mutant::ClockStartedLate, EXCLUSION, two("two clients")),
+        caught(Mutant::ExtensionClockStartedLate, EXCLUSION, two("one round").rounds(&[1, 0])),
+        caught(Mutant::RollbackSkipped, ORPHAN, two("an orphan").in_order(&[0, 1])),
+        caught(
+            Mutant::RollbackSkipped,
+            &[Property::FreeAtOnce],
+            two("the next has to wait").in_order(&[0, 1]),
+        ),
+        caught(Mutant::NoRestartGuard, EXCLUSION, two("three nodes").restarts(1)),
+        caught(Mutant::NoRestartGuard, EXCLUSION, Config::new("five nodes", 5, 2).restarts(1)),
+        caught(Mutant::RestartGuardOneShort, EXCLUSION, two("exclusion").restarts(1)),
+        caught(Mutant::WarmingGrantCounts, EXCLUSION, two("a restart").restarts(1)),
+        caught(
+            Mutant::WarmingHeldCounts,
+            EXCLUSION,
+            two("two rounds, a restart").rounds(&[2, 0]).restarts(1),
+        ),
+        caught(
+            Mutant::TopUpCounts,
+            EXCLUSION,
+            two("two rounds, two resources").rounds(&[2, 0]).claims(&[0b11, 0b11]),
+        ),
+        caught(
+            Mutant::ExtendedAfterTheDeadline,
+            &[Property::NeverReacquired],
+            two("one round").rounds(&[1, 0]),
+        ),
+        caught(Mutant::TokenReused, EXCLUSION, reused),
+        caught(Mutant::ReleaseOfAnybody, EXCLUSION, Config::new("three clients", 3, 3)),
+        caught(Mutant::ReleaseOfAnybody, &[Property::OwnerOnly], two("two clients")),
+        caught(Mutant::ExtensionShortens, EXCLUSION, asks_for_less),
+        caught(
+            Mutant::MajorityOfTheUnion,
+            EXCLUSION,
+            Config::new("{1,2,3} beside {1,2,3} and {3,4,5}", 5, 2)
+                .lists(&[[old, old], [old, new]]),
+        ),
+        caught(Mutant::SomeOfSeveral, EXCLUSION, two("two and one of them").claims(&[0b11, 0b01])),
+        caught(Mutant::PassedOnWhileHeld, EXCLUSION, two("one client").in_order(&[0, 0])),
+        caught(Mutant::DelayedKeysDeleted, &[Property::DelayKept], delayed),
+        Run::violates(
+            Kind::Mutant,
+            TOKENS,
+            Config::new("tokens as the greatest of per-node counters", 3, 3)
+                .fence(Fence::Counters)
+                .in_order(&[0, 1, 0]),
+        ),
+        caught(
+            Mutant::TopUpAtTheFence,
+            ORPHAN,
+            two("fenced, one round").fence(ballots(2)).rounds(&[1, 0]),
+        ),
+        caught(Mutant::ReleaseRaisesNoFence, ORPHAN, two("fenced").fence(ballots(2))),
+        caught(Mutant::NoWindow, TOKENS, two("a restart").restarts(1).fence(window(0, 1, 5))),
+        caught(
+            Mutant::RestartGuardOneShort,
+            TOKENS,
+            two("tokens").restarts(1).fence(window(1, 1, 6)),
+        ),
+        caught(Mutant::FenceExpiresEarly, TOKENS, expiring),
+        margin(
+            Mutant::ExtendedAfterTheDeadline,
+            EXCLUSION,
+            two("never two holders, for all that").rounds(&[2, 1]),
+        ),
+        margin(Mutant::TopUpCounts, Property::ALWAYS, two("a plain SET NX").rounds(&[2, 0])),
+    ]
+}
