@@ -1,5 +1,7 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint test fix demo bench bench-quick instructions docker-up docker-down
+.PHONY: help lint test fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
+	docker-up docker-down
+SEEDS ?= 1000000
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -7,6 +9,9 @@ help: ## this list
 lint: ## format, clippy on every feature set, documentation, dependencies; rewrites nothing
 	cargo fmt -- --check
 	cargo fmt --manifest-path benches/peers/Cargo.toml -- --check
+	cargo fmt --manifest-path fuzz/Cargo.toml -- --check
+	cargo fmt --manifest-path proof/loom/Cargo.toml -- --check
+	cargo fmt --manifest-path proof/model/Cargo.toml -- --check
 	scripts/clippy
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features --document-private-items
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features
@@ -15,18 +20,26 @@ lint: ## format, clippy on every feature set, documentation, dependencies; rewri
 test: ## every test, against redis-servers that it starts; installs redis-server if need be
 	scripts/redis-server
 	scripts/sqlite3
+	scripts/browser
+	scripts/faketime
 	scripts/test
 
 fix: ## mends what lint finds and a machine can mend
 	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
 	cargo fmt
 	cargo fmt --manifest-path benches/peers/Cargo.toml
+	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path proof/loom/Cargo.toml
+	cargo fmt --manifest-path proof/model/Cargo.toml
 
 demo: ## a lock survives the loss of two of five masters, live; needs nothing but cargo
 	@echo "Builds the example (a minute the first time), then plays it for 23 seconds."
 	cargo run --quiet --locked --profile demo --example failover --features embedded
 
-bench: ## beside bare sockets and other crates, on masters that it starts: more than an hour
+model: ## every order of events of the protocol within bounds, and what each broken rule costs: minutes
+	cargo run --release --locked --manifest-path proof/model/Cargo.toml -- --write
+
+bench: ## beside bare sockets and other crates, on masters that it starts: half an hour
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml
 
@@ -34,8 +47,24 @@ bench-quick: ## a part of it in under two minutes
 	scripts/redis-server
 	cargo run --release --locked --manifest-path benches/peers/Cargo.toml -- --quick
 
-instructions: ## what the restart guard costs a lock, counted and held to its bound; installs valgrind if need be
+instructions: ## what a lock costs in instructions and allocations, held to what is written down; installs valgrind if need be
 	scripts/instructions
+
+chaos: ## locks on five containers while masters and clients are struck: MINUTES=3; SEED= repeats the choices
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" WITHOUT="$(WITHOUT)" scripts/chaos $(SECONDS)
+
+loom: ## what threads share by hand, in every order of events: seconds, once it is built
+	cargo test --locked --manifest-path proof/loom/Cargo.toml
+
+mutants: ## every small change of what decides and of what makes votes of replies is noticed: an hour or so
+	scripts/mutants
+
+fuzz: ## whatever bytes arrive, nothing breaks: a minute each, or SECONDS_EACH; installs g++ if need be
+	scripts/fuzz $(TARGETS)
+simulate: ## clusters with faults, a million worlds from seeds, or SEEDS=20000, MINUTES=5, SEED=; needs only cargo
+	QUORUMLOCK_SEED=$(or $(SEED),random) QUORUMLOCK_SEEDS=$(SEEDS) $(if $(MINUTES),QUORUMLOCK_MINUTES=$(MINUTES)) \
+	  cargo test --quiet --release --locked --features embedded --lib \
+	  simulation::trials::worlds_without_end -- --ignored --nocapture
 
 docker-up: ## five masters in containers, and where they are; DOCKER_PROFILE=volatile or durable
 	@docker/up

@@ -56,7 +56,7 @@ fn trouble(masters: &Containers, memory: Duration, mut rng: Rng, until: Instant)
 
 async fn nobody_overlaps_and_nothing_is_lost(profile: Profile, memory: Duration) {
     let Some(masters) = Containers::start(profile).await else { return };
-    let mut rng = Seed::from_env_or_random("QUORUMLOCK_DOCKER_SEED").rng();
+    let mut rng = Seed::from_env("QUORUMLOCK_DOCKER_SEED").rng();
     let (masters, counter) = (Arc::new(masters), Arc::new(Counter::default()));
     let mut coordinators = Vec::new();
     for _ in 0..2 {

@@ -85,7 +85,7 @@ fn compare_both(
 
 #[test]
 fn the_embedded_master_answers_as_the_real_one_does() {
-    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let seed = Seed::from_env("QUORUMLOCK_SEED");
     let (real, masters) = (Server::start(), embedded());
     let began = Instant::now();
     let result = compare_both(real.addr(), address(&masters), seed, COMMANDS, |_, _| {});
@@ -176,20 +176,26 @@ fn name(words: &[Word]) -> Vec<u8> {
     }
 }
 
+/// A planted difference is looked for in so many runs at most.
+const RUNS: u64 = 8;
+
 #[test]
 fn a_planted_difference_is_found() {
-    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let seed = Seed::from_env("QUORUMLOCK_SEED");
     for (lie, alter) in PLANTED {
-        let (real, masters) = (Server::start(), embedded());
-        let result = compare_both(real.addr(), address(&masters), seed, COMMANDS, alter);
-        let found = result.expect_err(lie);
-        eprintln!("{lie}: found at {found}");
+        // What only a few commands show may take more than one run to come up.
+        let runs = (0..RUNS).map(|run| Seed(seed.0.wrapping_add(run)));
+        let found = runs.into_iter().find_map(|seed| {
+            let (real, masters) = (Server::start(), embedded());
+            compare_both(real.addr(), address(&masters), seed, COMMANDS, alter).err()
+        });
+        eprintln!("{lie}: found at {}", found.expect(lie));
     }
 }
 
 #[test]
 fn a_clock_that_stands_still_is_found() {
-    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let seed = Seed::from_env("QUORUMLOCK_SEED");
     let (real, masters) = (Server::start(), embedded());
     let stopped = std::time::SystemTime::now();
     masters[0].set_clock(move || stopped);
@@ -207,7 +213,7 @@ const DENIED: [&[&str]; 3] = [
 
 #[test]
 fn the_embedded_master_denies_as_the_real_one_does() {
-    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let seed = Seed::from_env("QUORUMLOCK_SEED");
     for denied in DENIED {
         let (real, masters) = (Server::start(), embedded());
         let rules: Vec<String> = denied.iter().map(|name| format!("-{name}")).collect();

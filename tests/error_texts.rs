@@ -49,6 +49,20 @@ async fn contended() {
     assert_text(refused(&redlock).await, &masters, text);
 }
 
+/// Nobody holds it; but its fence is out of reach, as after a clock was set back.
+#[tokio::test]
+async fn stale() {
+    let (masters, redlock) = one_master().await;
+    let fence = (1_u64 << 53) - 1;
+    let key = "quorumlock:fence:orders:42";
+    witness::set_foreign(&masters[0], key, &fence.to_string(), LONG).await;
+    let text = "\"orders:42\" has had a greater fencing token: 1 of 1 masters refused, 0 granted, \
+                1 needed (after <time>, 2 attempts): 127.0.0.1:<1> a greater fencing token was \
+                there after <time>";
+    let error = redlock.try_acquire("orders:42").fenced().await.unwrap_err();
+    assert_text(error, &masters, text);
+}
+
 #[tokio::test]
 async fn contended_after_a_wait() {
     let (masters, redlock) = occupied_master().await;

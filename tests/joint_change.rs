@@ -88,7 +88,7 @@ impl Place {
             }
             proxies
         });
-        let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+        let seed = Seed::from_env("QUORUMLOCK_SEED");
         Arc::new(Self {
             masters,
             sides,

@@ -72,7 +72,7 @@ async fn a_release_during_a_renewal_leaves_no_key() {
     }
     let urls = proxies.iter().map(Proxy::url);
     let redlock = builder().nodes(urls).ttl(TTL).connect().await.unwrap();
-    let seed = Seed::from_env_or_random("QUORUMLOCK_SEED");
+    let seed = Seed::from_env("QUORUMLOCK_SEED");
     let mut rng = seed.rng();
     let rounds: Vec<_> =
         (0..200).map(|n| (n, rng.duration(TTL / 4..TTL), rng.chance(50))).collect();

@@ -34,7 +34,7 @@ async fn sets_held_beyond_the_timeout_leave_nothing() {
 
 #[tokio::test]
 async fn sets_delayed_beyond_the_timeout_leave_nothing() {
-    let mut rng = Seed::from_env_or_random("QUORUMLOCK_SEED_LATE").rng();
+    let mut rng = Seed::from_env("QUORUMLOCK_SEED_LATE").rng();
     let setup = Setup::start(TTL).await;
     for _ in 0..BATCHES {
         assert_eq!(setup.delayed_beyond_the_timeout(&mut rng).await, 0);
@@ -133,7 +133,7 @@ async fn connections_cut_behind_the_sets_leave_nothing() {
 
 #[tokio::test]
 async fn connections_cut_at_any_moment_leave_nothing() {
-    let mut rng = Seed::from_env_or_random("QUORUMLOCK_SEED_CUT").rng();
+    let mut rng = Seed::from_env("QUORUMLOCK_SEED_CUT").rng();
     let setup = Setup::start(TTL).await;
     for _ in 0..2 * BATCHES {
         assert_eq!(setup.cut_at_random(&mut rng).await, 0);

@@ -1,0 +1,75 @@
+//! How long it takes from one holder to the next, where the next one is waiting already.
+
+use super::REDIALLED;
+use crate::chaos::clock::{Nanos, between};
+use crate::chaos::story::{Story, most_impaired};
+use crate::support::samples::Samples;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HandOvers {
+    /// From the call of the release, all masters being well.
+    pub(crate) well: Samples,
+    /// The same with a minority of them away.
+    pub(crate) minority: Samples,
+    /// From the deadline of a holder that was killed or stopped, or stayed too long.
+    pub(crate) lapsed: Samples,
+}
+
+/// Only where whoever is next had asked before, was not stopped, and no majority was away.
+pub(crate) fn figures(story: &Story) -> HandOvers {
+    let (impaired, mut found) = (story.impaired(REDIALLED), HandOvers::default());
+    let minority = story.masters.len().saturating_sub(1) / 2;
+    for holds in story.holds_by_resource().values() {
+        for two in holds.windows(2) {
+            let ((_, before), (next, hold)) = (two[0], two[1]);
+            let (end, from): (Nanos, Nanos) = (before.end(), hold.from);
+            let away = most_impaired(&impaired, end, from);
+            let waited = next.asked < end && from >= end;
+            // Locked together with another one, it may have waited for that.
+            let alone = next.resources.len() == 1;
+            if !waited || !alone || away > minority || story.was_stopped(&next.task, end, from) {
+                continue;
+            }
+            let lapsed = before.left.is_none_or(|left| left > before.until);
+            match (lapsed, away) {
+                (true, _) => found.lapsed.record(between(end, from)),
+                (false, 0) => found.well.record(between(end, from)),
+                (false, _) => found.minority.record(between(end, from)),
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::told::story;
+
+    const WELL: &str = "0 m0 is up\n0 m1 is up\n0 m2 is up\n0 c1.0 asks 1 r0 - 0 -\n\
+                        0 c2.0 asks 1 r0 - 0 -\n1 c1.0 enters 1 100 -\n";
+
+    fn found(told: &str) -> [usize; 3] {
+        let found = super::figures(&story(&format!("{WELL}{told}")));
+        [found.well.len(), found.minority.len(), found.lapsed.len()]
+    }
+
+    #[test]
+    fn a_hand_over_counts_where_somebody_waited() {
+        for (told, expected) in [
+            ("50 c1.0 leaves 1\n60 c2.0 enters 1 99 -", [1, 0, 0]),
+            ("110 c2.0 enters 1 200 -", [0, 0, 1]),
+            ("40 m0 is paused\n50 c1.0 leaves 1\n60 c2.0 enters 1 99 -", [0, 1, 0]),
+            ("40 m0 is slow\n41 m1 is slow\n50 c1.0 leaves 1\n60 c2.0 enters 1 99 -", [0; 3]),
+            ("50 c1.0 leaves 1\n52 c2 stopped\n55 c2 continued\n60 c2.0 enters 1 99 -", [0; 3]),
+            ("50 c1.0 leaves 1\n55 c3.0 asks 1 r0 - 0 -\n60 c3.0 enters 1 99 -", [0; 3]),
+        ] {
+            assert_eq!(found(told), expected, "{told}");
+        }
+    }
+
+    #[test]
+    fn it_lasts_from_the_release_to_the_next_entry() {
+        let told = format!("{WELL}50 c1.0 leaves 1\n60 c2.0 enters 1 99 -");
+        assert_eq!(super::figures(&story(&told)).well.p50().as_millis(), 10);
+    }
+}

@@ -1,0 +1,62 @@
+//! What a history must show. Pure: a story in, violations and figures out; so each check is itself
+//! checked, with histories that it must refuse.
+//!
+//! | file | property |
+//! |---|---|
+//! | `exclusion.rs` | no two holds of a resource at one instant |
+//! | `fences.rs` | tokens rise from win to win; the store accepts no smaller one after a greater, and refuses no valid holder |
+//! | `orphans.rs` | no key of a process that has let go of everything, nor of one that is long gone |
+//! | `availability.rs` | while a minority is away, a retry within one ttl cures a failed acquire |
+//! | `hand_over.rs` | how long it takes from one holder to the next (a figure) |
+
+pub(crate) mod availability;
+pub(crate) mod exclusion;
+pub(crate) mod fences;
+pub(crate) mod hand_over;
+pub(crate) mod orphans;
+#[cfg(test)]
+pub(crate) mod told;
+
+use super::clock::Nanos;
+use super::story::Story;
+use std::time::Duration;
+
+/// Until a client has redialled a master that is well again.
+const REDIALLED: Duration = Duration::from_millis(2500);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Overlap,
+    FenceOrder,
+    Store,
+    Orphan,
+    Unavailable,
+    Odd,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) at: Nanos,
+    /// How long it went on, where that is known.
+    pub(crate) until: Option<Nanos>,
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
+}
+
+impl Violation {
+    const fn new(at: Nanos, kind: Kind, text: String) -> Self {
+        Self { at, until: None, kind, text }
+    }
+}
+
+/// All there are, in the order of time.
+pub(crate) fn violations(story: &Story) -> Vec<Violation> {
+    let odd = story.odd.iter().map(|(at, text)| Violation::new(*at, Kind::Odd, text.clone()));
+    let mut all: Vec<Violation> = odd.collect();
+    all.extend(exclusion::violations(story));
+    all.extend(fences::violations(story));
+    all.extend(orphans::violations(story));
+    all.extend(availability::violations(story));
+    all.sort_by_key(|violation| violation.at);
+    all
+}

@@ -1,0 +1,57 @@
+//! A client, in a process of its own: several tasks that acquire, hold, extend, write and let go.
+
+mod orders;
+mod task;
+
+pub(crate) use orders::{MAX_TTL, Orders, Spoiled, VARIABLE, WINDOW};
+
+use super::history::What;
+use super::journal::Journal;
+use crate::support::seed::Seed;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use task::Task;
+use tokio::io::AsyncReadExt;
+use tokio::sync::watch;
+
+/// What the test is called that is such a process.
+pub(crate) const TEST: &str = "a_client_process";
+
+/// Lives as it was ordered to. Without orders there is nothing to do.
+pub(crate) fn run_if_ordered() {
+    let Some(orders) = Orders::from_environment() else { return };
+    // Also when it is stopped just then: it would be left for ever.
+    set_parent_process_death_signal(Some(Signal::KILL)).expect("PR_SET_PDEATHSIG");
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(live(orders));
+}
+
+/// Until its standard input ends, and then for as long as it takes to let go of everything.
+async fn live(orders: Orders) {
+    let journal = Arc::new(Journal::open(&orders.history));
+    let redlock = match orders.builder().connect().await {
+        Ok(redlock) => redlock,
+        Err(error) => {
+            journal.note(&orders.name, What::Odd(format!("connect: {error}")));
+            return;
+        }
+    };
+    let (end, ending) = watch::channel(false);
+    let (ids, mut rng) = (Arc::new(AtomicU64::new(0)), Seed(orders.seed).rng());
+    let mut tasks = Vec::new();
+    for n in 0..orders.tasks {
+        let who = format!("{}.{n}", orders.name);
+        let (redlock, journal, ids) = (redlock.clone(), journal.clone(), ids.clone());
+        let task = Task::new(who, redlock, journal, ids, rng.fork(), ending.clone(), orders.store);
+        tasks.push(tokio::spawn(async move { task.await.work().await }));
+    }
+    let _ended = tokio::io::stdin().read(&mut [0; 1]).await;
+    end.send_replace(true);
+    for task in tasks {
+        task.await.expect("a task that does not panic");
+    }
+    let owed = redlock.shutdown().await.map_or_else(|error| error.owed.max(1), |()| 0);
+    journal.note(&orders.name, What::Gone { owed });
+}

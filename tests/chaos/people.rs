@@ -1,0 +1,184 @@
+//! The client processes, and what befalls them: stopped, killed, told to end, replaced.
+
+use super::client::{self, Orders};
+use super::clock::now;
+use super::history::What;
+use super::journal::Journal;
+use super::plan::Deed;
+use crate::support::seed::Rng;
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// How long a client may take to let go of everything.
+const PATIENCE: Duration = Duration::from_secs(20);
+const TICK: Duration = Duration::from_millis(10);
+
+/// One client process. Killed when dropped.
+struct Person {
+    name: String,
+    process: Child,
+    /// Stopped until then.
+    stopped: Option<Instant>,
+    /// Told to end at that time.
+    told: Option<Instant>,
+}
+
+/// All of them: so many are at work, others may be about to end. To be used by one thread, which
+/// must live as long as they do: their end follows upon its own.
+pub(crate) struct People {
+    orders: Orders,
+    journal: Arc<Journal>,
+    rng: Rng,
+    places: Vec<Person>,
+    leaving: Vec<Person>,
+    born: u64,
+}
+
+impl People {
+    /// `orders` are the same for all, but for name and seed.
+    pub(crate) fn hire(orders: Orders, count: usize, rng: Rng, journal: Arc<Journal>) -> Self {
+        let (places, leaving) = (Vec::new(), Vec::new());
+        let mut people = Self { orders, journal, rng, places, leaving, born: 0 };
+        for _ in 0..count {
+            let person = people.newcomer();
+            people.places.push(person);
+        }
+        people
+    }
+
+    /// Does the deeds in their time, and then, when `over`, has all of them end.
+    pub(crate) fn live(
+        mut self,
+        deeds: &[(Duration, usize, Deed)],
+        began: Instant,
+        over: &AtomicBool,
+    ) {
+        let mut deeds = deeds.iter().peekable();
+        while !over.load(SeqCst) {
+            while let Some((_, place, deed)) =
+                deeds.next_if(|(at, ..)| began + *at <= Instant::now())
+            {
+                self.deal(*place, *deed);
+            }
+            self.tick();
+            std::thread::sleep(TICK);
+        }
+        for place in 0..self.places.len() {
+            self.go_on(place);
+        }
+        while let Some(person) = self.places.pop() {
+            self.tell_to_end(person);
+        }
+        while !self.leaving.is_empty() {
+            self.tick();
+            std::thread::sleep(TICK);
+        }
+    }
+
+    /// Those that are at work.
+    pub(crate) fn ids(&self) -> Vec<u32> {
+        self.places.iter().map(|person| person.process.id()).collect()
+    }
+
+    fn newcomer(&mut self) -> Person {
+        self.born += 1;
+        let name = format!("c{}", self.born);
+        // Odd and even in turn: with half of the masters each, if that is what is spoiled.
+        let seed = (self.rng.next() & !1) | (self.born & 1);
+        let orders = Orders { name: name.clone(), seed, ..self.orders.clone() };
+        self.journal.note(&name, What::Born);
+        let program = std::env::current_exe().expect("the path of this program");
+        let mut command = Command::new(program);
+        command.args(["--exact", client::TEST, "--ignored", "--nocapture"]);
+        command.env(client::VARIABLE, orders.to_line()).stdin(Stdio::piped());
+        let process = command.stdout(Stdio::null()).spawn().expect("a client process");
+        Person { name, process, stopped: None, told: None }
+    }
+
+    pub(crate) fn deal(&mut self, place: usize, deed: Deed) {
+        let person = &mut self.places[place];
+        match deed {
+            // It has ended by itself, which is told elsewhere.
+            _ if person.process.try_wait().expect("its state").is_some() => {}
+            Deed::Stop(lasts) => {
+                self.journal.note(&person.name, What::Stopped);
+                signal(person, Signal::STOP);
+                person.stopped = Some(Instant::now() + lasts);
+            }
+            Deed::Kill => {
+                self.journal.note(&person.name, What::Killed);
+                person.kill();
+                self.places[place] = self.newcomer();
+            }
+            Deed::End => {
+                self.go_on(place);
+                let newcomer = self.newcomer();
+                let person = std::mem::replace(&mut self.places[place], newcomer);
+                self.tell_to_end(person);
+            }
+        }
+    }
+
+    fn go_on(&mut self, place: usize) {
+        let person = &mut self.places[place];
+        if person.stopped.take().is_some() {
+            signal(person, Signal::CONT);
+            self.journal.note(&person.name, What::Continued);
+        }
+    }
+
+    fn tell_to_end(&mut self, mut person: Person) {
+        drop(person.process.stdin.take());
+        person.told = Some(Instant::now());
+        self.leaving.push(person);
+    }
+
+    fn tick(&mut self) {
+        for place in 0..self.places.len() {
+            if self.places[place].stopped.is_some_and(|until| until <= Instant::now()) {
+                self.go_on(place);
+            }
+            if let Some(status) = self.places[place].process.try_wait().expect("its state") {
+                let name = self.places[place].name.clone();
+                self.journal.note(&name, What::Odd(format!("ended by itself: {status}")));
+                self.places[place] = self.newcomer();
+            }
+        }
+        let journal = &self.journal;
+        self.leaving.retain_mut(|person| {
+            let ended = person.process.try_wait().expect("its state");
+            if let Some(status) = ended.filter(|status| !status.success()) {
+                journal.note(&person.name, What::Odd(format!("ended badly: {status}")));
+            }
+            let late = person.told.is_some_and(|told| told.elapsed() > PATIENCE);
+            if late && ended.is_none() {
+                journal.note(&person.name, What::Odd(format!("not ended within {PATIENCE:?}")));
+                journal.note_at(now(), &person.name, What::Killed);
+                person.kill();
+            }
+            ended.is_none() && !late
+        });
+    }
+}
+
+impl Person {
+    fn kill(&mut self) {
+        let _already_gone = self.process.kill();
+        let _already_reaped = self.process.wait();
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn signal(person: &Person, signal: Signal) {
+    let id = i32::try_from(person.process.id()).ok().and_then(Pid::from_raw);
+    // It may have ended by itself just now, which is told elsewhere.
+    let _gone = kill_process(id.expect("a process id"), signal);
+}

@@ -1,0 +1,153 @@
+//! What a run was like, in figures.
+
+use super::check::availability::{self, Availability};
+use super::check::hand_over::{self, HandOvers};
+use super::clock::between;
+use super::history::{Condition, Entry, What};
+use super::story::{Attempt, Story, process};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+#[derive(Debug)]
+pub(crate) struct Figures {
+    pub(crate) lasted: Duration,
+    pub(crate) asked: usize,
+    pub(crate) acquired: usize,
+    pub(crate) fenced: usize,
+    pub(crate) extended: usize,
+    pub(crate) failed: BTreeMap<&'static str, usize>,
+    /// By kind; how often.
+    pub(crate) faults: BTreeMap<&'static str, usize>,
+    pub(crate) processes: usize,
+    pub(crate) stopped: usize,
+    pub(crate) killed: usize,
+    pub(crate) ended: usize,
+    pub(crate) owed: usize,
+    pub(crate) accepted: usize,
+    pub(crate) refused: usize,
+    /// Accepted from a holder whose time was over, before anybody else had been there.
+    pub(crate) late: usize,
+    pub(crate) availability: Availability,
+    pub(crate) hand_overs: HandOvers,
+}
+
+impl Figures {
+    pub(crate) fn of(story: &Story) -> Self {
+        let held = |attempt: &&Attempt| attempt.hold.is_some();
+        let acquired: Vec<&Attempt> = story.attempts.iter().filter(held).collect();
+        let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, why) in story.attempts.iter().filter_map(|attempt| attempt.failed) {
+            *failed.entry(why.word()).or_default() += 1;
+        }
+        let mut faults: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, condition) in story.masters.values().flatten() {
+            if Condition::FAULTS.contains(condition) {
+                *faults.entry(condition.word()).or_default() += 1;
+            }
+        }
+        let key = |attempt: &Attempt| (process(&attempt.task).to_owned(), attempt.id);
+        let over: BTreeMap<_, _> =
+            acquired.iter().filter_map(|it| Some((key(it), it.hold?.end()))).collect();
+        let is_late = |write: &&super::story::Write| {
+            let end = over.get(&(process(&write.by).to_owned(), write.id));
+            write.accepted && end.is_some_and(|end| write.at >= *end)
+        };
+        let lives = story.lives.values();
+        Self {
+            lasted: between(story.began, story.ended),
+            asked: story.attempts.len(),
+            acquired: acquired.len(),
+            fenced: acquired.iter().filter(|it| it.fenced).count(),
+            extended: acquired.iter().filter(|it| it.hold.is_some_and(|it| it.extended)).count(),
+            failed,
+            faults,
+            processes: story.lives.len(),
+            stopped: lives.clone().map(|life| life.stopped.len()).sum(),
+            killed: lives.clone().filter(|life| life.killed.is_some()).count(),
+            ended: lives.clone().filter(|life| life.gone.is_some()).count(),
+            owed: lives.filter(|life| life.gone.is_some_and(|(_, owed)| owed > 0)).count(),
+            accepted: story.writes.iter().filter(|write| write.accepted).count(),
+            refused: story.writes.iter().filter(|write| !write.accepted).count(),
+            late: story.writes.iter().filter(is_late).count(),
+            availability: availability::figures(story),
+            hand_overs: hand_over::figures(story),
+        }
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lasted, asked, acquired, fenced, extended, failed, faults, .. } = self;
+        let Availability { answered, no_quorum, outlasted, uncured } = self.availability;
+        let HandOvers { well, minority, lapsed } = &self.hand_overs;
+        writeln!(
+            f,
+            "  {lasted:.0?}: {asked} acquires, {acquired} won ({fenced} fenced, {extended} extended), others {failed:?}"
+        )?;
+        writeln!(f, "  masters: {} faults {faults:?}", faults.values().sum::<usize>())?;
+        writeln!(
+            f,
+            "  clients: {} processes, {} stops, {} killed, {} ended by themselves ({} owing something)",
+            self.processes, self.stopped, self.killed, self.ended, self.owed,
+        )?;
+        writeln!(
+            f,
+            "  store: {} writes accepted ({} late, before anybody else's), {} refused as late",
+            self.accepted, self.late, self.refused,
+        )?;
+        writeln!(
+            f,
+            "  with a minority away at most: {answered} answers, {no_quorum} without a quorum; a \
+             retry for one ttl did not cure {uncured}, nor {outlasted} while others had the lock",
+        )?;
+        writeln!(f, "  hand-over, all masters well:  {well}")?;
+        writeln!(f, "  hand-over, a minority away:   {minority}")?;
+        write!(f, "  hand-over, after a deadline:  {lapsed}")
+    }
+}
+
+/// How far a run is.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    acquired: usize,
+    faults: usize,
+    clients: usize,
+    masters: BTreeMap<String, Condition>,
+    stopped: BTreeSet<String>,
+}
+
+impl Progress {
+    pub(crate) fn note(&mut self, entries: &[Entry]) {
+        for Entry { who, what, .. } in entries {
+            match what {
+                What::Enters { .. } => self.acquired += 1,
+                What::Is(condition) => {
+                    self.faults += usize::from(Condition::FAULTS.contains(condition));
+                    self.masters.insert(who.clone(), *condition);
+                }
+                What::Killed => self.clients += 1,
+                What::Stopped => {
+                    self.clients += 1;
+                    self.stopped.insert(who.clone());
+                }
+                What::Continued => drop(self.stopped.remove(who)),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let up = self.masters.values().filter(|it| **it == Condition::Up).count();
+        write!(
+            f,
+            "  {} acquired, {} faults at masters and {} at clients, {up} of {} masters well",
+            self.acquired,
+            self.faults,
+            self.clients,
+            self.masters.len(),
+        )
+    }
+}

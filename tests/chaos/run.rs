@@ -1,0 +1,239 @@
+//! One run: containers, proxies, clients, trouble, and what the history of it shows.
+
+use super::check::{Kind, Violation, violations};
+use super::client::{MAX_TTL, Orders, Spoiled, WINDOW};
+use super::history::{Condition, What};
+use super::journal::{Journal, Reader};
+use super::people::People;
+use super::picture::timeline;
+use super::plan::{Plan, Setting};
+use super::report::{Figures, Progress};
+use super::story::Story;
+use super::trouble::Master;
+use super::{store, watch};
+use crate::support::docker::{Containers, Profile, tell};
+use crate::support::proxy::{Proxy, in_front_of};
+use crate::support::seed::Seed;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// How often it tells how far it is.
+const TELLS_EVERY: Duration = Duration::from_secs(10);
+
+const CLIENTS: usize = 4;
+const TASKS: usize = 3;
+
+/// How long a restarted master does not vote: `max_ttl` and its drift, a second by which its uptime
+/// rounds up, and the time that it takes to be connected to.
+const QUARANTINE: Duration = Duration::from_millis(4300);
+/// Until a master that was struck is of use again to everybody.
+const RECOVERY: Duration = Duration::from_millis(2500);
+/// After the last key was set, none of any kind is left.
+const EXPIRED: Duration = Duration::from_millis(5000);
+
+/// What a run is to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) seed: Seed,
+    /// From the first blow to the last one.
+    pub(crate) lasts: Duration,
+    pub(crate) spoiled: Spoiled,
+    profile: Profile,
+}
+
+/// What has come of it.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) title: String,
+    pub(crate) figures: Figures,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) history: PathBuf,
+    pub(crate) picture: PathBuf,
+    /// The command that makes the same choices again.
+    pub(crate) again: String,
+}
+
+impl Run {
+    pub(crate) fn new(seed: Seed, lasts: Duration, spoiled: Spoiled) -> Self {
+        let remember = match spoiled {
+            Spoiled::Nothing => seed.rng().chance(50),
+            // They vote at once, which is sooner.
+            Spoiled::Rollback | Spoiled::Quorum => true,
+            // Where nothing is forgotten there is nothing to guard.
+            Spoiled::RestartGuard => false,
+        };
+        let profile = if remember { Profile::Durable } else { Profile::Volatile };
+        Self { seed, lasts, spoiled, profile }
+    }
+
+    /// `None`, and a line that says so, where no Docker daemon answers.
+    pub(crate) async fn play(&self) -> Option<Outcome> {
+        assert!(QUARANTINE > MAX_TTL.max(WINDOW * 2) + Duration::from_secs(1));
+        tell(&format!("{self}, {:?}", self.lasts));
+        let containers = Arc::new(Containers::start(self.profile).await?);
+        let proxies = in_front_of((0..containers.len()).map(|node| containers.address(node)));
+        let history = self.history();
+        let journal = Arc::new(Journal::open(&history));
+        let store = store::serve(journal.clone()).await;
+
+        let mut rng = self.seed.rng();
+        let quarantine = self.quarantine();
+        // Not before all masters vote.
+        let from = quarantine.unwrap_or(Duration::from_secs(1));
+        let setting = Setting {
+            from,
+            until: from + self.lasts,
+            masters: containers.len(),
+            clients: CLIENTS,
+            recovery: RECOVERY,
+            quarantine: quarantine.unwrap_or_default(),
+            ttl: MAX_TTL,
+        };
+        let plan = Plan::new(rng.fork(), &setting);
+        let orders = Orders {
+            name: String::new(),
+            seed: 0,
+            tasks: TASKS,
+            nodes: proxies.iter().map(Proxy::addr).collect(),
+            store,
+            durable: self.profile == Profile::Durable,
+            spoiled: self.spoiled,
+            history: history.clone(),
+        };
+
+        let (began, over) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+        let people = std::thread::spawn({
+            let (journal, over, rng) = (journal.clone(), over.clone(), rng.fork());
+            move || People::hire(orders, CLIENTS, rng, journal).live(&plan.deeds, began, &over)
+        });
+        let watching = tokio::spawn({
+            let (containers, journal) = (containers.clone(), journal.clone());
+            async move { watch::watch(&containers, &journal).await }
+        });
+        let telling = tokio::spawn(self.tell_progress(history.clone(), began));
+        let trouble = tokio::task::spawn_blocking({
+            let (containers, journal) = (containers.clone(), journal.clone());
+            move || {
+                trouble(&containers, &proxies, &journal, quarantine, &plan.blows, began);
+                std::thread::sleep(RECOVERY);
+                // All clients end while the way to the masters is still there.
+                over.store(true, SeqCst);
+                let ended = people.join();
+                drop(proxies);
+                ended
+            }
+        });
+        trouble.await.expect("the masters are struck").expect("the clients are looked after");
+        watch::look_for_locks(&containers, &journal).await;
+        watching.abort();
+        telling.abort();
+        if self.spoiled == Spoiled::Nothing {
+            tokio::time::sleep(EXPIRED).await;
+            journal.note("run", What::Empty);
+            watch::look_for_anything(&containers, &journal).await;
+        }
+
+        let (title, again) = (self.to_string(), self.again());
+        Some(Outcome::of(history, title, again))
+    }
+
+    fn again(&self) -> String {
+        let (seed, seconds, spoiled) = (self.seed, self.lasts.as_secs(), self.spoiled.word());
+        match self.spoiled {
+            Spoiled::Nothing => format!("make chaos SEED={seed} SECONDS={seconds}"),
+            _ => format!("make chaos SEED={seed} SECONDS={seconds} WITHOUT={spoiled}"),
+        }
+    }
+
+    /// For so long a master that has started does not vote, if the clients see to that.
+    fn quarantine(&self) -> Option<Duration> {
+        let waits = self.profile == Profile::Volatile && self.spoiled != Spoiled::RestartGuard;
+        waits.then_some(QUARANTINE)
+    }
+
+    /// An empty file for it, in the folder where cargo puts everything else.
+    fn history(&self) -> PathBuf {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
+        let folder = target.join("chaos");
+        std::fs::create_dir_all(&folder).expect("a folder for histories");
+        let spoiled = match self.spoiled {
+            Spoiled::Nothing => String::new(),
+            other => format!("-without-{}", other.word()),
+        };
+        let path = folder.join(format!("{}{spoiled}.history", self.seed));
+        std::fs::write(&path, "").expect("a history that can be written");
+        path
+    }
+
+    fn tell_progress(
+        &self,
+        history: PathBuf,
+        began: Instant,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let whole = self.quarantine().unwrap_or_default() + self.lasts;
+        async move {
+            let (mut reader, mut progress) = (Reader::open(&history), Progress::default());
+            loop {
+                tokio::time::sleep(TELLS_EVERY).await;
+                progress.note(&reader.read());
+                tell(&format!("{progress} after {:.0?} of {whole:.0?}", began.elapsed()));
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// Judges a history, and draws it beside it.
+    pub(crate) fn of(history: PathBuf, title: String, again: String) -> Self {
+        let story = Story::of(Reader::open(&history).read());
+        let (figures, violations) = (Figures::of(&story), violations(&story));
+        let told = figures.to_string();
+        let footer = [again.clone()].into_iter().chain(told.lines().map(str::to_owned)).collect();
+        let drawn = timeline(&story, &violations, title.clone(), footer);
+        let picture = history.with_extension("html");
+        std::fs::write(&picture, drawn.to_html()).expect("a picture that can be written");
+        // The same for a page that takes pictures alone, such as the README.
+        std::fs::write(picture.with_extension("svg"), drawn.to_svg()).expect("a picture, too");
+        Self { title, figures, violations, history, picture, again }
+    }
+
+    pub(crate) fn count(&self, kind: Kind) -> usize {
+        self.violations.iter().filter(|violation| violation.kind == kind).count()
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let profile = format!("{:?}", self.profile).to_lowercase();
+        write!(f, "chaos on five {profile} masters, seed {}", self.seed)?;
+        match self.spoiled {
+            Spoiled::Nothing => Ok(()),
+            spoiled => write!(f, ", without {}", spoiled.word()),
+        }
+    }
+}
+
+/// Strikes and heals all masters, each in its own time.
+fn trouble(
+    containers: &Containers,
+    proxies: &[Proxy],
+    journal: &Journal,
+    quarantine: Option<Duration>,
+    blows: &[Vec<super::plan::Blow>],
+    began: Instant,
+) {
+    std::thread::scope(|scope| {
+        for (node, (blows, proxy)) in blows.iter().zip(proxies).enumerate() {
+            let master = Master { node, containers, proxy, journal, quarantine };
+            scope.spawn(move || {
+                // They have all been started just now.
+                master.warm_up();
+                master.note(Condition::Up);
+                master.befall(blows, began);
+            });
+        }
+    });
+}

@@ -1,0 +1,236 @@
+//! A history put in order: who asked, who held from when until when, how the masters were.
+
+use super::clock::Nanos;
+use super::history::{Condition, Entry, What, Why};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// An acquisition, from the question on.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) task: String,
+    pub(crate) id: u64,
+    pub(crate) resources: Vec<String>,
+    pub(crate) fenced: bool,
+    pub(crate) wait: Duration,
+    pub(crate) cures: Option<u64>,
+    pub(crate) asked: Nanos,
+    pub(crate) failed: Option<(Nanos, Why)>,
+    pub(crate) hold: Option<Hold>,
+}
+
+/// What came of it, if it was won.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hold {
+    pub(crate) from: Nanos,
+    /// The deadline as it was last seen.
+    pub(crate) until: Nanos,
+    /// Just before it was released.
+    pub(crate) left: Option<Nanos>,
+    pub(crate) token: Option<u64>,
+    pub(crate) extended: bool,
+}
+
+impl Hold {
+    /// The call of the release or the deadline, whichever is earlier.
+    pub(crate) fn end(&self) -> Nanos {
+        self.left.map_or(self.until, |left| left.min(self.until))
+    }
+}
+
+/// A client process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Life {
+    pub(crate) born: Nanos,
+    /// From when until when; without an end, it was killed like that, or the history ends.
+    pub(crate) stopped: Vec<(Nanos, Option<Nanos>)>,
+    pub(crate) killed: Option<Nanos>,
+    /// When, and how many deletions were not confirmed.
+    pub(crate) gone: Option<(Nanos, usize)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    pub(crate) at: Nanos,
+    pub(crate) by: String,
+    pub(crate) id: u64,
+    pub(crate) resource: String,
+    pub(crate) token: u64,
+    pub(crate) accepted: bool,
+}
+
+/// A process's key on a master, seen at or after that instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Sighting {
+    pub(crate) at: Nanos,
+    pub(crate) master: String,
+    pub(crate) resource: String,
+    pub(crate) holder: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Story {
+    pub(crate) began: Nanos,
+    pub(crate) ended: Nanos,
+    /// In the order in which they were asked for.
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) lives: BTreeMap<String, Life>,
+    /// For each master, what it is like from when on.
+    pub(crate) masters: BTreeMap<String, Vec<(Nanos, Condition)>>,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) sightings: Vec<Sighting>,
+    /// From then on there must be no key.
+    pub(crate) empty: Option<Nanos>,
+    pub(crate) odd: Vec<(Nanos, String)>,
+}
+
+/// The process that a task belongs to.
+pub(crate) fn process(task: &str) -> &str {
+    task.split('.').next().unwrap_or(task)
+}
+
+impl Story {
+    pub(crate) fn of(mut entries: Vec<Entry>) -> Self {
+        entries.sort_by_key(|entry| entry.at);
+        let mut story = Self {
+            began: entries.first().map_or(0, |first| first.at),
+            ended: entries.last().map_or(0, |last| last.at),
+            ..Self::default()
+        };
+        let mut places = BTreeMap::new();
+        for entry in entries {
+            story.tell(entry, &mut places);
+        }
+        story
+    }
+
+    fn tell(
+        &mut self,
+        Entry { at, who, what }: Entry,
+        places: &mut BTreeMap<(String, u64), usize>,
+    ) {
+        let number = |id: u64| (process(&who).to_owned(), id);
+        let known = |id: u64| places.get(&number(id)).copied();
+        match what {
+            What::Asks { id, resources, fenced, wait, cures } => {
+                places.insert(number(id), self.attempts.len());
+                let (failed, hold) = (None, None);
+                let task = who;
+                self.attempts.push(Attempt {
+                    task,
+                    id,
+                    resources,
+                    fenced,
+                    wait,
+                    cures,
+                    asked: at,
+                    failed,
+                    hold,
+                });
+            }
+            What::Enters { id, until, token } => match known(id) {
+                Some(place) => {
+                    let hold = Hold { from: at, until, left: None, token, extended: false };
+                    self.attempts[place].hold = Some(hold);
+                }
+                None => self.odd.push((at, format!("{who} enters {id}, which it never asked for"))),
+            },
+            What::Holds { id, until } => {
+                if let Some(hold) = known(id).and_then(|it| self.attempts[it].hold.as_mut()) {
+                    hold.extended |= until > hold.until;
+                    hold.until = hold.until.max(until);
+                }
+            }
+            What::Leaves { id } => {
+                if let Some(hold) = known(id).and_then(|it| self.attempts[it].hold.as_mut()) {
+                    hold.left = Some(at);
+                }
+            }
+            What::Fails { id, why } => {
+                if let Some(place) = known(id) {
+                    self.attempts[place].failed = Some((at, why));
+                }
+            }
+            What::Born => self.life(&who).born = at,
+            What::Stopped => self.life(&who).stopped.push((at, None)),
+            What::Continued => {
+                if let Some((_, until)) = self.life(&who).stopped.last_mut() {
+                    *until = Some(at);
+                }
+            }
+            What::Killed => self.life(&who).killed = Some(at),
+            What::Gone { owed } => self.life(&who).gone = Some((at, owed)),
+            What::Is(condition) => self.masters.entry(who).or_default().push((at, condition)),
+            What::Has { resource, holder } => {
+                self.sightings.push(Sighting { at, master: who, resource, holder });
+            }
+            What::Write { by, id, resource, token, accepted } => {
+                self.writes.push(Write { at, by, id, resource, token, accepted });
+            }
+            What::Empty => self.empty = Some(at),
+            What::Odd(text) => self.odd.push((at, format!("{who}: {text}"))),
+        }
+    }
+
+    fn life(&mut self, process: &str) -> &mut Life {
+        self.lives.entry(process.to_owned()).or_default()
+    }
+
+    /// Those that were won, as intervals of each resource, in the order of their beginning.
+    pub(crate) fn holds_by_resource(&self) -> BTreeMap<&str, Vec<(&Attempt, Hold)>> {
+        let mut holds: BTreeMap<&str, Vec<(&Attempt, Hold)>> = BTreeMap::new();
+        for attempt in &self.attempts {
+            for resource in &attempt.resources {
+                if let Some(hold) = attempt.hold {
+                    holds.entry(resource).or_default().push((attempt, hold));
+                }
+            }
+        }
+        holds.values_mut().for_each(|holds| holds.sort_by_key(|(_, hold)| hold.from));
+        holds
+    }
+
+    /// Whether the process of a task was stopped at some time within the two.
+    pub(crate) fn was_stopped(&self, task: &str, from: Nanos, to: Nanos) -> bool {
+        let stopped = self.lives.get(process(task)).map_or(&[][..], |life| &life.stopped);
+        stopped.iter().any(|(began, ended)| *began <= to && ended.is_none_or(|it| it >= from))
+    }
+
+    /// When each master was not to be counted on: from a blow until `grace` after it was up again.
+    pub(crate) fn impaired(&self, grace: Duration) -> BTreeMap<&str, Vec<(Nanos, Nanos)>> {
+        let grace = super::clock::nanos(grace);
+        let spans = self.masters.iter().map(|(master, conditions)| {
+            let (mut spans, mut since) = (Vec::new(), None);
+            for (at, condition) in conditions {
+                match (condition, since) {
+                    (Condition::Up, Some(from)) => {
+                        spans.push((from, at + grace));
+                        since = None;
+                    }
+                    (Condition::Up, None) | (_, Some(_)) => {}
+                    (_, None) => since = Some(*at),
+                }
+            }
+            spans.extend(since.map(|from| (from, Nanos::MAX)));
+            (master.as_str(), spans)
+        });
+        spans.collect()
+    }
+}
+
+/// At most how many of the masters are impaired at the same time somewhere within the two.
+pub(crate) fn most_impaired(
+    impaired: &BTreeMap<&str, Vec<(Nanos, Nanos)>>,
+    from: Nanos,
+    to: Nanos,
+) -> usize {
+    let within: Vec<(Nanos, Nanos)> = impaired
+        .values()
+        .flatten()
+        .filter(|(began, ended)| *began <= to && *ended >= from)
+        .map(|(began, ended)| ((*began).max(from), *ended))
+        .collect();
+    // Spans of one master may touch by their grace: counted twice, which is on the safe side.
+    let at = |instant: Nanos| within.iter().filter(|(b, e)| *b <= instant && *e >= instant).count();
+    within.iter().map(|(began, _)| at(*began)).max().unwrap_or(0)
+}

@@ -1,0 +1,92 @@
+//! What the plan has for one master, done to it and undone.
+
+use super::history::{Condition, What};
+use super::journal::Journal;
+use super::plan::Blow;
+use crate::support::docker::{Containers, Fault};
+use crate::support::proxy::{Cut, Direction, Proxy, Valve};
+use std::time::{Duration, Instant};
+
+/// A master in its container, and the proxy through which clients reach it.
+#[derive(Clone, Copy)]
+pub(crate) struct Master<'a> {
+    pub(crate) node: usize,
+    pub(crate) containers: &'a Containers,
+    pub(crate) proxy: &'a Proxy,
+    pub(crate) journal: &'a Journal,
+    /// For so long a restarted one does not vote, if it comes back empty.
+    pub(crate) quarantine: Option<Duration>,
+}
+
+impl Master<'_> {
+    /// Blocks until the last blow is healed.
+    pub(crate) fn befall(&self, blows: &[Blow], began: Instant) {
+        for blow in blows {
+            std::thread::sleep((began + blow.at).saturating_duration_since(Instant::now()));
+            self.note(blow.condition);
+            self.strike(blow);
+            std::thread::sleep(blow.lasts);
+            self.heal(blow.condition);
+            if blow.condition == Condition::Killed {
+                self.warm_up();
+            }
+            self.note(Condition::Up);
+        }
+    }
+
+    /// Waits until it is old enough to vote.
+    pub(crate) fn warm_up(&self) {
+        if let Some(quarantine) = self.quarantine {
+            self.note(Condition::Warming);
+            std::thread::sleep(quarantine);
+        }
+    }
+
+    pub(crate) fn note(&self, condition: Condition) {
+        self.journal.note(&format!("m{}", self.node), What::Is(condition));
+    }
+
+    fn strike(&self, blow: &Blow) {
+        match blow.condition {
+            Condition::Killed => self.containers.strike(Fault::Killed, self.node),
+            Condition::Paused => self.containers.strike(Fault::Paused, self.node),
+            Condition::Disconnected => self.containers.strike(Fault::Disconnected, self.node),
+            Condition::Slow => self.each_way(|way| self.proxy.delay(way, blow.delay)),
+            Condition::Held => {
+                self.end_half_open();
+                self.each_way(|way| self.proxy.hold(way));
+            }
+            Condition::Reset => self.proxy.cut(Cut::Reset),
+            Condition::HalfOpen => self.proxy.half_open(),
+            Condition::Up | Condition::Warming => {}
+        }
+    }
+
+    fn heal(&self, condition: Condition) {
+        match condition {
+            Condition::Killed => self.containers.heal(Fault::Killed, self.node),
+            Condition::Paused => self.containers.heal(Fault::Paused, self.node),
+            Condition::Disconnected => self.containers.heal(Fault::Disconnected, self.node),
+            Condition::Slow => self.each_way(|way| self.proxy.delay(way, Duration::ZERO)),
+            Condition::Held => self.each_way(|way| self.proxy.let_go(way)),
+            Condition::Up | Condition::Reset | Condition::HalfOpen | Condition::Warming => {}
+        }
+    }
+
+    /// Connections that have swallowed bytes must not carry any again: no network does that.
+    fn end_half_open(&self) {
+        for n in 0..self.proxy.connections() {
+            let (link, mut is_half_open) = (self.proxy.link(n), false);
+            link.change(Direction::ToServer, |rules| {
+                is_half_open = rules.valve == Valve::Discarding
+            });
+            if is_half_open {
+                link.cut(Cut::Reset);
+            }
+        }
+    }
+
+    fn each_way(&self, action: impl Fn(Direction)) {
+        [Direction::ToServer, Direction::ToClient].into_iter().for_each(action);
+    }
+}

@@ -1,0 +1,79 @@
+//! Looks at the masters' keys, past the crate under test, and notes whose they are.
+
+use super::clock::{Nanos, between, now};
+use super::history::What;
+use super::journal::Journal;
+use crate::support::docker::Containers;
+use futures::future::join_all;
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_millis(400);
+/// A scan sees a key at some time between its beginning and so much later; a slower one is not
+/// noted. A master that is struck just now does not answer at all.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Every key, and what it holds, in one step. An empty answer for what is no string.
+const SCAN: &str = "local all = {} for _, key in ipairs(redis.call('KEYS', '*')) do \
+                    all[#all + 1] = key \
+                    all[#all + 1] = redis.pcall('GET', key).err and '' or redis.call('GET', key) \
+                    end return all";
+
+/// In keys of the crate's own: agreement and fences.
+const OWN: &str = "quorumlock:";
+const AGREEMENT: &str = "quorumlock:agreement";
+
+/// Until it is dropped. A master that does not answer is passed over.
+pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
+    loop {
+        let scans = (0..containers.len()).map(|node| async move {
+            let began = now();
+            let scan = tokio::time::timeout(PATIENCE, scan(containers, node)).await;
+            if let Ok(Ok(keys)) = scan
+                && between(began, now()) <= PATIENCE
+            {
+                note(journal, node, began, keys, |key| !key.contains(OWN));
+            }
+        });
+        join_all(scans).await;
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// Once, when all are up: each must answer.
+pub(crate) async fn look_for_locks(containers: &Containers, journal: &Journal) {
+    look(containers, journal, |key| !key.contains(OWN)).await;
+}
+
+/// Once, at the end: everything but the agreement.
+pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal) {
+    look(containers, journal, |key| key != AGREEMENT).await;
+}
+
+async fn look(containers: &Containers, journal: &Journal, counts: fn(&str) -> bool) {
+    let scans = (0..containers.len()).map(|node| async move {
+        let (began, keys) = (now(), scan(containers, node).await);
+        let silent = |error| panic!("master {node} is up and does not answer: {error}");
+        note(journal, node, began, keys.unwrap_or_else(silent), counts);
+    });
+    join_all(scans).await;
+}
+
+/// Keys and what they hold.
+async fn scan(containers: &Containers, node: usize) -> redis::RedisResult<Vec<(String, String)>> {
+    containers.ask(node, redis::cmd("EVAL").arg(SCAN).arg(0)).await
+}
+
+fn note(
+    journal: &Journal,
+    node: usize,
+    began: Nanos,
+    keys: Vec<(String, String)>,
+    counts: impl Fn(&str) -> bool,
+) {
+    for (key, value) in keys.into_iter().filter(|(key, _)| counts(key)) {
+        // The token, and behind it the label.
+        let holder = value.split_once(':').map_or("?", |(_, label)| label).to_owned();
+        let what = What::Has { resource: key, holder };
+        journal.note_at(began, &format!("m{node}"), what);
+    }
+}

@@ -1,0 +1,179 @@
+//! Client processes compete for locks on masters in containers, while both are struck by seed; a
+//! checker judges the history. The short form of it here, minutes of it with `make chaos`.
+//!
+//! That it would find something is shown beside it: without rollback, and with two of five masters
+//! as a quorum, the same chaos reports violations.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod chaos;
+mod support;
+#[path = "support/timeline/mod.rs"]
+mod timeline;
+
+use chaos::check::Kind;
+use chaos::client::{Orders, Spoiled};
+use chaos::journal::Journal;
+use chaos::people::People;
+use chaos::plan::Deed;
+use chaos::run::{Outcome, Run};
+use chaos::store;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use support::docker::tell;
+use support::poll::eventually_blocking;
+use support::port::ReservedPort;
+use support::seed::Seed;
+
+const SEED: &str = "QUORUMLOCK_CHAOS_SEED";
+/// How long the main run lasts.
+const SECONDS: &str = "QUORUMLOCK_CHAOS_SECONDS";
+/// What is taken away from the main run: by hand, to see it fail.
+const WITHOUT: &str = "QUORUMLOCK_CHAOS_WITHOUT";
+/// The path of a history to be judged once more: by hand, when a check has changed.
+const HISTORY: &str = "QUORUMLOCK_CHAOS_HISTORY";
+/// Set for the helper below, which runs in a process of its own.
+const HELPER: &str = "QUORUMLOCK_CHAOS_HELPER";
+
+/// Violations that are told one by one.
+const SHOWN: usize = 12;
+
+fn from_environment<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(parse(&text).unwrap_or_else(|| panic!("{name}={text} is none")))
+}
+
+async fn play(spoiled: Spoiled, lasts: Duration) -> Option<Outcome> {
+    let run = Run::new(Seed::from_env(SEED), lasts, spoiled);
+    let outcome = run.play().await?;
+    tell(&report(&outcome));
+    Some(outcome)
+}
+
+fn report(outcome: &Outcome) -> String {
+    let of = |kind| outcome.count(kind);
+    let mut lines = vec![
+        outcome.title.clone(),
+        outcome.figures.to_string(),
+        format!(
+            "  VIOLATIONS: {} overlaps, {} of the order of tokens, {} of the store, {} orphans, {} \
+             outages not cured, {} odd",
+            of(Kind::Overlap),
+            of(Kind::FenceOrder),
+            of(Kind::Store),
+            of(Kind::Orphan),
+            of(Kind::Unavailable),
+            of(Kind::Odd),
+        ),
+    ];
+    let shown = outcome.violations.iter().take(SHOWN);
+    lines.extend(shown.map(|it| format!("    {} {:?}: {}", it.at, it.kind, it.text)));
+    let rest = outcome.violations.len().saturating_sub(SHOWN);
+    lines.extend((rest > 0).then(|| format!("    and {rest} more, in the picture")));
+    lines.push(format!("  picture: {}", outcome.picture.display()));
+    lines.push(format!("  history: {}", outcome.history.display()));
+    lines.push(format!("  the same choices again: {}", outcome.again));
+    lines.join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_two_hold_a_lock_and_nothing_is_left_whatever_befalls_masters_and_clients() {
+    let seconds = from_environment(SECONDS, |text| text.parse().ok()).unwrap_or(12);
+    let spoiled = from_environment(WITHOUT, Spoiled::parse).unwrap_or(Spoiled::Nothing);
+    let Some(outcome) = play(spoiled, Duration::from_secs(seconds)).await else { return };
+    assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
+    let figures = &outcome.figures;
+    assert!(figures.acquired as u64 > seconds && figures.accepted > 10, "no load");
+    let faults: usize = figures.faults.values().sum();
+    assert!(faults >= 4 && figures.stopped + figures.killed >= 2, "no trouble");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_rollback_the_same_chaos_finds_orphans() {
+    let Some(outcome) = play(Spoiled::Rollback, Duration::from_secs(6)).await else { return };
+    assert!(outcome.count(Kind::Orphan) > 5, "not found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_two_of_five_masters_as_a_quorum_the_same_chaos_finds_overlaps() {
+    let Some(outcome) = play(Spoiled::Quorum, Duration::from_secs(6)).await else { return };
+    assert!(outcome.count(Kind::Overlap) > 5, "not found");
+    let unordered = outcome.count(Kind::FenceOrder) + outcome.count(Kind::Store);
+    assert!(unordered > 0, "two quorums that share no master, and tokens in order");
+}
+
+#[test]
+#[ignore = "not a test: judges a history once more, and draws it"]
+fn a_history_is_judged() {
+    let Some(history) = from_environment(HISTORY, |path| Some(path.into())) else { return };
+    let outcome = Outcome::of(history, "a history".to_owned(), String::new());
+    tell(&report(&outcome));
+    assert!(outcome.violations.is_empty());
+}
+
+#[test]
+#[ignore = "not a test: a client process that a run starts"]
+fn a_client_process() {
+    chaos::client::run_if_ordered();
+}
+
+/// Whether a process is no more, or only waits for somebody to ask how it ended.
+fn has_ended(id: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_no_client_not_even_one_that_is_stopped() {
+    let mut helper = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_run_that_is_to_be_killed", "--ignored", "--nocapture"])
+        .env(HELPER, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(helper.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said = |line: String| Some(line.split_once("clients=")?.1.to_owned());
+    let clients = lines.find_map(said).expect("clients that were started");
+    let clients: Vec<u32> = clients.split(' ').map(|id| id.parse().unwrap()).collect();
+    assert!(clients.len() == 2 && !clients.iter().any(|id| has_ended(*id)), "{clients:?}");
+    helper.kill().unwrap();
+    helper.wait().unwrap();
+    let all_have = || clients.iter().all(|id| has_ended(*id));
+    eventually_blocking("the clients have ended", Duration::from_secs(10), all_have);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "not a test: the process that the test above starts and kills"]
+async fn a_run_that_is_to_be_killed() {
+    if std::env::var_os(HELPER).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("history");
+    let journal = Arc::new(Journal::open(&history));
+    let nobody = ReservedPort::new();
+    let orders = Orders {
+        name: String::new(),
+        seed: 0,
+        tasks: 1,
+        nodes: vec![nobody.address()],
+        store: store::serve(journal.clone()).await,
+        durable: false,
+        spoiled: Spoiled::Nothing,
+        history: history.clone(),
+    };
+    let mut people = People::hire(orders, 2, Seed(1).rng(), journal);
+    // They are at work, and no master answers.
+    let asked = || std::fs::read_to_string(&history).unwrap().matches(" asks ").count() >= 2;
+    eventually_blocking("both have asked", Duration::from_secs(60), || {
+        tokio::task::block_in_place(asked)
+    });
+    people.deal(0, Deed::Stop(Duration::from_secs(3600)));
+    let ids: Vec<String> = people.ids().iter().map(u32::to_string).collect();
+    tell(&format!("clients={}", ids.join(" ")));
+    std::thread::sleep(Duration::from_secs(60));
+}

@@ -1,0 +1,92 @@
+//! The restart guard goes by a master's uptime, and that by its clock.
+
+use crate::support::masters::Masters;
+use crate::support::poll::eventually;
+use crate::support::witness;
+use crate::world::{HOUR, LONG, MS, SOON, connect, set};
+use quorumlock::report::{Answer, NodeReport, Reason};
+use quorumlock::{Redlock, RedlockBuilder};
+use std::time::{Duration, Instant};
+
+/// Two heartbeats are never further apart: at each, the uptime is told anew.
+const HEARTBEAT: Duration = Duration::from_secs(13);
+
+/// The guard is on: it lasts for the longest ttl, and its drift.
+fn guarded(masters: &Masters, max_ttl: Duration) -> RedlockBuilder {
+    let builder = Redlock::builder().nodes(masters.urls()).ttl(max_ttl).max_ttl(max_ttl);
+    builder.fencing_window(500 * MS, 500 * MS)
+}
+
+/// How long each master has yet to wait, of those that are warming up.
+fn warming(nodes: &[NodeReport]) -> Vec<Duration> {
+    let remaining = |node: &NodeReport| match node.answer {
+        Answer::Refused(Reason::WarmingUp { remaining }) => Some(remaining),
+        _ => None,
+    };
+    nodes.iter().filter_map(remaining).collect()
+}
+
+async fn refused_as_young(redlock: &Redlock) -> Vec<Duration> {
+    match redlock.try_acquire("r").await {
+        Ok(_) => Vec::new(),
+        Err(error) => warming(error.nodes()),
+    }
+}
+
+/// A quorum comes back empty under a lock, and its clocks are set forward right after that.
+#[tokio::test]
+async fn set_forward_after_a_restart_they_look_old_to_who_never_met_them_young() {
+    let Some(masters) = Masters::start_with_clocks(3) else { return };
+    // They have only just started, and this makes them old enough for everybody.
+    set(&masters, 0..3, HOUR).await;
+    let holder = connect(guarded(&masters, LONG)).await;
+    let before = connect(guarded(&masters, LONG)).await;
+    let guard = holder.acquire("r").await.unwrap();
+    let all = async || witness::holders(&masters, "r").await.len() == 3;
+    eventually("every master has the key", SOON, all).await;
+    masters[0].restart();
+    masters[1].restart();
+    let young = async || refused_as_young(&before).await.len() == 2;
+    eventually("it has met them after their restart", SOON, young).await;
+    set(&masters, 0..2, 2 * HOUR).await;
+    let stepped = Instant::now();
+
+    let newcomer = connect(guarded(&masters, LONG)).await;
+    let second = newcomer.try_acquire("r").ttl(1_000 * MS).await.unwrap();
+    assert!(second.is_valid() && guard.is_valid(), "two holders");
+    second.release().await;
+    // Who has met them before does not let itself be told that they are older by an hour.
+    while stepped.elapsed() < HEARTBEAT {
+        assert!(!refused_as_young(&before).await.is_empty());
+        tokio::time::sleep(50 * MS).await;
+    }
+}
+
+#[tokio::test]
+async fn set_back_they_look_young_to_who_never_met_them_and_to_nobody_else() {
+    const GUARD: Duration = Duration::from_secs(6);
+    let Some(masters) = Masters::start_with_clocks(3) else { return };
+    set(&masters, 0..3, HOUR).await;
+    let known = connect(guarded(&masters, GUARD)).await;
+    assert!(known.try_acquire("s").await.is_ok(), "they are old");
+    tokio::time::sleep(GUARD + GUARD / 10).await;
+    // They say that they have been up for less than nothing.
+    set(&masters, 0..3, -HOUR).await;
+    assert!(witness::info(&masters[0], "server").await["uptime_in_seconds"].starts_with('-'));
+    for server in masters.iter() {
+        let kill = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal"]).to_owned();
+        witness::ask::<u64>(server, &kill).await.unwrap();
+    }
+
+    let newcomer = connect(guarded(&masters, GUARD)).await;
+    let asked = Instant::now();
+    let told = refused_as_young(&newcomer).await;
+    assert_eq!(told.len(), 3, "{told:?}");
+    // From when it met them on, and not for an hour.
+    assert!(told.iter().all(|left| *left <= GUARD + GUARD / 50), "{told:?}");
+    let voting = async || known.try_acquire("s").await.is_ok();
+    eventually("who met them before has their votes, on new connections", SOON, voting).await;
+    assert!(asked.elapsed() < told[0], "after {:?}", asked.elapsed());
+    newcomer.acquire("r").wait(3 * GUARD).await.unwrap().release().await;
+    assert!(asked.elapsed() + 500 * MS > told[0], "after {:?}", asked.elapsed());
+}

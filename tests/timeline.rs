@@ -1,0 +1,18 @@
+//! The picture of a run: what is in it, where, and that a browser shows it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "timeline/browser.rs"]
+mod browser;
+#[path = "timeline/chromium.rs"]
+mod chromium;
+#[path = "timeline/drawing.rs"]
+mod drawing;
+#[path = "timeline/overlapping.rs"]
+mod overlapping;
+#[path = "timeline/reading.rs"]
+mod reading;
+#[path = "timeline/scenes.rs"]
+mod scenes;
+#[path = "support/timeline/mod.rs"]
+mod timeline;
