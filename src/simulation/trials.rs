@@ -1,4 +1,4 @@
-//! Worlds by the hundred in every test run, by the million with `make simulate`.
+//! Worlds by the thousand in every test run, by the million with `make simulate`.
 
 use super::flaw::{FLAWS, Flaw};
 use super::picture;
@@ -19,26 +19,65 @@ fn number(variable: &str) -> Option<u64> {
 /// How many worlds a test run plays unless `QUORUMLOCK_SEEDS` says otherwise.
 const WORLDS: u64 = 2_000;
 
+/// Plays `worlds` of them from `first` on, on all cores, for at most so many minutes. The first that
+/// fails ends it, and is told with its picture.
+fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let (next, played, wins) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let failed = AtomicBool::new(false);
+    let began = Instant::now();
+    let is_over = || {
+        let late = |minutes| began.elapsed() >= Duration::from_secs(minutes * 60);
+        failed.load(Relaxed) || minutes.is_some_and(late)
+    };
+    let progress = || {
+        let (played, wins) = (played.load(Relaxed), wins.load(Relaxed));
+        let pace = played as f64 * 60.0 / began.elapsed().as_secs_f64();
+        eprintln!("{played} of {worlds} worlds, {wins} locks, {pace:.0} worlds a minute");
+    };
+    thread::scope(|scope| {
+        let work = || {
+            while !is_over() {
+                let one = next.fetch_add(1, Relaxed);
+                if one >= worlds {
+                    return;
+                }
+                let seed = Seed(first.0.wrapping_add(one));
+                let world = play(seed, None);
+                played.fetch_add(1, Relaxed);
+                wins.fetch_add(world.wins, Relaxed);
+                if worlds == 1 {
+                    let html = picture::timeline(seed, &world).to_html();
+                    eprintln!("{}", draw_picture(seed, &html));
+                }
+                if let Some(violation) = world.violation
+                    && !failed.swap(true, Relaxed)
+                {
+                    eprintln!("{}", report(seed, None, &violation));
+                }
+            }
+        };
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let mut told = Instant::now();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            thread::sleep(Duration::from_millis(20));
+            if told.elapsed() >= Duration::from_secs(5) {
+                told = Instant::now();
+                progress();
+            }
+        }
+    });
+    progress();
+    assert!(!failed.load(Relaxed), "a world is not as it should be: see above");
+    let (played, wins) = (played.into_inner(), wins.into_inner());
+    assert!(played < 50 || wins > played, "{wins} locks in {played} worlds: too little happens");
+}
+
 /// `QUORUMLOCK_SEED` is the first world.
 #[test]
 fn any_world_has_one_holder_at_a_time_and_leaves_nothing_behind() {
-    let first = Seed::from_env("QUORUMLOCK_SEED");
     let worlds = number("QUORUMLOCK_SEEDS").unwrap_or(WORLDS);
-    let (began, mut wins, mut happenings) = (Instant::now(), 0, 0);
-    for one in 0..worlds {
-        let seed = Seed(first.0.wrapping_add(one));
-        let world = play(seed, None);
-        (wins, happenings) = (wins + world.wins, happenings + world.happenings);
-        if let Some(violation) = world.violation {
-            panic!("{}", report(seed, None, &violation));
-        }
-        if worlds == 1 {
-            eprintln!("{}", draw_picture(seed, &picture::timeline(seed, &world).to_html()));
-        }
-    }
-    let pace = worlds as f64 * 60.0 / began.elapsed().as_secs_f64();
-    eprintln!("{worlds} worlds, {happenings} happenings, {wins} locks: {pace:.0} worlds a minute");
-    assert!(worlds < 50 || wins > worlds, "{wins} locks in {worlds} worlds: too little happens");
+    play_all(Seed::from_env("QUORUMLOCK_SEED"), worlds, None);
 }
 
 /// So many worlds with a flaw are played until it is found.
@@ -84,55 +123,10 @@ fn what_is_found_is_told_in_few_acts_with_the_command_that_plays_it_again() {
     assert!(html.contains(&violation) || html.contains("is left"), "the picture says why");
 }
 
-/// `make simulate`: as many worlds as `QUORUMLOCK_SEEDS` says, on all cores, for at most
-/// `QUORUMLOCK_MINUTES`.
+/// `make simulate`: as many worlds as `QUORUMLOCK_SEEDS` says, for at most `QUORUMLOCK_MINUTES`.
 #[test]
 #[ignore = "runs for as long as it is told: make simulate"]
 fn worlds_without_end() {
-    let first = Seed::from_env("QUORUMLOCK_SEED");
     let worlds = number("QUORUMLOCK_SEEDS").unwrap_or(1_000_000);
-    let minutes = number("QUORUMLOCK_MINUTES");
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let (next, played, wins) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let failed = AtomicBool::new(false);
-    let began = Instant::now();
-    let is_over = || {
-        let late = |minutes| began.elapsed() >= Duration::from_secs(minutes * 60);
-        failed.load(Relaxed) || minutes.is_some_and(late)
-    };
-    let progress = || {
-        let (played, wins) = (played.load(Relaxed), wins.load(Relaxed));
-        let pace = played as f64 * 60.0 / began.elapsed().as_secs_f64();
-        eprintln!("{played} of {worlds} worlds, {wins} locks, {pace:.0} worlds a minute");
-    };
-    thread::scope(|scope| {
-        let work = || {
-            while !is_over() {
-                let one = next.fetch_add(1, Relaxed);
-                if one >= worlds {
-                    return;
-                }
-                let seed = Seed(first.0.wrapping_add(one));
-                let world = play(seed, None);
-                played.fetch_add(1, Relaxed);
-                wins.fetch_add(world.wins, Relaxed);
-                if let Some(violation) = world.violation
-                    && !failed.swap(true, Relaxed)
-                {
-                    eprintln!("{}", report(seed, None, &violation));
-                }
-            }
-        };
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let mut told = Instant::now();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            thread::sleep(Duration::from_millis(100));
-            if told.elapsed() >= Duration::from_secs(5) {
-                told = Instant::now();
-                progress();
-            }
-        }
-    });
-    progress();
-    assert!(!failed.load(Relaxed), "a world is not as it should be: see above");
+    play_all(Seed::from_env("QUORUMLOCK_SEED"), worlds, number("QUORUMLOCK_MINUTES"));
 }
