@@ -2,12 +2,12 @@
 
 use super::probe::HeldBack;
 use super::round::{self, Round};
-use super::session::Purpose;
+use super::session::{Part, Purpose};
 use super::timers::Timer;
 use super::wire::{self, Ballot, Claim};
 use super::{AttemptId, Coordinator, Keys, Loss, RequestId, RoundId};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally};
-use crate::report::{Answer, Reason};
+use crate::report::Answer;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,14 +79,13 @@ impl Coordinator {
 
         let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
         for (node, session) in self.sessions.iter().enumerate() {
-            match (session.admits(set.len()), session.warming_up(now)) {
-                (Ok(()), None) => takers.insert(node),
-                (Ok(()), Some(left)) => {
+            match session.part(set.len(), now) {
+                Part::Vote => takers.insert(node),
+                Part::Uncounted(reason) => {
                     warming.insert(node);
-                    let reason = Reason::WarmingUp { remaining: left };
                     round.vote(node, Answer::Refused(reason), now);
                 }
-                (Err(reason), _) => round.vote(node, Answer::Refused(reason), now),
+                Part::Absent(reason) => round.vote(node, Answer::Refused(reason), now),
             }
         }
         // Nothing is sent that could not win.
@@ -109,7 +108,6 @@ impl Coordinator {
                 }
                 session.push(Purpose::Vote(round_id), &set);
             }
-            // It counts for nothing there, but will be there when the master votes again.
             for node in warming.iter() {
                 self.sessions[node].push(Purpose::Uncounted, &set);
             }

@@ -6,10 +6,10 @@
 //! stuck on one node keeps nobody out.
 
 use super::round::Purpose as RoundPurpose;
-use super::session::Purpose;
+use super::session::{Part, Purpose};
 use super::{Coordinator, RoundId};
 use crate::quorum::{Instant, NodeSet};
-use crate::report::{Answer, Reason};
+use crate::report::Answer;
 
 /// What is sent to the other nodes once the first has granted.
 pub(super) struct HeldBack {
@@ -40,13 +40,13 @@ impl Coordinator {
         let Some(attempt) = self.attempts.get_mut(attempt) else { return false };
         for node in held_back.others.iter() {
             let session = &mut self.sessions[node];
-            match (session.admits(held_back.set.len()), session.warming_up(now)) {
-                (Ok(()), None) => session.push(Purpose::Vote(id), &held_back.set),
-                (Ok(()), Some(left)) => {
+            match session.part(held_back.set.len(), now) {
+                Part::Vote => session.push(Purpose::Vote(id), &held_back.set),
+                Part::Uncounted(reason) => {
                     session.push(Purpose::Uncounted, &held_back.set);
-                    round.vote(node, Answer::Refused(Reason::WarmingUp { remaining: left }), now);
+                    round.vote(node, Answer::Refused(reason), now);
                 }
-                (Err(reason), _) => {
+                Part::Absent(reason) => {
                     round.vote(node, Answer::Refused(reason), now);
                     continue;
                 }

@@ -13,6 +13,7 @@ mod time;
 
 pub(super) use identity::Identity;
 pub(super) use pipe::Purpose;
+pub(super) use standing::Part;
 
 use super::fault::Fault;
 use super::ledger::{Debt, Ledger};

@@ -5,7 +5,17 @@ use super::identity::Persistence;
 use crate::coordinator::fault::Fault;
 use crate::coordinator::{RestartGuard, Settings};
 use crate::quorum::{Instant, standing};
+use crate::report::Reason;
 use std::time::Duration;
+
+/// The part of a node in an attempt.
+pub(in crate::coordinator) enum Part {
+    Vote,
+    /// The SET counts for nothing, but the key will be there when the master votes again.
+    Uncounted(Reason),
+    /// Nothing is sent.
+    Absent(Reason),
+}
 
 impl Session {
     /// Judges anew what the server has told: from when does it vote?
@@ -61,6 +71,15 @@ impl Session {
                  no-appendfsync-on-rewrite no"
             ))),
             _ => None,
+        }
+    }
+
+    /// What a SET of `len` bytes that is sent now would bring.
+    pub(in crate::coordinator) fn part(&self, len: usize, now: Instant) -> Part {
+        match (self.admits(len), self.warming_up(now)) {
+            (Ok(()), None) => Part::Vote,
+            (Ok(()), Some(remaining)) => Part::Uncounted(Reason::WarmingUp { remaining }),
+            (Err(reason), _) => Part::Absent(reason),
         }
     }
 
