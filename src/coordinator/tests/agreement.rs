@@ -81,6 +81,26 @@ fn found_later_it_ends_the_session_and_a_quorum_of_them_the_acquire() {
 }
 
 #[test]
+fn one_that_disagrees_beside_one_that_is_down_is_an_outage() {
+    play(
+        3,
+        "+10s
+         n1-3 beats
+         n1 > server run1
+         n2 > server run2
+         n3 > server run3
+         n1-3 > master
+         n1-3 > memory
+         n2-3 > 1
+         n1 > disagrees 900 max_ttl 60000
+         n1 < CLOSE
+         n2 breaks
+         acquire 1 r
+         = no quorum 1 at 1 after 0ms: disagrees (max_ttl ..",
+    );
+}
+
+#[test]
 fn what_is_no_answer_to_it_is_no_agreement() {
     for (told, fault) in [
         ("-NOPERM no", "rejected noperm no: eval on the key quorumlock:agreement is needed"),
