@@ -56,7 +56,7 @@ chaos: ## locks on five containers while masters and clients are struck: MINUTES
 loom: ## what threads share by hand, in every order of events: seconds, once it is built
 	cargo test --locked --manifest-path proof/loom/Cargo.toml
 
-mutants: ## every small change of what decides and of what makes votes of replies is noticed: an hour or so
+mutants: ## every small change of what decides and of what makes votes of replies is noticed: half an hour or so
 	scripts/mutants
 
 fuzz: ## whatever bytes arrive, nothing breaks: a minute each, or SECONDS_EACH; installs g++ if need be
