@@ -171,3 +171,19 @@ impl Round {
         reports.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_answer_of_a_node_is_its_only_one() {
+        let began = Instant::from_nanos(0);
+        let purpose = Purpose::Inspect { request: RequestId(1), seen: Vec::new() };
+        let mut round = Round::new(purpose, began, Duration::from_secs(1), 1);
+        assert!(round.note(0, Answer::Vacant, began));
+        assert!(!round.note(0, Answer::Granted, began.after(Duration::from_millis(1))));
+        assert!(!round.note(1, Answer::Granted, began), "there is no such node");
+        assert_eq!(round.answers, [(Answer::Vacant, Duration::ZERO)]);
+    }
+}

@@ -137,4 +137,18 @@ mod tests {
         table.insert(next, 0);
         assert!(ids.iter().all(|id| table.get(*id).is_none()));
     }
+    #[test]
+    fn what_leaves_takes_nothing_else_along() {
+        let mut table = Table::new();
+        let ids: Vec<Number> = (0..2 * KEPT).map(|_| table.reserve()).collect();
+        ids.iter().for_each(|id| table.insert(*id, ()));
+        assert_eq!(table.remove(ids[0]), Some(()));
+        assert!(ids[1..].iter().all(|id| table.get(*id).is_some()));
+
+        let mut small = Table::new();
+        let ids: Vec<Number> = (0..KEPT).map(|_| small.reserve()).collect();
+        ids.iter().for_each(|id| small.insert(*id, ()));
+        ids.iter().for_each(|id| _ = small.remove(*id));
+        assert_eq!(small.slots.len(), KEPT, "the memory is kept for the next ones");
+    }
 }
