@@ -90,7 +90,7 @@ impl Acquire {
 
 impl<K: Kind> Acquire<K> {
     pub(crate) fn new(redlock: Redlock, resources: Resources, wait: Option<Duration>) -> Self {
-        let (ttl, lock_delay) = (redlock.config().ttl, redlock.config().lock_delay);
+        let (ttl, lock_delay) = (redlock.options().ttl, redlock.options().lock_delay);
         Self { redlock, resources, ttl, lock_delay, wait, keep_alive: None, kind: PhantomData }
     }
 
@@ -134,7 +134,7 @@ impl<K: Kind> Acquire<K> {
     ///
     /// Ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h unless configured.
     pub fn keep_alive(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::AtMost(self.redlock.config().max_hold));
+        self.keep_alive = Some(KeepAlive::AtMost(self.redlock.options().max_hold));
         self
     }
 
@@ -166,18 +166,18 @@ impl<K: Kind> Acquire<K> {
     }
 
     fn request(&self) -> Result<coordinator::Acquire, Invalid> {
-        let config = self.redlock.config();
-        config.check_resources(self.resources.names())?;
-        let ttl = config.check_ttl("ttl", self.ttl)?;
-        let lock_delay = config.check_lock_delay(self.lock_delay, ttl)?;
+        let options = self.redlock.options();
+        options.check_resources(self.resources.names())?;
+        let ttl = options.check_ttl("ttl", self.ttl)?;
+        let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
         if let Some(KeepAlive::AtMost(max_hold)) = self.keep_alive {
-            config.check_max_hold(max_hold, ttl)?;
+            options.check_max_hold(max_hold, ttl)?;
         }
-        let keys = self.resources.keys(|resource| config.key(resource)).ok_or_else(|| {
+        let keys = self.resources.keys(|resource| options.key(resource)).ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";
             Invalid::new("resource", problem)
         })?;
-        let fence = |resource: &Arc<str>| config.fence(resource);
+        let fence = |resource: &Arc<str>| options.fence(resource);
         Ok(coordinator::Acquire {
             keys,
             fences: K::IS_FENCED.then(|| self.resources.keys(fence)).flatten().map(Arc::new),
@@ -185,7 +185,7 @@ impl<K: Kind> Acquire<K> {
             lock_delay,
             wait: self.wait,
             keep_alive: self.keep_alive,
-            label: config.label.clone(),
+            label: options.label.clone(),
         })
     }
 }

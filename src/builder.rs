@@ -3,7 +3,7 @@
 mod connect;
 
 use crate::address::TlsConfig;
-use crate::config::Config;
+use crate::options::Options;
 use crate::coordinator::RestartGuard;
 use crate::driver::dial::{BoxStream, Transport};
 use crate::lists::{Lists, Named};
@@ -40,12 +40,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub struct RedlockBuilder {
     lists: Lists,
     tls: Option<TlsConfig>,
-    config: Config,
+    options: Options,
 }
 
 impl RedlockBuilder {
     pub(crate) fn new() -> Self {
-        Self { lists: Lists::default(), tls: None, config: Config::default() }
+        Self { lists: Lists::default(), tls: None, options: Options::default() }
     }
 
     /// Adds the masters: independent of each other, none a replica of another. Five survive the
@@ -153,7 +153,7 @@ impl RedlockBuilder {
     /// keeps others out. Longer means fewer extensions and a longer wait after a crash. Default:
     /// 10 s. Can be set per call.
     pub const fn ttl(mut self, ttl: Duration) -> Self {
-        self.config.ttl = ttl;
+        self.options.ttl = ttl;
         self
     }
 
@@ -161,7 +161,7 @@ impl RedlockBuilder {
     /// memory must stay away before nothing that it had granted can be held. The same for all
     /// clients of these masters, who agree on it through them. Default: 30 s.
     pub const fn max_ttl(mut self, max_ttl: Duration) -> Self {
-        self.config.max_ttl = max_ttl;
+        self.options.max_ttl = max_ttl;
         self
     }
 
@@ -169,7 +169,7 @@ impl RedlockBuilder {
     /// answer. Longer rides out longer holds and outages, and tells of them later. Default: 10 s.
     /// Can be set per call.
     pub const fn wait(mut self, wait: Duration) -> Self {
-        self.config.wait = wait;
+        self.options.wait = wait;
         self
     }
 
@@ -177,7 +177,7 @@ impl RedlockBuilder {
     /// At least the ttl. Longer suits longer work; a task that hangs keeps others out for as long.
     /// Default: 1 h. Can be set per call, [`hold_forever`](crate::Acquire::hold_forever) included.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.config.max_hold = max_hold;
+        self.options.max_hold = max_hold;
         self
     }
 
@@ -185,14 +185,14 @@ impl RedlockBuilder {
     /// of the ttl. A master that is silent for three times as long is reconnected. Longer tolerates
     /// slower masters, and shows an outage later. Default: 200 ms.
     pub const fn operation_timeout(mut self, timeout: Duration) -> Self {
-        self.config.operation_timeout = timeout;
+        self.options.operation_timeout = timeout;
         self
     }
 
     /// How long resolving, connecting and a TLS handshake may take together, and the first answers
     /// after that. Never on the path of an acquire while enough others answer. Default: 500 ms.
     pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.config.connect_timeout = timeout;
+        self.options.connect_timeout = timeout;
         self
     }
 
@@ -200,7 +200,7 @@ impl RedlockBuilder {
     /// million, and a constant. More is safer and shortens every hold. Default: 10,000 ppm (1 %)
     /// and 2 ms.
     pub const fn drift(mut self, rate_ppm: u32, constant: Duration) -> Self {
-        self.config.drift = Drift { rate_ppm, constant };
+        self.options.drift = Drift { rate_ppm, constant };
         self
     }
 
@@ -208,7 +208,7 @@ impl RedlockBuilder {
     /// with each attempt up to `cap`. Shorter hands over sooner and asks more often. Default: 5 ms
     /// and 250 ms.
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
-        self.config.backoff = Backoff { base, cap };
+        self.options.backoff = Backoff { base, cap };
         self
     }
 
@@ -218,7 +218,7 @@ impl RedlockBuilder {
     /// the drift of that. Without it, one master that returns empty while a lock is held gives two
     /// holders. For tests and demos on masters that they have just started themselves.
     pub const fn without_restart_guard(mut self) -> Self {
-        self.config.restart_guard = RestartGuard::Off;
+        self.options.restart_guard = RestartGuard::Off;
         self
     }
 
@@ -227,7 +227,7 @@ impl RedlockBuilder {
     /// forgotten nothing. A master whose configuration says otherwise is refused; one that may not tell it (`CONFIG GET` is denied)
     /// waits as ever. The disk must keep what it has confirmed.
     pub const fn trust_persistence(mut self) -> Self {
-        self.config.restart_guard = RestartGuard::TrustPersistence;
+        self.options.restart_guard = RestartGuard::TrustPersistence;
         self
     }
 
@@ -237,7 +237,7 @@ impl RedlockBuilder {
     /// milliseconds. The same for all clients of these masters, who agree on it through them.
     /// Default: 2 s and 2 s.
     pub const fn fencing_window(mut self, back: Duration, ahead: Duration) -> Self {
-        self.config.fencing_window = Window { back, ahead };
+        self.options.fencing_window = Window { back, ahead };
         self
     }
 
@@ -248,7 +248,7 @@ impl RedlockBuilder {
     /// at most [`max_ttl`](Self::max_ttl). Rounded up to whole milliseconds. Default: none. Can be
     /// set per call.
     pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
-        self.config.lock_delay = lock_delay;
+        self.options.lock_delay = lock_delay;
         self
     }
 
@@ -260,7 +260,7 @@ impl RedlockBuilder {
     /// ```
     pub fn label(mut self, label: impl Into<String>) -> Self {
         let label = label.into();
-        self.config.label = (!label.is_empty()).then(|| label.into());
+        self.options.label = (!label.is_empty()).then(|| label.into());
         self
     }
 
@@ -268,7 +268,7 @@ impl RedlockBuilder {
     /// For masters that deny channels to us; hands over more slowly between processes, and never
     /// wrongly.
     pub const fn without_wake_ups(mut self) -> Self {
-        self.config.wakes_up = false;
+        self.options.wakes_up = false;
         self
     }
 
@@ -276,7 +276,7 @@ impl RedlockBuilder {
     /// exclude each other; without `quorumlock:` in it, which marks keys of our own. Default:
     /// nothing, as with other Redlock clients.
     pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.config.key_prefix = prefix.into();
+        self.options.key_prefix = prefix.into();
         self
     }
 }
@@ -286,7 +286,7 @@ impl fmt::Debug for RedlockBuilder {
         f.debug_struct("RedlockBuilder")
             .field("nodes", &self.lists.nodes.len())
             .field("also", &self.lists.also.len())
-            .field("config", &self.config)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

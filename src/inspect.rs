@@ -35,8 +35,8 @@ impl Redlock {
     /// Safe: nothing is changed.
     pub async fn inspect(&self, resource: impl IntoResource) -> Result<Inspection, InspectError> {
         let resource = resource.into_resource();
-        self.config().check_resource(&resource)?;
-        let key = self.config().key(&resource);
+        self.options().check_resource(&resource)?;
+        let key = self.options().key(&resource);
         let (reply, answer) = oneshot::channel();
         let request = self.next_request();
         self.send(Message::Inspect { request, key: key.clone(), reply });

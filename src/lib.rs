@@ -24,7 +24,6 @@
 mod acquire;
 mod address;
 mod builder;
-mod config;
 mod coordinator;
 mod driver;
 #[cfg(feature = "embedded")]
@@ -41,6 +40,7 @@ mod hold;
 mod inspect;
 mod kind;
 mod lists;
+mod options;
 mod owner;
 pub mod preflight;
 mod quorum;

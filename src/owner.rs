@@ -103,7 +103,7 @@ impl<K: Kind> Owner<K> {
     /// As of [`acquire_with`](Self::acquire_with).
     pub async fn acquire(&self, resource: impl IntoResource) -> Result<OwnedGuard<K>, OwnerError> {
         let resources = Resources::one(resource.into_resource());
-        let wait = self.redlock.config().wait;
+        let wait = self.redlock.options().wait;
         self.acquire_with(Acquire::new(self.redlock.clone(), resources, Some(wait))).await
     }
 

@@ -2,12 +2,12 @@
 
 use crate::acquire::Acquire;
 use crate::builder::RedlockBuilder;
-use crate::config::Config;
 use crate::coordinator::RequestId;
 use crate::driver::Message;
 use crate::driver::clock::Clock;
 use crate::error::{Invalid, NotDrained};
 use crate::lists::Resolved;
+use crate::options::Options;
 use crate::owner::Owner;
 use crate::preflight::{self, Preflight};
 use crate::quorum::Instant;
@@ -44,7 +44,7 @@ pub struct Redlock {
 }
 
 struct Shared {
-    config: Config,
+    options: Options,
     masters: Resolved,
     requests: UnboundedSender<Message>,
     last_request: AtomicU64,
@@ -62,14 +62,14 @@ impl Redlock {
     }
 
     pub(crate) fn new(
-        config: Config,
+        options: Options,
         masters: Resolved,
         requests: UnboundedSender<Message>,
         clock: Clock,
         ended: Ended,
     ) -> Self {
         let last_request = AtomicU64::new(0);
-        Self { shared: Arc::new(Shared { config, masters, requests, last_request, clock, ended }) }
+        Self { shared: Arc::new(Shared { options, masters, requests, last_request, clock, ended }) }
     }
 
     /// Acquires the lock on `resource`, waiting while somebody else holds it or too few masters
@@ -99,7 +99,7 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     pub fn acquire(&self, resource: impl IntoResources) -> Acquire {
-        Acquire::new(self.clone(), resource.into_resources(), Some(self.shared.config.wait))
+        Acquire::new(self.clone(), resource.into_resources(), Some(self.shared.options.wait))
     }
 
     /// Makes one attempt, and does not wait while somebody else holds the lock; none at all if
@@ -160,8 +160,8 @@ impl Redlock {
     ///
     /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
-        let Shared { masters, config, .. } = &*self.shared;
-        preflight::run(masters, config).await
+        let Shared { masters, options, .. } = &*self.shared;
+        preflight::run(masters, options).await
     }
 
     /// Ends this coordinator, for all clones: waits until every release and rollback that is owed
@@ -194,8 +194,8 @@ impl Redlock {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    pub(crate) fn config(&self) -> &Config {
-        &self.shared.config
+    pub(crate) fn options(&self) -> &Options {
+        &self.shared.options
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -215,6 +215,6 @@ impl Redlock {
 
 impl fmt::Debug for Redlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redlock").field("config", &self.shared.config).finish_non_exhaustive()
+        f.debug_struct("Redlock").field("options", &self.shared.options).finish_non_exhaustive()
     }
 }

@@ -29,7 +29,7 @@ fn documented() -> Result<BTreeMap<String, String>, Box<dyn Error>> {
     Ok(cells.collect::<Option<_>>().ok_or(FORMAT)?)
 }
 
-/// The options that a builder has, from its `Debug`: the names at the first level of `config`.
+/// The options that a builder has, from its `Debug`: the names at the first level of `options`.
 fn options_of_the_code() -> Vec<String> {
     let debug = format!("{:#?}", Redlock::builder());
     let fields = debug.lines().filter_map(|line| line.strip_prefix("        "));

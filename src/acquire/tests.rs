@@ -2,9 +2,9 @@
 //! the test reads its messages.
 
 use super::*;
-use crate::config::Config;
 use crate::coordinator::Keys;
 use crate::driver::clock::Clock;
+use crate::options::Options;
 use crate::quorum::Membership;
 use crate::redlock::Ended;
 use futures::FutureExt;
@@ -12,14 +12,14 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn driverless(config: Config) -> (Redlock, UnboundedReceiver<Message>) {
+fn driverless(options: Options) -> (Redlock, UnboundedReceiver<Message>) {
     let (requests, inbox) = mpsc::unbounded_channel();
     let masters = (Vec::new(), Membership::of(1).unwrap());
-    (Redlock::new(config, masters, requests, Clock::boot(), Ended::default()), inbox)
+    (Redlock::new(options, masters, requests, Clock::boot(), Ended::default()), inbox)
 }
 
-fn prefixed() -> Config {
-    Config { key_prefix: "p:".into(), ..Config::default() }
+fn prefixed() -> Options {
+    Options { key_prefix: "p:".into(), ..Options::default() }
 }
 
 /// What the driver is asked for when `acquire` is polled.
@@ -67,7 +67,7 @@ fn a_fenced_acquire_asks_for_a_fence_for_each_key_in_the_same_order() {
 #[test]
 fn every_option_may_be_set_before_and_after_fenced() {
     let label = Some("worker-7".into());
-    let (redlock, mut inbox) = driverless(Config { label, ..Config::default() });
+    let (redlock, mut inbox) = driverless(Options { label, ..Options::default() });
     fn set<K: Kind>(acquire: Acquire<K>) -> Acquire<K> {
         let acquire = acquire.ttl(9 * SECOND).lock_delay(3 * SECOND).wait(2 * SECOND);
         acquire.max_hold(40 * SECOND)
@@ -85,7 +85,7 @@ fn every_option_may_be_set_before_and_after_fenced() {
 
 #[test]
 fn the_builders_lock_delay_goes_with_every_acquire_that_sets_none() {
-    let (redlock, mut inbox) = driverless(Config { lock_delay: 4 * SECOND, ..Config::default() });
+    let (redlock, mut inbox) = driverless(Options { lock_delay: 4 * SECOND, ..Options::default() });
     assert_eq!(asked(redlock.acquire("r"), &mut inbox).0.lock_delay, 4 * SECOND);
     let none = redlock.acquire("r").lock_delay(Duration::ZERO);
     assert_eq!(asked(none, &mut inbox).0.lock_delay, Duration::ZERO);
@@ -113,7 +113,7 @@ mod answered {
     async fn the_ballot_of_a_win_is_the_token_of_its_guard_and_leases() {
         let masters = Masters::start_in_memory(1).await.unwrap();
         let real = masters.builder().connect().await.unwrap();
-        let (redlock, mut inbox) = driverless(Config::default());
+        let (redlock, mut inbox) = driverless(Options::default());
         let mut acquire = redlock.acquire("r").fenced().into_future();
         assert!(futures::poll!(&mut acquire).is_pending());
         let Ok(Message::Acquire { reply, .. }) = inbox.try_recv() else { panic!("it asks") };

@@ -69,8 +69,8 @@ impl RedlockBuilder {
     ///
     /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
-        self.config.check()?;
-        preflight::run(&self.lists.resolve(self.tls.as_ref())?, &self.config).await
+        self.options.check()?;
+        preflight::run(&self.lists.resolve(self.tls.as_ref())?, &self.options).await
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
@@ -83,7 +83,7 @@ impl RedlockBuilder {
     /// All but the running of it: the driver tells `connected` when every node has answered or
     /// failed.
     pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
-        self.config.check()?;
+        self.options.check()?;
         let (addresses, membership) = self.lists.resolve(self.tls.as_ref())?;
         if OsRandom.bits().is_none() {
             let problem = "the operating system gives no random bytes for tokens";
@@ -95,7 +95,7 @@ impl RedlockBuilder {
         }
 
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
-        let settings = self.config.settings(membership, &addresses);
+        let settings = self.options.settings(membership, &addresses);
         let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom));
         let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();
@@ -103,8 +103,8 @@ impl RedlockBuilder {
         let callers = Callers::new(reply);
         let ended = Ended::default();
         let driver =
-            Driver::new(machine, clock, inbox, callers, transports, &self.config, ended.clone());
-        let redlock = Redlock::new(self.config, (addresses, membership), requests, clock, ended);
+            Driver::new(machine, clock, inbox, callers, transports, &self.options, ended.clone());
+        let redlock = Redlock::new(self.options, (addresses, membership), requests, clock, ended);
         Ok((redlock, driver, connected))
     }
 }

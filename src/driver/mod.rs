@@ -14,9 +14,9 @@ pub(crate) mod tls;
 
 pub(crate) use callers::{Callers, Message, Won};
 
-use crate::config::Config;
 use crate::coordinator::{Action, Coordinator, Epoch};
 use crate::error::NotDrained;
+use crate::options::Options;
 use crate::quorum::Instant;
 use crate::redlock::Ended;
 use clock::Clock;
@@ -70,7 +70,7 @@ impl Driver {
         requests: UnboundedReceiver<Message>,
         callers: Callers,
         transports: Vec<Transport>,
-        config: &Config,
+        options: &Options,
         ended: Ended,
     ) -> Self {
         Self {
@@ -81,14 +81,14 @@ impl Driver {
             callers,
             links: transports.iter().map(|_| None).collect(),
             transports,
-            connect_timeout: config.connect_timeout,
+            connect_timeout: options.connect_timeout,
             dials: JoinSet::new(),
             dialing: HashMap::new(),
             buffer: vec![0; 16 * 1024].into(),
             sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
             wakes_at: Instant::default(),
             yielded: false,
-            linger: config.linger(),
+            linger: options.linger(),
             ends_at: None,
             ended,
         }

@@ -3,12 +3,12 @@
 
 use super::bytes::Bytes;
 use crate::address::Login;
-use crate::config::Config;
 use crate::coordinator::{
     Acquire, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Random, RequestId,
     Settings,
 };
 use crate::lists::{Lists, Named};
+use crate::options::Options;
 use crate::quorum::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl Play {
     fn of_defaults() -> Option<Self> {
         let nodes = (1..=NODES).map(|node| Named::new(format!("redis://n{node}"), None)).collect();
         let (masters, membership) = Lists { nodes, also: Vec::new() }.resolve(None).ok()?;
-        Some(Self::new(Config::default().settings(membership, &masters)))
+        Some(Self::new(Options::default().settings(membership, &masters)))
     }
 
     pub(super) fn new(settings: Settings) -> Self {

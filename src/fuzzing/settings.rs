@@ -3,40 +3,40 @@
 
 use super::bytes::Bytes;
 use super::session::{Play, Told};
-use crate::config::Config;
 use crate::coordinator::{Acquire, Keys};
 use crate::lists::{Lists, Named};
+use crate::options::Options;
 use crate::quorum::{Backoff, Drift, Window};
 use crate::resource::IntoResource;
 use std::time::Duration;
 
 pub(super) fn run(data: &[u8]) {
     let mut data = Bytes(data);
-    let config = config(&mut data);
-    if let Err(problem) = config.check() {
+    let options = options(&mut data);
+    if let Err(problem) = options.check() {
         let _one_line = problem.to_string();
         return;
     }
     let (ttl, delay, max_hold) = (data.span(), data.span(), data.span());
     let resource = data.text().into_resource();
     let checked = (
-        config.check_ttl("ttl", ttl),
-        config.check_resource(&resource),
-        config.check_max_hold(max_hold, ttl),
+        options.check_ttl("ttl", ttl),
+        options.check_resource(&resource),
+        options.check_max_hold(max_hold, ttl),
     );
     let (Ok(ttl), Ok(()), _) = checked else { return };
-    let Ok(lock_delay) = config.check_lock_delay(delay, ttl) else { return };
-    let key = config.key(&resource);
+    let Ok(lock_delay) = options.check_lock_delay(delay, ttl) else { return };
+    let key = options.key(&resource);
     assert!(!key.contains("quorumlock:"), "{key:?} is one of our own");
 
     let nodes = (1..=3).map(|node| Named::new(format!("redis://n{node}"), None)).collect();
     let Ok((masters, membership)) = (Lists { nodes, also: Vec::new() }).resolve(None) else {
         return;
     };
-    let _linger = config.linger();
-    let mut play = Play::new(config.settings(membership, &masters));
+    let _linger = options.linger();
+    let mut play = Play::new(options.settings(membership, &masters));
     play.open_all();
-    let label = config.label.clone();
+    let label = options.label.clone();
     let wait = Some(Duration::ZERO);
     let (keys, fences, keep_alive) = (Keys::one(key), None, None);
     play.acquire(Acquire { keys, fences, ttl, lock_delay, wait, keep_alive, label });
@@ -44,7 +44,7 @@ pub(super) fn run(data: &[u8]) {
     for node in 0..3 {
         play.says(node, b"+OK\r\n");
     }
-    let drift = config.drift.of(ttl);
+    let drift = options.drift.of(ttl);
     for told in &play.told {
         if let Told::Acquired { deadline } = told {
             let validity = deadline.since(began);
@@ -53,8 +53,8 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-fn config(data: &mut Bytes<'_>) -> Config {
-    let mut config = Config::default();
+fn options(data: &mut Bytes<'_>) -> Options {
+    let mut options = Options::default();
     // What is not set keeps its default, or hardly anything would pass.
     let set = data.number();
     let mut next = |bit: u32, field: &mut Duration| {
@@ -62,27 +62,27 @@ fn config(data: &mut Bytes<'_>) -> Config {
             *field = data.span();
         }
     };
-    next(0, &mut config.ttl);
-    next(1, &mut config.max_ttl);
-    next(2, &mut config.wait);
-    next(3, &mut config.max_hold);
-    next(4, &mut config.operation_timeout);
-    next(5, &mut config.connect_timeout);
-    next(6, &mut config.lock_delay);
+    next(0, &mut options.ttl);
+    next(1, &mut options.max_ttl);
+    next(2, &mut options.wait);
+    next(3, &mut options.max_hold);
+    next(4, &mut options.operation_timeout);
+    next(5, &mut options.connect_timeout);
+    next(6, &mut options.lock_delay);
     if set >> 7 & 1 == 1 {
-        config.drift = Drift { rate_ppm: data.number() as u32, constant: data.span() };
+        options.drift = Drift { rate_ppm: data.number() as u32, constant: data.span() };
     }
     if set >> 8 & 1 == 1 {
-        config.backoff = Backoff { base: data.span(), cap: data.span() };
+        options.backoff = Backoff { base: data.span(), cap: data.span() };
     }
     if set >> 9 & 1 == 1 {
-        config.fencing_window = Window { back: data.span(), ahead: data.span() };
+        options.fencing_window = Window { back: data.span(), ahead: data.span() };
     }
     if set >> 10 & 1 == 1 {
-        config.key_prefix = data.text();
+        options.key_prefix = data.text();
     }
     if set >> 11 & 1 == 1 {
-        config.label = Some(data.text().into());
+        options.label = Some(data.text().into());
     }
-    config
+    options
 }

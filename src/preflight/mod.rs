@@ -33,9 +33,9 @@ pub use finding::{Finding, FindingKind, Severity};
 pub use report::{ClockOffset, NodePreflight, Persistence, Preflight, Role};
 pub use right::Right;
 
-use crate::config::Config;
 use crate::error::Invalid;
 use crate::lists::Resolved;
+use crate::options::Options;
 use judge::Bounds;
 use probe::Probe;
 use question::{Heard, Subject};
@@ -47,22 +47,22 @@ use tokio::task::JoinSet;
 const TIMEOUTS_PER_ANSWER: u32 = 3;
 
 /// Asks all masters at once.
-pub(crate) async fn run(resolved: &Resolved, config: &Config) -> Result<Preflight, Invalid> {
+pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Preflight, Invalid> {
     if Handle::try_current().is_err() {
         let problem = "preflight() must be awaited on a tokio runtime with I/O and time enabled";
         return Err(Invalid::new("runtime", problem));
     }
     let (masters, membership) = resolved;
     let bounds = Bounds {
-        clocks: config.fencing_window.width(),
-        stays_away: config.quarantine(),
-        restart_guard: config.restart_guard,
-        terms: config.terms(*membership, masters),
+        clocks: options.fencing_window.width(),
+        stays_away: options.quarantine(),
+        restart_guard: options.restart_guard,
+        terms: options.terms(*membership, masters),
     };
     let probe = Probe {
-        connect_timeout: config.connect_timeout,
-        patience: config.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
-        subject: Subject::new(bounds.terms.clone(), config.own_key("preflight")),
+        connect_timeout: options.connect_timeout,
+        patience: options.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
+        subject: Subject::new(bounds.terms.clone(), options.own_key("preflight")),
     };
     let mut asking = JoinSet::new();
     for (place, master) in masters.iter().cloned().enumerate() {

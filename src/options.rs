@@ -43,7 +43,7 @@ pub(crate) mod default {
 
 /// What a `Redlock` was built with.
 #[derive(Clone, Debug)]
-pub(crate) struct Config {
+pub(crate) struct Options {
     pub(crate) ttl: Duration,
     pub(crate) max_ttl: Duration,
     pub(crate) wait: Duration,
@@ -60,7 +60,7 @@ pub(crate) struct Config {
     pub(crate) label: Option<Arc<str>>,
 }
 
-impl Default for Config {
+impl Default for Options {
     fn default() -> Self {
         Self {
             ttl: default::TTL,
@@ -81,7 +81,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl Options {
     /// Everything that can be told before a connection is made.
     pub(crate) fn check(&self) -> Result<(), Invalid> {
         for (field, timeout) in [
@@ -313,11 +313,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Every key that stands in Redis for `resource`, and what it says there.
-    fn readings(config: &Config, resource: &str) -> [(Arc<str>, String); 2] {
-        let (key, fence) = (config.key(&resource.into()), config.fence(resource));
+    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 2] {
+        let (key, fence) = (options.key(&resource.into()), options.fence(resource));
         [
             (key, "a lock".into()),
-            (fence, format!("the fence of {:?}", (&config.key_prefix, resource))),
+            (fence, format!("the fence of {:?}", (&options.key_prefix, resource))),
         ]
     }
 
@@ -342,10 +342,10 @@ mod tests {
     fn no_key_of_a_resource_is_a_key_of_our_own_and_those_have_one_reading() {
         let mut seen = BTreeMap::new();
         for (one, other) in PIECES.iter().flat_map(|one| PIECES.map(|other| (one, other))) {
-            let config = Config { key_prefix: format!("{one}{other}"), ..Config::default() };
-            let allowed = |resource: &&&str| config.check_resource(resource).is_ok();
-            for resource in PIECES.iter().filter(|_| config.check().is_ok()).filter(allowed) {
-                for (key, reading) in readings(&config, resource) {
+            let options = Options { key_prefix: format!("{one}{other}"), ..Options::default() };
+            let allowed = |resource: &&&str| options.check_resource(resource).is_ok();
+            for resource in PIECES.iter().filter(|_| options.check().is_ok()).filter(allowed) {
+                for (key, reading) in readings(&options, resource) {
                     let first = seen.entry(key.clone()).or_insert_with(|| reading.clone());
                     assert_eq!(*first, reading, "{key}");
                 }
@@ -356,9 +356,9 @@ mod tests {
 
     #[test]
     fn a_lock_delay_is_rounded_up_to_whole_milliseconds() {
-        let config = Config::default();
+        let options = Options::default();
         for (nanos, millis) in [(0, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)] {
-            let checked = config.check_lock_delay(Duration::from_nanos(nanos), default::TTL);
+            let checked = options.check_lock_delay(Duration::from_nanos(nanos), default::TTL);
             assert_eq!(checked, Ok(Duration::from_millis(millis)));
         }
     }
