@@ -48,35 +48,17 @@ impl Address {
         info: &ConnectionInfo,
         tls: Option<&TlsConfig>,
     ) -> Result<Self, String> {
-        let (name, transport) = match info.addr() {
+        let (name, login) = identity(info)?;
+        let transport = match info.addr() {
             ConnectionAddr::Tcp(host, port) => {
-                let host = bare(host)?;
-                (place(host, *port)?, Transport::Tcp { host: host.to_owned(), port: *port })
+                Transport::Tcp { host: bare(host)?.to_owned(), port: *port }
             }
-            ConnectionAddr::TcpTls { tls_params: Some(_), .. } => return Err(TLS_PARAMS.into()),
             ConnectionAddr::TcpTls { host, port, insecure, .. } => {
-                let host = bare(host)?;
-                (place(host, *port)?, encrypted(host, *port, *insecure, tls)?)
+                encrypted(bare(host)?, *port, *insecure, tls)?
             }
             #[cfg(unix)]
-            ConnectionAddr::Unix(path) if path.as_os_str().is_empty() => {
-                return Err(format!("the address has no path: {EXAMPLE}"));
-            }
-            #[cfg(unix)]
-            ConnectionAddr::Unix(path) => {
-                (path.display().to_string(), Transport::Unix(path.clone()))
-            }
-            _ => return Err(format!("this kind of address is not supported here: {EXAMPLE}")),
-        };
-        let settings = info.redis_settings();
-        let database = settings.db();
-        if database < 0 {
-            return Err(format!("database {database}: the numbers of databases start at 0"));
-        }
-        let login = Login {
-            username: settings.username().map(str::to_owned),
-            password: settings.password().map(str::to_owned),
-            database,
+            ConnectionAddr::Unix(path) => Transport::Unix(path.clone()),
+            _ => return Err(not_supported()),
         };
         Ok(Self { name: name.into(), transport, login })
     }
@@ -95,6 +77,39 @@ impl Address {
             },
         }
     }
+}
+
+/// What errors call a master, and who we are there: all that can be wrong with an address but its
+/// certificates.
+pub(crate) fn identity(info: &ConnectionInfo) -> Result<(String, Login), String> {
+    let name = match info.addr() {
+        ConnectionAddr::TcpTls { tls_params: Some(_), .. } => return Err(TLS_PARAMS.into()),
+        ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
+            place(bare(host)?, *port)?
+        }
+        #[cfg(unix)]
+        ConnectionAddr::Unix(path) if path.as_os_str().is_empty() => {
+            return Err(format!("the address has no path: {EXAMPLE}"));
+        }
+        #[cfg(unix)]
+        ConnectionAddr::Unix(path) => path.display().to_string(),
+        _ => return Err(not_supported()),
+    };
+    let settings = info.redis_settings();
+    let database = settings.db();
+    if database < 0 {
+        return Err(format!("database {database}: the numbers of databases start at 0"));
+    }
+    let login = Login {
+        username: settings.username().map(str::to_owned),
+        password: settings.password().map(str::to_owned),
+        database,
+    };
+    Ok((name, login))
+}
+
+fn not_supported() -> String {
+    format!("this kind of address is not supported here: {EXAMPLE}")
 }
 
 #[cfg(feature = "tls")]

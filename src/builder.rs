@@ -1,12 +1,14 @@
 //! How a `Redlock` is set up.
 
+#[cfg(feature = "config")]
+mod config;
 mod connect;
 
 use crate::address::TlsConfig;
-use crate::options::Options;
 use crate::coordinator::RestartGuard;
 use crate::driver::dial::{BoxStream, Transport};
 use crate::lists::{Lists, Named};
+use crate::options::Options;
 use crate::quorum::{Backoff, Drift, Window};
 use redis::IntoConnectionInfo;
 use std::fmt;
@@ -40,12 +42,21 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub struct RedlockBuilder {
     lists: Lists,
     tls: Option<TlsConfig>,
+    /// Read when it connects; they are above `tls`.
+    #[cfg(feature = "config")]
+    tls_files: crate::config::TlsFiles,
     options: Options,
 }
 
 impl RedlockBuilder {
     pub(crate) fn new() -> Self {
-        Self { lists: Lists::default(), tls: None, options: Options::default() }
+        Self {
+            lists: Lists::default(),
+            tls: None,
+            #[cfg(feature = "config")]
+            tls_files: crate::config::TlsFiles::default(),
+            options: Options::default(),
+        }
     }
 
     /// Adds the masters: independent of each other, none a replica of another. Five survive the
@@ -146,6 +157,10 @@ impl RedlockBuilder {
     #[cfg(feature = "tls")]
     pub fn tls_config(mut self, config: Arc<tokio_rustls::rustls::ClientConfig>) -> Self {
         self.tls = Some(config);
+        #[cfg(feature = "config")]
+        {
+            self.tls_files = crate::config::TlsFiles::default();
+        }
         self
     }
 

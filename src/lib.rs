@@ -12,6 +12,7 @@
 //! - [`RedlockBuilder::without_restart_guard`] and [`RedlockBuilder::trust_persistence`] say whether a
 //!   master that has just started may vote at once, [`RedlockBuilder::also`] names a second list of
 //!   masters while one takes over from the other.
+//! - With the feature `config`, `Config` has all of that from a file or the environment.
 //! - [`Redlock::owner`] is for acquisitions that nest.
 //! - [`Redlock::inspect`] tells who holds a lock, [`Redlock::force_release`] takes it away from them.
 //! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
@@ -24,6 +25,9 @@
 mod acquire;
 mod address;
 mod builder;
+#[cfg(feature = "config")]
+#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
+pub mod config;
 mod coordinator;
 mod driver;
 #[cfg(feature = "embedded")]
@@ -54,6 +58,9 @@ mod simulation;
 
 pub use acquire::{Acquire, AcquireFuture};
 pub use builder::RedlockBuilder;
+#[cfg(feature = "config")]
+#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
+pub use config::{Config, ConfigError};
 pub use error::{AcquireError, ConnectError, ExtendError, Lost};
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease, Released};

@@ -1,6 +1,7 @@
 //! From what was set to what runs: one machine, one task that drives it, and the handle.
 
 use super::RedlockBuilder;
+use crate::address::TlsConfig;
 use crate::coordinator::{Coordinator, Random};
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
@@ -70,7 +71,16 @@ impl RedlockBuilder {
     /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
         self.options.check()?;
-        preflight::run(&self.lists.resolve(self.tls.as_ref())?, &self.options).await
+        preflight::run(&self.lists.resolve(self.tls()?.as_ref())?, &self.options).await
+    }
+
+    /// How certificates are judged, unless by the platform.
+    fn tls(&self) -> Result<Option<TlsConfig>, Invalid> {
+        #[cfg(feature = "config")]
+        if let Some(config) = self.tls_files.read()? {
+            return Ok(Some(config));
+        }
+        Ok(self.tls.clone())
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
@@ -84,7 +94,7 @@ impl RedlockBuilder {
     /// failed.
     pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
         self.options.check()?;
-        let (addresses, membership) = self.lists.resolve(self.tls.as_ref())?;
+        let (addresses, membership) = self.lists.resolve(self.tls()?.as_ref())?;
         if OsRandom.bits().is_none() {
             let problem = "the operating system gives no random bytes for tokens";
             return Err(Invalid::new("randomness", problem));

@@ -12,6 +12,8 @@ use tokio_rustls::rustls::client::danger::{
 use tokio_rustls::rustls::crypto::{
     WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
 };
+#[cfg(feature = "config")]
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{
     ClientConfig, ConfigBuilder, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
@@ -28,6 +30,26 @@ pub(crate) fn platform_config() -> Result<Arc<ClientConfig>, String> {
     let roots = usable_roots(rustls_native_certs::load_native_certs())?;
     let config = Arc::new(builder()?.with_root_certificates(roots).with_no_client_auth());
     Ok(PLATFORM.get_or_init(|| config).clone())
+}
+
+/// Trusts `roots`, or those of the platform, and shows a certificate of its own if there is one.
+#[cfg(feature = "config")]
+pub(crate) fn private_config(
+    roots: Option<RootCertStore>,
+    identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
+) -> Result<Arc<ClientConfig>, String> {
+    let roots = match roots {
+        Some(roots) => roots,
+        None => usable_roots(rustls_native_certs::load_native_certs())?,
+    };
+    let builder = builder()?.with_root_certificates(roots);
+    let config = match identity {
+        Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(|error| {
+            format!("the certificate and the private key cannot be used together: {error}")
+        })?,
+        None => builder.with_no_client_auth(),
+    };
+    Ok(Arc::new(config))
 }
 
 /// For `rediss://host#insecure`: encrypts, and talks to whoever answers. Made for self-signed

@@ -1,0 +1,148 @@
+//! Settings from the environment.
+
+use super::written::Written;
+use super::{Config, ConfigError, unknown};
+use std::env;
+use std::ffi::{OsStr, OsString};
+
+/// Before each key.
+const PREFIX: &str = "QUORUMLOCK_";
+
+/// The file that [`Config::load`] reads.
+const FILE: &str = "CONFIG";
+
+/// No settings: what a command is told that runs under a lock, and what this repository's own tests
+/// and scripts go by.
+const OTHERS: [&str; 8] =
+    ["RESOURCE", "FENCING_TOKEN", "DEADLINE", "SEED", "SEEDS", "MINUTES", "FUZZ", "SCHEDULES"];
+const OTHERS_BEGIN: [&str; 4] = ["RESOURCE_", "SEED_", "CHAOS_", "DOCKER_"];
+
+/// Kubernetes sets these for every service whose name begins with `quorumlock`.
+const OF_SERVICES: [&str; 3] = ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT"];
+
+impl Config {
+    /// What the environment has: each key in capitals behind `QUORUMLOCK_`, such as
+    /// `QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3` or
+    /// `QUORUMLOCK_MAX_TTL=1m`. Addresses are separated by commas or white space. A variable that is
+    /// set and empty is a value, which few keys take: unset it to leave it out.
+    ///
+    /// `QUORUMLOCK_CONFIG` is not read here: [`load`](Self::load) does. Neither it nor what a command
+    /// under a lock is told (`QUORUMLOCK_RESOURCE`, `QUORUMLOCK_FENCING_TOKEN`,
+    /// `QUORUMLOCK_DEADLINE`) is taken for a misspelt key, nor what Kubernetes sets for a service of
+    /// that name.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`]: a value that cannot be read, or a variable with that prefix that is none of
+    /// these.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Self::from_vars(env::vars_os())
+    }
+
+    /// As [`from_env`](Self::from_env), from variables that you have: those of another process, of a
+    /// file, of a test. Those without the prefix are passed over.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), quorumlock::ConfigError> {
+    /// let vars = [("QUORUMLOCK_TTL", "5s"), ("HOME", "/root")];
+    /// let config = quorumlock::Config::from_vars(vars)?;
+    /// assert_eq!(config.ttl, Some(std::time::Duration::from_secs(5)));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As of [`from_env`](Self::from_env).
+    pub fn from_vars<K, V>(vars: impl IntoIterator<Item = (K, V)>) -> Result<Self, ConfigError>
+    where
+        K: AsRef<OsStr>,
+        V: AsRef<OsStr>,
+    {
+        Ok(read(vars)?.0)
+    }
+
+    /// The environment above the file that `QUORUMLOCK_CONFIG` names, if it names one.
+    ///
+    /// # Errors
+    ///
+    /// As of [`from_env`](Self::from_env) and [`from_file`](Self::from_file).
+    pub fn load() -> Result<Self, ConfigError> {
+        load(env::vars_os())
+    }
+}
+
+/// [`Config::load`], and the environment is an argument.
+pub(super) fn load<K, V>(vars: impl IntoIterator<Item = (K, V)>) -> Result<Config, ConfigError>
+where
+    K: AsRef<OsStr>,
+    V: AsRef<OsStr>,
+{
+    match read(vars)? {
+        (_, Some(file)) if file.is_empty() => {
+            let problem = "is empty: name a file, or unset it";
+            Err(ConfigError::new(Some(&spelt("config")), problem))
+        }
+        (config, Some(file)) => Ok(config.or(Config::from_file(file)?)),
+        (config, None) => Ok(config),
+    }
+}
+
+/// What is set, and the name of the file.
+fn read<K, V>(
+    vars: impl IntoIterator<Item = (K, V)>,
+) -> Result<(Config, Option<OsString>), ConfigError>
+where
+    K: AsRef<OsStr>,
+    V: AsRef<OsStr>,
+{
+    let mut config = Config::default();
+    let mut file = None;
+    let mut problems = Vec::new();
+    for (name, value) in vars {
+        // What is not text is none of ours.
+        let Some(name) = name.as_ref().to_str() else { continue };
+        let Some(rest) = name.strip_prefix(PREFIX) else { continue };
+        if rest == FILE {
+            file = Some(value.as_ref().to_owned());
+        } else if let Err(problem) = set(&mut config, rest, value.as_ref()) {
+            let shown = unknown::shown(rest).map(|_| name);
+            problems.push(ConfigError::new(shown, problem));
+        }
+    }
+    // The environment has no order: of several, always the same is told.
+    match problems.into_iter().min_by(|one, other| one.key.cmp(&other.key)) {
+        Some(problem) => Err(problem),
+        None => Ok((config, file)),
+    }
+}
+
+fn set(config: &mut Config, name: &str, value: &OsStr) -> Result<(), String> {
+    let key = Config::keys().into_iter().find(|key| key.to_ascii_uppercase() == name);
+    let Some(slot) = key.and_then(|key| config.slot(key)) else {
+        return if is_of_others(name) { Ok(()) } else { Err(unknown_variable(name)) };
+    };
+    match value.to_str() {
+        Some(text) => slot.take(Written::Text(text.to_owned())),
+        None => Err("is not UTF-8".to_owned()),
+    }
+}
+
+fn is_of_others(name: &str) -> bool {
+    // With a place before it, so that it is found where nothing stands before it, too.
+    let behind = format!("_{name}");
+    let of_a_service =
+        |mark: &&str| behind.ends_with(*mark) || behind.contains(&format!("{mark}_"));
+    OTHERS.contains(&name)
+        || OTHERS_BEGIN.iter().any(|begin| name.starts_with(begin))
+        || OF_SERVICES.iter().any(|mark| of_a_service(&mark))
+}
+
+fn unknown_variable(name: &str) -> String {
+    let mut known = Config::keys().to_vec();
+    known.push("config");
+    format!("there is no such setting{}", unknown::hint(name, &known, spelt))
+}
+
+fn spelt(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_ascii_uppercase())
+}

@@ -1,0 +1,62 @@
+//! Why settings could not be read.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Settings that cannot be read, and where: a mistake to mend. Nothing of the values that were read is
+/// in it, since they may hold passwords.
+///
+/// ```
+/// let error = quorumlock::Config::from_toml("wait = \"1m\"\nttl = 10").unwrap_err();
+/// assert_eq!((error.line, error.key.as_deref()), (Some(2), Some("ttl")));
+/// assert_eq!(
+///     error.to_string(),
+///     "line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigError {
+    /// The file, if it was one.
+    pub file: Option<PathBuf>,
+    /// The line in it, from 1, as far as one can be told.
+    pub line: Option<usize>,
+    /// The key, or the name of the variable; none where all of a source is at fault, or where what
+    /// stands for a key does not look like one.
+    pub key: Option<String>,
+    /// What is wrong, and what to do about it.
+    pub problem: String,
+}
+
+impl ConfigError {
+    pub(super) fn new(key: Option<&str>, problem: impl Into<String>) -> Self {
+        Self { file: None, line: None, key: key.map(str::to_owned), problem: problem.into() }
+    }
+
+    pub(super) const fn on(mut self, line: usize) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    pub(super) fn of(mut self, file: PathBuf) -> Self {
+        self.file = Some(file);
+        self
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{}, line {line}: ", file.display())?,
+            (Some(file), None) => write!(f, "{}: ", file.display())?,
+            (None, Some(line)) => write!(f, "line {line}: ")?,
+            (None, None) => {}
+        }
+        if let Some(key) = &self.key {
+            write!(f, "{key}: ")?;
+        }
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for ConfigError {}

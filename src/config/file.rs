@@ -1,0 +1,97 @@
+//! Settings from a file.
+
+use super::written::Written;
+use super::{Config, ConfigError, unknown};
+use std::fs;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+
+impl Config {
+    /// What a TOML file has. The files that `tls_ca_file` and the like name are looked for beside it
+    /// unless they begin at the root.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`]: the file cannot be read; it is no TOML; it has a key that there is not, or a
+    /// value that cannot be read. It names file, line and key, and shows nothing of what the file has.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        let path = path.as_ref();
+        let unreadable =
+            |error| ConfigError::new(None, format!("cannot be read: {error}")).of(path.to_owned());
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let mut config = Self::from_toml(&text).map_err(|error| error.of(path.to_owned()))?;
+        if let Some(folder) = path.parent() {
+            let pems =
+                [&mut config.tls_ca_file, &mut config.tls_cert_file, &mut config.tls_key_file];
+            for pem in pems.into_iter().flatten() {
+                *pem = folder.join(&*pem);
+            }
+        }
+        Ok(config)
+    }
+
+    /// What `text` has, which is TOML. Relative paths in it start where the process runs.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), quorumlock::ConfigError> {
+    /// let config = quorumlock::Config::from_toml(
+    ///     r#"
+    ///     nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"]
+    ///     ttl = "10s"
+    ///     restart_guard = "trust-persistence"
+    ///     "#,
+    /// )?;
+    /// let builder = quorumlock::Redlock::builder().config(config);
+    /// # drop(builder);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As of [`from_file`](Self::from_file).
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+        let table = DeTable::parse(text).map_err(|error| {
+            // Its message tells what is expected; its Display would show the line, too.
+            let told = ConfigError::new(None, format!("this is no TOML: {}", error.message()));
+            match error.span() {
+                Some(span) => told.on(line(span.start)),
+                None => told,
+            }
+        })?;
+        // By their places: the table has them by their names.
+        let mut entries: Vec<_> = table.into_inner().into_iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let mut config = Self::default();
+        for (key, value) in entries {
+            let at = line(key.span().start);
+            let name = key.get_ref();
+            let taken = match config.slot(name) {
+                Some(slot) => slot.take(written(value.into_inner())),
+                None => Err(unknown_key(name)),
+            };
+            taken.map_err(|problem| ConfigError::new(unknown::shown(name), problem).on(at))?;
+        }
+        Ok(config)
+    }
+}
+
+pub(super) fn unknown_key(name: &str) -> String {
+    let hint = unknown::hint(name, &Config::keys(), str::to_owned);
+    format!("there is no such key{hint}")
+}
+
+fn written(value: DeValue<'_>) -> Written {
+    match value {
+        DeValue::String(text) => Written::Text(text.into_owned()),
+        DeValue::Integer(number) => {
+            Written::Number(u32::from_str_radix(number.as_str(), number.radix()).ok())
+        }
+        DeValue::Float(_) => Written::Number(None),
+        DeValue::Boolean(on) => Written::Switch(on),
+        DeValue::Array(items) => {
+            Written::List(items.into_iter().map(|item| written(item.into_inner())).collect())
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => Written::Other,
+    }
+}

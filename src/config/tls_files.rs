@@ -1,0 +1,108 @@
+//! The files that say how `rediss://` masters are verified, and who we are to them.
+
+use crate::address::TlsConfig;
+use crate::error::Invalid;
+use std::path::PathBuf;
+
+/// Read when a builder connects: until then they may still be exchanged.
+#[derive(Clone, Default)]
+pub(crate) struct TlsFiles {
+    pub(crate) ca: Option<PathBuf>,
+    pub(crate) cert: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
+}
+
+pub(super) const NO_TLS: &str = "is for masters with TLS: enable the feature \"tls\" of quorumlock";
+
+impl TlsFiles {
+    /// `None` if no file is named.
+    #[cfg(not(feature = "tls"))]
+    pub(crate) fn read(&self) -> Result<Option<TlsConfig>, Invalid> {
+        let named =
+            [("tls_ca_file", &self.ca), ("tls_cert_file", &self.cert), ("tls_key_file", &self.key)];
+        match named.into_iter().find(|(_, file)| file.is_some()) {
+            Some((field, _)) => Err(Invalid::new(field, NO_TLS)),
+            None => Ok(None),
+        }
+    }
+
+    /// `None` if no file is named.
+    #[cfg(feature = "tls")]
+    pub(crate) fn read(&self) -> Result<Option<TlsConfig>, Invalid> {
+        let (cert, key) = match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => (Some(cert), Some(key)),
+            (None, None) if self.ca.is_none() => return Ok(None),
+            (None, None) => (None, None),
+            (Some(_), None) => {
+                let problem = "is of no use without tls_key_file: name both, or neither";
+                return Err(Invalid::new("tls_cert_file", problem));
+            }
+            (None, Some(_)) => {
+                let problem = "is of no use without tls_cert_file: name both, or neither";
+                return Err(Invalid::new("tls_key_file", problem));
+            }
+        };
+        let roots = self.ca.as_deref().map(pem::roots).transpose()?;
+        let identity = match (cert, key) {
+            (Some(cert), Some(key)) => {
+                Some((pem::certificates("tls_cert_file", cert)?, pem::key(key)?))
+            }
+            _ => None,
+        };
+        let field = if identity.is_some() { "tls_cert_file" } else { "tls_ca_file" };
+        crate::driver::tls::private_config(roots, identity)
+            .map(Some)
+            .map_err(|problem| Invalid::new(field, problem))
+    }
+}
+
+/// What the files have. No error shows any of it.
+#[cfg(feature = "tls")]
+mod pem {
+    use crate::error::Invalid;
+    use std::fs;
+    use std::path::Path;
+    use tokio_rustls::rustls::RootCertStore;
+    use tokio_rustls::rustls::pki_types::pem::PemObject;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+    fn read(field: &'static str, path: &Path) -> Result<Vec<u8>, Invalid> {
+        fs::read(path).map_err(|error| invalid(field, path, &format!("cannot be read: {error}")))
+    }
+
+    fn invalid(field: &'static str, path: &Path, problem: &str) -> Invalid {
+        Invalid::new(field, format!("{} {problem}", path.display()))
+    }
+
+    pub(super) fn certificates(
+        field: &'static str,
+        path: &Path,
+    ) -> Result<Vec<CertificateDer<'static>>, Invalid> {
+        let bytes = read(field, path)?;
+        match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
+            Ok(found) if !found.is_empty() => Ok(found),
+            _ => {
+                Err(invalid(field, path, "has no certificate in PEM (-----BEGIN CERTIFICATE-----)"))
+            }
+        }
+    }
+
+    pub(super) fn roots(path: &Path) -> Result<RootCertStore, Invalid> {
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates("tls_ca_file", path)? {
+            roots.add(certificate).map_err(|error| {
+                invalid("tls_ca_file", path, &format!("has one that is no authority: {error}"))
+            })?;
+        }
+        Ok(roots)
+    }
+
+    pub(super) fn key(path: &Path) -> Result<PrivateKeyDer<'static>, Invalid> {
+        let bytes = read("tls_key_file", path)?;
+        PrivateKeyDer::from_pem_slice(&bytes).map_err(|_| {
+            let problem = "has no private key in PEM without a passphrase \
+                           (-----BEGIN PRIVATE KEY-----)";
+            invalid("tls_key_file", path, problem)
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! A key that there is not, and which one was meant.
+
+/// Longer ones are no keys that somebody misspelt, and are not repeated.
+const LONGEST: usize = 40;
+
+/// What the builder calls them, where a key is called otherwise.
+const METHODS: [(&str, &str); 5] = [
+    ("without_restart_guard", "restart_guard is \"off\" for that"),
+    ("trust_persistence", "restart_guard is \"trust-persistence\" for that"),
+    ("without_wake_ups", "wakes_up is false for that"),
+    ("node", "nodes has all of them"),
+    ("tls_config", "tls_ca_file, tls_cert_file and tls_key_file are there for that"),
+];
+
+/// The name as it may be shown: what does not look like one may be anything, a password included.
+pub(super) fn shown(name: &str) -> Option<&str> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let is_name = !name.is_empty() && name.len() <= LONGEST && name.bytes().all(plain);
+    is_name.then_some(name)
+}
+
+/// What was meant instead of `name`, if it can be guessed; `spelt` writes a key as its source does.
+pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) -> String {
+    const NO_IDEA: &str = ": it is misspelt, or of another version";
+    if name.len() > LONGEST {
+        return NO_IDEA.to_owned();
+    }
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    if let Some((_, instead)) = METHODS.iter().find(|(method, _)| *method == name) {
+        return format!(": {instead}");
+    }
+    let parts: Vec<String> = keys
+        .iter()
+        .filter(|key| key.strip_prefix(&name).is_some_and(|rest| rest.starts_with('_')))
+        .map(|key| spelt(key))
+        .collect();
+    if parts.len() == 2 {
+        return format!(": write {}", parts.join(" and "));
+    }
+    let nearest = keys.iter().map(|key| (distance(&name, key), *key)).min();
+    match nearest {
+        // A third of it may be wrong, or it is another word.
+        Some((wrong, key)) if wrong <= key.len().div_ceil(3) => {
+            format!(": did you mean {}?", spelt(key))
+        }
+        _ => NO_IDEA.to_owned(),
+    }
+}
+
+/// How many characters have to be put in, taken out or exchanged to make the one of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (at, left) in one.chars().enumerate() {
+        let mut diagonal = at;
+        let mut before = at + 1;
+        if let Some(first) = row.first_mut() {
+            *first = before;
+        }
+        for (cell, right) in row.iter_mut().skip(1).zip(other.chars()) {
+            let exchanged = diagonal + usize::from(left != right);
+            diagonal = *cell;
+            before = exchanged.min(before + 1).min(diagonal + 1);
+            *cell = before;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_counts_changes_of_one_character() {
+        for (one, other, expected) in [
+            ("", "", 0),
+            ("", "ttl", 3),
+            ("ttl", "", 3),
+            ("ttl", "ttl", 0),
+            ("tll", "ttl", 1),
+            ("max_tll", "max_ttl", 1),
+            ("maxttl", "max_ttl", 1),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+            assert_eq!(distance(other, one), expected, "{other} {one}");
+        }
+    }
+}
