@@ -44,8 +44,8 @@ pub struct RedlockBuilder {
     tls: Option<TlsConfig>,
     /// Read when it connects; they are above `tls`.
     #[cfg(feature = "config")]
-    tls_files: crate::config::TlsFiles,
-    options: Options,
+    pub(crate) tls_files: crate::config::TlsFiles,
+    pub(crate) options: Options,
 }
 
 impl RedlockBuilder {

@@ -134,3 +134,6 @@ impl Config {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@
 
 mod addresses;
 mod bytes;
+#[cfg(feature = "config")]
+mod config;
 mod replies;
 #[cfg(feature = "embedded")]
 mod requests;
@@ -17,6 +19,8 @@ pub type Target = fn(&[u8]);
 /// By the names of their corpora.
 pub const TARGETS: &[(&str, Target)] = &[
     ("addresses", addresses::run),
+    #[cfg(feature = "config")]
+    ("config", config::run),
     ("replies", replies::run),
     #[cfg(feature = "embedded")]
     ("requests", requests::run),

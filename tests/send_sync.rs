@@ -37,6 +37,11 @@ all!(is_error:
     fencing::StaleToken, fencing::InvalidToken,
 );
 
+#[cfg(feature = "config")]
+all!(is_shared: quorumlock::Config, quorumlock::config::NodeAddress);
+#[cfg(feature = "config")]
+all!(is_error: quorumlock::ConfigError);
+
 const fn goes_anywhere<T: Send>(future: T) -> T {
     future
 }

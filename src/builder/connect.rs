@@ -7,6 +7,7 @@ use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::{Callers, Driver};
 use crate::error::{Closed, ConnectError, Invalid};
+use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
 use crate::redlock::{Ended, Redlock};
 use tokio::sync::{mpsc, oneshot};
@@ -71,7 +72,12 @@ impl RedlockBuilder {
     /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
         self.options.check()?;
-        preflight::run(&self.lists.resolve(self.tls()?.as_ref())?, &self.options).await
+        preflight::run(&self.masters()?, &self.options).await
+    }
+
+    /// Every master once, and who belongs to which list.
+    pub(crate) fn masters(&self) -> Result<Resolved, Invalid> {
+        self.lists.resolve(self.tls()?.as_ref())
     }
 
     /// How certificates are judged, unless by the platform.
@@ -94,7 +100,7 @@ impl RedlockBuilder {
     /// failed.
     pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
         self.options.check()?;
-        let (addresses, membership) = self.lists.resolve(self.tls()?.as_ref())?;
+        let (addresses, membership) = self.masters()?;
         if OsRandom.bits().is_none() {
             let problem = "the operating system gives no random bytes for tokens";
             return Err(Invalid::new("randomness", problem));

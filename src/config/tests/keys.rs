@@ -1,0 +1,171 @@
+//! Every key, from every source, to where it has its effect.
+
+use super::*;
+use serde_core::de::Deserialize;
+use serde_core::de::value::{Error, MapDeserializer};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// What the builder itself makes of it, called by hand.
+type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
+
+/// A key, its value as TOML and as text, none of them the default.
+const OPTIONS: [(&str, &str, &str, ByHand); 17] = [
+    ("ttl", r#""5s""#, "5s", |it| it.ttl(ms(5_000))),
+    ("max_ttl", r#""1m 30s""#, "1m 30s", |it| it.max_ttl(ms(90_000))),
+    ("wait", r#""0s""#, "0s", |it| it.wait(ms(0))),
+    ("max_hold", r#""1day""#, "1day", |it| it.max_hold(ms(86_400_000))),
+    ("operation_timeout", r#""70ms""#, "70ms", |it| it.operation_timeout(ms(70))),
+    ("connect_timeout", r#""3s""#, "3s", |it| it.connect_timeout(ms(3_000))),
+    ("drift_rate_ppm", "20_000", "20000", |it| it.drift(20_000, ms(2))),
+    ("drift_constant", r#""7ms""#, "7ms", |it| it.drift(10_000, ms(7))),
+    ("backoff_base", r#""9ms""#, "9ms", |it| it.backoff(ms(9), ms(250))),
+    ("backoff_cap", r#""1s""#, "1s", |it| it.backoff(ms(5), ms(1_000))),
+    ("fencing_window_back", r#""4s""#, "4s", |it| it.fencing_window(ms(4_000), ms(2_000))),
+    ("fencing_window_ahead", r#""1s""#, "1s", |it| it.fencing_window(ms(2_000), ms(1_000))),
+    ("restart_guard", r#""off""#, "off", RedlockBuilder::without_restart_guard),
+    ("wakes_up", "false", "false", RedlockBuilder::without_wake_ups),
+    ("key_prefix", r#""locks:""#, "locks:", |it| it.key_prefix("locks:")),
+    ("lock_delay", r#""2s""#, "2s", |it| it.lock_delay(ms(2_000))),
+    ("label", r#""worker 7""#, "worker 7", |it| it.label("worker 7")),
+];
+
+const PEMS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
+
+/// The same setting from a file, from the environment and from any other format.
+fn from_everywhere(key: &str, toml: &str, text: &str) -> [Config; 3] {
+    let map = MapDeserializer::<_, Error>::new([(key, text)].into_iter());
+    let variable = format!("QUORUMLOCK_{}", key.to_ascii_uppercase());
+    [
+        Config::from_toml(&format!("{key} = {toml}")).unwrap(),
+        Config::from_vars([(variable, text)]).unwrap(),
+        Config::deserialize(map).unwrap(),
+    ]
+}
+
+#[test]
+fn every_option_is_set_as_by_its_method_from_every_source() {
+    for (key, toml, text, by_hand) in OPTIONS {
+        let expected = shown(&by_hand(Redlock::builder()));
+        assert_ne!(expected, shown(&Redlock::builder()), "{key}: that is the default");
+        for config in from_everywhere(key, toml, text) {
+            assert_eq!(shown(&built(config)), expected, "{key}");
+        }
+    }
+}
+
+#[test]
+fn masters_of_both_lists_are_named_from_every_source() {
+    let list = r#"["redis://a", "redis://b:7/3", "unix:///run/c.sock"]"#;
+    for text in [
+        "redis://a,redis://b:7/3,unix:///run/c.sock",
+        " redis://a\n redis://b:7/3 ,, unix:///run/c.sock ",
+    ] {
+        for config in from_everywhere("nodes", list, text) {
+            let (masters, membership) = built(config).masters().unwrap();
+            let names: Vec<_> = masters.iter().map(|master| &*master.name).collect();
+            assert_eq!(names, ["a:6379", "b:7", "/run/c.sock"]);
+            assert_eq!(masters[1].login.database, 3);
+            assert_eq!(membership.lists().count(), 1);
+        }
+    }
+    for config in from_everywhere("also", r#"["redis://a", "redis://b"]"#, "redis://a redis://b") {
+        let builder = built(config).nodes(["redis://c", "redis://a"]);
+        let (masters, membership) = builder.masters().unwrap();
+        let names: Vec<_> = masters.iter().map(|master| &*master.name).collect();
+        assert_eq!(names, ["c:6379", "a:6379", "b:6379"]);
+        assert_eq!(membership.lists().count(), 2);
+    }
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn files_for_tls_are_named_from_every_source() {
+    for key in PEMS {
+        for config in from_everywhere(key, r#""/etc/x.pem""#, "/etc/x.pem") {
+            let files = built(config).tls_files;
+            let named = PEMS.into_iter().zip([files.ca, files.cert, files.key]);
+            for (name, file) in named {
+                let expected = (name == key).then_some(Path::new("/etc/x.pem"));
+                assert_eq!(file.as_deref(), expected, "{key}");
+            }
+        }
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+#[test]
+fn files_for_tls_ask_for_the_feature() {
+    let problem = "is for masters with TLS: enable the feature \"tls\" of quorumlock";
+    for key in PEMS {
+        let error = Config::from_toml(&format!("{key} = \"/etc/x.pem\"")).unwrap_err();
+        assert_eq!(error.to_string(), format!("line 1: {key}: {problem}"));
+        let mut config = Config::default();
+        if let Some(super::super::slot::Slot::Pem(file)) = config.slot(key) {
+            *file = Some(Path::new("/etc/x.pem").into());
+        }
+        let Err(refused) = built(config).tls_files.read() else { panic!("{key} is taken") };
+        assert_eq!(refused.to_string(), format!("{key}: {problem}"));
+    }
+}
+
+#[test]
+fn every_key_is_tried_here() {
+    let tried = OPTIONS.iter().map(|(key, ..)| *key).chain(PEMS).chain(["nodes", "also"]);
+    assert_eq!(tried.collect::<BTreeSet<_>>(), BTreeSet::from(Config::keys()));
+}
+
+/// Of the builder's `Debug`: the names at the first level of `options`.
+fn options_of_the_builder() -> BTreeSet<String> {
+    let shown = shown(&Redlock::builder());
+    let fields = shown.lines().filter_map(|line| line.strip_prefix("        "));
+    let names = fields.filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
+    names.filter_map(|line| line.split(':').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_option_of_the_builder_has_its_key_and_every_key_its_option() {
+    let options = options_of_the_builder();
+    assert!(options.len() >= 14, "{options:?}");
+    let belongs = |key: &str, option: &str| {
+        key == option || key.strip_prefix(option).is_some_and(|rest| rest.starts_with('_'))
+    };
+    for option in &options {
+        let has_one = Config::keys().iter().any(|key| belongs(key, option));
+        assert!(has_one, "no key sets {option}");
+    }
+    for key in Config::keys() {
+        let elsewhere = ["nodes", "also"].contains(&key) || PEMS.contains(&key);
+        let is_one = elsewhere || options.iter().any(|option| belongs(key, option));
+        assert!(is_one, "{key} is called like no option");
+    }
+}
+
+#[test]
+fn every_way_to_say_a_restart_guard_means_it() {
+    for (text, guard) in [
+        ("on", RestartGuard::On),
+        ("off", RestartGuard::Off),
+        ("trust-persistence", RestartGuard::TrustPersistence),
+    ] {
+        for config in from_everywhere("restart_guard", &format!("{text:?}"), text) {
+            assert_eq!(config.restart_guard, Some(guard));
+            assert_eq!(built(config).options.restart_guard, guard);
+        }
+    }
+}
+
+#[test]
+fn an_empty_configuration_changes_nothing() {
+    let before = shown(&Redlock::builder());
+    let nothing: [(&str, &str); 0] = [];
+    let empty = [toml(""), toml("# nothing\n"), Config::from_vars(nothing).unwrap()];
+    for config in empty {
+        assert_eq!(config, Config::default());
+        assert_eq!(shown(&built(config)), before);
+    }
+}

@@ -1,0 +1,159 @@
+//! What a person reads who made a mistake, word by word.
+
+use super::*;
+use serde_core::de::Deserialize;
+use serde_core::de::value::{
+    BoolDeserializer, Error, MapDeserializer, StrDeserializer, U64Deserializer,
+};
+use std::fs;
+
+fn refusal(text: &str) -> String {
+    Config::from_toml(text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_value_that_can_not_be_read_says_what_to_write() {
+    let unit = r#"write it like "10s" or "500ms""#;
+    let like = r#"write it like "redis://10.0.0.1:6379" or "unix:///run/redis.sock""#;
+    for (line, text) in [
+        ("ttl = 10", format!("ttl: a bare number has no unit: {unit}")),
+        ("ttl = 0", format!("ttl: a bare number has no unit: {unit}")),
+        ("ttl = 2.5", format!("ttl: a bare number has no unit: {unit}")),
+        ("ttl = \"10\"", format!("ttl: a bare number has no unit: {unit}")),
+        ("ttl = \"10 parsecs\"", format!("ttl: is no duration, or too long a one: {unit}")),
+        ("ttl = \"\"", format!("ttl: is no duration, or too long a one: {unit}")),
+        ("ttl = \"99999999999999999999s\"", format!("ttl: is no duration, or too long a one: {unit}")),
+        ("ttl = true", format!("ttl: is no duration: {unit}, in quotes")),
+        ("ttl = 1979-05-27", format!("ttl: is no duration: {unit}, in quotes")),
+        ("ttl = { secs = 10 }", format!("ttl: is no duration: {unit}, in quotes")),
+        ("drift_rate_ppm = \"1 %\"", "drift_rate_ppm: is no whole number of parts per million: 10000 are 1 %".into()),
+        ("drift_rate_ppm = -1", "drift_rate_ppm: is no whole number of parts per million: 10000 are 1 %".into()),
+        ("drift_rate_ppm = 1e4", "drift_rate_ppm: is no whole number of parts per million: 10000 are 1 %".into()),
+        ("restart_guard = false", r#"restart_guard: is none of "on", "off" and "trust-persistence""#.into()),
+        ("restart_guard = \"On\"", r#"restart_guard: is none of "on", "off" and "trust-persistence""#.into()),
+        ("wakes_up = \"on\"", "wakes_up: is neither true nor false".into()),
+        ("wakes_up = 1", "wakes_up: is neither true nor false".into()),
+        ("key_prefix = 7", "key_prefix: is no string: put it in quotes".into()),
+        ("label = [\"a\"]", "label: is no string: put it in quotes".into()),
+        ("nodes = []", "nodes: there is none: name the masters, five usually, such as redis://10.0.0.1".into()),
+        ("nodes = \" , \"", "nodes: there is none: name the masters, five usually, such as redis://10.0.0.1".into()),
+        ("nodes = 3", r#"nodes: is no list: write it like ["redis://10.0.0.1", …]"#.into()),
+        ("nodes = [\"redis://a\", 7]", "nodes: node 2 of 2: is no string: put the address in quotes".into()),
+        ("nodes = [\"redis://a\", \"redis://\"]", format!("nodes: node 2 of 2: the address has no host: {like}")),
+        ("nodes = [\"redis://a:0\"]", format!("nodes: node 1 of 1: port 0 is not a port to connect to: {like}")),
+        ("also = [\"redis://a/-1\"]", "also: node 1 of 1: database -1: the numbers of databases start at 0".into()),
+        ("also = [\"http://a\"]", format!("also: node 1 of 1: the address is not a URL for Redis (it needs a scheme such as redis://, %XX for special characters in a user name or password, brackets around IPv6): {like}")),
+        ("nodes = [\"redis://:pass#word@a\"]", "nodes: node 1 of 1: there is an @ behind the host: in a user name or password write / as %2F, ? as %3F, # as %23 and @ as %40".into()),
+    ] {
+        assert_eq!(refusal(line), format!("line 1: {text}"), "{line}");
+    }
+}
+
+#[cfg(not(feature = "tls"))]
+#[test]
+fn an_address_with_tls_asks_for_the_feature() {
+    let text = "line 1: nodes: node 1 of 1: the address asks for TLS: enable the feature \"tls\" of quorumlock";
+    assert_eq!(refusal("nodes = [\"rediss://a\"]"), text);
+}
+
+#[test]
+fn an_unknown_key_says_which_one_was_meant() {
+    for (key, hint) in [
+        ("tll", "did you mean ttl?"),
+        ("max-ttl", "did you mean max_ttl?"),
+        ("MAX_TTL", "did you mean max_ttl?"),
+        ("operation_timout", "did you mean operation_timeout?"),
+        ("key-prefx", "did you mean key_prefix?"),
+        ("drift", "write drift_rate_ppm and drift_constant"),
+        ("backoff", "write backoff_base and backoff_cap"),
+        ("fencing_window", "write fencing_window_back and fencing_window_ahead"),
+        ("trust_persistence", "restart_guard is \"trust-persistence\" for that"),
+        ("without_wake_ups", "wakes_up is false for that"),
+        ("flavour", "it is misspelt, or of another version"),
+    ] {
+        let text = format!("line 1: {key}: there is no such key: {hint}");
+        assert_eq!(refusal(&format!("{key} = 1")), text);
+    }
+    // What does not look like a key is not repeated.
+    let odd = format!("\"{}\" = 1", "ttl".repeat(1_000));
+    for text in [&*odd, "\"redis://me:secret@a\" = 1", "\"\" = 1"] {
+        let refused = refusal(text);
+        assert_eq!(refused, "line 1: there is no such key: it is misspelt, or of another version");
+    }
+}
+
+#[test]
+fn the_first_mistake_is_told_with_its_line() {
+    assert_eq!(
+        refusal("wait = \"1s\"\n\n# a comment\nttl = 1\nalso = 2\n"),
+        r#"line 4: ttl: a bare number has no unit: write it like "10s" or "500ms""#
+    );
+    assert_eq!(
+        refusal("\r\nwait = 1\r\n"),
+        r#"line 2: wait: a bare number has no unit: write it like "10s" or "500ms""#
+    );
+    let error = Config::from_toml("\n[lock]\nttl = \"1s\"").unwrap_err();
+    assert_eq!((error.line, error.key.as_deref(), error.file), (Some(2), Some("lock"), None));
+}
+
+#[test]
+fn what_is_no_toml_says_where() {
+    for (text, line) in [
+        ("ttl = \"5s\"\nwait = 5s", 2),
+        ("ttl = \"5s", 1),
+        ("nodes = [\n\"redis://a\"\n\"redis://b\"]", 3),
+        ("ttl\n", 1),
+        ("ttl = \"5s\"\nttl = \"6s\"", 2),
+    ] {
+        let error = Config::from_toml(text).unwrap_err();
+        assert_eq!((error.line, error.key.as_deref()), (Some(line), None), "{text}: {error}");
+        assert!(error.problem.starts_with("this is no TOML: "), "{error}");
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_can_not_be_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("bytes"), [b'#', 0xff, 0xfe]).unwrap();
+    fs::write(path("wrong"), "\nttl = 5\n").unwrap();
+    for (name, text) in [
+        ("nowhere", ": cannot be read: No such file or directory (os error 2)"),
+        ("", ": cannot be read: Is a directory (os error 21)"),
+        ("bytes", ": cannot be read: stream did not contain valid UTF-8"),
+        ("wrong", ", line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""),
+    ] {
+        let error = Config::from_file(path(name)).unwrap_err();
+        assert_eq!(error.file, Some(path(name)));
+        assert_eq!(error.to_string(), format!("{}{text}", path(name).display()));
+    }
+}
+
+#[test]
+fn in_another_format_a_mistake_names_its_key() {
+    let one = |key: &'static str, value: u64| {
+        Config::deserialize(MapDeserializer::<_, Error>::new([(key, value)].into_iter()))
+    };
+    for (refused, text) in [
+        (one("ttl", 10), r#"ttl: a bare number has no unit: write it like "10s" or "500ms""#),
+        (one("tll", 10), "tll: there is no such key: did you mean ttl?"),
+        (
+            Config::deserialize(StrDeserializer::new("redis://me:secret@a")),
+            "this is a string, not a table of quorumlock's settings",
+        ),
+        (
+            Config::deserialize(BoolDeserializer::new(true)),
+            "invalid type: boolean `true`, expected a table of quorumlock's settings",
+        ),
+        (
+            Config::deserialize(U64Deserializer::new(7)),
+            "invalid type: integer `7`, expected a table of quorumlock's settings",
+        ),
+    ] {
+        assert_eq!(refused.unwrap_err().to_string(), text);
+    }
+    let twice = MapDeserializer::<_, Error>::new([("ttl", "1s"), ("ttl", "2s")].into_iter());
+    let refused = Config::deserialize(twice).unwrap_err();
+    assert_eq!(refused.to_string(), "ttl: it is there twice: keep one of them");
+}

@@ -1,0 +1,55 @@
+//! The sample file says what is so.
+
+use super::*;
+use std::collections::BTreeSet;
+
+const SAMPLE: &str = include_str!("../../../docs/quorumlock.toml");
+
+/// Of each line that sets something, in comments too: its key, and whether it is in a comment.
+fn settings() -> Vec<(&'static str, bool)> {
+    let lines = SAMPLE.lines().filter_map(|line| {
+        let (setting, commented) = match line.strip_prefix("# ") {
+            Some(rest) => (rest, true),
+            None => (line, false),
+        };
+        let (key, _) = setting.split_once(" = ")?;
+        let is_key = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        is_key.then_some((key, commented))
+    });
+    lines.collect()
+}
+
+#[test]
+fn it_has_every_key_once() {
+    let keys: Vec<_> = settings().into_iter().map(|(key, _)| key).collect();
+    assert_eq!(keys.len(), Config::keys().len());
+    assert_eq!(BTreeSet::from_iter(keys), BTreeSet::from(Config::keys()));
+}
+
+#[test]
+fn what_it_sets_are_the_defaults() {
+    let mut config = toml(SAMPLE);
+    let nodes = config.nodes.take().unwrap();
+    assert_eq!(nodes.len(), 3, "the only ones without a default");
+    assert_eq!(config.also, Some(Vec::new()));
+    for (key, slot) in config.slots() {
+        let in_comment = settings().contains(&(key, true));
+        assert!(slot.is_set() || in_comment || key == "nodes", "{key} is not set");
+        assert!(!in_comment || key.starts_with("tls_"), "{key} has a default: set it");
+    }
+    assert_eq!(shown(&built(config)), shown(&Redlock::builder()));
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn what_it_has_in_comments_can_be_set() {
+    let commented = settings().into_iter().filter(|(_, commented)| *commented);
+    let mut text = SAMPLE.to_owned();
+    for (key, _) in commented {
+        text = text.replace(&format!("# {key} = "), &format!("{key} = "));
+    }
+    let mut config = toml(&text);
+    for (key, slot) in config.slots() {
+        assert!(slot.is_set(), "{key}");
+    }
+}

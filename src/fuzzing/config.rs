@@ -1,0 +1,59 @@
+//! Configurations as people write them: a file as it is, and its lines as variables. Whatever they
+//! say, no error shows a password, and what is taken can be taken over by a builder.
+
+use crate::config::{Config, ConfigError};
+use crate::redlock::Redlock;
+
+/// What stands for a password wherever the fuzzer puts one. No key looks like it, so that no error has
+/// a reason to show it.
+const SECRET: &str = "hunter2!";
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let file = read(Config::from_toml(text), text);
+    let variables = text.lines().filter_map(|line| line.split_once('='));
+    let variables = variables.map(|(name, value)| (format!("QUORUMLOCK_{}", name.trim()), value));
+    let environment = read(Config::from_vars(variables), text);
+    let (Some(file), Some(environment)) = (file, environment) else { return };
+
+    let both = environment.clone().or(file.clone());
+    assert_eq!(both.ttl, environment.ttl.or(file.ttl), "{text}");
+    assert_eq!(both.clone().or(file), both, "once more changes nothing: {text}");
+}
+
+fn read(config: Result<Config, ConfigError>, text: &str) -> Option<Config> {
+    match config {
+        Ok(config) => {
+            take_over(&config);
+            Some(config)
+        }
+        Err(error) => {
+            let told = format!("{error}");
+            assert!(!format!("{told}{error:?}").contains(SECRET), "{text}: {told}");
+            assert!(!told.contains('\n') && !error.problem.is_empty(), "{text}: {told}");
+            let lines = 1 + text.matches('\n').count();
+            assert!(error.line.is_none_or(|line| (1..=lines).contains(&line)), "{text}: {told}");
+            None
+        }
+    }
+}
+
+fn take_over(config: &Config) {
+    let named = config.nodes.iter().chain(&config.also).flatten().count();
+    let shown: Vec<String> =
+        config.nodes.iter().chain(&config.also).flatten().map(ToString::to_string).collect();
+    // Whichever file it names is not read here.
+    let (tls_ca_file, tls_cert_file, tls_key_file) = (None, None, None);
+    let config = Config { tls_ca_file, tls_cert_file, tls_key_file, ..config.clone() };
+    let builder = Redlock::builder().config(config);
+    assert!(named < 65 || builder.masters().is_err(), "{named} masters are too many");
+    if let Ok((masters, _)) = builder.masters() {
+        for master in masters {
+            // Where the name itself is the secret, it was written as the name.
+            let hidden =
+                master.login.password.as_deref() == Some(SECRET) && !master.name.contains(SECRET);
+            let mut of_this = shown.iter().filter(|shown| shown.contains(&*master.name));
+            assert!(!hidden || of_this.all(|shown| !shown.contains(SECRET)), "{}", master.name);
+        }
+    }
+}
