@@ -179,7 +179,7 @@ const TLS_PARAMS: &str = "TLS parameters inside a redis::ConnectionInfo cannot b
                           RedlockBuilder::tls_config instead";
 #[cfg(feature = "tls")]
 const INSECURE_AND_CONFIG: &str =
-    "\"#insecure\" and RedlockBuilder::tls_config contradict each other: keep one of them";
+    "\"#insecure\" contradicts RedlockBuilder::tls_config and tls_ca_file: keep one of them";
 
 #[cfg(test)]
 mod tests;

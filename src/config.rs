@@ -34,7 +34,7 @@ mod tls_files;
 mod unknown;
 mod written;
 
-pub use crate::coordinator::RestartGuard;
+pub use crate::coordinator::restart_guard::RestartGuard;
 pub use error::ConfigError;
 pub use node_address::NodeAddress;
 

@@ -146,7 +146,7 @@ mod encrypted {
         let given = tls::insecure_config().unwrap();
         assert_eq!(
             Address::from_info(&info, Some(&given)).err().unwrap(),
-            "\"#insecure\" and RedlockBuilder::tls_config contradict each other: keep one of them"
+            "\"#insecure\" contradicts RedlockBuilder::tls_config and tls_ca_file: keep one of them"
         );
     }
 

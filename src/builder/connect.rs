@@ -1,7 +1,6 @@
 //! From what was set to what runs: one machine, one task that drives it, and the handle.
 
 use super::RedlockBuilder;
-use crate::address::TlsConfig;
 use crate::coordinator::{Coordinator, Random};
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
@@ -77,16 +76,11 @@ impl RedlockBuilder {
 
     /// Every master once, and who belongs to which list.
     pub(crate) fn masters(&self) -> Result<Resolved, Invalid> {
-        self.lists.resolve(self.tls()?.as_ref())
-    }
-
-    /// How certificates are judged, unless by the platform.
-    fn tls(&self) -> Result<Option<TlsConfig>, Invalid> {
         #[cfg(feature = "config")]
         if let Some(config) = self.tls_files.read()? {
-            return Ok(Some(config));
+            return self.lists.resolve(Some(&config));
         }
-        Ok(self.tls.clone())
+        self.lists.resolve(self.tls.as_ref())
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {

@@ -31,6 +31,13 @@ impl Config {
     /// `QUORUMLOCK_DEADLINE`) is taken for a misspelt key, nor what Kubernetes sets for a service of
     /// that name.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), quorumlock::ConfigError> {
+    /// let config = quorumlock::Config::from_env()?;
+    /// # drop(config);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ConfigError`]: a value that cannot be read, or a variable with that prefix that is none of
@@ -62,6 +69,14 @@ impl Config {
     }
 
     /// The environment above the file that `QUORUMLOCK_CONFIG` names, if it names one.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use quorumlock::{Config, Redlock};
+    ///
+    /// let redlock = Redlock::builder().config(Config::load()?).connect().await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
@@ -134,7 +149,7 @@ fn is_of_others(name: &str) -> bool {
         |mark: &&str| behind.ends_with(*mark) || behind.contains(&format!("{mark}_"));
     OTHERS.contains(&name)
         || OTHERS_BEGIN.iter().any(|begin| name.starts_with(begin))
-        || OF_SERVICES.iter().any(|mark| of_a_service(&mark))
+        || OF_SERVICES.iter().any(of_a_service)
 }
 
 fn unknown_variable(name: &str) -> String {

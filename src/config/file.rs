@@ -10,6 +10,13 @@ impl Config {
     /// What a TOML file has. The files that `tls_ca_file` and the like name are looked for beside it
     /// unless they begin at the root.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), quorumlock::ConfigError> {
+    /// let config = quorumlock::Config::from_file("/etc/quorumlock.toml")?;
+    /// # drop(config);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ConfigError`]: the file cannot be read; it is no TOML; it has a key that there is not, or a

@@ -26,6 +26,7 @@ mod places;
 mod probe;
 mod queue;
 mod request;
+pub(crate) mod restart_guard;
 mod round;
 mod session;
 mod table;
@@ -58,6 +59,7 @@ pub(crate) use fault::{Fault, FaultKind};
 pub(crate) use inspect::{Seen, Standing};
 pub(crate) use keys::Keys;
 pub(crate) use request::{Acquire, KeepAlive};
+pub(crate) use restart_guard::RestartGuard;
 pub(crate) use session::{Epoch, LONGEST_SILENCE};
 
 /// What a caller asked for; chosen by the caller's side, never reused.
@@ -113,21 +115,6 @@ pub(crate) struct Settings {
     pub(crate) window: Window,
     /// Whoever waits is told when a lock becomes free, and asks one node first.
     pub(crate) wakes_up: bool,
-}
-
-/// What keeps a master that has lost its memory from voting.
-#[cfg_attr(not(feature = "config"), allow(unreachable_pub))]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum RestartGuard {
-    /// It waits until all that it may have granted has expired. The default.
-    On,
-    /// The same, but for masters that write each command to disk before they answer:
-    /// [`trust_persistence`](crate::RedlockBuilder::trust_persistence).
-    TrustPersistence,
-    /// It votes at once, and may give a second holder what it has forgotten:
-    /// [`without_restart_guard`](crate::RedlockBuilder::without_restart_guard).
-    Off,
 }
 
 impl Settings {
