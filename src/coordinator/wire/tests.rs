@@ -71,9 +71,12 @@ fn a_whole_session_in_one_piece_or_in_pieces_of_any_size_is_the_same() {
 #[test]
 fn a_reply_without_end_is_refused_at_its_bound() {
     let mut replies = Replies::new();
-    replies.receive(format!("${}\r\n", 2 * LARGEST_REPLY).as_bytes());
+    let head = format!("${}\r\n", 2 * LARGEST_REPLY);
+    replies.receive(head.as_bytes());
     assert_eq!(replies.next(), Ok(None));
-    replies.receive(&vec![b'x'; LARGEST_REPLY]);
+    replies.receive(&vec![b'x'; LARGEST_REPLY - head.len()]);
+    assert_eq!(replies.next(), Ok(None), "a mebibyte and no more");
+    replies.receive(b"x");
     assert!(replies.next().is_err());
 }
 
