@@ -25,6 +25,7 @@ test: ## every test, against redis-servers that it starts; installs redis-server
 	scripts/test
 
 fix: ## mends what lint finds and a machine can mend
+	scripts/pictures
 	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
 	cargo fmt
 	cargo fmt --manifest-path benches/peers/Cargo.toml

@@ -1,7 +1,11 @@
+#![doc = include_str!("guide/links.md")]
+#![doc = include_str!("guide/pictures.md")]
 //! <!-- This page has a title already: the README's is hidden, up to the end of its first comment.
 #![doc = include_str!("../README.md")]
 //!
 //! # Where things are
+//!
+//! The documents of the repository are pages of [`guide`]. Of the crate:
 //!
 //! - [`Redlock::builder`] sets up, [`RedlockBuilder::connect`] connects.
 //! - [`Redlock::acquire`] and [`Redlock::try_acquire`] ask for a lock; [`Acquire`] has their options,
@@ -39,6 +43,8 @@ pub mod fencing;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
+#[cfg(doc)]
+pub mod guide;
 mod held;
 mod hold;
 mod inspect;

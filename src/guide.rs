@@ -1,0 +1,39 @@
+//! The documents of the repository, as pages here.
+//!
+//! | page | for whom |
+//! |---|---|
+//! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, transfers, shutdown, migration |
+//! | [`faq`] | "Is Redlock safe?", and what else is asked |
+//! | [`operations`] | running the masters: configuration, clocks, restarts, alerts, symptoms |
+//! | [`replacing_a_master`] | changing the list of masters under clients that go on working |
+//! | [`acl`] | the rights that a client needs |
+//! | [`safety`] | what is guaranteed, on what assumptions, and what shows it |
+//!
+//! [`fencing`](crate::fencing) has what a resource does with a token.
+//!
+//! There for rustdoc alone. On GitHub a link between documents leads to a file; here the definitions of
+//! `guide/links.md`, which stand first and therefore win, lead it to a page.
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/acl.md")]
+pub mod acl {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/cookbook.md")]
+pub mod cookbook {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/faq.md")]
+pub mod faq {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/operations.md")]
+pub mod operations {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/replacing-a-master.md")]
+pub mod replacing_a_master {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../SAFETY.md")]
+pub mod safety {}

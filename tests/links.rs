@@ -1,0 +1,186 @@
+//! Links between the documents lead somewhere: to a file that is there, to a heading that is there,
+//! and on docs.rs, where there are no files, to a page.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "support/markdown.rs"]
+mod markdown;
+
+use markdown::{Document, Link};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Documents that come with what they are about; until then links to them lead nowhere.
+const TO_COME: [&str; 4] =
+    ["docs/alerts.yml", "docs/cli.md", "docs/interop.md", "docs/observability.md"];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// By their paths from the root.
+fn documents() -> BTreeMap<String, Document> {
+    let folders = ["", "docs", "docker", "proof/model", "benches/peers"];
+    let files = folders.into_iter().flat_map(|folder| {
+        let entries = fs::read_dir(root().join(folder)).unwrap();
+        entries.map(move |entry| Path::new(folder).join(entry.unwrap().file_name()))
+    });
+    let markdown = files.filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let named = markdown.map(|path| path.to_str().unwrap().to_owned());
+    named.map(|path| (path.clone(), Document::new(&read(&path)))).collect()
+}
+
+/// `docs/acl.md` as seen from `docs/faq.md` is `acl.md`.
+fn from_the_root(document: &str, target: &str) -> String {
+    let mut path: Vec<&str> = document.split('/').collect();
+    path.pop();
+    for part in target.split('/') {
+        match part {
+            ".." => drop(path.pop().expect("a target within the repository")),
+            "." => {}
+            part => path.push(part),
+        }
+    }
+    path.join("/")
+}
+
+fn is_relative(target: &str) -> bool {
+    !target.contains("://") && !target.starts_with("data:") && !target.starts_with("mailto:")
+}
+
+/// The pages on docs.rs, and what they are made of.
+fn published() -> Vec<String> {
+    let sources = [("src/lib.rs", "../"), ("src/guide.rs", "../"), ("src/fencing.rs", "../")];
+    let mut found = Vec::new();
+    for (source, up) in sources {
+        let text = read(source);
+        let included = text.split("include_str!(\"").skip(1);
+        let paths = included.filter_map(|rest| rest.split('"').next()?.strip_prefix(up));
+        found.extend(paths.map(str::to_owned));
+    }
+    assert!(found.len() > 5 && found.contains(&"README.md".into()), "{found:?}");
+    found
+}
+
+fn is_to_come(path: &str) -> bool {
+    TO_COME.contains(&path) && !root().join(path).exists()
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
+    let documents = documents();
+    assert!(documents.len() > 10, "{:?}", documents.keys());
+    let mut broken = Vec::new();
+    for (name, document) in &documents {
+        for Link { target, .. } in document.links.iter().filter(|link| is_relative(&link.target)) {
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = match path {
+                "" => name.clone(),
+                path => from_the_root(name, path),
+            };
+            let is_there = match documents.get(&path) {
+                Some(there) => heading.is_empty() || there.headings.iter().any(|it| it == heading),
+                None => heading.is_empty() && root().join(&path).exists(),
+            };
+            if !is_there && !is_to_come(&path) {
+                broken.push(format!("{name}: {target}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "these lead nowhere:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn what_is_referred_to_is_defined_and_what_is_defined_is_referred_to() {
+    for (name, document) in documents() {
+        let defined: Vec<&str> = document.definitions().collect();
+        for used in document.used() {
+            assert!(defined.contains(&used), "{name}: [{used}] is not defined");
+        }
+        for label in defined {
+            assert!(document.used().any(|used| used == label), "{name}: [{label}] is not used");
+        }
+    }
+}
+
+/// There, a definition of the same name, which comes first, leads to the page of the document.
+#[test]
+fn on_docs_rs_no_link_leads_to_a_file() {
+    let pages = format!("{}{}", read("src/guide/links.md"), read("src/guide/pictures.md"));
+    let pages = Document::new(&pages);
+    let redirected: Vec<&str> = pages.definitions().collect();
+    let documents = documents();
+    for name in published() {
+        let Some(document) = documents.get(&name) else { continue };
+        for Link { label, target } in &document.links {
+            if !is_relative(target) || target.starts_with('#') {
+                continue;
+            }
+            let path = from_the_root(&name, target);
+            let Some(label) = label else {
+                panic!(
+                    "{name}: ({target}) works on GitHub alone; write [{path}], and define it below"
+                )
+            };
+            assert_eq!(*label, path, "{name}: a label is the path from the root");
+            let file = path.split('#').next().unwrap();
+            assert!(
+                redirected.contains(&&**label) || TO_COME.contains(&file),
+                "{name}: [{label}] needs a line in src/guide/links.md"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_pictures_of_docs_rs_are_those_of_the_readme() {
+    let told = "scripts/pictures (or make fix) writes src/guide/pictures.md anew";
+    let pictures = read("src/guide/pictures.md");
+    let shown = read("README.md").matches("![").count();
+    assert_eq!(pictures.lines().count(), shown, "{told}");
+    for line in pictures.lines() {
+        let (label, data) = line.split_once("]: data:image/svg+xml;base64,").expect(told);
+        let picture = read(label.trim_start_matches('['));
+        assert!(data == base64(picture.as_bytes()), "{label}: {told}");
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let bits =
+            (0..3).fold(0_u32, |bits, at| bits << 8 | u32::from(*three.get(at).unwrap_or(&0)));
+        for digit in 0..4 {
+            let index = (bits >> (18 - 6 * digit)) & 63;
+            text.push(if digit <= three.len() { DIGITS[index as usize].into() } else { '=' });
+        }
+    }
+    text
+}
+
+#[test]
+fn base64_is_that_of_rfc_4648() {
+    let rows = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+    for (text, encoded) in rows {
+        assert_eq!(base64(text.as_bytes()), encoded);
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_seen() {
+    let text = "# One\n[a](b.md#c) `[no](no.md)` ![d][e]\n```text\n[no](no.md)\n# No\n```\n\
+                ## Two, `x` & [three](f.md)\n## One\n\n[e]: <g.svg>\n";
+    let document = Document::new(text);
+    let targets: Vec<&str> = document.links.iter().map(|link| &*link.target).collect();
+    assert_eq!(targets, ["b.md#c", "f.md", "g.svg"]);
+    assert_eq!(document.headings, ["one", "two-x--three", "one-1"]);
+    assert_eq!(document.used().collect::<Vec<_>>(), ["e"]);
+    assert_eq!(from_the_root("docs/faq.md", "../SAFETY.md"), "SAFETY.md");
+    assert_eq!(from_the_root("docs/faq.md", "acl.md"), "docs/acl.md");
+}

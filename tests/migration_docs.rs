@@ -1,0 +1,83 @@
+//! The way from a single Redis in `docs/cookbook.md`: whoever runs beside whom in it, one excludes the
+//! other.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::{Redlock, RedlockBuilder};
+use redis::{Value, cmd};
+use std::time::Duration;
+use support::masters::{Masters, builder};
+use support::server::Server;
+use support::witness;
+
+const NAME: &str = "orders:42";
+const LONG: Duration = Duration::from_secs(600);
+
+/// A machine with much to do answers late.
+fn patient(builder: RedlockBuilder) -> RedlockBuilder {
+    builder.ttl(Duration::from_secs(20)).operation_timeout(Duration::from_secs(2))
+}
+
+/// What an old client does, and whether it has the lock then.
+async fn old_client_acquires(single: &Server) -> bool {
+    let mut set = cmd("SET");
+    set.arg(NAME).arg("theirs").arg("NX").arg("PX").arg(LONG.as_millis().to_string());
+    witness::ask::<Value>(single, &set).await.unwrap() == Value::Okay
+}
+
+async fn old_client_releases(single: &Server) {
+    assert_eq!(witness::value(single, NAME).await.as_deref(), Some("theirs"));
+    witness::ask::<i64>(single, cmd("DEL").arg(NAME)).await.unwrap();
+}
+
+async fn is_refused(redlock: &Redlock) -> bool {
+    redlock.try_acquire(NAME).await.is_err_and(|error| error.is_contended())
+}
+
+#[tokio::test]
+async fn old_and_new_clients_exclude_each_other_in_every_phase_they_share() {
+    let (single, five) = (Server::start(), Masters::start(5));
+    let joint = patient(five.builder()).also([single.url()]).connect().await.unwrap();
+
+    assert!(old_client_acquires(&single).await);
+    assert!(is_refused(&joint).await);
+    old_client_releases(&single).await;
+    for fenced in [false, true] {
+        let acquire = joint.acquire(NAME);
+        let (plain, numbered) = match fenced {
+            true => (None, Some(acquire.fenced().await.unwrap())),
+            false => (Some(acquire.await.unwrap()), None),
+        };
+        assert!(!old_client_acquires(&single).await, "fenced: {fenced}");
+        if let Some(guard) = plain {
+            guard.release().await;
+        }
+        if let Some(guard) = numbered {
+            guard.release().await;
+        }
+    }
+    assert!(old_client_acquires(&single).await);
+    old_client_releases(&single).await;
+
+    // The last phase begins: those that go by the five alone, beside the joint ones.
+    let new = patient(five.builder()).connect().await.unwrap();
+    let guard = joint.acquire(NAME).await.unwrap();
+    assert!(is_refused(&new).await);
+    guard.release().await;
+    let _guard = new.acquire(NAME).await.unwrap();
+    assert!(is_refused(&joint).await);
+    // Now an old client would not be kept out any more.
+    assert!(old_client_acquires(&single).await);
+}
+
+#[tokio::test]
+async fn a_lock_without_an_expiry_is_seen() {
+    let single = Server::start();
+    let redlock = patient(builder()).node(single.url()).connect().await.unwrap();
+    witness::ask::<()>(&single, cmd("SET").arg(NAME).arg("theirs").arg("NX")).await.unwrap();
+    let inspection = redlock.inspect(NAME).await.unwrap();
+    assert!(inspection.to_string().contains("without an end"), "{inspection}");
+    assert!(is_refused(&redlock).await);
+}
