@@ -20,6 +20,7 @@ lint: ## format, clippy on every feature set, documentation, dependencies; rewri
 test: ## every test, against redis-servers that it starts; installs redis-server if need be
 	scripts/redis-server
 	scripts/sqlite3
+	scripts/postgresql
 	scripts/browser
 	scripts/faketime
 	scripts/test
