@@ -1,12 +1,15 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint test fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint package test fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down
 SEEDS ?= 1000000
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-lint: ## format, clippy on every feature set, documentation, dependencies; rewrites nothing
+package: ## what cargo publish would send: it builds, and its pages do; part of make lint
+	scripts/package
+
+lint: ## format, clippy on every feature set, documentation, dependencies, package; rewrites nothing
 	cargo fmt -- --check
 	cargo fmt --manifest-path benches/peers/Cargo.toml -- --check
 	cargo fmt --manifest-path fuzz/Cargo.toml -- --check
@@ -16,6 +19,8 @@ lint: ## format, clippy on every feature set, documentation, dependencies; rewri
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features --document-private-items
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features
 	scripts/deny
+	scripts/dependencies
+	scripts/package
 
 test: ## every test, against redis-servers that it starts; installs redis-server if need be
 	scripts/redis-server

@@ -83,6 +83,26 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
     Ok(())
 }
 
+/// On docs.rs, where all of them are on, each item says which one it needs.
+#[test]
+fn every_feature_has_a_row_in_the_table_of_the_readme() -> Result<(), Box<dyn Error>> {
+    let manifest = read("Cargo.toml")?;
+    let section = manifest.split_once("\n[features]\n").ok_or("no features")?.1;
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter(|line| !line.starts_with([' ', '#', ']']));
+    let mut features: Vec<&str> =
+        names.filter_map(|line| Some(line.split_once(" = ")?.0)).collect();
+    features.retain(|name| *name != "default");
+    let readme = read("README.md")?;
+    let rows = readme.lines().skip_while(|line| !line.starts_with("| feature | ")).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let documented: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+    assert_eq!(documented, features, "in the order of Cargo.toml");
+    assert!(manifest.contains("all-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]"));
+    assert!(read("src/lib.rs")?.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"));
+    Ok(())
+}
+
 #[test]
 fn every_file_and_command_that_a_document_names_is_there() -> Result<(), Box<dyn Error>> {
     let makefile = read("Makefile")?;
