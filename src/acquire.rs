@@ -1,6 +1,6 @@
 //! One acquisition as the caller sees it: its options, and the future that it becomes.
 
-use crate::coordinator::{self, KeepAlive, RequestId};
+use crate::coordinator::{self, KeepAlive, RequestId, WATCHED};
 use crate::driver::{Message, Won};
 use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
 use crate::guard::Guard;
@@ -9,6 +9,7 @@ use crate::kind::{Fenced, Kind, Unfenced};
 use crate::quorum::Instant;
 use crate::redlock::Redlock;
 use crate::resource::Resources;
+use crate::telemetry::{Ending, Span};
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
@@ -190,6 +191,18 @@ impl<K: Kind> Acquire<K> {
     }
 }
 
+impl<K: Kind> Acquire<K> {
+    /// For whoever watches: what has come of it, or that its caller has gone.
+    fn tell(&self, span: &Span, waited: Duration, result: Option<&Result<Guard<K>, AcquireError>>) {
+        let (resource, outlet) = (&*self.resources.shown(), self.redlock.outlet());
+        let ending = Ending { span, resource, waited };
+        match result {
+            Some(result) => ending.answered(outlet, result),
+            None => ending.cancelled(outlet),
+        }
+    }
+}
+
 impl<K: Kind> fmt::Debug for Acquire<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
@@ -229,6 +242,7 @@ enum State {
 struct Waiting {
     request: RequestId,
     began: Instant,
+    span: Span,
     answer: oneshot::Receiver<Result<Won, AcquireError>>,
 }
 
@@ -239,9 +253,11 @@ impl<K: Kind> AcquireFuture<K> {
         let (reply, answer) = oneshot::channel();
         let (request, began) = (redlock.next_request(), redlock.now());
         let resource = self.acquire.resources.shown();
-        let message = Message::Acquire { request, acquire, redlock, resource, reply };
+        let span = Span::acquire(&resource, K::IS_FENCED);
+        let ours = span.clone();
+        let message = Message::Acquire { request, acquire, redlock, resource, span, reply };
         self.acquire.redlock.send(message);
-        Ok(Waiting { request, began, answer })
+        Ok(Waiting { request, began, span: ours, answer })
     }
 }
 
@@ -255,15 +271,19 @@ impl<K: Kind> Future for AcquireFuture<K> {
                 Ok(waiting) => this.state = State::Waiting(waiting),
                 Err(invalid) => {
                     this.state = State::Done;
-                    return Poll::Ready(Err(invalid.into()));
+                    let refused = Err(invalid.into());
+                    if WATCHED {
+                        this.acquire.tell(&Span::none(), Duration::ZERO, Some(&refused));
+                    }
+                    return Poll::Ready(refused);
                 }
             }
         }
         let State::Waiting(waiting) = &mut this.state else { return Poll::Pending };
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
-        let began = waiting.began;
+        let (began, span) = (waiting.began, waiting.span.take());
         this.state = State::Done;
-        Poll::Ready(match answer {
+        let result = match answer {
             Ok(Ok((held, ballot))) => match held.pick_up() {
                 Ok(()) => Ok(Guard::new(held, K::won_with(ballot))),
                 Err(Missed::TooLate) => {
@@ -274,7 +294,12 @@ impl<K: Kind> Future for AcquireFuture<K> {
             },
             Ok(Err(error)) => Err(error),
             Err(_) => Err(Closed::SHUT_DOWN.into()),
-        })
+        };
+        if WATCHED {
+            let waited = this.acquire.redlock.now().since(began);
+            this.acquire.tell(&span, waited, Some(&result));
+        }
+        Poll::Ready(result)
     }
 }
 
@@ -288,6 +313,10 @@ impl<K: Kind> Drop for AcquireFuture<K> {
     fn drop(&mut self) {
         if let State::Waiting(waiting) = &self.state {
             self.acquire.redlock.send(Message::Cancel(waiting.request));
+            if WATCHED {
+                let waited = self.acquire.redlock.now().since(waiting.began);
+                self.acquire.tell(&waiting.span, waited, None);
+            }
         }
     }
 }

@@ -47,6 +47,11 @@ impl Hold {
         })
     }
 
+    /// From the win until `now`, and never beyond the deadline.
+    pub(crate) fn held_for(&self, now: Instant) -> Duration {
+        now.min(self.deadline()).since(self.acquired_at)
+    }
+
     /// The driver's side: an extension was won. `false` if the holder saw the deadline pass.
     pub(crate) fn extend(&self, to: Instant) -> bool {
         self.deadline.extend(to)

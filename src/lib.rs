@@ -23,7 +23,8 @@
 //! - [`preflight`] tells whether each master is fit, and what to do about it.
 //!
 //! In the repository, `SAFETY.md` says what is guaranteed and what is not, `docs/acl.md` which rights
-//! are needed, `docs/replacing-a-master.md` how the masters are exchanged.
+//! are needed, `docs/replacing-a-master.md` how the masters are exchanged, `docs/observability.md` what
+//! the features `tracing` and `metrics` tell.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod acquire;
@@ -61,6 +62,7 @@ mod run;
 #[cfg(test)]
 #[cfg(feature = "embedded")]
 mod simulation;
+mod telemetry;
 
 pub use acquire::{Acquire, AcquireFuture};
 pub use builder::RedlockBuilder;

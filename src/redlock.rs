@@ -12,6 +12,7 @@ use crate::owner::Owner;
 use crate::preflight::{self, Preflight};
 use crate::quorum::Instant;
 use crate::resource::IntoResources;
+use crate::telemetry::Outlet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -50,6 +51,7 @@ struct Shared {
     last_request: AtomicU64,
     clock: Clock,
     ended: Ended,
+    outlet: Outlet,
 }
 
 /// How the coordinator has ended, once it has.
@@ -67,9 +69,11 @@ impl Redlock {
         requests: UnboundedSender<Message>,
         clock: Clock,
         ended: Ended,
+        outlet: Outlet,
     ) -> Self {
         let last_request = AtomicU64::new(0);
-        Self { shared: Arc::new(Shared { options, masters, requests, last_request, clock, ended }) }
+        let shared = Shared { options, masters, requests, last_request, clock, ended, outlet };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Acquires the lock on `resource`, waiting while somebody else holds it or too few masters
@@ -196,6 +200,11 @@ impl Redlock {
 
     pub(crate) fn options(&self) -> &Options {
         &self.shared.options
+    }
+
+    /// Where happenings are told.
+    pub(crate) fn outlet(&self) -> &Outlet {
+        &self.shared.outlet
     }
 
     pub(crate) fn now(&self) -> Instant {

@@ -7,6 +7,7 @@ use crate::driver::clock::Clock;
 use crate::options::Options;
 use crate::quorum::Membership;
 use crate::redlock::Ended;
+use crate::telemetry::Outlet;
 use futures::FutureExt;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
@@ -15,7 +16,9 @@ const SECOND: Duration = Duration::from_secs(1);
 fn driverless(options: Options) -> (Redlock, UnboundedReceiver<Message>) {
     let (requests, inbox) = mpsc::unbounded_channel();
     let masters = (Vec::new(), Membership::of(1).unwrap());
-    (Redlock::new(options, masters, requests, Clock::boot(), Ended::default()), inbox)
+    let outlet = Outlet::new(std::iter::empty());
+    let ended = Ended::default();
+    (Redlock::new(options, masters, requests, Clock::boot(), ended, outlet), inbox)
 }
 
 fn prefixed() -> Options {
@@ -98,14 +101,17 @@ mod answered {
     use super::*;
     use crate::driver::Won;
     use crate::embedded::Masters;
+    use crate::telemetry::Span;
 
     /// A lock of those masters, as it travels to its caller.
     async fn won(redlock: &Redlock) -> Won {
         let acquire = redlock.acquire("r").request().unwrap();
         let (reply, answer) = oneshot::channel();
         let request = redlock.next_request();
-        let (resource, redlock_too) = ("r".into(), redlock.clone());
-        redlock.send(Message::Acquire { request, acquire, redlock: redlock_too, resource, reply });
+        let (resource, redlock_too, span) = ("r".into(), redlock.clone(), Span::none());
+        let message =
+            Message::Acquire { request, acquire, redlock: redlock_too, resource, span, reply };
+        redlock.send(message);
         answer.await.unwrap().unwrap()
     }
 

@@ -9,6 +9,7 @@ use crate::error::{Closed, ConnectError, Invalid};
 use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
 use crate::redlock::{Ended, Redlock};
+use crate::telemetry::{Outlet, Telemetry};
 use tokio::sync::{mpsc, oneshot};
 
 /// What comes of the first try to connect to every node.
@@ -110,11 +111,14 @@ impl RedlockBuilder {
         let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();
         let (reply, connected) = oneshot::channel();
-        let callers = Callers::new(reply);
+        let outlet = Outlet::new(addresses.iter().map(|one| &one.name));
+        let names = addresses.iter().map(|one| one.name.clone());
+        let callers = Callers::new(reply, Telemetry::new(outlet.clone(), names));
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, transports, &self.options, ended.clone());
-        let redlock = Redlock::new(self.options, (addresses, membership), requests, clock, ended);
+        let masters = (addresses, membership);
+        let redlock = Redlock::new(self.options, masters, requests, clock, ended, outlet);
         Ok((redlock, driver, connected))
     }
 }

@@ -5,6 +5,7 @@
 
 use super::attempt::{Asking, Hold, Subject};
 use super::fencing::refusal;
+use super::note::Decided;
 use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
 use super::session::Session;
@@ -206,6 +207,7 @@ impl Coordinator {
         if let Some(ttl) = ttl {
             match validity::deadline(started, now, ttl, self.settings.drift) {
                 Some(deadline) if verdict == Verdict::Won => {
+                    self.note_won(now, id);
                     self.win(request, attempt_id, started, deadline);
                 }
                 _ => self.lose(now, id, request, attempt_id, verdict == Verdict::Won),
@@ -276,6 +278,8 @@ impl Coordinator {
             Some(cause) => FailureKind::Disagreement(cause),
             None => FailureKind::of(self.settings.membership, &reports),
         };
+        let (decided, took) = (Decided::lost(won, &kind), now.since(round.started));
+        self.notes.lost(request, acquisition.attempts, decided, took, &reports);
         // What was wrong was our own, and is mended: whoever asks for one attempt does not mean
         // that one.
         if acquisition.is_mended(self.settings.membership, &kind, &reports) {

@@ -2,6 +2,7 @@
 
 use super::attempt::Attempt;
 use super::ledger::{Debt, Deletion};
+use super::note::Prolonged;
 use super::places::Places;
 use super::round::{self, Asker, Round};
 use super::session::{Purpose, Session};
@@ -11,6 +12,7 @@ use crate::quorum::{Extension, Instant, NodeSet, Progress, Report, Tally, Verdic
 use crate::report::{Answer, Cause};
 use redis::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Coordinator {
     // Extend.
@@ -18,6 +20,8 @@ impl Coordinator {
     pub(super) fn begin_extend(&mut self, now: Instant, asker: Asker, id: AttemptId) {
         self.lapse_if_due(now, id);
         let Some(attempt) = self.attempts.get(id).filter(|attempt| attempt.held().is_some()) else {
+            let (asked, none) = (Some(asker), Duration::ZERO);
+            self.notes.extension(id, asked, Prolonged::Lost, none, Vec::new);
             return self.answer_lost(asker, id);
         };
         let command = attempt.claim.extend(&mut self.packer);
@@ -91,31 +95,38 @@ impl Coordinator {
                     _ => extended,
                 };
                 let vacant = extension.vacant();
+                let votes = || round.reports(self.sessions.iter().map(|session| &session.name));
+                let took = now.since(started);
+                self.notes.extension(attempt_id, asker, Prolonged::Extended, took, votes);
                 self.move_deadline(attempt_id, deadline, extended);
                 vacant.iter().for_each(|node| self.top_up(attempt_id, node));
                 let (request, result) = (asker.and_then(Asker::request), Ok(extended));
                 self.events.push_back(Event::Extended { request, attempt: attempt_id, result });
                 self.keep_after(started, attempt_id);
             }
-            Progress::Unconfirmed => match asker.take() {
-                Some(Asker::Caller(request)) => {
-                    let names = self.sessions.iter().map(|session| &session.name);
-                    let result = Err(NotExtended::Unconfirmed(round.reports(names)));
-                    let request = Some(request);
-                    let event = Event::Extended { request, attempt: attempt_id, result };
-                    self.events.push_back(event);
+            Progress::Unconfirmed => {
+                let asker = asker.take();
+                let votes = || round.reports(self.sessions.iter().map(|session| &session.name));
+                let took = now.since(started);
+                self.notes.extension(attempt_id, asker, Prolonged::Unconfirmed, took, votes);
+                match asker {
+                    Some(Asker::Caller(request)) => {
+                        let result = Err(NotExtended::Unconfirmed(votes()));
+                        let request = Some(request);
+                        let event = Event::Extended { request, attempt: attempt_id, result };
+                        self.events.push_back(event);
+                    }
+                    Some(Asker::Keeper) => self.keep_again(now, attempt_id),
+                    None => {}
                 }
-                Some(Asker::Keeper) => self.keep_again(now, attempt_id),
-                None => {}
-            },
+            }
             Progress::Lost => {
                 let asker = asker.take();
-                let names = self.sessions.iter().map(|session| &session.name);
-                let loss = if now >= deadline {
-                    Loss::Lapsed
-                } else {
-                    Loss::QuorumGone(round.reports(names).into())
-                };
+                let votes = || round.reports(self.sessions.iter().map(|session| &session.name));
+                let took = now.since(started);
+                self.notes.extension(attempt_id, asker, Prolonged::Lost, took, votes);
+                let loss =
+                    if now >= deadline { Loss::Lapsed } else { Loss::QuorumGone(votes().into()) };
                 self.lose_hold(attempt_id, loss);
                 asker.into_iter().for_each(|asker| self.answer_lost(asker, attempt_id));
             }
@@ -154,6 +165,7 @@ impl Coordinator {
         if session.admits(set.len()).is_ok() {
             attempt.touched.insert(node);
             session.push(Purpose::Uncounted, &set);
+            self.notes.topped_up(id, &session.name);
         }
     }
 

@@ -22,9 +22,11 @@ mod keeper;
 mod keys;
 mod ledger;
 mod nodes;
+mod note;
 mod places;
 mod probe;
 mod queue;
+mod random;
 mod request;
 pub(crate) mod restart_guard;
 mod round;
@@ -41,6 +43,7 @@ use crate::address::Login;
 use crate::quorum::{Backoff, Ballots, Drift, Instant, Membership, Window};
 use crate::report::Quorum;
 use attempt::Attempt;
+use note::Notes;
 use places::Places;
 use queue::Acquisition;
 use round::{Asker, Round};
@@ -58,6 +61,8 @@ pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, R
 pub(crate) use fault::{Fault, FaultKind};
 pub(crate) use inspect::{Seen, Standing};
 pub(crate) use keys::Keys;
+pub(crate) use note::{Decided, Margin, NodeStanding, Note, Prolonged, WATCHED, Watching};
+pub(crate) use random::Random;
 pub(crate) use request::{Acquire, KeepAlive};
 pub(crate) use restart_guard::RestartGuard;
 pub(crate) use session::{Epoch, LONGEST_SILENCE};
@@ -129,17 +134,6 @@ pub(crate) fn round_timeout(operation_timeout: Duration, ttl: Duration) -> Durat
     operation_timeout.min(ttl / 10).max(Duration::from_millis(1))
 }
 
-/// Where random numbers come from.
-pub(crate) trait Random: Send {
-    /// 128 bits that nobody can guess or repeat; `None` if there are none to be had.
-    fn bits(&mut self) -> Option<u128>;
-
-    /// For jitter, where a bad number only costs time.
-    fn jitter(&mut self) -> u64 {
-        self.bits().map_or(u64::MAX / 2, |bits| (bits >> 64) as u64)
-    }
-}
-
 /// The state machine.
 pub(crate) struct Coordinator {
     settings: Settings,
@@ -155,6 +149,7 @@ pub(crate) struct Coordinator {
     channels: Arc<str>,
     actions: VecDeque<Action>,
     events: VecDeque<Event>,
+    notes: Notes,
     random: Box<dyn Random>,
     packer: wire::Packer,
     ballots: Ballots,
@@ -185,6 +180,7 @@ impl Coordinator {
             channels: wire::channels(0),
             actions: VecDeque::new(),
             events: VecDeque::new(),
+            notes: Notes::default(),
             random,
             packer: wire::Packer::new(),
             wall: (now, 0),

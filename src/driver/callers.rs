@@ -2,9 +2,10 @@
 
 use super::by_id::ById;
 use super::clock::Clock;
+use super::message::{ForceReleased, Inspected, Message, Reply, Won};
 use crate::coordinator::{
-    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Fault, Loss, NotExtended,
-    Release, RequestId, Seen,
+    AttemptId, Coordinator, Event, Failure, FailureKind, Fault, Loss, NotExtended, Note, Release,
+    RequestId, WATCHED,
 };
 use crate::error::{
     AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
@@ -12,66 +13,17 @@ use crate::error::{
 use crate::guard::Released;
 use crate::held::Held;
 use crate::hold::Hold;
-use crate::quorum::{Instant, Membership};
+use crate::quorum::Instant;
 use crate::redlock::Redlock;
-use crate::report::{NodeReport, Quorum};
+use crate::report::Quorum;
+use crate::telemetry::{Span, Telemetry};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
-
-/// What a caller hands over to be answered through.
-type Reply<T> = oneshot::Sender<T>;
-
-/// What a caller has won: the lock, which releases itself, and the ballot (zero if it is unfenced).
-pub(crate) type Won = (Held, u64);
-
-/// What every node said to an inspection, and by which membership it is judged.
-type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
-
-/// Whether a quorum does not hold that key any more, and what every node said.
-type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
-
-/// What handles and guards say to the driver.
-pub(crate) enum Message {
-    Acquire {
-        request: RequestId,
-        acquire: Acquire,
-        redlock: Redlock,
-        resource: Arc<str>,
-        reply: Reply<Result<Won, AcquireError>>,
-    },
-    Cancel(RequestId),
-    Extend {
-        request: RequestId,
-        attempt: AttemptId,
-        reply: Reply<Result<Instant, ExtendError>>,
-    },
-    /// `in_time`: the guard was given up before its deadline.
-    Release {
-        request: RequestId,
-        attempt: AttemptId,
-        in_time: bool,
-        reply: Option<Reply<Released>>,
-    },
-    Leave(AttemptId),
-    Inspect {
-        request: RequestId,
-        key: Arc<str>,
-        reply: Reply<Inspected>,
-    },
-    ForceRelease {
-        request: RequestId,
-        key: Arc<str>,
-        value: String,
-        reply: Reply<ForceReleased>,
-    },
-    /// Dropped when the driver has ended.
-    Shutdown(Reply<()>),
-}
 
 struct Acquirer {
     redlock: Redlock,
     resource: Arc<str>,
+    span: Span,
     reply: Reply<Result<Won, AcquireError>>,
 }
 
@@ -86,11 +38,12 @@ pub(crate) struct Callers {
     holds: ById<AttemptId, Arc<Hold>>,
     closers: Vec<Reply<()>>,
     closing: bool,
+    telemetry: Telemetry,
 }
 
 impl Callers {
     /// `connecting` is told when every node has answered or failed.
-    pub(crate) fn new(connecting: Reply<Result<(), ConnectError>>) -> Self {
+    pub(crate) fn new(connecting: Reply<Result<(), ConnectError>>, telemetry: Telemetry) -> Self {
         Self {
             connecting: Some(connecting),
             acquirers: ById::default(),
@@ -101,6 +54,7 @@ impl Callers {
             holds: ById::default(),
             closers: Vec::new(),
             closing: false,
+            telemetry,
         }
     }
 
@@ -126,8 +80,8 @@ impl Callers {
         match message {
             // The caller reads the dropped reply as `Closed`.
             Message::Acquire { .. } if self.closing => {}
-            Message::Acquire { request, acquire, redlock, resource, reply } => {
-                self.acquirers.insert(request, Acquirer { redlock, resource, reply });
+            Message::Acquire { request, acquire, redlock, resource, span, reply } => {
+                self.acquirers.insert(request, Acquirer { redlock, resource, span, reply });
                 machine.handle_acquire(now, request, acquire);
             }
             Message::Cancel(request) => {
@@ -139,15 +93,17 @@ impl Callers {
                 machine.handle_extend(now, request, attempt);
             }
             Message::Release { request, attempt, in_time, reply } => {
-                self.holds.remove(&attempt);
+                let hold = self.holds.remove(&attempt);
                 let request = reply.map(|reply| {
                     self.releasers.insert(request, reply);
                     request
                 });
+                self.telemetry.given_up(now, hold.as_deref(), request, in_time);
                 machine.handle_release(now, request, attempt, in_time);
             }
             Message::Leave(attempt) => {
-                self.holds.remove(&attempt);
+                let hold = self.holds.remove(&attempt);
+                self.telemetry.left(now, hold.as_deref());
                 machine.handle_leave(now, attempt);
             }
             Message::Inspect { .. } | Message::ForceRelease { .. } if self.closing => {}
@@ -185,6 +141,7 @@ impl Callers {
 
     /// Tells callers what the machine has decided. `true` if it has decided anything.
     pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
+        self.take_notes(machine);
         let mut heard_at = None;
         while let Some(event) = machine.poll_event() {
             let now = *heard_at.get_or_insert_with(|| clock.now());
@@ -217,6 +174,7 @@ impl Callers {
                     self.extended(machine, request, attempt, now, result);
                 }
                 Event::Released { request, release } => {
+                    self.telemetry.released(request, (&release).into());
                     if let Some(reply) = self.releasers.remove(&request) {
                         let _ = reply.send(released(release));
                     }
@@ -234,12 +192,39 @@ impl Callers {
                 Event::Lost { attempt, loss } => {
                     // What is over need not be watched; its guard knows the rest by itself.
                     if let Some(hold) = self.holds.remove(&attempt) {
-                        hold.end(now, reason(loss));
+                        let reason = reason(loss);
+                        self.telemetry.lost(now, &hold, &reason);
+                        hold.end(now, reason);
                     }
                 }
             }
         }
         heard_at.is_some()
+    }
+
+    /// Before the events, which forget whom the notes are about.
+    fn take_notes(&self, machine: &mut Coordinator) {
+        while WATCHED && let Some(note) = machine.poll_note() {
+            let (span, hold) = match &note {
+                Note::Attempt { request, .. } => (self.acquirers.get(request), None),
+                Note::Extension { attempt, .. } | Note::ToppedUp { attempt, .. } => {
+                    (None, self.holds.get(attempt).map(Arc::as_ref))
+                }
+            };
+            let span = span.map(|one| (&one.span, &*one.resource));
+            self.telemetry.note(&note, span, hold);
+        }
+    }
+
+    /// How the nodes stand, once all else has been told.
+    #[inline]
+    pub(super) fn end_turn(&mut self, machine: &Coordinator, clock: Clock) {
+        self.telemetry.end_turn(machine, || clock.now());
+    }
+
+    #[inline]
+    pub(super) fn begin_turn(&mut self, machine: &mut Coordinator) {
+        self.telemetry.begin_turn(machine);
     }
 
     /// `false` if there is evidence of a mistake.
@@ -261,7 +246,7 @@ impl Callers {
         deadline: Instant,
         ballot: u64,
     ) {
-        let Acquirer { redlock, resource, reply } = acquirer;
+        let Acquirer { redlock, resource, reply, .. } = acquirer;
         let hold = Arc::new(Hold::new(resource, now, deadline));
         self.holds.insert(attempt, hold.clone());
         let _ = reply.send(Ok((Held::new(redlock, attempt, hold), ballot)));
@@ -304,6 +289,7 @@ impl Callers {
     /// The driver ends: nobody looks after what is still held.
     pub(super) fn end_holds(&mut self, now: Instant) {
         for (_, hold) in self.holds.drain() {
+            self.telemetry.lost(now, &hold, &LostReason::Closed);
             hold.end(now, LostReason::Closed);
         }
     }

@@ -8,11 +8,13 @@ mod callers;
 pub(crate) mod clock;
 pub(crate) mod dial;
 pub(crate) mod link;
+mod message;
 pub(crate) mod random;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 
-pub(crate) use callers::{Callers, Message, Won};
+pub(crate) use callers::Callers;
+pub(crate) use message::{Message, Won};
 
 use crate::coordinator::{Action, Coordinator, Epoch};
 use crate::error::NotDrained;
@@ -251,6 +253,7 @@ impl Future for Driver {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        this.callers.begin_turn(&mut this.machine);
         loop {
             let asked = this.take_requests(cx);
             this.take_dials(cx);
@@ -267,6 +270,7 @@ impl Future for Driver {
             this.write(cx);
             acted |= this.act();
             this.callers.answer(&mut this.machine, this.clock);
+            this.callers.end_turn(&this.machine, this.clock);
             if this.has_ended() {
                 return Poll::Ready(());
             }

@@ -369,6 +369,11 @@ impl Session {
         self.has_connection().then_some(&self.identity)
     }
 
+    /// Rollbacks and releases that wait for a connection, or to be sent again.
+    pub(super) fn owed(&self) -> usize {
+        self.ledger.len()
+    }
+
     /// Rollbacks and releases without an integer for an answer.
     pub(super) fn debts(&self) -> usize {
         self.ledger.len() + self.pipe.debts_due()

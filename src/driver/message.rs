@@ -1,0 +1,64 @@
+//! What handles and guards say to the driver.
+
+use crate::coordinator::{Acquire, AttemptId, RequestId, Seen};
+use crate::error::{AcquireError, ExtendError};
+use crate::guard::Released;
+use crate::held::Held;
+use crate::quorum::{Instant, Membership};
+use crate::redlock::Redlock;
+use crate::report::NodeReport;
+use crate::telemetry::Span;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// What a caller hands over to be answered through.
+pub(super) type Reply<T> = oneshot::Sender<T>;
+
+/// What a caller has won: the lock, which releases itself, and the ballot (zero if it is unfenced).
+pub(crate) type Won = (Held, u64);
+
+/// What every node said to an inspection, and by which membership it is judged.
+pub(super) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
+
+/// Whether a quorum does not hold that key any more, and what every node said.
+pub(super) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
+
+/// What handles and guards say to the driver.
+pub(crate) enum Message {
+    Acquire {
+        request: RequestId,
+        acquire: Acquire,
+        redlock: Redlock,
+        resource: Arc<str>,
+        /// What is told about it belongs there.
+        span: Span,
+        reply: Reply<Result<Won, AcquireError>>,
+    },
+    Cancel(RequestId),
+    Extend {
+        request: RequestId,
+        attempt: AttemptId,
+        reply: Reply<Result<Instant, ExtendError>>,
+    },
+    /// `in_time`: the guard was given up before its deadline.
+    Release {
+        request: RequestId,
+        attempt: AttemptId,
+        in_time: bool,
+        reply: Option<Reply<Released>>,
+    },
+    Leave(AttemptId),
+    Inspect {
+        request: RequestId,
+        key: Arc<str>,
+        reply: Reply<Inspected>,
+    },
+    ForceRelease {
+        request: RequestId,
+        key: Arc<str>,
+        value: String,
+        reply: Reply<ForceReleased>,
+    },
+    /// Dropped when the driver has ended.
+    Shutdown(Reply<()>),
+}

@@ -1,0 +1,63 @@
+//! What can happen, as a value: [`traced`](super::traced) and [`metered`](super::metered) tell it,
+//! each in its own way.
+
+use super::Span;
+use super::words::{
+    AcquireEnd, AttemptEnd, ExtensionEnd, LossReason, Quorum, ReleaseEnd, Standing,
+};
+use crate::coordinator::NodeStanding;
+use crate::error::AcquireError;
+use crate::report::NodeReport;
+use std::time::Duration;
+
+/// Something that has happened.
+#[cfg_attr(
+    not(all(feature = "tracing", feature = "metrics")),
+    allow(dead_code, reason = "each feature tells a part of it")
+)]
+pub(super) enum Happening<'a> {
+    /// An attempt of an acquire is decided.
+    Attempted {
+        span: &'a Span,
+        resource: &'a str,
+        number: u32,
+        verdict: AttemptEnd,
+        took: Duration,
+        votes: &'a [NodeReport],
+    },
+    /// An acquire has its answer, or its caller has gone.
+    Asked {
+        span: &'a Span,
+        resource: &'a str,
+        end: AcquireEnd,
+        waited: Duration,
+        error: Option<&'a AcquireError>,
+    },
+    /// `resource` is `None` if the guard has been given up meanwhile.
+    Extended {
+        resource: Option<&'a str>,
+        by_keeper: bool,
+        end: ExtensionEnd,
+        took: Duration,
+        votes: &'a [NodeReport],
+    },
+    /// A node that had no key gets it in the course of an extension.
+    ToppedUp { resource: Option<&'a str>, node: &'a str },
+    /// A hold is over, and its guard was not given up.
+    Lost { resource: &'a str, reason: LossReason, held: Duration, votes: &'a [NodeReport] },
+    /// A guard was given up in time: for how long it was held.
+    GivenUp { held: Duration },
+    /// What has come of a guard that was given up; `resource` and `held` are `None` if it had been
+    /// lost before.
+    Released { resource: Option<&'a str>, end: ReleaseEnd, held: Option<Duration> },
+    /// A node stands otherwise than before.
+    Stands { place: usize, node: &'a str, before: Option<Standing>, standing: NodeStanding<'a> },
+    /// More or fewer nodes can be spared than before.
+    Margin { before: Option<Quorum>, margin: Quorum },
+    /// What a node owes has changed.
+    Owes { place: usize, node: &'a str, before: usize, owed: usize },
+    /// The coordinator has ended, and with it what it knew.
+    Forgotten { place: usize, standing: Option<Standing>, owed: usize },
+    /// The same for its quorum.
+    MarginForgotten { margin: Quorum },
+}

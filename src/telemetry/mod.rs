@@ -1,0 +1,187 @@
+//! What happens, told to whoever watches: `tracing` (feature `tracing`) and `metrics` (feature
+//! `metrics`). `docs/observability.md` has all names.
+//!
+//! The machine says nothing to anybody: it hands out events, notes and standings, and the driver
+//! and the futures of callers make [`Happening`]s of them here. Without the features
+//! [`WATCHED`] is false, and nothing of this is left in what is compiled.
+
+mod acquiring;
+mod happening;
+#[cfg(feature = "metrics")]
+mod metered;
+mod nodes;
+#[cfg(feature = "tracing")]
+mod redacted;
+mod releasing;
+#[cfg(feature = "tracing")]
+mod traced;
+mod words;
+
+pub(crate) use acquiring::{Ending, Span};
+pub(crate) use words::ReleaseEnd;
+
+use crate::coordinator::{Coordinator, Note, RequestId, WATCHED, Watching};
+use crate::error::LostReason;
+use crate::hold::Hold;
+use crate::quorum::Instant;
+use crate::report::NodeReport;
+use happening::Happening;
+use nodes::Nodes;
+use releasing::Releasing;
+use std::sync::Arc;
+use words::LossReason;
+
+/// Where happenings go: shared by the driver and the futures of its callers.
+#[derive(Clone)]
+pub(crate) struct Outlet {
+    #[cfg(feature = "metrics")]
+    meters: Arc<metered::Meters>,
+}
+
+impl Outlet {
+    /// What counts and measures is registered now, at zero, with whatever recorder there is.
+    pub(crate) fn new<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Self {
+        #[cfg(not(feature = "metrics"))]
+        let _ = names;
+        Self {
+            #[cfg(feature = "metrics")]
+            meters: Arc::new(metered::Meters::new(names)),
+        }
+    }
+
+    fn tell(&self, happening: &Happening<'_>) {
+        #[cfg(feature = "tracing")]
+        traced::tell(happening);
+        #[cfg(feature = "metrics")]
+        self.meters.tell(happening);
+        #[cfg(not(any(feature = "tracing", feature = "metrics")))]
+        let _ = happening;
+    }
+
+    /// How much anybody wants to know just now.
+    fn watching() -> Watching {
+        #[cfg(feature = "tracing")]
+        let watching = traced::watching();
+        #[cfg(not(feature = "tracing"))]
+        let watching = Watching::Nothing;
+        if cfg!(feature = "metrics") { watching.max(Watching::Outcomes) } else { watching }
+    }
+}
+
+/// The driver's side.
+pub(crate) struct Telemetry {
+    outlet: Outlet,
+    nodes: Nodes,
+    releasing: Releasing,
+    watching: Watching,
+}
+
+impl Telemetry {
+    pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
+        let (releasing, watching) = (Releasing::default(), Watching::Nothing);
+        Self { outlet, nodes: Nodes::new(names), releasing, watching }
+    }
+
+    /// Before the machine is told anything in this turn.
+    #[inline]
+    pub(crate) fn begin_turn(&mut self, machine: &mut Coordinator) {
+        if WATCHED {
+            self.watching = Outlet::watching();
+            machine.watch(self.watching);
+        }
+    }
+
+    /// After all has been told: does any node stand otherwise than before?
+    #[inline]
+    pub(crate) fn end_turn(&mut self, machine: &Coordinator, now: impl FnOnce() -> Instant) {
+        if WATCHED && self.watching > Watching::Nothing {
+            self.nodes.look(machine, now(), &self.outlet);
+        }
+    }
+
+    /// What the machine has noted. `acquirer` and `hold` find whom it is about.
+    pub(crate) fn note(&self, note: &Note, span: Option<(&Span, &str)>, hold: Option<&Hold>) {
+        match note {
+            Note::Attempt { number, decided, took, votes, .. } => {
+                let Some((span, resource)) = span else { return };
+                let (number, took) = (*number, *took);
+                let verdict = (*decided).into();
+                self.outlet.tell(&Happening::Attempted {
+                    span,
+                    resource,
+                    number,
+                    verdict,
+                    took,
+                    votes,
+                });
+            }
+            Note::Extension { by_keeper, decided, took, votes, .. } => {
+                let (resource, end) = (hold.map(|hold| &*hold.resource), (*decided).into());
+                let (by_keeper, took) = (*by_keeper, *took);
+                let told = Happening::Extended { resource, by_keeper, end, took, votes };
+                self.outlet.tell(&told);
+            }
+            Note::ToppedUp { node, .. } => {
+                let resource = hold.map(|hold| &*hold.resource);
+                self.outlet.tell(&Happening::ToppedUp { resource, node });
+            }
+        }
+    }
+
+    /// A hold is over before its guard was given up.
+    #[inline]
+    pub(crate) fn lost(&self, now: Instant, hold: &Hold, reason: &LostReason) {
+        if WATCHED {
+            let votes: &[NodeReport] = match reason {
+                LostReason::QuorumGone(nodes) => nodes,
+                _ => &[],
+            };
+            let Some(reason) = LossReason::of(reason) else { return };
+            let (resource, held) = (&*hold.resource, hold.held_for(now));
+            self.outlet.tell(&Happening::Lost { resource, reason, held, votes });
+        }
+    }
+
+    /// A guard was given up: `hold` is `None` if its loss has been told before. `request`: somebody
+    /// waits for what comes of its release.
+    #[inline]
+    pub(crate) fn given_up(
+        &mut self,
+        now: Instant,
+        hold: Option<&Hold>,
+        request: Option<RequestId>,
+        in_time: bool,
+    ) {
+        if WATCHED {
+            if let Some(hold) = hold.filter(|_| !in_time) {
+                self.lost(now, hold, &LostReason::Lapsed);
+            }
+            self.releasing.given_up(now, hold, request, in_time, &self.outlet);
+        }
+    }
+
+    /// A guard was given up, and its key stays.
+    #[inline]
+    pub(crate) fn left(&self, now: Instant, hold: Option<&Hold>) {
+        if WATCHED {
+            Releasing::left(now, hold, &self.outlet);
+        }
+    }
+
+    /// What has come of a release.
+    #[inline]
+    pub(crate) fn released(&mut self, request: RequestId, end: ReleaseEnd) {
+        if WATCHED {
+            self.releasing.released(request, end, &self.outlet);
+        }
+    }
+}
+
+impl Drop for Telemetry {
+    /// Nobody knows any more how the nodes stand.
+    fn drop(&mut self) {
+        if WATCHED {
+            self.nodes.forget(&self.outlet);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Text of servers and of the network as it may be logged: no token is in it as a whole.
+//!
+//! An error of a server can repeat what it was sent, and a token is what a key is deleted by.
+
+use std::fmt::{self, Write};
+
+/// This many digits of a token are shown, as in `f3a9c1…`.
+const SHOWN: usize = 6;
+
+/// A row of hexadecimal digits is a token, or long enough to be one, from here on.
+const LENGTH: usize = 32;
+
+/// Displays as what is within, with tokens cut short.
+pub(super) struct Redacted<T>(pub(super) T);
+
+impl<T: fmt::Display> fmt::Display for Redacted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut cut = Cut { out: f, row: String::new() };
+        write!(cut, "{}", self.0)?;
+        cut.end_row()
+    }
+}
+
+struct Cut<'a, 'b> {
+    out: &'a mut fmt::Formatter<'b>,
+    /// The digits since the last character that is none.
+    row: String,
+}
+
+impl Cut<'_, '_> {
+    fn end_row(&mut self) -> fmt::Result {
+        if self.row.len() >= LENGTH {
+            self.row.truncate(SHOWN);
+            self.row.push('…');
+        }
+        self.out.write_str(&self.row)?;
+        self.row.clear();
+        Ok(())
+    }
+}
+
+impl Write for Cut<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for one in text.chars() {
+            if one.is_ascii_hexdigit() {
+                self.row.push(one);
+            } else {
+                self.end_row()?;
+                self.out.write_char(one)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_cut_short_wherever_it_stands_and_nothing_else_is_changed() {
+        let token = "0123456789abcdefFEDCBA9876543210";
+        let text = format!("ERR {token}, '{token}:label' and {token}{token}: 10.0.0.1:6379 äß");
+        let expected = "ERR 012345…, '012345…:label' and 012345…: 10.0.0.1:6379 äß";
+        assert_eq!(Redacted(text).to_string(), expected);
+        assert_eq!(Redacted(&token[1..]).to_string(), token[1..], "a digit less is none");
+    }
+
+    #[test]
+    fn a_token_that_comes_in_pieces_is_cut_short_as_well() {
+        let (one, other) = ("0123456789abcdef", "0123456789abcdef");
+        assert_eq!(Redacted(format_args!("{one}{other}")).to_string(), "012345…");
+    }
+}

@@ -1,0 +1,56 @@
+//! From a guard that is given up to what has come of its release.
+
+use super::Outlet;
+use super::happening::Happening;
+use super::words::ReleaseEnd;
+use crate::coordinator::RequestId;
+use crate::hold::Hold;
+use crate::quorum::Instant;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Releases that somebody waits for.
+#[derive(Default)]
+pub(super) struct Releasing {
+    waited_for: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
+}
+
+impl Releasing {
+    /// `hold` is `None` if its loss has been told before.
+    pub(super) fn given_up(
+        &mut self,
+        now: Instant,
+        hold: Option<&Hold>,
+        request: Option<RequestId>,
+        in_time: bool,
+        outlet: &Outlet,
+    ) {
+        if let Some(hold) = hold.filter(|_| in_time) {
+            outlet.tell(&Happening::GivenUp { held: hold.held_for(now) });
+        }
+        let lock = hold.map(|hold| (hold.resource.clone(), hold.held_for(now)));
+        match request {
+            Some(request) => drop(self.waited_for.insert(request, lock)),
+            None => end(lock, ReleaseEnd::Dropped, outlet),
+        }
+    }
+
+    pub(super) fn left(now: Instant, hold: Option<&Hold>, outlet: &Outlet) {
+        let lock = hold.map(|hold| (hold.resource.clone(), hold.held_for(now)));
+        if let Some((_, held)) = lock {
+            outlet.tell(&Happening::GivenUp { held });
+        }
+        end(lock, ReleaseEnd::Left, outlet);
+    }
+
+    pub(super) fn released(&mut self, request: RequestId, how: ReleaseEnd, outlet: &Outlet) {
+        end(self.waited_for.remove(&request).flatten(), how, outlet);
+    }
+}
+
+fn end(lock: Option<(Arc<str>, Duration)>, end: ReleaseEnd, outlet: &Outlet) {
+    let (resource, held) = (lock.as_ref().map(|(resource, _)| &**resource), lock.as_ref());
+    let held = held.map(|(_, held)| *held);
+    outlet.tell(&Happening::Released { resource, end, held });
+}

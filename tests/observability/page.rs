@@ -1,0 +1,58 @@
+//! The tables of `docs/observability.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+const PAGE: &str = include_str!("../../docs/observability.md");
+
+/// A row of the table of metrics.
+#[derive(Debug)]
+pub(crate) struct Metric {
+    pub(crate) kind: String,
+    /// By name, and what each can be; nothing for an address.
+    pub(crate) labels: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// A row of the table of events: what tells it from all others.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Event {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) target: String,
+    pub(crate) level: String,
+}
+
+/// What stands between backquotes.
+fn quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn rows(header: &str) -> Vec<Vec<&'static str>> {
+    let rows = PAGE.lines().skip_while(|line| !line.starts_with(header)).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let rows: Vec<Vec<&str>> =
+        rows.map(|row| row.split('|').skip(1).map(str::trim).collect()).collect();
+    assert!(rows.len() >= 5, "no table that begins with {header}");
+    rows
+}
+
+pub(crate) fn metrics() -> BTreeMap<String, Metric> {
+    let metric = |row: &Vec<&str>| {
+        let label = |label: &str| {
+            let mut words = quoted(label).into_iter();
+            words.next().map(|name| (name, words.collect()))
+        };
+        let labels = row[3].split(';').filter_map(label).collect();
+        (quoted(row[0]).remove(0), Metric { kind: row[1].to_owned(), labels })
+    };
+    rows("| name | type |").iter().map(metric).collect()
+}
+
+/// Each event, and its fields.
+pub(crate) fn events() -> BTreeMap<Event, BTreeSet<String>> {
+    let event = |row: &Vec<&str>| {
+        let (name, target) = (quoted(row[0]).remove(0), quoted(row[2]).remove(0));
+        let event = Event { name, kind: row[1].to_owned(), target, level: row[3].to_owned() };
+        (event, quoted(row[4]).into_iter().collect())
+    };
+    rows("| name | kind |").iter().map(event).collect()
+}

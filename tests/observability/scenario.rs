@@ -1,0 +1,247 @@
+//! Everything that can be told, on embedded masters: the tables have all of it, and nothing else.
+
+use crate::capture::Capture;
+use crate::exposed::Exposed;
+use crate::page;
+use crate::support::poll::eventually;
+use futures::FutureExt;
+use metrics_exporter_prometheus::{PrometheusHandle, PrometheusRecorder};
+use quorumlock::embedded::{Masters, Memory};
+use quorumlock::{ExtendError, Guard, Redlock, RedlockBuilder, Released};
+use redis::cmd;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Whatever is waited for takes a second or two.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const TTL: Duration = Duration::from_secs(3);
+
+fn recorder() -> PrometheusRecorder {
+    let builder = metrics_exporter_prometheus::PrometheusBuilder::new();
+    builder.set_buckets(&[0.1, 1.0, 10.0]).unwrap().build_recorder()
+}
+
+fn exposed(handle: &PrometheusHandle) -> Exposed {
+    handle.run_upkeep();
+    Exposed::parse(&handle.render())
+}
+
+/// Short lives, so that a master that has started soon votes; long enough for a busy machine.
+fn client(masters: &Masters) -> RedlockBuilder {
+    let window = Duration::from_millis(100);
+    masters.builder().ttl(TTL).max_ttl(TTL).fencing_window(window, window)
+}
+
+async fn ask(masters: &Masters, node: usize, command: &str) {
+    let client = redis::Client::open(masters[node].url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut words = command.split(' ');
+    let mut command = cmd(words.next().unwrap());
+    command.arg(words.collect::<Vec<_>>());
+    command.query_async::<()>(&mut connection).await.unwrap();
+}
+
+/// How often this was told of a master.
+fn times(capture: &Capture, told: &str, master: &str) -> usize {
+    capture.named(told).iter().filter(|one| one.field("node") == master).count()
+}
+
+/// Kills, and waits until both coordinators have told it.
+async fn kill(masters: &Masters, node: usize, capture: &Capture) {
+    let name = name(masters, node);
+    let before = times(capture, "down", &name);
+    masters[node].kill();
+    let told = async || times(capture, "down", &name) == before + 2;
+    eventually("the loss is told", PATIENCE, told).await;
+}
+
+/// Starts again what was killed, with what it knew, and waits until it votes.
+async fn revive(masters: &Masters, node: usize, capture: &Capture) {
+    let name = name(masters, node);
+    let before = times(capture, "up", &name);
+    masters[node].restart(Memory::Kept).unwrap();
+    let told = async || times(capture, "up", &name) == before + 2;
+    eventually("it votes again", PATIENCE, told).await;
+}
+
+async fn held(redlock: &Redlock, resource: &str) -> Guard {
+    // Attempts on a busy machine may take longer than their ttl: again until one is won.
+    redlock.acquire(resource).wait(PATIENCE).keep_alive().await.unwrap()
+}
+
+async fn play(masters: &Masters, capture: &Capture) {
+    let redlock = client(masters).connect().await.unwrap();
+    let other = client(masters).connect().await.unwrap();
+
+    // Acquires, one for each way in which they end.
+    let guard = held(&redlock, "r").await;
+    assert!(other.try_acquire("r").await.unwrap_err().is_contended());
+    assert!(redlock.acquire("").await.is_err(), "invalid");
+    let mut given_up = other.acquire("r").wait(PATIENCE).into_future();
+    assert!((&mut given_up).now_or_never().is_none());
+    drop(given_up);
+    // One that has no key is topped up by the keeper, whoever extends first.
+    ask(masters, 0, "DEL r").await;
+    eventually("a top-up", PATIENCE, async || !capture.named("topped up").is_empty()).await;
+    assert_eq!(guard.release().await, Released::Released);
+    drop(held(&redlock, "r").await);
+    held(&redlock, "left").await.leave();
+
+    // Owed to one that is down, and paid.
+    let guard = held(&redlock, "owed").await;
+    kill(masters, 0, capture).await;
+    assert_eq!(guard.release().await, Released::Released);
+    eventually("a debt", PATIENCE, async || !capture.named("owes deletions").is_empty()).await;
+    revive(masters, 0, capture).await;
+    eventually("no debt", PATIENCE, async || !capture.named("owes nothing").is_empty()).await;
+
+    // No quorum: not extended, lost, not acquired, released without an answer. On a machine that
+    // is held up, the guard to be released may have lapsed by then: again.
+    let mut unconfirmed = false;
+    while !unconfirmed {
+        let (lapsing, released) = (held(&redlock, "lapsing").await, held(&redlock, "u").await);
+        kill(masters, 0, capture).await;
+        kill(masters, 1, capture).await;
+        unconfirmed = matches!(released.release().await, Released::Unconfirmed(_));
+        let extended = lapsing.extend().await;
+        assert!(matches!(extended, Err(ExtendError::Unextended(_) | ExtendError::Lost(_))));
+        lapsing.lost().await;
+        assert!(matches!(lapsing.release().await, Released::Lost(_)));
+        assert!(redlock.try_acquire("r").await.unwrap_err().is_no_quorum());
+        revive(masters, 0, capture).await;
+        revive(masters, 1, capture).await;
+    }
+    assert!(!capture.named("no quorum").is_empty() && !capture.named("quorum").is_empty());
+
+    // A quorum that has forgotten.
+    let guard = held(&redlock, "forgotten").await;
+    for node in 0..3 {
+        ask(masters, node, "DEL forgotten").await;
+    }
+    guard.lost().await;
+    drop(guard);
+
+    // One that has lost its memory, and one that evicts.
+    kill(masters, 0, capture).await;
+    masters[0].restart(Memory::Lost).unwrap();
+    eventually("warming up", PATIENCE, async || !capture.named("warming up").is_empty()).await;
+    ask(masters, 1, "CONFIG SET maxmemory 100mb").await;
+    ask(masters, 1, "CONFIG SET maxmemory-policy allkeys-lru").await;
+    kill(masters, 1, capture).await;
+    masters[1].restart(Memory::Kept).unwrap();
+    eventually("unfit", PATIENCE, async || !capture.named("unfit").is_empty()).await;
+
+    // The end.
+    let guard = held(&redlock, "to the end").await;
+    redlock.shutdown().await.ok();
+    guard.lost().await;
+    assert!(redlock.acquire("r").await.is_err(), "closed");
+    other.shutdown().await.ok();
+}
+
+fn name(masters: &Masters, node: usize) -> String {
+    masters[node].url().replace("redis://", "")
+}
+
+#[tokio::test]
+async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
+    let recorder = recorder();
+    let handle = recorder.handle();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let (capture, _capturing) = Capture::set();
+    let masters = Masters::start(3).await.unwrap();
+    play(&masters, &capture).await;
+
+    let page = page::events();
+    let told = capture.told();
+    for one in &told {
+        let fields = page.get(&one.event).unwrap_or_else(|| panic!("not on the page: {one:?}"));
+        let unknown: Vec<_> = one.fields.keys().filter(|field| !fields.contains(*field)).collect();
+        assert!(unknown.is_empty(), "{:?} has no fields {unknown:?}", one.event);
+    }
+    for (event, fields) in &page {
+        let alike: Vec<_> = told.iter().filter(|one| one.event == *event).collect();
+        assert!(!alike.is_empty(), "never told: {event:?}");
+        let seen: BTreeSet<String> =
+            alike.iter().flat_map(|one| one.fields.keys().cloned()).collect();
+        assert_eq!(&seen, fields, "the fields of {event:?}");
+    }
+
+    let (page, exposed) = (page::metrics(), exposed(&handle));
+    for sample in &exposed.samples {
+        let metric = exposed.metric_of(sample);
+        assert!(page.contains_key(&metric), "not on the page: {sample:?}");
+        let sane = sample.value >= 0.0 && sample.value.is_finite();
+        assert!(sane, "{sample:?}");
+    }
+    for (name, metric) in &page {
+        assert_eq!(exposed.types.get(name), Some(&metric.kind), "{name}");
+        let labels = exposed.labels_of(name);
+        assert_eq!(labels.keys().collect::<Vec<_>>(), metric.labels.keys().collect::<Vec<_>>());
+        for (label, values) in metric.labels.iter().filter(|(_, values)| !values.is_empty()) {
+            let seen = labels.get(label).unwrap();
+            let unknown: Vec<_> = seen.difference(values).collect();
+            assert!(unknown.is_empty(), "{name} has {label}={unknown:?}");
+            // A histogram shows those that have been measured.
+            assert!(metric.kind == "histogram" || seen == values, "{name}: {label} is {seen:?}");
+        }
+    }
+
+    // What has happened is counted, and a coordinator that has ended is in no gauge.
+    let count = |name: &str, label: &str, value: &str| exposed.sum(name, &[(label, value)]);
+    for outcome in ["acquired", "contended", "no_quorum", "invalid", "closed", "cancelled"] {
+        assert!(count("quorumlock_acquires_total", "outcome", outcome) >= 1.0, "{outcome}");
+        let waits = count("quorumlock_acquire_wait_seconds_count", "outcome", outcome);
+        assert!(waits >= 1.0, "{outcome}");
+    }
+    for reason in ["lapsed", "closed"] {
+        assert!(count("quorumlock_lost_locks_total", "reason", reason) >= 1.0, "{reason}");
+    }
+    for gauge in ["quorumlock_node_standing", "quorumlock_quorum", "quorumlock_owed_rollbacks"] {
+        assert!(exposed.sum(gauge, &[]).abs() < 1e-6, "{gauge}");
+    }
+    let won = exposed.sum("quorumlock_acquires_total", &[("outcome", "acquired")]);
+    let measured = exposed.sum("quorumlock_acquire_duration_seconds_count", &[]);
+    assert!(measured >= won, "{won} were acquired, {measured} attempts were won");
+}
+
+/// Counts are the same whether a loss is noticed by a timer, an extension, or the guard itself.
+#[tokio::test]
+async fn a_lock_that_is_dropped_after_its_deadline_is_counted_as_lost_once() {
+    let recorder = recorder();
+    let handle = recorder.handle();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let masters = Masters::start_in_memory(1).await.unwrap();
+    let redlock = client(&masters).connect().await.unwrap();
+    let guard = redlock.acquire("r").wait(PATIENCE).await.unwrap();
+    // This thread is the driver's, too: it can't see the deadline pass.
+    std::thread::sleep(guard.remaining() + Duration::from_millis(5));
+    assert!(guard.check().is_err());
+    drop(guard);
+    redlock.shutdown().await.unwrap();
+    let exposed = exposed(&handle);
+    assert!((exposed.sum("quorumlock_lost_locks_total", &[]) - 1.0).abs() < 1e-6);
+    assert!(
+        (exposed.sum("quorumlock_releases_total", &[("outcome", "dropped")]) - 1.0).abs() < 1e-6
+    );
+    assert!((exposed.sum("quorumlock_hold_duration_seconds_count", &[]) - 1.0).abs() < 1e-6);
+}
+
+/// Two coordinators of one process, and both see all masters.
+#[tokio::test]
+async fn coordinators_of_a_process_add_up() {
+    let recorder = recorder();
+    let handle = recorder.handle();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let masters = Masters::start_in_memory(3).await.unwrap();
+    let one = client(&masters).connect().await.unwrap();
+    let other = client(&masters).connect().await.unwrap();
+    let voting = || exposed(&handle).sum("quorumlock_node_standing", &[("standing", "voting")]);
+    let spare = || exposed(&handle).sum("quorumlock_quorum", &[("state", "spare")]);
+    let are = |number: f64, expected: f64| (number - expected).abs() < 1e-6;
+    eventually("both vote", PATIENCE, async || are(voting(), 6.0) && are(spare(), 2.0)).await;
+    one.shutdown().await.unwrap();
+    eventually("one is left", PATIENCE, async || are(voting(), 3.0) && are(spare(), 1.0)).await;
+    other.shutdown().await.unwrap();
+}
