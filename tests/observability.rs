@@ -1,5 +1,5 @@
 //! What `docs/observability.md` lists is what is told, by name, level, label and field; and the
-//! dashboard, the rules and the example speak of nothing else.
+//! dashboard and the rules speak of nothing else.
 
 #![cfg(all(feature = "embedded", feature = "metrics", feature = "tracing"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -8,8 +8,6 @@ mod support;
 
 #[path = "observability/capture.rs"]
 mod capture;
-#[path = "observability/example.rs"]
-mod example;
 #[path = "observability/exposed.rs"]
 mod exposed;
 #[path = "observability/files.rs"]

@@ -21,6 +21,7 @@ mod keeper;
 mod ledger;
 mod local_queue;
 mod loss;
+mod notes;
 mod pauses;
 mod queue;
 mod redial;

@@ -1,16 +1,26 @@
-//! The example is scraped over HTTP, and what it serves is what the page lists.
+//! The example is scraped over HTTP, and what it serves is what the page lists. A binary of its own:
+//! the recorder of the example is that of the whole process.
 
-use crate::exposed::Exposed;
-use crate::page;
-use crate::support::poll::eventually;
+#![cfg(all(feature = "embedded", feature = "metrics"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[allow(dead_code)] // Of what it reads, this test needs a part.
+#[path = "observability/exposed.rs"]
+mod exposed;
+#[allow(dead_code)]
+#[path = "observability/page.rs"]
+mod page;
+#[allow(dead_code)] // Its `main` is not what runs here.
+#[path = "../examples/prometheus.rs"]
+mod prometheus;
+mod support;
+
+use exposed::Exposed;
 use std::net::SocketAddr;
 use std::time::Duration;
+use support::poll::eventually;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-
-#[allow(dead_code)] // Its `main` is not what runs here.
-#[path = "../../examples/prometheus.rs"]
-mod prometheus;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
