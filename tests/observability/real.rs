@@ -5,12 +5,18 @@ use crate::support::masters::{Masters, builder};
 use crate::support::poll::eventually;
 use crate::support::server::Server;
 use crate::support::witness;
-use quorumlock::{Redlock, Released};
+use quorumlock::{RedlockBuilder, Released};
 use redis::cmd;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const SECRET: &str = "correct-horse-battery-staple";
+
+/// Nobody is given up who is only held up by a busy machine.
+fn patient(builder: RedlockBuilder) -> RedlockBuilder {
+    let ttl = Duration::from_secs(30);
+    builder.ttl(ttl).operation_timeout(PATIENCE / 10).connect_timeout(PATIENCE / 10)
+}
 
 /// Those of one acquire, and its span.
 fn of_the_acquire(capture: &Capture) -> (Told, Vec<Told>) {
@@ -26,7 +32,7 @@ async fn an_acquire_with_a_master_down_has_a_span_and_tells_what_each_master_sai
     let masters = Masters::start(5);
     masters.kill(4);
     let (capture, _capturing) = Capture::set();
-    let redlock = masters.builder().connect().await.unwrap();
+    let redlock = patient(masters.builder()).connect().await.unwrap();
     let guard = redlock.acquire("orders:42").wait(PATIENCE).await.unwrap();
 
     let (span, events) = of_the_acquire(&capture);
@@ -72,8 +78,7 @@ async fn a_loss_is_a_warning_that_has_its_reason() {
 async fn healthy_operation_is_quiet_at_info_once_all_masters_are_up() {
     let masters = Masters::start(3);
     let (capture, _capturing) = Capture::set();
-    let redlock = masters.builder().operation_timeout(Duration::from_secs(5));
-    let redlock = redlock.ttl(Duration::from_secs(30)).connect().await.unwrap();
+    let redlock = patient(masters.builder()).connect().await.unwrap();
     for _ in 0..20 {
         let guard = redlock.acquire("r").wait(PATIENCE).await.unwrap();
         guard.extend().await.unwrap();
@@ -95,7 +100,7 @@ async fn no_event_has_a_password() {
     let (capture, _capturing) = Capture::set();
     let with = |password: &str| {
         let urls = masters.iter().map(|one| one.url().replace("//", &format!("//:{password}@")));
-        builder().nodes(urls.collect::<Vec<_>>())
+        patient(builder().nodes(urls.collect::<Vec<_>>()))
     };
     let redlock = with(SECRET).connect().await.unwrap();
     let guard = redlock.acquire("r").wait(PATIENCE).await.unwrap();
@@ -117,8 +122,8 @@ async fn no_event_has_a_whole_token() {
     let (good, also_good) = (Server::start(), Server::start());
     let odd = Server::start_with(&["--rename-command", "SET", ""]);
     let (capture, _capturing) = Capture::set();
-    let redlock = builder().nodes([&good, &also_good, &odd].map(Server::url));
-    let redlock: Redlock = redlock.connect().await.unwrap();
+    let redlock = patient(builder().nodes([&good, &also_good, &odd].map(Server::url)));
+    let redlock = redlock.connect().await.unwrap();
     // Until the answer of the odd one was there in time.
     let repeated = async || {
         let guard = redlock.acquire("r").wait(PATIENCE).await.unwrap();
