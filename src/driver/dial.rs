@@ -56,8 +56,12 @@ impl Transport {
     pub(crate) async fn dial(&self, within: Duration) -> io::Result<BoxStream> {
         timeout(within, self.open(within)).await.unwrap_or_else(|_elapsed| {
             let within = humantime::format_duration(within);
-            let what = if self.is_tls() { "no TLS connection" } else { "no connection" };
-            Err(io::Error::new(io::ErrorKind::TimedOut, format!("{what} within {within}")))
+            let text = if self.is_tls() {
+                format!("no TLS connection within {within}: {PLAIN_PORT}")
+            } else {
+                format!("no connection within {within}")
+            };
+            Err(io::Error::new(io::ErrorKind::TimedOut, text))
         })
     }
 
@@ -70,6 +74,18 @@ impl Transport {
         false
     }
 
+    /// What it may mean that a connection ends before anything is heard over it.
+    pub(crate) const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Tcp { .. } => Some("if this port speaks TLS, write rediss://"),
+            #[cfg(feature = "tls")]
+            Self::Tls { .. } => {
+                Some("if it asks for a client certificate, hand one to RedlockBuilder::tls_config")
+            }
+            _ => None,
+        }
+    }
+
     async fn open(&self, within: Duration) -> io::Result<BoxStream> {
         Ok(match self {
             Self::Tcp { host, port } => Box::new(tcp(host, *port, within).await?),
@@ -79,7 +95,7 @@ impl Transport {
                     .map_err(|_| tls_error(&"the host is no name that a certificate can carry"))?;
                 let stream = tcp(host, *port, within).await?;
                 let tls = TlsConnector::from(config.clone());
-                Box::new(tls.connect(name, stream).await.map_err(|error| tls_error(&error))?)
+                Box::new(tls.connect(name, stream).await.map_err(explained)?)
             }
             #[cfg(unix)]
             Self::Unix(path) => Box::new(tokio::net::UnixStream::connect(path).await?),
@@ -91,6 +107,14 @@ impl Transport {
 #[cfg(feature = "tls")]
 fn tls_error(cause: &dyn std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {cause}"))
+}
+
+#[cfg(feature = "tls")]
+fn explained(error: io::Error) -> io::Error {
+    match super::tls::explained(&error) {
+        Some(text) => io::Error::new(io::ErrorKind::InvalidData, text),
+        None => tls_error(&error),
+    }
 }
 
 async fn tcp(host: &str, port: u16, within: Duration) -> io::Result<TcpStream> {
@@ -145,6 +169,9 @@ fn configure(stream: &TcpStream) -> io::Result<()> {
     socket.set_tcp_user_timeout(Some(SILENCE))?;
     Ok(())
 }
+
+/// A plain master takes a greeting of TLS for the beginning of a line, and waits for its end.
+pub(super) const PLAIN_PORT: &str = "if this port does not speak TLS, write redis://";
 
 /// How long an address is tried alone before the next one joins. Long beside a handshake in one
 /// region, so that the resolver's order of preference holds whenever its first answer is alive.

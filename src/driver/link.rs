@@ -2,6 +2,7 @@
 
 use super::dial::BoxStream;
 use crate::coordinator::Epoch;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -12,11 +13,28 @@ pub(crate) struct Link {
     stream: BoxStream,
     /// The stream may keep what was written to it (TLS does) until it is flushed.
     unflushed: bool,
+    /// What it may mean that it ends, as long as nothing was heard.
+    hint: Option<&'static str>,
 }
 
 impl Link {
-    pub(crate) const fn new(epoch: Epoch, stream: BoxStream) -> Self {
-        Self { epoch, stream, unflushed: false }
+    pub(crate) const fn new(epoch: Epoch, stream: BoxStream, hint: Option<&'static str>) -> Self {
+        Self { epoch, stream, unflushed: false, hint }
+    }
+
+    fn ended(&self, cause: &str) -> Arc<str> {
+        match self.hint {
+            Some(hint) => format!("{cause}, before it said anything: {hint}").into(),
+            None => cause.into(),
+        }
+    }
+
+    fn failed(&self, error: &io::Error) -> Arc<str> {
+        #[cfg(feature = "tls")]
+        if let Some(explained) = super::tls::explained(error) {
+            return explained.into();
+        }
+        self.ended(&error.to_string())
     }
 
     /// The next bytes received, never none.
@@ -29,9 +47,12 @@ impl Link {
         let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut into));
         let len = into.filled().len();
         Poll::Ready(match read {
-            Ok(()) if len == 0 => Err("closed by the server".into()),
-            Ok(()) => Ok(&buffer[..len]),
-            Err(error) => Err(error.to_string().into()),
+            Ok(()) if len == 0 => Err(self.ended("closed by the server")),
+            Ok(()) => {
+                self.hint = None;
+                Ok(&buffer[..len])
+            }
+            Err(error) => Err(self.failed(&error)),
         })
     }
 
@@ -48,7 +69,7 @@ impl Link {
                 let flushed = ready!(Pin::new(&mut self.stream).poll_flush(cx));
                 self.unflushed = false;
                 if let Err(error) = flushed {
-                    return Poll::Ready(Err(error.to_string().into()));
+                    return Poll::Ready(Err(self.failed(&error)));
                 }
             }
             return Poll::Pending;
@@ -58,7 +79,7 @@ impl Link {
         Poll::Ready(match written {
             Ok(0) => Err("the stream takes no more bytes".into()),
             Ok(len) => Ok(len),
-            Err(error) => Err(error.to_string().into()),
+            Err(error) => Err(self.failed(&error)),
         })
     }
 }

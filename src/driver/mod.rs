@@ -135,7 +135,7 @@ impl Driver {
             let Some((node, epoch)) = self.dialing.remove(&task) else { continue };
             match result {
                 Ok(stream) => {
-                    self.links[node] = Some(Link::new(epoch, stream));
+                    self.links[node] = Some(Link::new(epoch, stream, self.transports[node].hint()));
                     self.machine.handle_connected(now, node, epoch);
                 }
                 Err(error) => {

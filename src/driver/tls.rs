@@ -3,6 +3,7 @@
 //! Each configuration names its crypto provider: installing one for the whole process is the
 //! application's right, and to rely on one would make a missing line of its `main` our error.
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use rustls_native_certs::CertificateResult;
@@ -16,8 +17,8 @@ use tokio_rustls::rustls::crypto::{
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{
-    ClientConfig, ConfigBuilder, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
-    WantsVerifier,
+    AlertDescription, CertificateError, ClientConfig, ConfigBuilder, DigitallySignedStruct, Error,
+    RootCertStore, SignatureScheme, WantsVerifier,
 };
 
 /// Trusts the roots of the platform, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name. They
@@ -77,6 +78,46 @@ fn usable_roots(found: CertificateResult) -> Result<RootCertStore, String> {
         "no root certificate found on this machine{why}: install the package `ca-certificates`, \
          point SSL_CERT_FILE at a PEM file, or hand a configuration to RedlockBuilder::tls_config"
     ))
+}
+
+/// What went wrong in TLS, and what to do about it; `None` if it is no error of TLS.
+pub(crate) fn explained(error: &io::Error) -> Option<String> {
+    let cause = error.get_ref()?.downcast_ref::<Error>()?;
+    Some(match fix(cause) {
+        Some(fix) => format!("TLS: {cause}: {fix}"),
+        None => format!("TLS: {cause}"),
+    })
+}
+
+const fn fix(cause: &Error) -> Option<&'static str> {
+    use AlertDescription as Alert;
+    use CertificateError as Certificate;
+    Some(match cause {
+        Error::InvalidCertificate(Certificate::UnknownIssuer) => {
+            "hand its authority to RedlockBuilder::tls_config, or name it in SSL_CERT_FILE"
+        }
+        Error::InvalidCertificate(
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. },
+        ) => "address the master by a name of its certificate",
+        Error::InvalidCertificate(Certificate::Expired | Certificate::ExpiredContext { .. }) => {
+            "renew the master's certificate"
+        }
+        Error::InvalidCertificate(
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. },
+        ) => "is this machine's clock right?",
+        // TLS 1.2 has no word for a missing one.
+        Error::AlertReceived(Alert::CertificateRequired | Alert::HandshakeFailure) => {
+            "hand a client certificate to RedlockBuilder::tls_config"
+        }
+        Error::AlertReceived(
+            Alert::UnknownCA
+            | Alert::BadCertificate
+            | Alert::CertificateExpired
+            | Alert::CertificateUnknown,
+        ) => "the master does not accept our client certificate: see its tls-ca-cert-file",
+        Error::InvalidMessage(_) => super::dial::PLAIN_PORT,
+        _ => return None,
+    })
 }
 
 fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, String> {

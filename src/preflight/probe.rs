@@ -40,7 +40,7 @@ impl Probe {
     async fn converse(&self, address: &Address, heard: &mut Heard) -> Result<(), FindingKind> {
         let stream = address.transport.dial(self.connect_timeout).await;
         let stream = stream.map_err(|error| FindingKind::Unreachable(error.to_string().into()))?;
-        let mut talk = Talk::new(stream, self.patience);
+        let mut talk = Talk::new(stream, address.transport.hint(), self.patience);
         let login = &address.login;
         let hello = talk.ask("HELLO", &wire::hello(login)).await?;
         if wire::hello_id(&hello).is_none() {
@@ -94,9 +94,9 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(stream: BoxStream, patience: Duration) -> Self {
+    fn new(stream: BoxStream, hint: Option<&'static str>, patience: Duration) -> Self {
         Self {
-            link: Link::new(Epoch::default(), stream),
+            link: Link::new(Epoch::default(), stream, hint),
             unsent: Vec::new(),
             replies: Replies::new(),
             buffer: vec![0; 4096].into(),

@@ -85,7 +85,10 @@ async fn the_handshake_counts_towards_the_time() {
     let port = master.listener.local_addr().unwrap().port();
     let transport = Transport::Tls { host: "127.0.0.1".into(), port, config: master.trusting };
     let error = refusal(transport.dial(Duration::from_millis(100)).await);
-    assert_eq!(error.to_string(), "no TLS connection within 100ms");
+    assert_eq!(
+        error.to_string(),
+        "no TLS connection within 100ms: if this port does not speak TLS, write redis://"
+    );
 }
 
 #[tokio::test]
