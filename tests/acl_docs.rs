@@ -6,11 +6,15 @@ mod support;
 
 use quorumlock::{ConnectError, Redlock, RedlockBuilder, Released};
 use redis::cmd;
+use std::time::Duration;
+use support::poll::eventually;
 use support::server::Server;
 use support::witness;
 
 const PAGE: &str = include_str!("../docs/acl.md");
 const README: &str = include_str!("../README.md");
+
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const ALL: &str = "acquire inspect extend release fenced several";
 
@@ -100,6 +104,86 @@ async fn a_database_of_its_own_needs_one_right_more_and_so_does_trust_in_persist
         grant(&server, &format!("{}{rules}", line())).await;
         let redlock = client(&server).trust_persistence().connect().await.unwrap();
         assert_eq!(redlock.try_acquire("a").await.is_ok(), acquired, "{rules}");
+    }
+}
+
+/// The line without what matches `left_out`.
+fn line_without(left_out: impl Fn(&str) -> bool) -> String {
+    line().split(' ').filter(|word| !left_out(word)).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn without_the_pattern_of_keys_nobody_connects() {
+    let server = Server::start();
+    let found = works(&server, &line_without(|word| word.starts_with('~'))).await;
+    assert!(matches!(found, Err(ConnectError::Unfit(_))), "{found:?}");
+}
+
+/// Whether the server has executed it; a command that was denied is none.
+async fn was_called(server: &Server, command: &str) -> bool {
+    let stats = witness::info(server, "commandstats").await;
+    let calls = stats.get(&format!("cmdstat_{command}"));
+    calls.is_some_and(|calls| !calls.starts_with("calls=0,"))
+}
+
+/// What costs no lock costs something else: who waits is not told.
+#[tokio::test]
+async fn without_channels_a_release_tells_nobody_and_who_waits_polls() {
+    let server = Server::start();
+    type LeftOut = fn(&str) -> bool;
+    let left_out: [(&str, LeftOut); 4] = [
+        ("nothing", |_| false),
+        ("publish", |word| word == "+publish"),
+        ("subscribe", |word| word == "+subscribe"),
+        ("the channels", |word| word.starts_with('&')),
+    ];
+    for (name, left_out) in left_out {
+        grant(&server, &line_without(left_out)).await;
+        witness::ask::<()>(&server, cmd("CONFIG").arg("RESETSTAT")).await.unwrap();
+        let connect = || client(&server).without_restart_guard().wait(PATIENCE).connect();
+        let (holder, waiter) = (connect().await.unwrap(), connect().await.unwrap());
+        let guard = holder.acquire("a").await.unwrap();
+        let waiting = tokio::spawn(waiter.acquire("a").into_future());
+        let asked = async || was_called(&server, "pttl").await;
+        eventually("it waits", PATIENCE, asked).await;
+        if name == "nothing" {
+            let listens = async || was_called(&server, "subscribe").await;
+            eventually("it listens", PATIENCE, listens).await;
+        }
+        assert_eq!(guard.release().await, Released::Released, "without {name}");
+        waiting.await.unwrap().unwrap().release().await;
+        let told = was_called(&server, "publish").await && was_called(&server, "subscribe").await;
+        assert_eq!(told, name == "nothing", "without {name}");
+        for redlock in [holder, waiter] {
+            redlock.shutdown().await.unwrap();
+        }
+    }
+}
+
+/// What costs no lock costs something else: nobody finds out what the server is.
+#[tokio::test]
+async fn without_info_what_must_not_be_a_master_is_taken_for_one() {
+    let master = Server::start();
+    let port = master.port().to_string();
+    let replica =
+        Server::start_with(&["--replicaof", "127.0.0.1", &port, "--replica-read-only", "no"]);
+    let in_step = async || {
+        let told = witness::info(&replica, "replication").await;
+        told.get("master_link_status").is_some_and(|status| status == "up")
+    };
+    eventually("the replica has all", PATIENCE, in_step).await;
+    let evicting = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"];
+    let evicting = Server::start_with(&evicting);
+    for (may_ask, line) in [(true, line().to_owned()), (false, line_without(|it| it == "+info"))] {
+        for server in [&replica, &evicting] {
+            grant(server, &line).await;
+            let connected = client(server).connect().await;
+            assert_eq!(matches!(connected, Err(ConnectError::Unfit(_))), may_ask, "{connected:?}");
+        }
+        grant(&master, &line).await;
+        let again = master.url().replace("//", "//locks:secret@").replace("127.0.0.1", "localhost");
+        let twice = client(&master).node(again).connect().await;
+        assert_eq!(matches!(twice, Err(ConnectError::Unfit(_))), may_ask, "{twice:?}");
     }
 }
 
