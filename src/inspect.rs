@@ -1,6 +1,6 @@
 //! Who holds a lock, for how long yet, and how it is taken away from that holder.
 
-use crate::coordinator::{Seen, Standing};
+use crate::coordinator::{Mark, Seen, Standing};
 use crate::driver::Message;
 use crate::error::{Closed, InspectError, Invalid};
 use crate::quorum::{Membership, NodeSet};
@@ -112,7 +112,7 @@ pub enum LockState {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Holder {
     /// The token, and behind it the label.
-    value: String,
+    value: Mark,
     remaining: Option<Duration>,
 }
 
@@ -192,7 +192,7 @@ impl Holder {
     /// was given none, or is another kind of client.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
-        let (token, label) = self.value.split_once(':')?;
+        let (token, label) = self.value.as_text()?.split_once(':')?;
         let is_ours = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_ours.then_some(label)
     }
@@ -298,7 +298,7 @@ mod tests {
     fn seen(lives: &[Option<(&str, Option<u64>)>]) -> Vec<(Arc<str>, Seen)> {
         let one = |(node, life): (usize, &Option<(&str, Option<u64>)>)| {
             let standing = life.map(|(value, millis)| Standing {
-                value: value.to_owned(),
+                value: value.into(),
                 remaining: millis.map(Duration::from_millis),
             });
             (Arc::from(format!("n{node}")), Ok(standing))
@@ -312,7 +312,7 @@ mod tests {
 
     fn held(value: &str, remaining: Option<u64>) -> LockState {
         let remaining = remaining.map(Duration::from_millis);
-        LockState::Held(Holder { value: value.to_owned(), remaining })
+        LockState::Held(Holder { value: value.into(), remaining })
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn only_what_looks_like_a_token_of_ours_has_a_label() {
         let label = |value: &str| {
-            let holder = Holder { value: value.to_owned(), remaining: None };
+            let holder = Holder { value: value.into(), remaining: None };
             holder.label().map(str::to_owned)
         };
         let token = "0123456789abcdef0123456789abcdef";

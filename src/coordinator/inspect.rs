@@ -3,21 +3,50 @@
 use super::round::{self, Round};
 use super::session::Purpose;
 use super::timers::Timer;
-use super::wire::{self, Claim};
+use super::wire;
 use super::{Coordinator, Event, RequestId, RoundId};
 use crate::quorum::{Instant, Tally, Verdict, Vote};
 use crate::report::{Answer, Cause, Reason};
 use redis::Value;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What a holder has put under a key: with us a token and perhaps a label, with others any bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Mark(Vec<u8>);
 
 /// What stands under a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Standing {
-    /// The holder's token, and his label if he has one.
-    pub(crate) value: String,
+    pub(crate) value: Mark,
     /// How long it has yet to live; `None` if it does not expire.
     pub(crate) remaining: Option<Duration>,
+}
+
+impl Mark {
+    /// None of ours is anything but text.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+}
+
+impl From<&str> for Mark {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Mark {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        String::from_utf8_lossy(&self.0).fmt(f)
+    }
 }
 
 /// What one node says of a key.
@@ -39,12 +68,11 @@ impl Coordinator {
         now: Instant,
         request: RequestId,
         key: &str,
-        value: String,
+        value: impl Into<Mark>,
     ) {
-        let claim = Claim { keys: key.into(), token: value, life: Duration::ZERO, ballot: None };
         let tally = Tally::new(self.settings.membership);
         let purpose = round::Purpose::ForceRelease { request, tally };
-        let command = claim.release(&mut self.packer, None);
+        let command = wire::delete(key, &value.into().0);
         let round = self.ask_all(now, purpose, &command);
         self.judge_heard(round);
     }
@@ -144,8 +172,11 @@ fn seen(reply: &Value) -> Seen {
         Value::Nil => Ok(None),
         Value::Array(parts) => match parts.as_slice() {
             [value, Value::Int(left)] => {
-                let Some(value) = wire::text(value).map(str::to_owned) else {
-                    return Err(unknown(reply));
+                let value = match value {
+                    Value::BulkString(bytes) => Mark(bytes.clone()),
+                    Value::VerbatimString { text, .. } => text.as_str().into(),
+                    // Whatever it is, it is not shown.
+                    _ => return Err(unknown(value)),
                 };
                 // -1: a key that never expires.
                 let remaining = u64::try_from(*left).ok().map(Duration::from_millis);

@@ -59,7 +59,7 @@ pub use agreement::Difference;
 pub(crate) use agreement::{Agreement, Terms};
 pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
 pub(crate) use fault::{Fault, FaultKind};
-pub(crate) use inspect::{Seen, Standing};
+pub(crate) use inspect::{Mark, Seen, Standing};
 pub(crate) use keys::Keys;
 pub(crate) use note::{Decided, Margin, NodeStanding, Note, Prolonged, WATCHED, Watching};
 pub(crate) use random::Random;

@@ -100,6 +100,11 @@ pub(crate) fn inspect(key: &str) -> Vec<u8> {
     pack(redis::cmd("EVAL").arg(INSPECT).arg(1).arg(key))
 }
 
+/// Deletes the key where this stands under it, whoever has set it.
+pub(crate) fn delete(key: &str, value: &[u8]) -> Vec<u8> {
+    pack(redis::cmd("EVAL").arg(RELEASE).arg(1).arg(key).arg(value))
+}
+
 /// Takes back what a client goes by.
 pub(crate) fn withdraw(key: &str, ends: u64, lists: &[String]) -> Vec<u8> {
     pack(redis::cmd("EVAL").arg(WITHDRAW).arg(1).arg(key).arg(ends).arg(lists))

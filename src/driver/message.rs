@@ -1,6 +1,6 @@
 //! What handles and guards say to the driver.
 
-use crate::coordinator::{Acquire, AttemptId, RequestId, Seen};
+use crate::coordinator::{Acquire, AttemptId, Mark, RequestId, Seen};
 use crate::error::{AcquireError, ExtendError};
 use crate::guard::Released;
 use crate::held::Held;
@@ -56,7 +56,7 @@ pub(crate) enum Message {
     ForceRelease {
         request: RequestId,
         key: Arc<str>,
-        value: String,
+        value: Mark,
         reply: Reply<ForceReleased>,
     },
     /// Dropped when the driver has ended.

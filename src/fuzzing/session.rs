@@ -204,7 +204,7 @@ impl Play {
                 if data.below(2) == 0 {
                     self.machine.handle_inspect(self.now, request, &key);
                 } else {
-                    self.machine.handle_force_release(self.now, request, &key, "t".into());
+                    self.machine.handle_force_release(self.now, request, &key, "t");
                 }
             }
             12 => self.machine.handle_closed(self.now, node, self.epochs[node], "reset by peer"),

@@ -7,7 +7,7 @@ use super::history::{HoldSpan, How};
 use super::invariants::{Extended, HonestDeadline};
 use super::setup::DRIFT;
 use super::world::World;
-use crate::coordinator::{AttemptId, Event, Loss, RequestId, Standing};
+use crate::coordinator::{AttemptId, Event, Loss, Mark, RequestId, Standing};
 use crate::quorum::{Instant, NodeSet};
 
 impl World {
@@ -44,15 +44,15 @@ impl World {
                 let Some(key) = client.inspected.remove(&request.0) else { return };
                 let standing: Vec<Option<&Standing>> =
                     nodes.iter().map(|(_, seen)| seen.as_ref().ok()?.as_ref()).collect();
-                let on = |value: &str| -> NodeSet {
+                let on = |value: &Mark| -> NodeSet {
                     let same = |(node, other): (usize, &Option<&Standing>)| {
-                        other.is_some_and(|other| other.value == value).then_some(node)
+                        other.is_some_and(|other| other.value == *value).then_some(node)
                     };
                     standing.iter().enumerate().filter_map(same).collect()
                 };
                 let holder = standing.iter().flatten();
                 let mut holder = holder.filter(|one| membership.is_quorum(on(&one.value)));
-                client.seen = holder.next().map(|one| (key, one.value.clone()));
+                client.seen = holder.next().map(|one| (key, one.value.to_string()));
             }
         }
     }

@@ -94,7 +94,7 @@ impl World {
                     let on = standing.iter().enumerate().filter(|(_, other)| same(other));
                     membership.is_quorum(on.map(|(node, _)| node).collect::<NodeSet>())
                 });
-                client.seen = holder.map(|one| (key, one.value.clone()));
+                client.seen = holder.map(|one| (key, one.value.to_string()));
             }
             _ => {}
         }
