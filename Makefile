@@ -28,6 +28,7 @@ test: ## every test, against redis-servers that it starts; installs redis-server
 	scripts/postgresql
 	scripts/browser
 	scripts/faketime
+	scripts/python
 	scripts/test
 
 fix: ## mends what lint finds and a machine can mend

@@ -1,0 +1,27 @@
+//! Other Redlock crates on our masters, held to the claims of the crate's `tests/interop.rs`. They are
+//! no dependencies of the crate, not even of its tests.
+
+#![allow(dead_code)]
+
+#[path = "../../../tests/interop/peer.rs"]
+mod peer;
+#[path = "interop/redlock.rs"]
+mod redlock;
+#[path = "interop/redsync.rs"]
+mod redsync;
+#[path = "interop/rslock.rs"]
+mod rslock;
+#[path = "../../../tests/interop/scenes.rs"]
+mod scenes;
+#[path = "../../../tests/interop/storm.rs"]
+mod storm;
+#[path = "../src/support.rs"]
+mod support;
+#[path = "../../../tests/interop/world.rs"]
+mod world;
+
+use scenes::excludes;
+
+excludes!(with_rslock, crate::rslock::Rslock, true);
+excludes!(with_redlock, crate::redlock::Redlock, true);
+excludes!(with_redsync, crate::redsync::Redsync, true);

@@ -1,0 +1,63 @@
+//! Clients of others on our masters: whoever holds a lock, the other side is kept out, and nobody
+//! deletes the other's key. Here those in Python; `benches/peers/tests/interop.rs` has the same
+//! claims for those in Rust. What each of them needs is in `docs/interop.md`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "interop/peer.rs"]
+mod peer;
+#[path = "interop/python.rs"]
+mod python;
+#[path = "interop/scenes.rs"]
+mod scenes;
+#[path = "interop/storm.rs"]
+mod storm;
+mod support;
+#[path = "interop/world.rs"]
+mod world;
+
+use peer::Peer;
+use python::{Pottery, RedisPy};
+use quorumlock::AcquireError;
+use quorumlock::report::{Answer, Reason};
+use scenes::excludes;
+use std::time::Duration;
+use support::poll::eventually;
+use world::World;
+
+excludes!(pottery, crate::Pottery, crate::python::is_ready());
+excludes!(redis_py, crate::RedisPy, crate::python::is_ready());
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_that_never_expires_is_contended_without_a_time() {
+    if !python::is_ready() {
+        return;
+    }
+    let world = World::<RedisPy>::start().await;
+    let held = world.theirs.attempt("r", Duration::ZERO).await.expect("a lock that is free");
+    let theirs = world.settled("r").await;
+    let asked_twice = async || {
+        let error = world.ours.acquire("r").wait(Duration::from_secs(1)).await.unwrap_err();
+        let AcquireError::Contended(error) = error else { panic!("{error}") };
+        assert_eq!(error.nodes[0].answer, Answer::Refused(Reason::Held { remaining: None }));
+        error.attempts > 1
+    };
+    eventually("it is asked for how long yet", world::PATIENCE, asked_twice).await;
+    assert_eq!(world.standing("r").await, theirs);
+    world.theirs.release(held).await;
+    world.assert_free("r").await;
+}
+
+#[test]
+fn the_page_says_how_each_names_its_keys() {
+    let page = include_str!("../docs/interop.md");
+    let row = |peer: &str| page.lines().find(|line| line.starts_with(&format!("| {peer} ")));
+    assert!(row("pottery").unwrap().contains(&format!("key_prefix(\"{}\")", Pottery::PREFIX)));
+    assert!(row("redis-py").unwrap().contains("nothing"));
+    let wanted = include_str!("interop/requirements.txt");
+    for (peer, package) in [("pottery", "pottery=="), ("redis-py", "redis==")] {
+        let pinned = wanted.lines().find_map(|line| line.strip_prefix(package)).unwrap();
+        let version = pinned.trim_end_matches([' ', '\\']);
+        assert!(row(peer).unwrap().contains(version), "{peer} {version}");
+    }
+}
