@@ -4,6 +4,9 @@
 mod config;
 mod connect;
 
+#[cfg(feature = "blocking")]
+pub(crate) use connect::Connected;
+
 use crate::address::TlsConfig;
 use crate::coordinator::RestartGuard;
 use crate::driver::dial::{BoxStream, Transport};

@@ -21,6 +21,8 @@
 //! - [`Redlock::inspect`] tells who holds a lock, [`Redlock::force_release`] takes it away from them.
 //! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
 //! - [`preflight`] tells whether each master is fit, and what to do about it.
+//! - With the feature `blocking`, `blocking` has the same for code without `async`; with the feature
+//!   `embedded`, `embedded` has masters for tests, and a guide to testing with them.
 //!
 //! In the repository, `SAFETY.md` says what is guaranteed and what is not, `docs/acl.md` which rights
 //! are needed, `docs/replacing-a-master.md` how the masters are exchanged, `docs/observability.md` what
@@ -29,6 +31,9 @@
 
 mod acquire;
 mod address;
+#[cfg(feature = "blocking")]
+#[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
+pub mod blocking;
 mod builder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]

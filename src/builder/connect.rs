@@ -13,7 +13,7 @@ use crate::telemetry::{Outlet, Telemetry};
 use tokio::sync::{mpsc, oneshot};
 
 /// What comes of the first try to connect to every node.
-type Connected = oneshot::Receiver<Result<(), ConnectError>>;
+pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 impl RedlockBuilder {
     /// Connects, on the tokio runtime that this is awaited on: returns once each master has

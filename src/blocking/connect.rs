@@ -1,0 +1,121 @@
+//! The thread of its own that a blocking client's driver runs on.
+
+use super::redlock::Redlock;
+use super::wait;
+use crate::RedlockBuilder;
+use crate::builder::Connected;
+use crate::driver::clock::Clock;
+use crate::error::{Closed, ConnectError, Invalid};
+use crate::preflight::Preflight;
+use std::future::Future;
+use std::io;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+impl RedlockBuilder {
+    /// [`connect`](Self::connect) for code without `async`: starts a thread on which the client
+    /// runs, and returns once each master has answered or failed. Feature `blocking`.
+    ///
+    /// Ways of your own to a master ([`node_via`](Self::node_via)) are dialled on that thread,
+    /// within its tokio runtime.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), quorumlock::ConnectError> {
+    /// use quorumlock::blocking::Redlock;
+    ///
+    /// let redlock = Redlock::builder().nodes(["redis://10.0.0.1"]).connect_blocking()?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As of [`connect`](Self::connect). Also [`Invalid`](ConnectError::Invalid): called in async
+    /// code, or the operating system gives no thread.
+    #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
+    pub fn connect_blocking(self) -> Result<Redlock, ConnectError> {
+        wait::may_wait("connect_blocking()")?;
+        let (hand, handed) = channel();
+        named().spawn(move || drive(self, &hand)).map_err(no_thread)?;
+        let (redlock, connected) = handed.recv().map_err(|_| Closed::SHUT_DOWN)??;
+        wait::until(connected).map_err(|_| Closed::SHUT_DOWN)??;
+        Ok(Redlock::new(redlock))
+    }
+
+    /// [`preflight`](Self::preflight) for code without `async`, on a thread that ends with it.
+    /// Feature `blocking`.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), quorumlock::error::Invalid> {
+    /// let builder = quorumlock::Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
+    /// println!("{}", builder.preflight_blocking()?);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`]: a setting that cannot work, called in async code, or no thread to be had.
+    #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
+    pub fn preflight_blocking(&self) -> Result<Preflight, Invalid> {
+        wait::may_wait("preflight_blocking()")?;
+        on_a_thread(self.preflight())?
+    }
+}
+
+/// Runs what needs a runtime, on a thread that ends with it.
+pub(super) fn on_a_thread<T: Send>(future: impl Future<Output = T> + Send) -> Result<T, Invalid> {
+    thread::scope(|scope| {
+        let work = || {
+            let runtime = runtime()?;
+            let output = runtime.block_on(future);
+            runtime.shutdown_background();
+            Ok(output)
+        };
+        let working = named().spawn_scoped(scope, work).map_err(no_thread)?;
+        working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+type Handed = Result<(crate::Redlock, Connected), Invalid>;
+
+/// Until the last handle and guard are gone, or the client is shut down.
+fn drive(builder: RedlockBuilder, hand: &Sender<Handed>) {
+    let prepared = runtime().and_then(|runtime| {
+        let entered = runtime.enter();
+        let prepared = builder.prepare(Clock::boot());
+        drop(entered);
+        prepared.map(|prepared| (runtime, prepared))
+    });
+    match prepared {
+        Ok((runtime, (redlock, driver, connected))) => {
+            // If nobody waits for it any more, the handle goes, and the driver ends.
+            let _ = hand.send(Ok((redlock, connected)));
+            runtime.block_on(driver);
+            // A name that is still being resolved is nothing to wait for.
+            runtime.shutdown_background();
+        }
+        Err(invalid) => {
+            let _ = hand.send(Err(invalid));
+        }
+    }
+}
+
+fn runtime() -> Result<Runtime, Invalid> {
+    let mut builder = Builder::new_current_thread();
+    // Those that resolve names.
+    builder.enable_all().thread_name("quorumlock-name").thread_keep_alive(RESOLVERS_IDLE);
+    builder.build().map_err(|error| Invalid::new("runtime", error.to_string()))
+}
+
+fn named() -> thread::Builder {
+    thread::Builder::new().name("quorumlock".into())
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "as `map_err` passes it")]
+fn no_thread(error: io::Error) -> Invalid {
+    Invalid::new("thread", format!("the operating system gives none: {error}"))
+}
+
+/// How long a thread that has resolved a name stays for the next.
+const RESOLVERS_IDLE: Duration = Duration::from_millis(100);

@@ -1,0 +1,135 @@
+//! The handle that users clone.
+
+use super::acquire::Acquire;
+use super::connect::on_a_thread;
+use super::owner::Owner;
+use super::wait;
+use crate::RedlockBuilder;
+use crate::error::{InspectError, Invalid, NotDrained};
+use crate::inspect::Inspection;
+use crate::preflight::Preflight;
+use crate::report::NodeReport;
+use crate::resource::{IntoResource, IntoResources};
+
+/// A client of one set of masters, with a thread of its own. Clones share it.
+///
+/// It is [`quorumlock::Redlock`](crate::Redlock) for code without `async`: see there for what is
+/// promised, and [the module](self) for what differs.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use quorumlock::blocking::Redlock;
+/// use std::thread;
+///
+/// let nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
+/// let redlock = Redlock::builder().nodes(nodes).connect_blocking()?;
+/// thread::scope(|scope| {
+///     for worker in 0..4 {
+///         let redlock = &redlock;
+///         scope.spawn(move || redlock.acquire("orders:42").run(|_| println!("{worker} alone")));
+///     }
+/// });
+/// redlock.shutdown()?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Redlock {
+    inner: crate::Redlock,
+}
+
+impl Redlock {
+    pub(super) const fn new(inner: crate::Redlock) -> Self {
+        Self { inner }
+    }
+
+    /// The same builder as that of the async API; here it ends with
+    /// [`connect_blocking`](RedlockBuilder::connect_blocking).
+    pub fn builder() -> RedlockBuilder {
+        crate::Redlock::builder()
+    }
+
+    /// Acquires the lock on `resource`, or on several; nothing is asked before
+    /// [`lock`](Acquire::lock) or [`run`](Acquire::run). See
+    /// [`Redlock::acquire`](crate::Redlock::acquire).
+    ///
+    /// ```no_run
+    /// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// let both = redlock.acquire(["account:1", "account:2"]).lock()?;
+    /// # drop(both);
+    /// # Ok(()) }
+    /// ```
+    pub fn acquire(&self, resource: impl IntoResources) -> Acquire {
+        Acquire::new(self.inner.acquire(resource))
+    }
+
+    /// Makes one attempt, and does not wait while somebody else holds the lock. See
+    /// [`Redlock::try_acquire`](crate::Redlock::try_acquire).
+    ///
+    /// ```no_run
+    /// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// use quorumlock::AcquireError;
+    ///
+    /// match redlock.try_acquire("nightly-report").lock() {
+    ///     Ok(guard) => { /* this host writes it */ }
+    ///     Err(AcquireError::Contended(_)) => { /* another one does */ }
+    ///     Err(outage) => return Err(outage),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn try_acquire(&self, resource: impl IntoResources) -> Acquire {
+        Acquire::new(self.inner.try_acquire(resource))
+    }
+
+    /// Somebody whose acquisitions of one resource nest. See
+    /// [`Redlock::owner`](crate::Redlock::owner).
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner::new(self.inner.owner())
+    }
+
+    /// Asks every master what stands for `resource`. See
+    /// [`Redlock::inspect`](crate::Redlock::inspect).
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`InspectError::Invalid`] in async code.
+    pub fn inspect(&self, resource: impl IntoResource) -> Result<Inspection, InspectError> {
+        wait::may_wait("inspect()")?;
+        wait::until(self.inner.inspect(resource))
+    }
+
+    /// Takes the lock away from the holder that `inspection` has found, **who goes on believing
+    /// that it holds it**. See [`Redlock::force_release`](crate::Redlock::force_release).
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`InspectError::Invalid`] in async code.
+    pub fn force_release(&self, inspection: &Inspection) -> Result<Vec<NodeReport>, InspectError> {
+        wait::may_wait("force_release()")?;
+        wait::until(self.inner.force_release(inspection))
+    }
+
+    /// Asks every master whether it is fit for this lock, over connections of its own and on a
+    /// thread that ends with it. See [`Redlock::preflight`](crate::Redlock::preflight).
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`]: called in async code, or no thread to be had.
+    pub fn preflight(&self) -> Result<Preflight, Invalid> {
+        wait::may_wait("preflight()")?;
+        on_a_thread(self.inner.preflight())?
+    }
+
+    /// Ends this client and its thread, for all clones: waits until every release and rollback
+    /// that is owed is confirmed, within a bound. See
+    /// [`Redlock::shutdown`](crate::Redlock::shutdown).
+    ///
+    /// A `main` that ends without this may leave keys behind for a ttl.
+    ///
+    /// # Errors
+    ///
+    /// [`NotDrained`] when masters did not confirm in time; their keys expire.
+    pub fn shutdown(&self) -> Result<(), NotDrained> {
+        wait::until(self.inner.shutdown())
+    }
+}

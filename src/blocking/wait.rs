@@ -1,0 +1,169 @@
+//! How a thread waits for what its driver's thread does.
+
+use crate::error::Invalid;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::task::{consume_budget, unconstrained};
+
+/// Refuses where async tasks run: whoever waits there holds up the others, and whom it waits for
+/// may be one of them.
+pub(super) fn may_wait(call: &str) -> Result<(), Invalid> {
+    if !is_in_async_code() {
+        return Ok(());
+    }
+    let problem = format!(
+        "{call} would block a thread that runs async tasks: \
+         use the async API there, or tokio::task::spawn_blocking"
+    );
+    Err(Invalid::new("thread", problem))
+}
+
+/// A thread of `spawn_blocking` has a runtime at hand, too, and may well wait. What sets tasks
+/// apart is the budget that tokio gives each of their polls, and that blocking sections are without.
+/// `unconstrained` takes it away, and in the future of `block_on` a blocking section does for the
+/// rest of that poll: there nobody is refused.
+fn is_in_async_code() -> bool {
+    let mut cx = Context::from_waker(Waker::noop());
+    let is_spent = |_| pin!(consume_budget()).poll(&mut cx).is_pending();
+    // Spent, the task merely yields at its next await. A budget is a `u8`.
+    Handle::try_current().is_ok() && (0..=u8::MAX).any(is_spent)
+}
+
+/// Waits for a future that another thread completes. Parks, and needs no runtime.
+pub(super) fn until<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(unbudgeted(future));
+    let waker = waker();
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+/// The same for no longer than `span`; looks once even if that is zero.
+pub(super) fn within<F: Future>(span: Duration, future: F) -> Option<F::Output> {
+    let Some(end) = Instant::now().checked_add(span) else { return Some(until(future)) };
+    let mut future = pin!(unbudgeted(future));
+    let waker = waker();
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return Some(output);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        thread::park_timeout(left);
+    }
+}
+
+/// In async code a spent budget would stay spent for as long as we wait.
+fn unbudgeted<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    unconstrained(future)
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn waker() -> Waker {
+    Arc::new(Unpark(thread::current())).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+    use tokio::runtime::{Builder, Runtime};
+    use tokio::sync::oneshot;
+    use tokio::task::{LocalSet, block_in_place};
+
+    fn single() -> Runtime {
+        Builder::new_current_thread().build().unwrap()
+    }
+
+    fn several() -> Runtime {
+        Builder::new_multi_thread().worker_threads(2).build().unwrap()
+    }
+
+    #[test]
+    fn a_thread_may_wait_wherever_no_task_is_polled() {
+        assert!(!is_in_async_code());
+        for runtime in [single(), several()] {
+            let entered = runtime.enter();
+            assert!(!is_in_async_code(), "a handle is no task");
+            drop(entered);
+            assert!(!spawn_blocking_on(&runtime, is_in_async_code));
+            let thread = async { std::thread::spawn(is_in_async_code).join().unwrap() };
+            assert!(!runtime.block_on(thread));
+        }
+        let runtime = several();
+        assert!(!runtime.block_on(async { block_in_place(is_in_async_code) }));
+        let task = runtime.spawn(async { block_in_place(is_in_async_code) });
+        assert!(!runtime.block_on(task).unwrap());
+    }
+
+    #[test]
+    fn async_code_is_recognised_on_each_runtime_and_on_each_of_its_threads() {
+        let here = async || is_in_async_code();
+        for runtime in [single(), several()] {
+            assert!(runtime.block_on(here()));
+            assert!(runtime.block_on(runtime.spawn(here())).unwrap());
+            assert!(runtime.block_on(LocalSet::new().run_until(here())));
+            let handle = runtime.handle().clone();
+            let nested = spawn_blocking_on(&runtime, move || handle.block_on(here()));
+            assert!(nested, "async again within a blocking section");
+        }
+        let runtime = several();
+        let after = async || (block_in_place(is_in_async_code), is_in_async_code());
+        assert_eq!(runtime.block_on(runtime.spawn(after())).unwrap(), (false, true));
+    }
+
+    fn spawn_blocking_on<T: Send + 'static>(
+        runtime: &Runtime,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        runtime.block_on(runtime.spawn_blocking(work)).unwrap()
+    }
+
+    #[test]
+    fn what_another_thread_completes_is_waited_for_even_where_a_budget_is_spent() {
+        let wait = || {
+            let (tell, told) = oneshot::channel();
+            let teller = thread::spawn(move || tell.send(7).unwrap());
+            let heard = until(told).unwrap();
+            teller.join().unwrap();
+            heard
+        };
+        assert_eq!(wait(), 7);
+        let spent = single().block_on(async {
+            assert!(is_in_async_code());
+            wait()
+        });
+        assert_eq!(spent, 7);
+    }
+
+    #[test]
+    fn a_bounded_wait_ends_and_takes_what_is_there_already() {
+        let span = Duration::from_millis(20);
+        let began = Instant::now();
+        assert_eq!(within(span, pending::<()>()), None);
+        assert!(began.elapsed() >= span);
+        assert_eq!(within(Duration::ZERO, async { 7 }), Some(7));
+        assert_eq!(within(Duration::MAX, async { 7 }), Some(7));
+    }
+}

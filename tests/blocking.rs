@@ -1,0 +1,73 @@
+//! The API without `async`, against real masters: the same promises, from plain threads and from
+//! within runtimes.
+
+#![cfg(feature = "blocking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+#[path = "blocking/body.rs"]
+mod body;
+#[path = "blocking/connecting.rs"]
+mod connecting;
+#[path = "blocking/ending.rs"]
+mod ending;
+#[path = "blocking/holding.rs"]
+mod holding;
+#[path = "blocking/runtimes.rs"]
+mod runtimes;
+
+use quorumlock::blocking::{
+    Acquire, FencedGuard, FencedLease, Guard, Lease, OwnedGuard, Owner, Redlock,
+};
+use quorumlock::{Fenced, RedlockBuilder};
+use std::fmt::Debug;
+use std::future::Future;
+use std::time::Duration;
+use support::masters::Masters;
+use support::witness;
+
+/// Longer than [`SOON`]: what is gone by then was deleted and has not expired.
+const TTL: Duration = Duration::from_secs(30);
+/// For what takes milliseconds on a machine with nothing else to do.
+const SOON: Duration = Duration::from_secs(20);
+
+fn three() -> (Masters, Redlock) {
+    let masters = Masters::start(3);
+    let redlock = connect(&masters);
+    (masters, redlock)
+}
+
+fn connect(masters: &Masters) -> Redlock {
+    patient(masters).connect_blocking().unwrap()
+}
+
+/// A loaded machine must not look like an outage.
+fn patient(masters: &Masters) -> RedlockBuilder {
+    let slow = Duration::from_secs(3);
+    masters.builder().ttl(TTL).operation_timeout(slow).connect_timeout(slow).wait(SOON)
+}
+
+/// The witness is async, and looks on a runtime of its own.
+fn look<T>(at: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(at)
+}
+
+fn assert_nothing_stays(masters: &Masters) {
+    look(witness::eventually_no_keys(masters, SOON));
+}
+
+const fn is_shared<T: Send + Sync + Debug + Unpin + 'static>() {}
+
+const _: () = {
+    is_shared::<Redlock>();
+    is_shared::<Acquire>();
+    is_shared::<Acquire<Fenced>>();
+    is_shared::<Guard>();
+    is_shared::<FencedGuard>();
+    is_shared::<Lease>();
+    is_shared::<FencedLease>();
+    is_shared::<Owner>();
+    is_shared::<Owner<Fenced>>();
+    is_shared::<OwnedGuard>();
+};

@@ -1,0 +1,43 @@
+//! To connect, and to ask whether it would do.
+
+use super::*;
+use quorumlock::ConnectError;
+
+#[test]
+fn a_mistake_in_the_configuration_is_told_and_no_master_is_needed_for_that() {
+    let none = Redlock::builder().connect_blocking().unwrap_err();
+    assert!(none.to_string().starts_with("nodes: "), "{none}");
+    let zero = Redlock::builder().nodes(["redis://127.0.0.1:1"]).ttl(Duration::ZERO);
+    assert!(matches!(zero.connect_blocking(), Err(ConnectError::Invalid(_))));
+}
+
+#[test]
+fn a_server_under_two_names_is_refused_here_too() {
+    let masters = Masters::start(1);
+    let port = masters[0].port();
+    let twice = [format!("redis://127.0.0.1:{port}"), format!("redis://localhost:{port}")];
+    let refused = support::masters::builder().nodes(twice).connect_blocking();
+    assert!(matches!(refused, Err(ConnectError::Unfit(_))), "{refused:?}");
+}
+
+#[test]
+fn masters_that_are_down_are_no_error_of_connecting() {
+    let (masters, redlock) = three();
+    masters.kill(0);
+    drop(redlock);
+    let redlock = connect(&masters);
+    redlock.acquire("r").lock().unwrap().release();
+}
+
+#[test]
+fn a_preflight_is_had_before_there_is_a_connection_and_after() {
+    let (masters, redlock) = three();
+    let before = patient(&masters).preflight_blocking().unwrap();
+    let after = redlock.preflight().unwrap();
+    for preflight in [before, after] {
+        assert_eq!(preflight.into_iter().count(), 3);
+    }
+    redlock.shutdown().unwrap();
+    assert!(redlock.preflight().is_ok(), "it has connections of its own");
+    assert!(Redlock::builder().preflight_blocking().is_err());
+}

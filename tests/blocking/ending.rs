@@ -1,0 +1,71 @@
+//! How holds and clients end, and who is told.
+
+use super::*;
+use quorumlock::AcquireError;
+use quorumlock::error::LostReason;
+use std::thread;
+use std::time::Instant;
+use support::server::Server;
+
+#[test]
+fn a_thread_that_waits_for_the_loss_is_told_at_the_deadline() {
+    let (_masters, redlock) = three();
+    let ttl = Duration::from_secs(1);
+    let guard = redlock.acquire("r").ttl(ttl).lock().unwrap();
+    let due = Instant::now() + guard.remaining();
+    let watching = thread::spawn({
+        let lease = guard.lease();
+        move || (lease.lost().unwrap(), Instant::now())
+    });
+    let (lost, told) = watching.join().unwrap();
+    assert_eq!(lost.reason(), &LostReason::Lapsed);
+    assert!(told + Duration::from_millis(1) >= due, "told before it was due");
+    assert!(told < due + SOON, "told {:?} late", told - due);
+    assert!(!guard.is_valid());
+    assert_eq!(guard.lost_within(Duration::ZERO).unwrap(), Some(lost));
+}
+
+#[test]
+fn a_bounded_wait_for_the_loss_ends_while_the_lock_is_held() {
+    let (_masters, redlock) = three();
+    let guard = redlock.acquire("r").keep_alive().lock().unwrap();
+    let (span, began) = (Duration::from_millis(100), Instant::now());
+    assert_eq!(guard.lost_within(span).unwrap(), None);
+    assert!(began.elapsed() >= span && guard.is_valid());
+}
+
+#[test]
+fn to_drop_a_guard_does_not_wait_for_masters_that_hang() {
+    let (masters, redlock) = three();
+    // A release would wait for three seconds here, a tenth of the ttl.
+    let guard = redlock.acquire("r").lock().unwrap();
+    masters.iter().for_each(Server::stop);
+    let began = Instant::now();
+    drop(guard);
+    assert!(began.elapsed() < Duration::from_millis(2_500), "{:?}", began.elapsed());
+    masters.iter().for_each(Server::cont);
+    assert_nothing_stays(&masters);
+}
+
+#[test]
+fn a_shutdown_waits_for_what_is_owed_closes_who_waits_and_tells_who_holds() {
+    let (masters, redlock) = three();
+    let guard = redlock.acquire("held").keep_alive().lock().unwrap();
+    drop(redlock.acquire("owed").lock().unwrap());
+    let waiting = thread::spawn({
+        let redlock = redlock.clone();
+        move || redlock.acquire("held").wait_forever().lock()
+    });
+    let watching = thread::spawn({
+        let lease = guard.lease();
+        move || lease.lost().unwrap()
+    });
+    redlock.shutdown().unwrap();
+    assert!(matches!(waiting.join().unwrap(), Err(AcquireError::Closed(_))));
+    assert_eq!(watching.join().unwrap().reason(), &LostReason::Closed);
+    let left = look(witness::holders(&masters, "owed"));
+    assert_eq!(left, [0; 0], "the owed release was not made");
+    assert!(matches!(redlock.acquire("r").lock(), Err(AcquireError::Closed(_))));
+    guard.release();
+    redlock.shutdown().unwrap();
+}

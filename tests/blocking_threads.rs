@@ -1,0 +1,72 @@
+//! The one thread of a client without `async`: how many there are, and when it ends. Alone in its
+//! binary, since it counts the threads of the process.
+
+#![cfg(all(feature = "blocking", target_os = "linux"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use quorumlock::blocking::Redlock;
+use std::time::Duration;
+use support::masters::Masters;
+use support::poll::eventually_blocking;
+use support::witness;
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// The names of those threads of this process that are ours.
+fn ours() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| {
+        // It may have ended since it was listed.
+        let name = std::fs::read_to_string(task.ok()?.path().join("comm")).ok()?;
+        Some(name.trim_end().to_owned())
+    });
+    names.filter(|name| name.starts_with("quorumlock")).collect()
+}
+
+fn none_are_left() {
+    eventually_blocking("no thread stays", SOON, || ours().is_empty());
+}
+
+fn connect(masters: &Masters) -> Redlock {
+    let ttl = SOON * 3 / 2; // what is gone by then was deleted
+    let slow = Duration::from_secs(3);
+    let builder = masters.builder().ttl(ttl).operation_timeout(slow).connect_timeout(slow);
+    builder.connect_blocking().unwrap()
+}
+
+#[test]
+fn a_client_has_one_thread_that_goes_with_the_last_of_its_handles_guards_and_leases() {
+    let masters = Masters::start(3);
+    let redlock = connect(&masters);
+    assert_eq!(ours(), ["quorumlock"], "one for each connect");
+    let (clone, guard) = (redlock.clone(), redlock.acquire("r").lock().unwrap());
+    let (owner, lease) = (redlock.owner(), guard.lease());
+    assert_eq!(ours(), ["quorumlock"], "and no other for what is held");
+    let second = connect(&masters);
+    assert_eq!(ours(), ["quorumlock"; 2]);
+    drop(second);
+    eventually_blocking("the second one ends", SOON, || ours().len() == 1);
+
+    drop((redlock, clone, owner));
+    guard.extend().unwrap();
+    drop(guard);
+    assert!(!lease.is_valid());
+    drop(lease);
+    none_are_left();
+    let look = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    look.block_on(witness::eventually_no_keys(&masters, SOON));
+
+    // By a shutdown, with handles left over.
+    let redlock = connect(&masters);
+    let guard = redlock.acquire("r").lock().unwrap();
+    redlock.shutdown().unwrap();
+    none_are_left();
+    drop((redlock, guard));
+
+    // One that could not connect, and preflights, leave none either.
+    assert!(Redlock::builder().connect_blocking().is_err());
+    masters.builder().preflight_blocking().unwrap();
+    none_are_left();
+}
