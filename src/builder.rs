@@ -9,6 +9,7 @@ pub(crate) use connect::Connected;
 
 use crate::address::TlsConfig;
 use crate::coordinator::RestartGuard;
+use crate::driver::clock::Clock;
 use crate::driver::dial::{BoxStream, Transport};
 use crate::lists::{Lists, Named};
 use crate::options::Options;
@@ -49,6 +50,7 @@ pub struct RedlockBuilder {
     #[cfg(feature = "config")]
     pub(crate) tls_files: crate::config::TlsFiles,
     pub(crate) options: Options,
+    clock: Clock,
 }
 
 impl RedlockBuilder {
@@ -59,7 +61,15 @@ impl RedlockBuilder {
             #[cfg(feature = "config")]
             tls_files: crate::config::TlsFiles::default(),
             options: Options::default(),
+            clock: Clock::boot(),
         }
+    }
+
+    /// What time is for the client; not for one that must count suspend.
+    #[cfg(feature = "embedded")]
+    pub(crate) const fn on_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// Adds the masters: independent of each other, none a replica of another. Five survive the

@@ -38,7 +38,8 @@ impl RedlockBuilder {
     ///
     /// Safe: dropped, it closes what it has opened.
     pub async fn connect(self) -> Result<Redlock, ConnectError> {
-        self.connect_on(Clock::boot()).await
+        let clock = self.clock;
+        self.connect_on(clock).await
     }
 
     /// Asks every master whether it is fit for this lock, all at once, over connections of its own:

@@ -8,62 +8,49 @@
 //! reads `CLOCK_MONOTONIC`: there, a holder can sleep through the end of its lock unawares.
 //! A paused virtual machine is beyond any clock; that is what fencing is for.
 
+#[cfg(any(test, feature = "embedded"))]
+mod virtual_time;
+
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use crate::quorum::Instant;
 use crate::quorum::fence::micros;
 
-/// Where `now` comes from. A function rather than a value of time, so that tests can put tokio's
-/// paused clock in its place; copied freely, and every copy counts from the same origin.
+/// Where `now` comes from. Functions rather than values of time, so that tests can put tokio's
+/// paused clock in their place; copied freely, and every copy counts from the same origin.
 #[derive(Clone, Copy)]
-pub(crate) struct Clock(fn() -> Instant);
+pub(crate) struct Clock {
+    now: fn() -> Instant,
+    wall: fn() -> SystemTime,
+}
 
 impl Clock {
     /// The clock that ships.
     pub(crate) fn boot() -> Self {
-        Self(|| {
+        let now = || {
             static ORIGIN: OnceLock<boot_time::Instant> = OnceLock::new();
             let origin = *ORIGIN.get_or_init(boot_time::Instant::now);
             let since = boot_time::Instant::now().saturating_duration_since(origin);
             Instant::from_nanos(0).after(BEFORE_ORIGIN).after(since)
-        })
-    }
-
-    /// Follows `tokio::time::pause` and `advance`, and [`Clock::suspend`].
-    #[cfg(test)]
-    pub(crate) fn tokio() -> Self {
-        Self(|| {
-            // Read from std and an hour back: tests run side by side, and the first of them must
-            // not set an origin that lies in the future of a runtime paused before it.
-            static ORIGIN: OnceLock<std::time::Instant> = OnceLock::new();
-            let origin = *ORIGIN.get_or_init(std::time::Instant::now);
-            let hour_back = Duration::from_secs(3600);
-            let since = (tokio::time::Instant::now().into_std() + hour_back) - origin;
-            Instant::from_nanos(0).after(since).after(SUSPENDED.get())
-        })
-    }
-
-    /// The machine sleeps: this thread's clock moves on, and tokio's timers stand still.
-    #[cfg(all(test, feature = "embedded"))]
-    pub(crate) fn suspend(span: Duration) {
-        SUSPENDED.set(SUSPENDED.get() + span);
+        };
+        Self { now, wall: SystemTime::now }
     }
 
     pub(crate) fn now(self) -> Instant {
-        (self.0)()
+        (self.now)()
+    }
+
+    /// The wall clock.
+    #[cfg(feature = "embedded")]
+    pub(crate) fn wall(self) -> SystemTime {
+        (self.wall)()
     }
 
     /// The wall clock, in microseconds since 1970: for what a fenced acquire proposes.
-    pub(crate) fn wall_us() -> u64 {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        micros(since)
+    pub(crate) fn wall_us(self) -> u64 {
+        micros((self.wall)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
     }
-}
-
-#[cfg(test)]
-thread_local! {
-    static SUSPENDED: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
 }
 
 /// The origin lies this far before the first reading, so that 0 is never a valid `now` and can

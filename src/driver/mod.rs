@@ -107,7 +107,7 @@ impl Driver {
                 return false;
             }
             asked = true;
-            self.machine.handle_wall_clock(now, Clock::wall_us());
+            self.machine.handle_wall_clock(now, self.clock.wall_us());
             for message in self.inbox.drain(..) {
                 if self.callers.take(&mut self.machine, now, message) {
                     self.ends_at.get_or_insert(now.after(self.linger));

@@ -1,17 +1,10 @@
 //! Masters within the process: a test kit for code that uses locks, and for demos. Feature
 //! `embedded`.
 //!
-//! Each is a small Redis, with connections, expiry, scripts and channels of its own. It knows the
-//! commands that this crate sends and a few to look with, and answers them as redis-server 7.0
-//! does; our tests compare the two byte by byte. It is no Redis for anything else.
-//!
-//! What no test can do easily with real servers takes one line here: a master dies, comes back
-//! without its memory, stops for a while, answers late, or is cut off. As a unit test:
-//!
 //! ```
 //! use quorumlock::embedded::Masters;
 //!
-//! #[tokio::main(flavor = "current_thread")]
+//! #[tokio::main(flavor = "current_thread")] // in a test: #[tokio::test]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let masters = Masters::start(5).await?;
 //!     let redlock = masters.builder().connect().await?;
@@ -29,16 +22,144 @@
 //! }
 //! ```
 //!
-//! A master that was made for the test tells that it has been up for a day, so that nothing waits
-//! for it to become old enough to vote; after a [`restart`](Master::restart) it is as young as it
-//! looks, and [`Master::set_uptime`] makes it any age. A test makes one unfit, or durable, as an
-//! operator would: `CONFIG SET` of `maxmemory`, `maxmemory-policy`, `appendonly` and
-//! `appendfsync` changes what `CONFIG GET` and `INFO` tell, and `REPLICAOF` makes it a replica that
-//! refuses to write, or a promoted one; nothing is evicted, saved or copied. [`Master::deny`]
-//! withholds rights.
+//! # What it is, and what not
 //!
-//! [`Masters::start_in_memory`] does the same without a port. An address list for code that
-//! connects by itself is [`Masters::urls`].
+//! Each master is a small Redis, with connections, expiry, scripts and channels of its own. It knows
+//! the commands that this crate sends and a few to look with, and answers them as redis-server 7.0
+//! does; our tests compare the two byte by byte. The client over it is the one that ships. What no
+//! test can do easily with real servers takes one line here: a master dies, comes back without its
+//! memory, stops for a while, answers late, or is cut off.
+//!
+//! It is no Redis for anything else, and proves nothing of your servers: their configuration,
+//! rights and clocks are what [`preflight`](crate::preflight) looks at. It has no TLS, and no
+//! password is set.
+//!
+//! # What a test needs
+//!
+//! In `Cargo.toml`, under `[dev-dependencies]`, quorumlock with the feature `embedded` (Lua 5.1 is
+//! built from source: a C compiler), and a tokio runtime. No Redis, no network. Which masters:
+//!
+//! | | reached by | time |
+//! |---|---|---|
+//! | [`Masters::start`] | ports of 127.0.0.1: [`urls`](Masters::urls), [`builder`](Masters::builder), any Redis client | the system's |
+//! | [`Masters::start_in_memory`] | [`builder`](Masters::builder), [`Master::dialer`]: no port | the system's |
+//! | [`Masters::start_in_virtual_time`] | as in memory | tokio's: paused, nothing is waited for |
+//!
+//! A master that was made for the test tells that it has been up for a day, so that it may vote at
+//! once. After a [`restart`](Master::restart) it is as young as it looks, and the client's restart
+//! guard keeps it from voting for half a minute. A test that is not about that says
+//! [`without_restart_guard`](crate::RedlockBuilder::without_restart_guard), sets
+//! [`set_uptime`](Master::set_uptime), or lets virtual time pass.
+//!
+//! `tests/application.rs` in the repository is the test of a whole small application, a shop that
+//! charges each order once: with masters that die, two processes at once, a loss in the middle of a
+//! charge, and a write that comes too late.
+//!
+//! # Recipes
+//!
+//! **Somebody else holds the lock.** A second client is a second process, as far as locks go:
+//!
+//! ```
+//! # use quorumlock::embedded::Masters;
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let masters = Masters::start_in_memory(3).await?;
+//! let (ours, theirs) = (masters.builder().connect().await?, masters.builder().connect().await?);
+//! let held = theirs.acquire("report").await?;
+//! let refused = ours.try_acquire("report").await;
+//! assert!(refused.is_err_and(|error| error.is_contended()));
+//! held.release().await;
+//! # Ok(()) }
+//! ```
+//!
+//! **A loss, step by step.** Time that is paused goes on only while every task waits, so the test
+//! stops wherever it likes:
+//!
+//! ```
+//! # use quorumlock::embedded::Masters;
+//! # use std::time::Duration;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let mut paused = tokio::runtime::Builder::new_current_thread();
+//! # paused.enable_all().start_paused(true).build()?.block_on(async {
+//! // #[tokio::test(start_paused = true)]
+//! let masters = Masters::start_in_virtual_time(5).await?;
+//! let redlock = masters.builder().connect().await?;
+//! let guard = redlock.acquire("report").keep_alive().await?;
+//! tokio::time::sleep(Duration::from_secs(60)).await; // the keeper extends it
+//! assert!(guard.is_valid());
+//!
+//! masters.iter().take(3).for_each(|master| master.kill());
+//! assert!(guard.is_valid(), "until its deadline, which nobody can move any more");
+//! let lost = guard.lost().await; // at that deadline, and in no time
+//! assert!(!guard.is_valid());
+//! println!("{lost}");
+//! # Ok(()) }) }
+//! ```
+//!
+//! **A master comes back without its memory**, and does not vote before whatever it had granted has
+//! expired:
+//!
+//! ```
+//! # use quorumlock::embedded::{Masters, Memory};
+//! # use std::time::Duration;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let mut paused = tokio::runtime::Builder::new_current_thread();
+//! # paused.enable_all().start_paused(true).build()?.block_on(async {
+//! let masters = Masters::start_in_virtual_time(3).await?;
+//! let redlock = masters.builder().connect().await?;
+//! masters[0].restart(Memory::Lost)?;
+//! masters[1].kill();
+//! let refused = redlock.acquire("report").await; // one of three may vote
+//! assert!(refused.is_err_and(|error| error.is_no_quorum()));
+//! tokio::time::sleep(Duration::from_secs(31)).await; // longer than the greatest ttl
+//! redlock.acquire("report").await?.release().await;
+//! # Ok(()) }) }
+//! ```
+//!
+//! **A write that comes too late.** The token of a later holder is greater, so what is written to
+//! refuses the earlier one:
+//!
+//! ```
+//! # use quorumlock::embedded::Masters;
+//! # use quorumlock::fencing::FenceCheck;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let mut paused = tokio::runtime::Builder::new_current_thread();
+//! # paused.enable_all().start_paused(true).build()?.block_on(async {
+//! let masters = Masters::start_in_virtual_time(3).await?;
+//! let redlock = masters.builder().connect().await?;
+//! let mut check = FenceCheck::new();
+//! let paused = redlock.acquire("report").fenced().await?;
+//! paused.lost().await; // its process stood still for longer than the ttl
+//! let next = redlock.acquire("report").fenced().await?;
+//! check.admit("report", next.fencing_token())?;
+//! assert!(check.admit("report", paused.fencing_token()).is_err());
+//! # Ok(()) }) }
+//! ```
+//!
+//! **Masters that hang or answer late**: [`pause`](Master::pause) and [`resume`](Master::resume),
+//! [`cut_off`](Master::cut_off) and [`rejoin`](Master::rejoin), [`slow`](Master::slow).
+//! **Clocks**: [`set_clock`](Master::set_clock). **Masters that are unfit, or durable**, as an
+//! operator would make them: `CONFIG SET` of `maxmemory`, `maxmemory-policy`, `appendonly` and
+//! `appendfsync` changes what `CONFIG GET` and `INFO` tell, and `REPLICAOF` makes one a replica that
+//! refuses to write, or a promoted one; nothing is evicted, saved or copied.
+//! [`deny`](Master::deny) withholds rights.
+//!
+//! **Code that connects by itself** is given [`Masters::urls`], of masters on ports.
+//! **Code without `async`** (feature `blocking`) needs a runtime that goes on beside it, for as long
+//! as the masters are to live:
+//!
+//! ```
+//! # use quorumlock::embedded::Masters;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+//! let masters = runtime.block_on(Masters::start(3))?;
+//! # #[cfg(feature = "blocking")] {
+//! let redlock = masters.builder().connect_blocking()?;
+//! masters[0].kill();
+//! redlock.acquire("report").lock()?.release();
+//! # }
+//! # Ok(()) }
+//! ```
 
 pub(crate) mod machine;
 mod master;
@@ -50,15 +171,20 @@ pub use master::{Master, Memory};
 #[cfg(test)]
 pub(crate) use machine::{ClientId, Machine, Output};
 
+use crate::driver::clock::Clock;
 use crate::{Redlock, RedlockBuilder};
+use std::fmt;
 use std::io;
 use std::ops::Deref;
 
 /// Several independent masters, one after the other by index: `masters[0].kill()`.
 ///
 /// Dropped, they are gone at once, with their ports and connections.
-#[derive(Debug)]
-pub struct Masters(Vec<Master>);
+pub struct Masters {
+    masters: Vec<Master>,
+    /// What time is for a client that is set up here.
+    clock: Clock,
+}
 
 impl Masters {
     /// Starts `count` empty masters on free ports of 127.0.0.1, to be awaited on a tokio runtime
@@ -69,7 +195,7 @@ impl Masters {
     /// When a port can't be had, or there is no such runtime.
     #[allow(clippy::unused_async)] // Needs a runtime.
     pub async fn start(count: usize) -> io::Result<Self> {
-        (0..count).map(|_| Master::on_port()).collect::<io::Result<_>>().map(Self)
+        Self::of((0..count).map(|_| Master::on_port()))
     }
 
     /// Starts `count` empty masters that only [`builder`](Self::builder) and
@@ -80,12 +206,54 @@ impl Masters {
     /// When there is no tokio runtime to run them on.
     #[allow(clippy::unused_async)] // Needs a runtime.
     pub async fn start_in_memory(count: usize) -> io::Result<Self> {
-        (1..=count).map(Master::in_memory).collect::<io::Result<_>>().map(Self)
+        Self::of((1..=count).map(Master::in_memory))
+    }
+
+    /// As [`start_in_memory`](Self::start_in_memory), and all time is tokio's: that of the masters
+    /// and that of every client that [`builder`](Self::builder) connects. On a runtime whose time is
+    /// paused (`#[tokio::test(start_paused = true)]`, with tokio's feature `test-util`) it passes
+    /// only while every task waits, and then jumps to whatever is due next: a lock of ten seconds
+    /// lapses in no time, at exactly its deadline.
+    ///
+    /// Such clients and their guards are for that runtime's own thread. Their clock does not count
+    /// the time that a machine sleeps, as a client's does otherwise.
+    ///
+    /// ```
+    /// use quorumlock::embedded::Masters;
+    /// use std::time::Duration;
+    /// use tokio::time::Instant;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let mut paused = tokio::runtime::Builder::new_current_thread();
+    /// # paused.enable_all().start_paused(true).build()?.block_on(async {
+    /// // In a test with `start_paused = true`:
+    /// let masters = Masters::start_in_virtual_time(5).await?;
+    /// let redlock = masters.builder().connect().await?;
+    /// let guard = redlock.acquire("orders:42").ttl(Duration::from_secs(10)).await?;
+    /// let (began, left) = (Instant::now(), guard.remaining());
+    /// guard.lost().await;
+    /// assert_eq!(began.elapsed().as_millis(), left.as_millis());
+    /// # Ok(()) }) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When there is no tokio runtime to run them on.
+    pub async fn start_in_virtual_time(count: usize) -> io::Result<Self> {
+        let clock = Clock::tokio();
+        let masters = Self::start_in_memory(count).await?;
+        masters.iter().for_each(|master| master.set_clock(move || clock.wall()));
+        Ok(Self { clock, ..masters })
+    }
+
+    fn of(masters: impl Iterator<Item = io::Result<Master>>) -> io::Result<Self> {
+        Ok(Self { masters: masters.collect::<io::Result<_>>()?, clock: Clock::boot() })
     }
 
     /// Sets up a [`Redlock`] over these masters, however they are reached.
     pub fn builder(&self) -> RedlockBuilder {
-        self.iter().fold(Redlock::builder(), |builder, master| master.add_to(builder))
+        let builder = Redlock::builder().on_clock(self.clock);
+        self.iter().fold(builder, |builder, master| master.add_to(builder))
     }
 
     /// The addresses, for [`RedlockBuilder::nodes`] or any Redis client. Those of masters in
@@ -99,6 +267,12 @@ impl Deref for Masters {
     type Target = [Master];
 
     fn deref(&self) -> &[Master] {
-        &self.0
+        &self.masters
+    }
+}
+
+impl fmt::Debug for Masters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Masters").field(&self.masters).finish()
     }
 }

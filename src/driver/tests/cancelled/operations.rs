@@ -188,4 +188,7 @@ pub(super) const ALL: &[Operation] = &[
     operation!("embedded/mod::start_in_memory", "start masters", Neither, |_stage| {
         Begun::new(async { drop(Masters::start_in_memory(2).await.unwrap()) })
     }),
+    operation!("embedded/mod::start_in_virtual_time", "start in virtual time", Neither, |_stage| {
+        Begun::new(async { drop(Masters::start_in_virtual_time(2).await.unwrap()) })
+    }),
 ];
