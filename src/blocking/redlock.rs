@@ -14,7 +14,7 @@ use crate::resource::{IntoResource, IntoResources};
 /// A client of one set of masters, with a thread of its own. Clones share it.
 ///
 /// It is [`quorumlock::Redlock`](crate::Redlock) for code without `async`: see there for what is
-/// promised, and [the module](self) for what differs.
+/// promised, and [the module](crate::blocking) for what differs.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
