@@ -7,6 +7,8 @@
 #![allow(dead_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[cfg(all(feature = "cli", target_os = "linux"))]
+pub(crate) mod cli;
 pub(crate) mod clock;
 pub(crate) mod counter;
 pub(crate) mod docker;

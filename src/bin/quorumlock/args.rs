@@ -1,0 +1,182 @@
+//! The command line: what may be written, and what is said of what may not.
+
+mod duration;
+mod problem;
+#[cfg(test)]
+mod tests;
+
+use crate::exit::TABLE;
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use duration::duration;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  quorumlock run nightly-report -- /usr/local/bin/report --mail
+  quorumlock run --no-wait --ttl 30s backup -- sh -c 'dump | upload'
+  quorumlock inspect nightly-report
+  quorumlock doctor --json";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  quorumlock run nightly-report -- /usr/local/bin/report --mail
+  quorumlock run --no-wait backup -- backup.sh       # not at all if another host does it
+  quorumlock run --wait 5m --ttl 30s deploy -- make deploy
+  quorumlock run --no-wait --leave --ttl 30s hourly -- tick  # nobody else for half a minute
+  quorumlock run account:1 account:2 -- transfer     # both or none
+
+The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was when the
+command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its environment. Its exit code is ours.
+";
+
+/// A program under a distributed lock (Redlock over independent Redis masters), and who holds it.
+#[derive(Debug, Parser)]
+#[command(name = "quorumlock", version, after_help = format!("{EXAMPLES}\n\n{TABLE}"))]
+#[command(disable_help_subcommand = true, arg_required_else_help = false, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) masters: MastersArgs,
+    /// Print results and errors as JSON, one line each.
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(crate) json: bool,
+    /// Say on stderr what is being done, too.
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    pub(crate) verbose: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Which masters, and where all other settings come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MastersArgs {
+    /// A master, such as redis://10.0.0.1:6379; once for each of them. Instead of QUORUMLOCK_NODES
+    /// and of `nodes` in the file. Passwords belong there: a command line is seen by everybody.
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
+    pub(crate) node: Vec<String>,
+    /// A master of the second list, while one list takes over from another.
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
+    pub(crate) also: Vec<String>,
+    /// A TOML file with settings. Default: the one that QUORUMLOCK_CONFIG names. Any setting can be
+    /// given as an environment variable, too, such as QUORUMLOCK_KEY_PREFIX.
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a command under a lock: acquire, run, keep the lock alive, release.
+    Run(Box<RunArgs>),
+    /// Tell who holds a lock, on which masters, and for how long yet.
+    Inspect {
+        /// What is locked.
+        #[arg(required = true, value_name = "RESOURCE")]
+        resources: Vec<String>,
+    },
+    /// Take a lock away from whoever holds it now. That holder goes on believing that it holds it
+    /// until its next extension or its deadline.
+    ForceRelease {
+        /// What is locked.
+        resource: String,
+        /// Do not ask.
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Tell whether each master is fit for locks, and what to do about it if not.
+    Doctor,
+    /// Measure round trips, acquires and releases on the configured masters, for a second or so.
+    Bench {
+        /// How many times to acquire and release.
+        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        cycles: u32,
+    },
+    /// Print completions for a shell.
+    Completions {
+        /// Which.
+        shell: Shell,
+    },
+    /// Print the manual page, of one command if it is named.
+    Man {
+        /// One of the commands.
+        command: Option<String>,
+    },
+}
+
+/// How to run a command under a lock.
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{RUN_EXAMPLES}\n{TABLE}"))]
+pub(crate) struct RunArgs {
+    /// What to lock; several are locked together, all or none.
+    #[arg(required = true, value_name = "RESOURCE")]
+    pub(crate) resources: Vec<String>,
+    /// What to run, and its arguments.
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+    /// For how long to wait while somebody else holds the lock or too few masters answer.
+    /// Default: 10s.
+    #[arg(long, value_name = "DURATION", value_parser = duration, group = "waits")]
+    pub(crate) wait: Option<Duration>,
+    /// Make one attempt.
+    #[arg(short, long, group = "waits")]
+    pub(crate) no_wait: bool,
+    /// Wait without an end.
+    #[arg(long, group = "waits")]
+    pub(crate) wait_forever: bool,
+    /// How long the lock outlives us if we are killed. It is extended while the command runs.
+    /// Default: 10s.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) ttl: Option<Duration>,
+    /// End the command when the lock has been held for so long. Default: 1h.
+    #[arg(long, value_name = "DURATION", value_parser = duration, group = "holds")]
+    pub(crate) max_hold: Option<Duration>,
+    /// Hold the lock for as long as the command runs.
+    #[arg(long, group = "holds")]
+    pub(crate) hold_forever: bool,
+    /// How much longer than its ttl the lock keeps others out if we are killed or lose it.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) lock_delay: Option<Duration>,
+    /// Who holds it, for those who inspect it. Default: host and process id.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) label: Option<String>,
+    /// Ask for a fencing token, and hand it to the command. For resources that are always locked so.
+    #[arg(long)]
+    pub(crate) fenced: bool,
+    /// Do not release at the end: nobody gets the lock for another ttl.
+    #[arg(long)]
+    pub(crate) leave: bool,
+    /// The time from SIGTERM to SIGKILL when the lock is being lost; never more than a third of the
+    /// ttl, and never beyond the deadline.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s")]
+    pub(crate) grace: Duration,
+    /// The exit code if somebody else holds the lock.
+    #[arg(short = 'E', long, value_name = "CODE")]
+    pub(crate) conflict_exit_code: Option<u8>,
+}
+
+/// Why there are no arguments to go by.
+#[derive(Debug)]
+pub(crate) enum Unparsed {
+    /// Help or version were asked for; this is it.
+    Shown(String),
+    /// In one line.
+    Wrong(String),
+}
+
+/// All arguments, the program's own name first.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Args, Unparsed> {
+    Args::try_parse_from(arguments).map_err(|error| {
+        if error.use_stderr() {
+            Unparsed::Wrong(problem::in_one_line(&error.to_string(), arguments))
+        } else {
+            Unparsed::Shown(error.to_string())
+        }
+    })
+}
+
+/// As completions and manual are made from.
+pub(crate) fn definition() -> clap::Command {
+    Args::command()
+}

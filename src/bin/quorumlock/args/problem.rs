@@ -1,0 +1,35 @@
+//! What is wrong with a command line, in one line and without passwords.
+
+use std::ffi::OsString;
+
+/// The parser's own text has several, and begins with `error: `.
+pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
+    let text = text.replace("\n  tip: ", "\n\n  tip: ");
+    let parts =
+        text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    let told = |part: &String| !part.is_empty() && !part.starts_with("Usage:");
+    let parts: Vec<String> = parts.filter(told).filter(|part| !is_hint(part)).collect();
+    let line = parts.join("; ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    let line = without_addresses(line, arguments);
+    format!("{line} (see quorumlock --help)")
+}
+
+fn is_hint(part: &str) -> bool {
+    part.starts_with("For more information")
+}
+
+/// What looks like an address may have a password in it.
+fn without_addresses(line: &str, arguments: &[OsString]) -> String {
+    let arguments = arguments.iter().filter_map(|argument| argument.to_str());
+    let mut addresses: Vec<&str> =
+        arguments.filter(|argument| argument.contains("://") || argument.contains('@')).collect();
+    // Of two that begin alike, the longer one first.
+    addresses.sort_by_key(|address| std::cmp::Reverse(address.len()));
+    addresses.into_iter().fold(line.to_owned(), |line, address| {
+        let value = address.split_once('=').map_or(address, |(_, value)| value);
+        let collapsed = address.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = line.replace(address, "<address>").replace(&collapsed, "<address>");
+        if value.is_empty() { line } else { line.replace(value, "<address>") }
+    })
+}

@@ -1,0 +1,18 @@
+//! What the command learns of its lock.
+
+use super::millis_since_1970;
+use std::time::Duration;
+
+/// Names and values.
+pub(super) type Environment = Vec<(&'static str, String)>;
+
+/// Several resources have a line each. The deadline is that of now, and moves on while the lock is
+/// kept alive.
+pub(super) fn of(resources: &[String], token: Option<u64>, remaining: Duration) -> Environment {
+    let mut environment = vec![
+        ("QUORUMLOCK_RESOURCE", resources.join("\n")),
+        ("QUORUMLOCK_DEADLINE", millis_since_1970(remaining).to_string()),
+    ];
+    environment.extend(token.map(|token| ("QUORUMLOCK_FENCING_TOKEN", token.to_string())));
+    environment
+}

@@ -1,0 +1,54 @@
+//! The command as it was written, found before any lock is asked for.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use nix::unistd::{AccessFlags, access};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What is executed, and how.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) path: PathBuf,
+    /// As it was called, and its arguments.
+    pub(super) words: Vec<OsString>,
+}
+
+impl Program {
+    /// A name is looked up in PATH, as a shell does; with a slash in it, it is the path.
+    pub(super) fn find(words: &[OsString]) -> Result<Self, Failure> {
+        let name = words.first().map(OsString::as_os_str).unwrap_or_default();
+        let path = if name.as_bytes().contains(&b'/') {
+            PathBuf::from(name)
+        } else {
+            let found = std::env::var_os("PATH").as_deref().and_then(|path| look_up(name, path));
+            found.ok_or_else(|| refused(Exit::NotFound, name, "command not found"))?
+        };
+        if !path.exists() {
+            return Err(refused(Exit::NotFound, name, "no such file"));
+        }
+        if !is_executable(&path) {
+            return Err(refused(Exit::NotExecutable, name, "not an executable file"));
+        }
+        Ok(Self { path, words: words.to_vec() })
+    }
+}
+
+/// The first that can be executed, or else the first that is there.
+fn look_up(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    if name.is_empty() {
+        return None;
+    }
+    let candidates = || std::env::split_paths(path).map(|folder| folder.join(name));
+    let found = candidates().find(|path| is_executable(path));
+    found.or_else(|| candidates().find(|path| path.is_file()))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && access(path, AccessFlags::X_OK).is_ok()
+}
+
+fn refused(exit: Exit, name: &OsStr, problem: &str) -> Failure {
+    Failure::new(exit, format!("{}: {problem}", name.to_string_lossy()))
+}

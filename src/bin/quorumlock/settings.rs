@@ -1,0 +1,45 @@
+//! Where settings come from: options, above the environment, above the file.
+
+use crate::args::MastersArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use quorumlock::config::NodeAddress;
+use quorumlock::{Config, Redlock, RedlockBuilder};
+
+/// Everything that is set, wherever.
+pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
+    let mut config = Config::default();
+    config.nodes = addresses(args.node, "--node")?;
+    config.also = addresses(args.also, "--also")?;
+    let config = config.or(match args.config {
+        Some(file) => Config::from_env()?.or(Config::from_file(file)?),
+        None => Config::load()?,
+    });
+    if config.nodes.as_ref().is_none_or(Vec::is_empty) {
+        let problem = "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or \
+                       under `nodes` in the file of --config";
+        return Err(Failure::new(Exit::Configuration, problem));
+    }
+    Ok(config)
+}
+
+/// A client with these settings, not connected yet.
+pub(crate) fn builder(config: Config) -> RedlockBuilder {
+    Redlock::builder().config(config)
+}
+
+/// Connected, for a command that only looks.
+pub(crate) async fn connect(args: MastersArgs) -> Result<Redlock, Failure> {
+    Ok(builder(settings(args)?).connect().await?)
+}
+
+fn addresses(urls: Vec<String>, option: &str) -> Result<Option<Vec<NodeAddress>>, Failure> {
+    if urls.is_empty() {
+        return Ok(None);
+    }
+    let read = |url: String| {
+        let address = url.parse::<NodeAddress>();
+        address.map_err(|invalid| Failure::usage(format!("{option}: {}", invalid.problem)))
+    };
+    urls.into_iter().map(read).collect::<Result<_, _>>().map(Some)
+}
