@@ -7,6 +7,9 @@
 //! | [`operations`] | running the masters: configuration, clocks, restarts, alerts, symptoms |
 //! | [`replacing_a_master`] | changing the list of masters under clients that go on working |
 //! | [`acl`] | the rights that a client needs |
+//! | [`cli`] | the command `quorumlock`: options, exit codes, signals, cron, systemd |
+//! | [`observability`] | spans, events and metrics, dashboard and alerts |
+//! | [`interop`] | other Redlock clients on the same masters |
 //! | [`safety`] | what is guaranteed, on what assumptions, and what shows it |
 //!
 //! [`fencing`](crate::fencing) has what a resource does with a token.
@@ -19,12 +22,24 @@
 pub mod acl {}
 
 #[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/cli.md")]
+pub mod cli {}
+
+#[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/cookbook.md")]
 pub mod cookbook {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/faq.md")]
 pub mod faq {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/interop.md")]
+pub mod interop {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/observability.md")]
+pub mod observability {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/operations.md")]

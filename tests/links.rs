@@ -11,10 +11,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Documents that come with what they are about; until then links to them lead nowhere.
-const TO_COME: [&str; 4] =
-    ["docs/alerts.yml", "docs/cli.md", "docs/interop.md", "docs/observability.md"];
-
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -67,10 +63,6 @@ fn published() -> Vec<String> {
     found
 }
 
-fn is_to_come(path: &str) -> bool {
-    TO_COME.contains(&path) && !root().join(path).exists()
-}
-
 #[test]
 fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
     let documents = documents();
@@ -87,7 +79,7 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
                 Some(there) => heading.is_empty() || there.headings.iter().any(|it| it == heading),
                 None => heading.is_empty() && root().join(&path).exists(),
             };
-            if !is_there && !is_to_come(&path) {
+            if !is_there {
                 broken.push(format!("{name}: {target}"));
             }
         }
@@ -128,9 +120,8 @@ fn on_docs_rs_no_link_leads_to_a_file() {
                 )
             };
             assert_eq!(*label, path, "{name}: a label is the path from the root");
-            let file = path.split('#').next().unwrap();
             assert!(
-                redirected.contains(&&**label) || TO_COME.contains(&file),
+                redirected.contains(&&**label),
                 "{name}: [{label}] needs a line in src/guide/links.md"
             );
         }
