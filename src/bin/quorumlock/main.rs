@@ -57,7 +57,7 @@ fn perform(args: Args) -> Result<Exit, Failure> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::system("no runtime", &error))?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         match command {
             Command::Run(run) => run::run(*run, masters, output).await,
             Command::Inspect { resources } => inspect::inspect(&resources, masters, output).await,
@@ -68,5 +68,8 @@ fn perform(args: Args) -> Result<Exit, Failure> {
             Command::Bench { cycles } => bench::bench(cycles, masters, output).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
         }
-    })
+    });
+    // A name that is still being resolved is nothing to wait for.
+    runtime.shutdown_background();
+    ended
 }
