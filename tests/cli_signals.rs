@@ -75,7 +75,31 @@ async fn who_waits_for_the_lock_is_ended_at_once_and_leaves_nothing() {
     let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").keep_alive().await.unwrap();
     let running = Running::start(&mut shell(&masters, &["--wait-forever"], "echo ran"));
-    // It waits once it listens at one of the masters for the release.
+    eventually_waits(&masters).await;
+    running.signal(Signal::INT);
+    let told = running.told();
+    assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(130), "", ""));
+    guard.release().await;
+    witness::eventually_no_keys(&masters, PATIENCE).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_for_the_lock_can_be_suspended_and_goes_on_waiting() {
+    let masters = Masters::start(3);
+    let redlock = masters.builder().connect().await.unwrap();
+    let guard = redlock.acquire("r").keep_alive().await.unwrap();
+    let running = Running::start(&mut shell(&masters, &["--wait-forever"], "echo ran"));
+    eventually_waits(&masters).await;
+    running.signal(Signal::TSTP);
+    eventually("it is stopped", PATIENCE, async || cli::is_stopped(running.pid())).await;
+    running.signal(Signal::CONT);
+    guard.release().await;
+    let told = running.told();
+    assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(0), "ran\n", ""));
+}
+
+/// Somebody waits once they listen at one of the masters for the release.
+async fn eventually_waits(masters: &Masters) {
     let listens = async |server: &Server| {
         let channels = redis::cmd("PUBSUB").arg("CHANNELS").to_owned();
         let channels = witness::ask::<Vec<String>>(server, &channels).await;
@@ -85,11 +109,6 @@ async fn who_waits_for_the_lock_is_ended_at_once_and_leaves_nothing() {
         listens(&masters[0]).await || listens(&masters[1]).await || listens(&masters[2]).await
     })
     .await;
-    running.signal(Signal::INT);
-    let told = running.told();
-    assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(130), "", ""));
-    guard.release().await;
-    witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Signals to us. Those that were ignored when we began (`nohup`, a job in the background of a script)
 //! stay ignored, for the command, too.
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, raise};
 use std::future::poll_fn;
 use std::io;
 use std::task::Poll;
@@ -44,12 +44,16 @@ impl Signals {
         .await
     }
 
-    /// The next one that is to end us. Cancel safe.
+    /// The next one that is to end us; meanwhile we can be suspended, since nothing is held yet.
+    /// Cancel safe.
     pub(super) async fn ending(&mut self) -> Signal {
         loop {
             let signal = self.next().await;
             if ends(signal) {
                 return signal;
+            }
+            if signal == Signal::SIGTSTP {
+                let _ = raise(Signal::SIGSTOP);
             }
         }
     }
