@@ -108,13 +108,13 @@ fn arguments_arrive_as_they_are() {
 #[tokio::test]
 async fn a_lock_is_kept_alive_for_longer_than_its_ttl() {
     let masters = Masters::start(3);
-    let mut command = shell(&masters, &["--ttl", "2s"], "read x; exit 5");
+    let mut command = shell(&masters, &["--ttl", "6s"], "read x; exit 5");
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     eventually("it is held", PATIENCE, async || witness::holders(&masters, "r").await.len() == 3)
         .await;
     let token = witness::value(&masters[0], "r").await;
-    // Nothing to wait for: that nothing happens for two and a half ttl is the claim.
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    // Nothing to wait for: that nothing happens for one and a half ttl is the claim.
+    tokio::time::sleep(Duration::from_secs(9)).await;
     assert_eq!(witness::value(&masters[0], "r").await, token);
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();

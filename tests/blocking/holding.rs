@@ -95,7 +95,7 @@ fn fencing_tokens_rise_from_holder_to_holder() {
 #[test]
 fn a_kept_lock_outlives_its_ttl_up_to_max_hold() {
     let (_masters, redlock) = three();
-    let ttl = Duration::from_secs(3);
+    let ttl = Duration::from_secs(6);
     let guard = redlock.acquire("r").ttl(ttl).hold_forever().lock().unwrap();
     assert_eq!(guard.lost_within(ttl + Duration::from_secs(1)).unwrap(), None);
     assert!(guard.is_valid());
