@@ -22,7 +22,8 @@ use crate::output::Output;
 use crate::settings;
 use program::Program;
 use quorumlock::error::LostReason;
-use quorumlock::{Acquire, AcquireError, Config, Fenced, Guard, Kind, Redlock, Released, Unfenced};
+use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
+use quorumlock::{Released, Unfenced};
 use signals::Signals;
 use std::ffi::OsString;
 use std::future::{Future, IntoFuture};
@@ -131,21 +132,35 @@ impl Run<'_> {
 
     /// The lock ends, and it is told how that went with the command.
     async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
-        let lost = match ended.lost {
+        let mut lost = match ended.lost {
             Some(lost) => Some(lost),
             None => guard.check().err().map(|lost| lost.to_string()),
         };
+        if self.args.leave && lost.is_none() {
+            // A full ttl from now on; with less, if too few masters confirm.
+            match guard.extend().await {
+                Ok(_) => {}
+                Err(ExtendError::Lost(gone)) => lost = Some(gone.to_string()),
+                Err(short) => self.output.note(&short.to_string()),
+            }
+        }
+        if ended.is_unreachable {
+            self.output.warn(
+                "somebody of the command's group is still there after SIGKILL: the lock is left \
+                 until its ttl is over",
+            );
+        }
         if let Some(message) = lost {
             let message = format!("{message}; the command {}", ended.exit.told());
             let failure = self.with_masters(Failure::new(Exit::Lost, message)).await;
-            let _ = guard.release().await;
+            if ended.is_unreachable {
+                guard.leave();
+            } else {
+                let _ = guard.release().await;
+            }
             return Err(failure);
         }
-        if self.args.leave {
-            // A full ttl from now on; with less, if too few masters confirm.
-            if let Err(short) = guard.extend().await {
-                self.output.note(&short.to_string());
-            }
+        if self.args.leave || ended.is_unreachable {
             guard.leave();
             return Ok(ended.exit);
         }

@@ -84,6 +84,11 @@ impl Group {
         let _ = killpg(self.pid, signal);
     }
 
+    /// Whether that was allowed, with one of them at least.
+    pub(super) fn kill(&self) -> bool {
+        killpg(self.pid, Signal::SIGKILL) != Err(Errno::EPERM)
+    }
+
     /// To the leader alone, while it runs.
     pub(super) fn signal_leader(&self, signal: Signal) {
         if self.status.is_none() {

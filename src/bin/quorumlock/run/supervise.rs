@@ -28,6 +28,8 @@ pub(super) struct Ended {
     pub(super) exit: Exit,
     /// Why the command was ended for want of a lock.
     pub(super) lost: Option<String>,
+    /// Somebody of the group is still there, and may go on working.
+    pub(super) is_unreachable: bool,
 }
 
 /// How far the end of the group has come.
@@ -92,7 +94,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         Ok(this)
     }
 
-    /// Returns when nobody of the group is left.
+    /// Returns when nobody of the group is left, or nobody that can be killed.
     pub(super) async fn await_end(mut self, signals: &mut Signals) -> Ended {
         loop {
             let status = self.group.status();
@@ -121,13 +123,14 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     }
 
     fn end(mut self, status: ExitStatus) -> Ended {
+        let is_unreachable = !self.group.is_gone();
         if self.watchdog.take().is_some_and(Watchdog::dismiss) {
             self.was_killed();
         }
         let code = |code: i32| Exit::Code(u8::try_from(code).unwrap_or(u8::MAX));
         let exit = status.code().map(code);
         let exit = exit.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::System);
-        Ended { exit, lost: self.lost.take() }
+        Ended { exit, lost: self.lost.take(), is_unreachable }
     }
 
     fn is_over(&self) -> bool {
@@ -201,9 +204,12 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     }
 
     fn kill(&mut self) {
-        self.group.signal(Signal::SIGKILL);
+        let is_allowed = self.group.kill();
         if !matches!(self.stage, Stage::Killed { .. }) {
             self.stage = Stage::Killed { at: Instant::now() };
+            if !is_allowed {
+                self.output.warn("the command is another user's and cannot be killed: it goes on");
+            }
         }
     }
 
