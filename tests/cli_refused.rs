@@ -58,6 +58,17 @@ async fn the_code_for_a_lock_that_is_held_is_the_users_if_they_want() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_that_is_held_and_no_error_is_told_only_to_who_asks() {
+    let masters = Masters::start(3);
+    let _held = held(&masters).await;
+    let quiet = told(&mut shell(&masters, &["--no-wait", "-E", "0"], "echo ran"));
+    assert_eq!((quiet.code, &*quiet.stdout, &*quiet.stderr), (Some(0), "", ""));
+    let verbose = told(&mut shell(&masters, &["-v", "--no-wait", "-E", "0"], "echo ran"));
+    assert_eq!((verbose.code, &*verbose.stdout), (Some(0), ""), "{verbose:?}");
+    assert!(verbose.stderr.contains("\"r\" is held by worker-7 for "), "{verbose:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_gets_the_lock_when_it_is_released() {
     let masters = Masters::start(3);
     let (_redlock, guard) = held(&masters).await;

@@ -151,7 +151,7 @@ pub(crate) struct RunArgs {
     /// ttl, and never beyond the deadline.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s")]
     pub(crate) grace: Duration,
-    /// The exit code if somebody else holds the lock.
+    /// The exit code if somebody else holds the lock. Default: 111. With 0, nothing is said of it.
     #[arg(short = 'E', long, value_name = "CODE")]
     pub(crate) conflict_exit_code: Option<u8>,
 }

@@ -33,7 +33,10 @@ fn main() -> ExitCode {
     }
     let output = Output::asked_for(&arguments);
     match args::parse(&arguments) {
-        Ok(args) => end(perform(args), output),
+        Ok(args) => {
+            let output = Output { json: args.json, verbose: args.verbose };
+            end(perform(args, output), output)
+        }
         Err(args::Unparsed::Shown(text)) => end(Output::plain(&text), output),
         Err(args::Unparsed::Wrong(problem)) => end(Err(Failure::usage(problem)), output),
     }
@@ -47,8 +50,7 @@ fn end(result: Result<Exit, Failure>, output: Output) -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-fn perform(args: Args) -> Result<Exit, Failure> {
-    let output = Output { json: args.json, verbose: args.verbose };
+fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
     let masters = args.masters;
     let command = match args.command {
         Command::Completions { shell } => return pages::completions(shell),

@@ -40,10 +40,12 @@ impl Output {
         }
     }
 
+    /// What is no error by the user's own word is told to machines, and to people who ask for it: cron
+    /// mails every line.
     pub(crate) fn fail(self, failure: &Failure) {
         if self.json {
             self.stderr(&failure.to_json().to_string());
-        } else {
+        } else if self.verbose || failure.exit.code() != 0 {
             self.stderr(&format!("quorumlock: {failure}"));
         }
     }
