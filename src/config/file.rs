@@ -2,9 +2,13 @@
 
 use super::written::Written;
 use super::{Config, ConfigError, unknown};
-use std::fs;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
+
+/// What is longer is something else, and may have no end, such as `/dev/zero`.
+const LONGEST: u64 = 1 << 20;
 
 impl Config {
     /// What a TOML file has. The files that `tls_ca_file` and the like name are looked for beside it
@@ -25,7 +29,7 @@ impl Config {
         let path = path.as_ref();
         let unreadable =
             |error| ConfigError::new(None, format!("cannot be read: {error}")).of(path.to_owned());
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = read(path).map_err(unreadable)?;
         let mut config = Self::from_toml(&text).map_err(|error| error.of(path.to_owned()))?;
         if let Some(folder) = path.parent() {
             let pems =
@@ -81,6 +85,16 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let length = File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(length).unwrap_or(u64::MAX) > LONGEST {
+        return Err(io::Error::other("it is longer than 1 MiB, so it is no configuration"));
+    }
+    let no_text = |_| io::Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8");
+    String::from_utf8(bytes).map_err(no_text)
 }
 
 pub(super) fn unknown_key(name: &str) -> String {

@@ -118,10 +118,14 @@ fn a_file_that_can_not_be_read_is_named() {
     let path = |name: &str| folder.path().join(name);
     fs::write(path("bytes"), [b'#', 0xff, 0xfe]).unwrap();
     fs::write(path("wrong"), "\nttl = 5\n").unwrap();
+    fs::write(path("whole"), "#".repeat(1 << 20)).unwrap();
+    fs::write(path("longer"), "#".repeat((1 << 20) + 1)).unwrap();
+    assert!(Config::from_file(path("whole")).is_ok());
     for (name, text) in [
         ("nowhere", ": cannot be read: No such file or directory (os error 2)"),
         ("", ": cannot be read: Is a directory (os error 21)"),
         ("bytes", ": cannot be read: stream did not contain valid UTF-8"),
+        ("longer", ": cannot be read: it is longer than 1 MiB, so it is no configuration"),
         ("wrong", ", line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""),
     ] {
         let error = Config::from_file(path(name)).unwrap_err();
