@@ -111,6 +111,7 @@ fn a_command_that_is_not_there_or_no_program_asks_for_no_lock() {
         told(bare().args(["--node", "redis://127.0.0.1:1", "run", "r", "--", program]))
     };
     assert_refused(&run("no-such-program"), 127, "no-such-program: command not found");
+    assert_refused(&run(""), 127, "\"\": command not found");
     assert_refused(&run("./no/such/file"), 127, "./no/such/file: no such file");
     assert_refused(&run("/etc/passwd"), 126, "/etc/passwd: not an executable file");
     assert_refused(&run("/"), 126, "/: not an executable file");
@@ -128,14 +129,24 @@ fn a_script_whose_interpreter_is_missing_is_told_and_the_lock_is_released() {
     for _ in 0..2 {
         let told = run();
         assert_eq!(told.code, Some(127), "{told:?}");
-        assert!(told.stderr.ends_with("No such file or directory (os error 2)\n"), "{told:?}");
+        let problem = "its interpreter is missing, or it is gone by now: No such \
+                       file or directory (os error 2)";
+        let line = format!("quorumlock: {}: {problem}\n", script.display());
+        assert_eq!(told.stderr, line);
     }
 }
 
 #[test]
 fn each_typical_mistake_has_its_line() {
     for (arguments, line) in [
-        (&["run", "r"][..], "the following required arguments were not provided: <COMMAND>..."),
+        (
+            &["run", "r"][..],
+            "the following required arguments were not provided: <COMMAND>..., behind --",
+        ),
+        (
+            &["run", "r", "true"],
+            "the following required arguments were not provided: <COMMAND>..., behind --",
+        ),
         (
             &["run", "--wait", "10", "r", "--", "true"],
             "invalid value '10' for '--wait <DURATION>': a unit is missing: write 10s or 10ms",
@@ -162,11 +173,11 @@ fn each_typical_mistake_has_its_line() {
             "invalid value '0' for '--cycles <CYCLES>': 0 is not in 1..=100000",
         ),
     ] {
-        assert_refused(
-            &told(bare().args(arguments)),
-            114,
-            &format!("{line} (see quorumlock --help)"),
-        );
+        let help = match arguments[0] {
+            "inspekt" => "quorumlock --help".to_owned(),
+            command => format!("quorumlock {command} --help"),
+        };
+        assert_refused(&told(bare().args(arguments)), 114, &format!("{line} (see {help})"));
     }
     let none = told(&mut bare());
     assert_eq!((none.code, none.stderr.lines().count()), (Some(114), 1), "{none:?}");

@@ -28,8 +28,9 @@ Examples:
   quorumlock run --no-wait --leave --ttl 30s hourly -- tick  # nobody else for half a minute
   quorumlock run account:1 account:2 -- transfer     # both or none
 
-The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was when the
-command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its environment. Its exit code is ours.
+The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was
+when the command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its environment. Its exit
+code is ours.
 ";
 
 /// A program under a distributed lock (Redlock over independent Redis masters), and who holds it.

@@ -69,6 +69,7 @@ impl Exit {
 /// As `--help` shows them.
 pub(crate) const TABLE: &str = "\
 Exit codes:
+  1    doctor found a failure; force-release was answered with no, or is not confirmed
   111  held by somebody else
   112  no quorum: too few masters could vote
   113  the lock was lost while the command ran, which was ended
@@ -106,6 +107,9 @@ mod tests {
             assert_eq!(TABLE.matches(&shown).count(), 1, "{exit:?}");
             assert_eq!(manual.matches(&row).count(), 1, "{exit:?}: {row}");
         }
+        assert!(TABLE.lines().all(|line| line.len() <= 100), "the help would break it");
+        let failed = format!("\n  {}  ", Exit::Failed.code());
+        assert_eq!(TABLE.matches(&failed).count(), 1);
     }
 
     #[test]

@@ -12,7 +12,18 @@ pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
     let line = without_addresses(line, arguments);
-    format!("{line} (see quorumlock --help)")
+    let behind = if line.ends_with("<COMMAND>...") { ", behind --" } else { "" };
+    let command = command(arguments).map(|name| format!(" {name}")).unwrap_or_default();
+    format!("{line}{behind} (see quorumlock{command} --help)")
+}
+
+/// The one of ours whose help has more of it, if one is named.
+fn command(arguments: &[OsString]) -> Option<String> {
+    let ours = arguments.iter().skip(1).take_while(|argument| *argument != "--");
+    let definition = super::definition();
+    ours.filter_map(|argument| definition.find_subcommand(argument))
+        .map(|command| command.get_name().to_owned())
+        .next()
 }
 
 fn is_hint(part: &str) -> bool {

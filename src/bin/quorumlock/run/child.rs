@@ -118,11 +118,14 @@ pub(super) fn become_command(arguments: &[OsString]) -> ExitCode {
     #[cfg(not(target_os = "linux"))]
     let _ = parent;
     let error = Command::new(path).arg0(name).args(rest).exec();
-    let exit = match error.kind() {
-        io::ErrorKind::NotFound => Exit::NotFound,
-        _ => Exit::NotExecutable,
+    // The file was there when it was looked up.
+    let (exit, problem) = match error.kind() {
+        io::ErrorKind::NotFound => {
+            (Exit::NotFound, "its interpreter is missing, or it is gone by now: ")
+        }
+        _ => (Exit::NotExecutable, ""),
     };
     let output = Output { json: form == JSON, verbose: false };
-    output.fail(&Failure::new(exit, format!("{}: {error}", name.to_string_lossy())));
+    output.fail(&Failure::new(exit, format!("{}: {problem}{error}", name.to_string_lossy())));
     ExitCode::from(exit.code())
 }

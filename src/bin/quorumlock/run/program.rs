@@ -50,5 +50,6 @@ fn is_executable(path: &Path) -> bool {
 }
 
 fn refused(exit: Exit, name: &OsStr, problem: &str) -> Failure {
-    Failure::new(exit, format!("{}: {problem}", name.to_string_lossy()))
+    let name = if name.is_empty() { "\"\"".into() } else { name.to_string_lossy() };
+    Failure::new(exit, format!("{name}: {problem}"))
 }
