@@ -162,6 +162,24 @@ fn a_lock_that_was_taken_away_from_a_command_that_leaves_it_counts_as_lost() {
     assert!(told.stderr.starts_with("quorumlock: lost \"r\" "), "{told:?}");
 }
 
+#[test]
+fn a_lock_that_was_gone_when_it_was_to_be_released_is_told() {
+    let masters = Masters::start(3);
+    let files = tempfile::tempdir().unwrap();
+    let (ready, done) = (files.path().join("ready"), files.path().join("done"));
+    // With this ttl, no extension tells of it before the end.
+    let script = format!("echo $$ > {}; {}; exit 4", ready.display(), wait_for(&done));
+    let mut command = shell(&masters, &["--ttl", "30s"], &script);
+    let running = Running::start(command.env("QUORUMLOCK_OPERATION_TIMEOUT", "3s"));
+    pid_in(&ready);
+    let away = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    assert_eq!(away.code, Some(0), "{away:?}");
+    std::fs::write(&done, "").unwrap();
+    let told = running.told();
+    assert_eq!(told.code, Some(4), "{told:?}");
+    assert!(told.stderr.starts_with("quorumlock: most masters had the lock no more"), "{told:?}");
+}
+
 /// Nobody can be killed who is a zombie; they stand in for those that are another user's.
 #[tokio::test]
 async fn a_lock_is_not_released_while_somebody_of_the_group_is_still_there() {

@@ -51,7 +51,10 @@ async fn the_example_serves_every_metric_of_the_page_with_sane_values() {
         let released = exposed.sum("quorumlock_releases_total", &[("outcome", "released")]);
         let extended = exposed.sum("quorumlock_extensions_total", &[("outcome", "extended")]);
         let missing = page::metrics().keys().any(|name| !exposed.types.contains_key(name));
-        held >= 3.0 && released >= 3.0 && extended >= 3.0 && !missing
+        // A master that changes its standing just then is counted nowhere for a moment.
+        let is = |name: &str, value: f64| (exposed.sum(name, &[]) - value).abs() < 1e-6;
+        let standing = is("quorumlock_node_standing", 5.0) && is("quorumlock_quorum", 1.0);
+        held >= 3.0 && released >= 3.0 && extended >= 3.0 && !missing && standing
     };
     eventually("everything is served", PATIENCE, complete).await;
 
@@ -62,13 +65,10 @@ async fn the_example_serves_every_metric_of_the_page_with_sane_values() {
         assert!(body.contains(&format!("# HELP {name} ")), "{name} is not described");
     }
     assert!(exposed.samples.iter().all(|one| one.value >= 0.0 && one.value.is_finite()));
-    let sum = |name: &str| exposed.sum(name, &[]);
-    assert!((sum("quorumlock_node_standing") - 5.0).abs() < 1e-6, "each master stands somehow");
-    assert!((sum("quorumlock_quorum") - 1.0).abs() < 1e-6, "one coordinator");
     let acquired = exposed.sum("quorumlock_acquires_total", &[("outcome", "acquired")]);
     assert!(acquired >= 3.0, "{acquired}");
     // Nobody holds anything for longer than the test has run.
-    let held = sum("quorumlock_hold_duration_seconds_sum");
+    let held = exposed.sum("quorumlock_hold_duration_seconds_sum", &[]);
     assert!(held > 0.0 && held < 3600.0, "{held} s");
 
     let (status, _) = get(address, "/").await.unwrap();
