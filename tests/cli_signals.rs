@@ -205,11 +205,15 @@ fn on_a_terminal_control_z_suspends_both_and_continued_both_go_on() {
     let [ours, child, resume, done] =
         ["ours", "child", "resume", "done"].map(|name| files.path().join(name));
     let wait = |path: &Path| format!("while ! [ -e {} ]; do sleep 0.05; done", path.display());
+    // It starts nothing meanwhile: a shell whose child is stopped on its way into a program waits
+    // for that, and is not stopped itself.
+    let made = std::process::Command::new("mkfifo").arg(&done).status().unwrap();
+    assert!(made.success());
     let inner = format!(
-        "echo $PPID > {}; echo $$ > {}; {}; exit 5",
+        "echo $PPID > {}; echo $$ > {}; read line < {}; exit 5",
         ours.display(),
         child.display(),
-        wait(&done)
+        done.display()
     );
     // Job control gives us a group of our own, which Ctrl-Z stops.
     let script = format!(
