@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint package test fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint package test test-servers fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down
 SEEDS ?= 1000000
 
@@ -30,6 +30,9 @@ test: ## every test, against redis-servers that it starts; installs redis-server
 	scripts/faketime
 	scripts/python
 	scripts/test
+
+test-servers: ## the same on Redis 6.2, 7.0, 8, Valkey 8, 9 and a mixed quorum: half an hour; SERVERS=, TARGETS=, FRESH=1
+	@TARGETS="$(TARGETS)" FRESH="$(FRESH)" scripts/test-servers $(SERVERS)
 
 fix: ## mends what lint finds and a machine can mend
 	scripts/pictures

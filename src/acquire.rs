@@ -140,7 +140,7 @@ impl<K: Kind> Acquire<K> {
     }
 
     /// As [`keep_alive`](Self::keep_alive), for at most this long from the start of the attempt
-    /// that wins: no deadline is moved beyond it. At least the ttl.
+    /// that wins: no deadline is moved beyond it, by [`Guard::extend`] neither. At least the ttl.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
         self.keep_alive = Some(KeepAlive::AtMost(max_hold));
         self
@@ -168,6 +168,7 @@ impl<K: Kind> Acquire<K> {
 
     fn request(&self) -> Result<coordinator::Acquire, Invalid> {
         let options = self.redlock.options();
+        options.check_may_acquire()?;
         options.check_resources(self.resources.names())?;
         let ttl = options.check_ttl("ttl", self.ttl)?;
         let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;

@@ -300,6 +300,32 @@ impl RedlockBuilder {
         self
     }
 
+    /// Only looks at locks, and writes nothing to a master:
+    /// [`inspect`](crate::Redlock::inspect), and [`force_release`](crate::Redlock::force_release),
+    /// which deletes what it is told to. Each acquire is refused as
+    /// [`Invalid`](crate::error::Invalid).
+    ///
+    /// A handle that acquires notes its `max_ttl`, its fencing window and its lists of masters at each
+    /// master, and excludes clients that go by something else. This one excludes nobody, so it may name
+    /// any of the masters. For tools that operators use.
+    ///
+    /// ```
+    /// let builder = quorumlock::Redlock::builder().node("redis://10.0.0.1").inspect_only();
+    /// ```
+    pub const fn inspect_only(mut self) -> Self {
+        self.options.inspect_only = true;
+        self
+    }
+
+    /// Makes [`connect`](Self::connect) fail on any master that answers and cannot be used as
+    /// configured, and not only where the others are no quorum: for a check of a deployment. A process
+    /// that starts while one of five masters has a problem then does not start. Default: such a master
+    /// costs its vote.
+    pub const fn strict(mut self) -> Self {
+        self.options.strict = true;
+        self
+    }
+
     /// What stands before each resource's name in Redis. The same for all clients that are to
     /// exclude each other; without `quorumlock:` in it, which marks keys of our own. Default:
     /// nothing, as with other Redlock clients.

@@ -98,6 +98,9 @@ pub struct Config {
     /// Whether releases tell those who wait in other processes; `false` is
     /// [`without_wake_ups`](crate::RedlockBuilder::without_wake_ups).
     pub wakes_up: Option<bool>,
+    /// Whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
+    /// [`strict`](crate::RedlockBuilder::strict).
+    pub strict: Option<bool>,
     /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
     pub key_prefix: Option<String>,
     /// [`lock_delay`](crate::RedlockBuilder::lock_delay).

@@ -14,6 +14,8 @@
 //! | [`run`](crate::Acquire::run) | [`RunError`](crate::RunError) | as of the error inside |
 //! | [`Owner::acquire`](crate::Owner::acquire) | [`OwnerError`](crate::OwnerError) | as of the error inside |
 //! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | mend the call, or try again |
+//! | [`status`](crate::Redlock::status) | [`Closed`] | connect anew |
+//! | [`wait_until_ready`](crate::Redlock::wait_until_ready) | [`ReadyError`] | wait longer, or mend what the status inside names |
 //! | [`shutdown`](crate::Redlock::shutdown) | [`NotDrained`] | nothing: the keys expire |
 //!
 //! Where a round was decided, the error carries what every master said; printed, it is one line.
@@ -21,10 +23,12 @@
 mod acquire;
 mod connect;
 mod inspect;
+mod ready;
 
 pub use acquire::{AcquireError, Contended, Disagreed, NoQuorum};
 pub use connect::{ConnectError, Disagreement, Unfit};
 pub use inspect::InspectError;
+pub use ready::{NotReady, ReadyError};
 
 use crate::report::{Answer, NodeReport, Quorum, round};
 use std::fmt;

@@ -52,8 +52,10 @@ pub enum Released {
     /// A quorum of masters has deleted our key, within its validity.
     Released,
     /// The lock had been lost before: the work done since then may have overlapped with another's.
+    /// [`LostReason::QuorumGone`] if that only shows now: too many masters for a quorum had our key no
+    /// more, though its time was not over.
     Lost(LostReason),
-    /// No quorum has confirmed in time. The rest is owed and made up for in the background; at
+    /// No quorum has confirmed in time, and nothing says that it was lost. The rest is owed and made up for in the background; at
     /// worst the keys expire with their ttl. What every master said is inside; nothing, if the
     /// `Redlock` was shut down before.
     Unconfirmed(Vec<NodeReport>),
@@ -74,6 +76,9 @@ impl<K: Kind> Guard<K> {
     ///
     /// `Ok` proves that a quorum prolonged our key before the old deadline. It never acquires
     /// anew: a lock that was lost in between stays lost.
+    ///
+    /// A lock with a keeper is not extended beyond its [`max_hold`](crate::Acquire::max_hold): what
+    /// comes back is the deadline as it then stands, in the end the same each time.
     ///
     /// # Errors
     ///

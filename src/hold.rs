@@ -123,6 +123,21 @@ mod tests {
         assert_eq!(hold.deadline(), at(100));
     }
 
+    /// What a deadline can't say is as good as never.
+    #[test]
+    fn a_deadline_beyond_what_can_be_told_is_the_last_that_can() {
+        let (sign, most) = (1_u64 << 63, u64::MAX);
+        for beyond in [sign - 1, sign, sign + 1, most] {
+            let hold = Hold::new("r".into(), at(0), Instant::from_nanos(beyond));
+            assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
+            assert!(hold.check(at(40)).is_ok(), "{beyond}");
+            let hold = hold_until(100);
+            assert!(hold.extend(Instant::from_nanos(beyond)));
+            assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
+            assert!(hold.check(at(100)).is_ok(), "{beyond}");
+        }
+    }
+
     #[test]
     fn an_extension_never_moves_the_deadline_back() {
         let hold = hold_until(100);

@@ -20,6 +20,8 @@
 //! - [`Redlock::owner`] is for acquisitions that nest.
 //! - [`Redlock::inspect`] tells who holds a lock, [`Redlock::force_release`] takes it away from them.
 //! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
+//! - [`Redlock::status`] tells how each master stands and whether locks can be had,
+//!   [`Redlock::wait_until_ready`] waits until they can.
 //! - [`preflight`] tells whether each master is fit, and what to do about it.
 //! - With the feature `blocking`, `blocking` has the same for code without `async`; with the feature
 //!   `embedded`, `embedded` has masters for tests, and a guide to testing with them.
@@ -67,6 +69,7 @@ mod run;
 #[cfg(test)]
 #[cfg(feature = "embedded")]
 mod simulation;
+mod status;
 mod telemetry;
 
 pub use acquire::{Acquire, AcquireFuture};
@@ -84,3 +87,4 @@ pub use preflight::Preflight;
 pub use redlock::Redlock;
 pub use resource::{IntoResource, IntoResources};
 pub use run::RunError;
+pub use status::{NodeStanding, NodeStatus, Status};

@@ -1,9 +1,9 @@
 //! What is set, its defaults, and what cannot work.
 
 use crate::address::Address;
-use crate::coordinator::{Agreement, LONGEST_SILENCE, RestartGuard, Settings, Terms};
+use crate::coordinator::{Agreement, RestartGuard, Settings, Terms};
 use crate::error::Invalid;
-use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window, standing, validity};
+use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window, agreement, standing, validity};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ pub(crate) struct Options {
     pub(crate) restart_guard: RestartGuard,
     pub(crate) fencing_window: Window,
     pub(crate) wakes_up: bool,
+    pub(crate) inspect_only: bool,
+    pub(crate) strict: bool,
     pub(crate) key_prefix: String,
     pub(crate) lock_delay: Duration,
     pub(crate) label: Option<Arc<str>>,
@@ -74,6 +76,8 @@ impl Default for Options {
             restart_guard: RestartGuard::On,
             fencing_window: default::WINDOW,
             wakes_up: true,
+            inspect_only: false,
+            strict: false,
             key_prefix: String::new(),
             lock_delay: Duration::ZERO,
             label: None,
@@ -189,6 +193,12 @@ impl Options {
         Ok(whole)
     }
 
+    /// A handle that only looks has told no master what it goes by.
+    pub(crate) fn check_may_acquire(&self) -> Result<(), Invalid> {
+        let problem = "this handle only inspects locks: leave inspect_only() out of its builder";
+        if self.inspect_only { Err(Invalid::new("inspect_only", problem)) } else { Ok(()) }
+    }
+
     pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Result<(), Invalid> {
         let count = resources.len();
         if count > MOST_RESOURCES {
@@ -248,12 +258,11 @@ impl Options {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
     }
 
-    /// How long a shutdown waits for what is owed: long enough to redial a master once and for a
-    /// slow one to answer, and no longer than there is anything to delete.
+    /// How long a shutdown waits for what is owed, at most: long enough to redial a master once and
+    /// for a slow one to answer.
     pub(crate) fn linger(&self) -> Duration {
         let slow = self.operation_timeout.saturating_mul(3);
-        let lives = self.ttl.saturating_add(self.lock_delay);
-        self.connect_timeout.saturating_add(slow).min(lives)
+        self.connect_timeout.saturating_add(slow)
     }
 
     fn round_timeout(&self, ttl: Duration) -> Duration {
@@ -271,11 +280,13 @@ impl Options {
             max_ttl: self.max_ttl,
             window: self.fencing_window,
             lists: membership.lists().map(|list| names(list, masters)).collect(),
-            life: self.quarantine().saturating_add(LONGEST_SILENCE),
+            masters: masters.iter().map(|master| master.name.clone()).collect(),
+            life: agreement::life(self.quarantine(), self.drift),
         }
     }
 
     pub(crate) fn settings(&self, membership: Membership, masters: &[Address]) -> Settings {
+        let terms = self.terms(membership, masters);
         Settings {
             membership,
             drift: self.drift,
@@ -284,7 +295,10 @@ impl Options {
             connect_timeout: self.connect_timeout,
             restart_guard: self.restart_guard,
             quarantine: self.quarantine(),
-            agreement: Agreement::new(self.terms(membership, masters)),
+            agreement: match self.inspect_only {
+                true => Agreement::to_look(terms),
+                false => Agreement::new(terms),
+            },
             window: self.fencing_window,
             wakes_up: self.wakes_up,
         }

@@ -170,7 +170,8 @@ impl Redlock {
 
     /// Ends this coordinator, for all clones: waits until every release and rollback that is owed
     /// is confirmed, at most for the connect timeout and three operation timeouts (a master that
-    /// is down for good must not keep a process from ending).
+    /// is down for good must not keep a process from ending), and no longer than the longest life
+    /// of what is to be deleted, the call's ttl and its lock-delay.
     ///
     /// Acquires under way end with [`Closed`](crate::error::Closed) and are rolled back. Guards
     /// that are still held are told by `lost()`; their keys stay until their ttl is over, so

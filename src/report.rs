@@ -76,6 +76,15 @@ pub enum Reason {
     /// Another client of this master goes by something else (a `max_ttl`, a fencing window, a list of
     /// masters), and both could win: refused within this process, nothing was sent.
     Disagreement(Arc<str>),
+    /// Another client, of which the master `by` has told, has other lists and could win beside this one:
+    /// no master is asked before that is settled.
+    Barred {
+        /// The master that has told of it.
+        by: Arc<str>,
+    },
+    /// The master has not confirmed lately that its other clients go by the same, and was asked
+    /// again: refused within this process, nothing was sent.
+    Unconfirmed,
     /// The master has started not long ago and may have forgotten what it had granted: its vote
     /// does not count before `remaining` has passed.
     WarmingUp {
@@ -145,6 +154,8 @@ impl fmt::Display for Reason {
             Self::Down(cause) => write!(f, "down ({cause})"),
             Self::Unfit(cause) => write!(f, "unfit ({cause})"),
             Self::Disagreement(cause) => write!(f, "disagrees ({cause})"),
+            Self::Barred { by } => write!(f, "not asked (another client of {by} could win)"),
+            Self::Unconfirmed => f.write_str("has not confirmed lately what this client goes by"),
             Self::WarmingUp { remaining } => {
                 let left = humantime::format_duration(round(*remaining));
                 write!(f, "warming up (may vote in {left})")
@@ -176,6 +187,8 @@ impl fmt::Display for NodeReport {
                 Reason::Down(_)
                 | Reason::Unfit(_)
                 | Reason::Disagreement(_)
+                | Reason::Barred { .. }
+                | Reason::Unconfirmed
                 | Reason::WarmingUp { .. }
                 | Reason::QueueFull,
             )
@@ -193,6 +206,10 @@ pub(crate) struct Quorum(Membership);
 impl Quorum {
     pub(crate) const fn new(membership: Membership) -> Self {
         Self(membership)
+    }
+
+    pub(crate) const fn membership(self) -> Membership {
+        self.0
     }
 
     /// Whether those that said `answer` are enough.

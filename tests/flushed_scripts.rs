@@ -116,3 +116,37 @@ async fn release_unwritten<K: Kind>(masters: &Masters, guard: Guard<K>) -> Relea
     need_replicas(masters, 1).await;
     guard.release().await
 }
+
+/// A fence lives for `D` and a second: of a lock that is held for longer the release must set it anew,
+/// and a master without memory refuses that.
+#[tokio::test]
+async fn masters_without_memory_delete_what_is_released_though_its_fence_has_expired() {
+    const SHORT: Duration = Duration::from_secs(1);
+    const WINDOW: Duration = Duration::from_millis(100);
+    let masters = Masters::start(3);
+    let builder = Redlock::builder().nodes(masters.urls()).ttl(SHORT).max_ttl(SHORT);
+    let builder = builder.fencing_window(WINDOW, WINDOW).without_restart_guard();
+    let redlock = builder.connect().await.unwrap();
+    let (one, several) = (redlock.acquire("one").fenced(), redlock.acquire(["a", "b"]).fenced());
+    let one = one.keep_alive().await.unwrap();
+    let several = several.keep_alive().await.unwrap();
+    everywhere(&masters, "one").await;
+    everywhere(&masters, "a").await;
+    let no_fence = async || {
+        let mut keys = Vec::new();
+        for server in masters.iter() {
+            keys.extend(witness::keys(server).await.unwrap());
+        }
+        !keys.iter().any(|key| key.contains("fence"))
+    };
+    eventually("every fence has expired", 2 * SOON, no_fence).await;
+    let mut full = redis::cmd("CONFIG");
+    full.arg("SET").arg("maxmemory").arg(1);
+    for server in masters.iter() {
+        witness::ask::<()>(server, &full).await.unwrap();
+    }
+    assert_eq!(one.release().await, Released::Released);
+    assert_eq!(several.release().await, Released::Released);
+    let locks = |key: &str| !key.contains("quorumlock:");
+    witness::eventually_none(&masters, locks, SHORT / 2).await;
+}

@@ -9,7 +9,7 @@ mod support;
 use futures::future::join_all;
 use quorumlock::error::ConnectError;
 use quorumlock::report::{Answer, NodeReport, Reason};
-use quorumlock::{Redlock, RedlockBuilder};
+use quorumlock::{NodeStanding, Redlock, RedlockBuilder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -100,14 +100,30 @@ async fn found(redlock: &Redlock, masters: &[Server], within: Duration) -> Strin
 }
 
 #[tokio::test]
-async fn what_is_no_independent_master_fails_the_connect() {
+async fn what_is_no_independent_master_is_told_at_connect_and_fails_a_strict_one() {
     for kind in KINDS {
         let masters = Masters::start_with(3, &AT_ONCE);
         spoil(&masters, kind).await;
-        let error = builder(masters.urls()).connect().await.unwrap_err();
+        let error = builder(masters.urls()).strict().connect().await.unwrap_err();
         assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
         let text = format!("nodes: 127.0.0.1:<2> cannot be used: {}", complaint(kind));
         assert_eq!(without_ports(error, &masters), text);
+
+        let redlock = builder(masters.urls()).connect().await.unwrap();
+        let status = redlock.status().await.unwrap();
+        let standing = without_ports(&status.nodes()[1].standing, &masters);
+        assert_eq!(standing, format!("unfit ({})", complaint(kind)));
+        // Its vote is missing, and no other.
+        assert!(status.can_acquire(), "{status}");
+        witness::set_foreign(&masters[0], "r", "theirs", HEARTBEAT).await;
+        let error = redlock.try_acquire("r").await.unwrap_err();
+        assert!(unfit(error.nodes(), 1).is_some(), "{error}");
+        // Without two of three nobody connects.
+        let mut urls = masters.urls();
+        urls[2].push_str("/99");
+        let error = builder(urls).connect().await.unwrap_err();
+        let ConnectError::Unfit(unfit) = &error else { panic!("{error}") };
+        assert_eq!(unfit.nodes.len(), 2, "{error}");
     }
 }
 
@@ -148,13 +164,14 @@ async fn the_same_server_twice_is_found_at_connect_and_at_the_reconnect() {
     let masters = Masters::start_with(3, &AT_ONCE);
     let goes_to = Arc::new(AtomicUsize::new(2));
     let addresses: Vec<_> = masters.iter().map(Server::addr).collect();
-    let connect = || {
+    let connect = |strict: bool| {
         let (goes_to, addresses) = (goes_to.clone(), addresses.clone());
         let dial = move || TcpStream::connect(addresses[goes_to.load(SeqCst)]);
         let one = builder(masters.urls().into_iter().take(2));
-        one.node_via("redis://moving.example", dial).connect()
+        let all = one.node_via("redis://moving.example", dial);
+        if strict { all.strict().connect() } else { all.connect() }
     };
-    let redlock = connect().await.unwrap();
+    let redlock = connect(true).await.unwrap();
     assert!(redlock.try_acquire("r").await.is_ok());
     goes_to.store(1, SeqCst);
     say(&masters[2], &["CLIENT", "KILL", "TYPE", "normal"]).await;
@@ -167,7 +184,12 @@ async fn the_same_server_twice_is_found_at_connect_and_at_the_reconnect() {
     };
     eventually("the twin is found", HEARTBEAT / 3, found).await;
     // Of two that lead to one server, whichever answers first counts.
-    let error = connect().await.unwrap_err();
+    let status = connect(false).await.unwrap().status().await.unwrap();
+    let standings = status.nodes().iter().map(|one| &one.standing);
+    let voting = standings.filter(|one| **one == NodeStanding::Voting).count();
+    assert_eq!(voting, 2, "{status}");
+    assert!(status.to_string().contains("each master counts once"), "{status}");
+    let error = connect(true).await.unwrap_err();
     assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
     assert!(error.to_string().contains("each master counts once"), "{error}");
 }

@@ -35,7 +35,8 @@ impl Place {
     /// Whether connections that were replaced are killed at their server, as is right, or whether
     /// the ACL forbids it.
     async fn new(may_kill: bool) -> Self {
-        let kill = if may_kill { "+client|kill" } else { "-client|kill" };
+        // 6.2 knows no rule without one subcommand.
+        let kill = if may_kill { "+client" } else { "-client" };
         let user = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", kill];
         let masters = Masters::start_with(3, &user);
         let proxy = Proxy::start(masters[0].addr());

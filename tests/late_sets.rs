@@ -48,7 +48,7 @@ async fn sets_that_arrive_behind_their_rollback_leave_nothing() {
         assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
     }
     for master in &setup.masters[..3] {
-        assert!(witness::calls(master).await["client|kill"] >= BATCHES as u64);
+        assert!(witness::kills(master).await.is_none_or(|kills| kills >= BATCHES as u64));
     }
 }
 
@@ -63,7 +63,9 @@ async fn sets_that_arrive_behind_the_release_leave_nothing() {
 async fn forbid_kill(masters: &[Server]) {
     for master in masters {
         let mut forbid = redis::cmd("ACL");
-        forbid.arg("SETUSER").arg("default").arg("-client|kill");
+        // 6.2 knows no rule without one subcommand. The others are the witness's.
+        forbid.arg("SETUSER").arg("default").arg("-client");
+        forbid.arg("+client|setname").arg("+client|list");
         witness::ask::<()>(master, &forbid).await.unwrap();
     }
 }

@@ -241,7 +241,7 @@ async fn a_master_that_can_not_be_used_as_configured_fails_the_connect() {
     }
     // Whichever of the two answers first counts. What the clients above go by has been taken back.
     let names = [one.clone(), masters[1].url(), one.replace("127.0.0.1", "localhost")];
-    let shown = refusal(Redlock::builder().nodes(names), &masters).await;
+    let shown = refusal(Redlock::builder().nodes(names.clone()).strict(), &masters).await;
     let text = |it, as_it| {
         format!(
             "nodes: {it}:<1> cannot be used: the same server as {as_it}:<1>: each master counts once"
@@ -249,6 +249,9 @@ async fn a_master_that_can_not_be_used_as_configured_fails_the_connect() {
     };
     let either = [text("localhost", "127.0.0.1"), text("127.0.0.1", "localhost")];
     assert!(either.contains(&shown), "{shown}");
+    let redlock = Redlock::builder().nodes(names).connect().await.unwrap();
+    let status = redlock.status().await.unwrap().to_string();
+    assert!(status.contains("unfit (the same server as "), "{status}");
 }
 
 #[tokio::test]

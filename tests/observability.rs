@@ -8,6 +8,8 @@ mod support;
 
 #[path = "observability/capture.rs"]
 mod capture;
+#[path = "observability/connecting.rs"]
+mod connecting;
 #[path = "observability/exposed.rs"]
 mod exposed;
 #[path = "observability/files.rs"]

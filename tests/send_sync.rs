@@ -9,11 +9,12 @@ use quorumlock::preflight::{self, Preflight};
 use quorumlock::report::{Answer, Cause, NodeReport, Reason};
 use quorumlock::{
     Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, ExtendError, Fenced, FencedGuard,
-    FencedLease, FencingToken, Guard, Lease, Lost, OwnedGuard, Owner, OwnerError, Redlock,
-    RedlockBuilder, Released, RunError, Unfenced,
+    FencedLease, FencingToken, Guard, Lease, Lost, NodeStanding, NodeStatus, OwnedGuard, Owner,
+    OwnerError, Redlock, RedlockBuilder, Released, RunError, Status, Unfenced,
 };
 use std::error::Error;
 use std::fmt::Debug;
+use std::time::Duration;
 
 const fn is_shared<T: Send + Sync + Debug + Unpin + 'static>() {}
 const fn is_error<T: Error + Clone + Send + Sync + Unpin + 'static>() {}
@@ -26,14 +27,14 @@ macro_rules! all {
 
 all!(is_shared:
     Acquire, AcquireFuture, Deadline, Guard, Lease, LostReason, Redlock, RedlockBuilder, Released,
-    Answer, Cause, NodeReport, Reason, Preflight, preflight::NodePreflight, preflight::Finding,
+    Answer, Cause, NodeReport, Reason, Preflight, Status, NodeStatus, NodeStanding, preflight::NodePreflight, preflight::Finding,
     Acquire<Fenced>, AcquireFuture<Fenced>, FencedGuard, FencedLease, FencingToken, Fenced, Unfenced,
     Owner, Owner<Fenced>, OwnedGuard, OwnedGuard<Fenced>, RunError<()>, fencing::FenceCheck<String>,
 );
 all!(is_error:
     AcquireError, ConnectError, ExtendError, Lost,
     error::Closed, error::Contended, error::Invalid, error::NoQuorum, error::NotDrained,
-    error::Unextended, error::Unfit, error::Disagreement, error::Disagreed, OwnerError,
+    error::Unextended, error::NotReady, error::ReadyError, error::Unfit, error::Disagreement, error::Disagreed, OwnerError,
     fencing::StaleToken, fencing::InvalidToken,
 );
 
@@ -57,6 +58,8 @@ async fn every_future_may_be_awaited_on_another_thread(
     let _ = goes_anywhere(builder.preflight()).await;
     let _ = goes_anywhere(builder.connect()).await;
     let _ = goes_anywhere(redlock.preflight()).await;
+    let _ = goes_anywhere(redlock.status()).await;
+    let _ = goes_anywhere(redlock.wait_until_ready(Duration::MAX)).await;
     let _ = goes_anywhere(redlock.acquire("r").into_future()).await;
     let _ =
         goes_anywhere(redlock.try_acquire(String::from("r")).wait_forever().into_future()).await;

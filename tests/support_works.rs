@@ -89,7 +89,7 @@ fn no_process_outlives_its_server_not_even_a_stopped_one() {
 }
 
 #[test]
-#[should_panic(expected = "Bad directive")]
+#[should_panic(expected = ">>> 'no-such-option")]
 fn a_server_that_can_not_start_shows_its_log() {
     Server::start_with(&["--no-such-option", "1"]);
 }
@@ -114,7 +114,7 @@ async fn the_witness_sees_each_master_for_itself() {
 
 #[tokio::test]
 async fn an_expired_key_is_no_key() {
-    let masters = Masters::start_with(1, &["--enable-debug-command", "yes"]);
+    let masters = [Server::start_for_debug()];
     let mut no_collection = redis::cmd("DEBUG");
     no_collection.arg("SET-ACTIVE-EXPIRE").arg(0);
     witness::ask::<()>(&masters[0], &no_collection).await.unwrap();

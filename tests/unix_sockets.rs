@@ -5,7 +5,7 @@
 
 mod support;
 
-use quorumlock::{ConnectError, Redlock, RedlockBuilder, Released};
+use quorumlock::{ConnectError, NodeStanding, Redlock, RedlockBuilder, Released};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -93,12 +93,17 @@ async fn sockets_and_tcp_mix_in_one_list() {
 async fn one_server_by_its_socket_and_by_tcp_is_one_master() {
     let masters = Sockets::start(2);
     let urls = [masters.url(0), masters.servers[0].url(), masters.url(1)];
-    let Err(ConnectError::Unfit(unfit)) = builder().nodes(urls).connect().await else {
+    let Err(ConnectError::Unfit(unfit)) = builder().nodes(urls.clone()).strict().connect().await
+    else {
         panic!("a server that is named twice has two votes");
     };
     let path = masters.path(0).display().to_string();
     let says = unfit.to_string();
     assert!(says.contains(&path) && says.contains("each master counts once"), "{says}");
+    // Once it votes, and once it does not.
+    let status = builder().nodes(urls).connect().await.unwrap().status().await.unwrap();
+    let voting = status.nodes().iter().filter(|one| one.standing == NodeStanding::Voting).count();
+    assert_eq!((voting, status.can_acquire()), (2, true), "{status}");
 
     let twice = [masters.url(0), masters.url(0)];
     let error = builder().nodes(twice).connect().await.unwrap_err().to_string();

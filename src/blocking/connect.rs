@@ -4,6 +4,7 @@ use super::redlock::Redlock;
 use super::wait;
 use crate::RedlockBuilder;
 use crate::builder::Connected;
+use crate::driver::Message;
 use crate::driver::clock::Clock;
 use crate::error::{Closed, ConnectError, Invalid};
 use crate::preflight::Preflight;
@@ -40,6 +41,7 @@ impl RedlockBuilder {
         named().spawn(move || drive(self, &hand)).map_err(no_thread)?;
         let (redlock, connected) = handed.recv().map_err(|_| Closed::SHUT_DOWN)??;
         wait::until(connected).map_err(|_| Closed::SHUT_DOWN)??;
+        redlock.send(Message::Connected);
         Ok(Redlock::new(redlock))
     }
 

@@ -5,11 +5,13 @@ use super::connect::on_a_thread;
 use super::owner::Owner;
 use super::wait;
 use crate::RedlockBuilder;
-use crate::error::{InspectError, Invalid, NotDrained};
+use crate::error::{Closed, InspectError, Invalid, NotDrained, ReadyError};
 use crate::inspect::Inspection;
 use crate::preflight::Preflight;
 use crate::report::NodeReport;
 use crate::resource::{IntoResource, IntoResources};
+use crate::status::Status;
+use std::time::Duration;
 
 /// A client of one set of masters, with a thread of its own. Clones share it.
 ///
@@ -118,6 +120,38 @@ impl Redlock {
     pub fn preflight(&self) -> Result<Preflight, Invalid> {
         wait::may_wait("preflight()")?;
         on_a_thread(self.inner.preflight())?
+    }
+
+    /// Tells how each master stands with this client, and whether a quorum of them may vote. Never
+    /// waits for a master. See [`Redlock::status`](crate::Redlock::status).
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: after a shutdown.
+    pub fn status(&self) -> Result<Status, Closed> {
+        wait::until(self.inner.status())
+    }
+
+    /// Waits until a quorum of each list may vote, for no longer than `within`. See
+    /// [`Redlock::wait_until_ready`](crate::Redlock::wait_until_ready).
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use quorumlock::blocking::Redlock;
+    /// use std::time::Duration;
+    ///
+    /// let nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
+    /// let redlock = Redlock::builder().nodes(nodes).connect_blocking()?;
+    /// redlock.wait_until_ready(Duration::from_secs(60))?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`ReadyError::Invalid`] in async code.
+    pub fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
+        wait::may_wait("wait_until_ready()")?;
+        wait::until(self.inner.wait_until_ready(within))
     }
 
     /// Ends this client and its thread, for all clones: waits until every release and rollback

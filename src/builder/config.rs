@@ -39,6 +39,7 @@ impl RedlockBuilder {
             fencing_window_ahead,
             restart_guard,
             wakes_up,
+            strict,
             key_prefix,
             lock_delay,
             label,
@@ -76,6 +77,7 @@ impl RedlockBuilder {
         };
         options.restart_guard = restart_guard.unwrap_or(options.restart_guard);
         options.wakes_up = wakes_up.unwrap_or(options.wakes_up);
+        options.strict = strict.unwrap_or(options.strict);
         options.lock_delay = lock_delay.unwrap_or(options.lock_delay);
         if let Some(prefix) = key_prefix {
             options.key_prefix = prefix;

@@ -4,7 +4,7 @@ use super::RedlockBuilder;
 use crate::coordinator::{Coordinator, Random};
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
-use crate::driver::{Callers, Driver};
+use crate::driver::{Callers, Driver, Message};
 use crate::error::{Closed, ConnectError, Invalid};
 use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
@@ -19,14 +19,20 @@ impl RedlockBuilder {
     /// Connects, on the tokio runtime that this is awaited on: returns once each master has
     /// answered or failed, also when none is up; those are redialled in the background.
     ///
+    /// A master that answers and cannot be used as configured costs its vote, and is told loudly: by
+    /// [`Redlock::status`], by the event `unfit` and the metric `quorumlock_node_standing` of the
+    /// features `tracing` and `metrics`, by the command on stderr. It is asked again and again, and
+    /// votes once it is mended. [`strict`](Self::strict) makes an error of it.
+    ///
     /// # Errors
     ///
     /// - [`Invalid`](ConnectError::Invalid): a setting that cannot work, an address among them, or
     ///   no tokio runtime to run on; nothing was sent.
-    /// - [`Unfit`](ConnectError::Unfit): a master answers and cannot be used as configured (wrong
-    ///   credentials, a replica, the same server twice).
+    /// - [`Unfit`](ConnectError::Unfit): masters answer and cannot be used as configured (wrong
+    ///   credentials, a replica, the same server twice), and without them there is no quorum of a
+    ///   list; or any, if [`strict`](Self::strict).
     /// - [`Disagreement`](ConnectError::Disagreement): another client of a master goes by another
-    ///   `max_ttl`, fencing window or list of masters.
+    ///   `max_ttl`, fencing window or list of masters; a single such master is enough.
     /// - [`Closed`](ConnectError::Closed): the runtime ended meanwhile.
     ///
     /// # Panics
@@ -36,7 +42,7 @@ impl RedlockBuilder {
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it closes what it has opened.
+    /// Safe: dropped, it takes back what it has noted at the masters, and closes what it has opened.
     pub async fn connect(self) -> Result<Redlock, ConnectError> {
         let clock = self.clock;
         self.connect_on(clock).await
@@ -89,6 +95,7 @@ impl RedlockBuilder {
         let (redlock, driver, connected) = self.prepare(clock)?;
         tokio::spawn(driver);
         connected.await.map_err(|_| Closed::SHUT_DOWN)??;
+        redlock.send(Message::Connected);
         Ok(redlock)
     }
 
@@ -114,7 +121,8 @@ impl RedlockBuilder {
         let (reply, connected) = oneshot::channel();
         let outlet = Outlet::new(addresses.iter().map(|one| &one.name));
         let names = addresses.iter().map(|one| one.name.clone());
-        let callers = Callers::new(reply, Telemetry::new(outlet.clone(), names));
+        let callers =
+            Callers::new(reply, self.options.strict, Telemetry::new(outlet.clone(), names));
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, transports, &self.options, ended.clone());

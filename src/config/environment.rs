@@ -13,8 +13,17 @@ const FILE: &str = "CONFIG";
 
 /// No settings: what a command is told that runs under a lock, and what this repository's own tests
 /// and scripts go by.
-const OTHERS: [&str; 8] =
-    ["RESOURCE", "FENCING_TOKEN", "DEADLINE", "SEED", "SEEDS", "MINUTES", "FUZZ", "SCHEDULES"];
+const OTHERS: [&str; 9] = [
+    "RESOURCE",
+    "FENCING_TOKEN",
+    "DEADLINE",
+    "SEED",
+    "SEEDS",
+    "MINUTES",
+    "FUZZ",
+    "SCHEDULES",
+    "SERVERS",
+];
 const OTHERS_BEGIN: [&str; 4] = ["RESOURCE_", "SEED_", "CHAOS_", "DOCKER_"];
 
 /// Kubernetes sets these for every service whose name begins with `quorumlock`.

@@ -19,7 +19,7 @@ pub(super) enum Slot<'a> {
 }
 
 /// As many as there are fields.
-const COUNT: usize = 22;
+const COUNT: usize = 23;
 
 impl Config {
     /// The one table of keys: files, the environment, other formats and layers go by it.
@@ -42,6 +42,7 @@ impl Config {
             fencing_window_ahead,
             restart_guard,
             wakes_up,
+            strict,
             key_prefix,
             lock_delay,
             label,
@@ -66,6 +67,7 @@ impl Config {
             ("fencing_window_ahead", Slot::Span(fencing_window_ahead)),
             ("restart_guard", Slot::Guard(restart_guard)),
             ("wakes_up", Slot::Switch(wakes_up)),
+            ("strict", Slot::Switch(strict)),
             ("key_prefix", Slot::Text(key_prefix)),
             ("lock_delay", Slot::Span(lock_delay)),
             ("label", Slot::Text(label)),

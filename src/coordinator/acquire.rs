@@ -4,6 +4,7 @@
 //! "Retry on Failure".
 
 use super::attempt::{Asking, Hold, Subject};
+use super::barrier;
 use super::fencing::refusal;
 use super::note::Decided;
 use super::queue::{Acquisition, Phase};
@@ -18,9 +19,6 @@ use crate::report::{Answer, Cause, Reason};
 use redis::Value;
 use std::time::Duration;
 
-/// What PTTL says where there is no key.
-const NO_KEY: Value = Value::Int(-2);
-
 impl Coordinator {
     pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
         let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
@@ -32,6 +30,11 @@ impl Coordinator {
                 request,
                 Acquisition::new(subject, keep_alive, now, until, Phase::Queued),
             );
+        }
+        if self.is_held_up(now, subject.ttl, barrier::Round::Acquire(request)) {
+            let acquisition = Acquisition::new(subject, keep_alive, now, until, Phase::Confirming);
+            self.acquisitions.insert(request, Box::new(acquisition));
+            return;
         }
         match self.attempt(now, request, &subject, &Asking::FIRST) {
             Some((round, attempt)) => {
@@ -64,7 +67,7 @@ impl Coordinator {
         let contenders = keys.iter().filter_map(|key| self.places.contender(key));
         let mut failures = contenders.filter_map(|one| match &self.acquisitions.get(&one)?.phase {
             Phase::Waiting { failure, .. } => Some(failure),
-            Phase::Queued | Phase::Trying { .. } => None,
+            Phase::Queued | Phase::Confirming | Phase::Trying { .. } => None,
         });
         failures.find(|one| one.kind != FailureKind::Contended).cloned()
     }
@@ -72,6 +75,7 @@ impl Coordinator {
     /// Places have become free: whoever is first at all of his goes at once, in the same write as
     /// the release before it, so that nobody gets in between.
     pub(super) fn serve_waiting(&mut self, now: Instant) {
+        self.let_through(now, false);
         while let Some(request) = self.places.next_head() {
             let Some(acquisition) = self.acquisitions.get(&request) else { continue };
             let until = acquisition.until;
@@ -93,7 +97,7 @@ impl Coordinator {
         let again_at = match acquisition.phase {
             Phase::Queued => return self.give_up_waiting(now, request),
             Phase::Waiting { again_at, .. } => again_at,
-            Phase::Trying { .. } => return,
+            Phase::Confirming | Phase::Trying { .. } => return,
         };
         self.timers.cancel(again_at, Timer::Attempt(request));
         // A timer is late by a little as a rule, and by a lot after a stop.
@@ -105,11 +109,23 @@ impl Coordinator {
 
     fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        if self.is_held_up(now, acquisition.subject.ttl, barrier::Round::Acquire(request)) {
+            if let Some(acquisition) = self.acquisitions.get_mut(&request) {
+                acquisition.phase = Phase::Confirming;
+            }
+            return;
+        }
+        self.begin_attempt(now, request);
+    }
+
+    /// Nothing is to be waited for first.
+    pub(super) fn begin_attempt(&mut self, now: Instant, request: RequestId) {
+        let Some(acquisition) = self.acquisitions.get(&request) else { return };
         let subject = acquisition.subject.clone();
         let probes = acquisition.probes(now, &self.settings);
         let asking = Asking {
             remaining: acquisition.asks_remaining(now),
-            first: probes.then(|| self.first_node(now, subject.keys.first())).flatten(),
+            first: probes.then(|| self.asked_first(now, &subject)).flatten(),
         };
         match self.attempt(now, request, &subject, &asking) {
             Some((round, attempt)) => {
@@ -133,7 +149,7 @@ impl Coordinator {
         let acquisition = self.acquisitions.remove(&request)?;
         match acquisition.phase {
             Phase::Queued => self.places.forget(&acquisition.subject.keys, request),
-            Phase::Trying { .. } | Phase::Waiting { .. } => {
+            Phase::Confirming | Phase::Trying { .. } | Phase::Waiting { .. } => {
                 self.places.free(&acquisition.subject.keys);
             }
         }
@@ -161,6 +177,7 @@ impl Coordinator {
         let Some(acquisition) = self.end_acquisition(request) else { return };
         match acquisition.phase {
             Phase::Queued => self.timers.cancel(acquisition.until, Timer::Attempt(request)),
+            Phase::Confirming => {}
             Phase::Trying { round, attempt } => {
                 self.close_round(round);
                 // It may have refused others, who wait to be told: nobody here goes on to tell them.
@@ -186,14 +203,8 @@ impl Coordinator {
         let round::Purpose::Acquire { request, attempt, tally } = &round.purpose else { return };
         let (request, attempt_id, verdict, started) =
             (*request, *attempt, tally.verdict(), round.started);
-        if round.waits_for_the_first() {
-            return;
-        }
         if round.held_back.is_some() {
-            return match self.ask_the_others(now, id) {
-                true => self.judge_acquire(now, id),
-                false => self.lose(now, id, request, attempt_id, false),
-            };
+            return self.judge_first(now, id);
         }
         let complete = round.is_complete();
         // Clocks that are too far apart are told only once all have told theirs.
@@ -243,7 +254,7 @@ impl Coordinator {
 
     /// Rolls back, then waits for the next attempt or gives the caller its answer. `won`: but too
     /// late.
-    fn lose(
+    pub(super) fn lose(
         &mut self,
         now: Instant,
         id: RoundId,
@@ -256,7 +267,9 @@ impl Coordinator {
         self.roll_back(attempt_id);
         let apart = self.learn_clocks(now, request, &round, ballot);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
-        let quorum_can_vote = self.quorum_can_vote(now);
+        let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        let is_barred = self.barred(now, acquisition.subject.ttl).is_some();
+        let quorum_can_vote = !is_barred && self.quorum_can_vote(now);
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
         let may_hurry = acquisition.may_hurry(&reports);
         for (node, report) in reports.iter().enumerate() {
@@ -311,47 +324,13 @@ impl Coordinator {
         }
     }
 
-    /// A node has told how long the key that refused us has yet to live.
-    pub(super) fn learn_remaining(
-        &mut self,
-        node: usize,
-        request: RequestId,
-        attempt: AttemptId,
-        reply: &Value,
-    ) {
-        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
-        let left = match reply {
-            reply if *reply == NO_KEY => Duration::ZERO,
-            Value::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
-            // -1: a key that never expires.
-            _ => return,
-        };
-        match &mut acquisition.phase {
-            Phase::Trying { round, attempt: current } if *current == attempt => {
-                // Where no key was, one that refuses has come since: its life nobody has told.
-                if let Some(round) = self.rounds.get_mut(*round).filter(|_| *reply != NO_KEY) {
-                    round.note_remaining(node, left);
-                }
-            }
-            // Of a node that was not waited for.
-            Phase::Waiting { failed, .. } if *failed == attempt => {
-                acquisition.learn(node, left);
-                if let Some((old, new)) = acquisition.shorten(&self.settings) {
-                    self.timers.cancel(old, Timer::Attempt(request));
-                    self.timers.set(new, Timer::Attempt(request));
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn quorum_can_vote(&self, now: Instant) -> bool {
         let voting = |(node, session): (usize, &Session)| session.may_vote(now).then_some(node);
         let voting = self.sessions.iter().enumerate().filter_map(voting).collect();
         self.settings.membership.is_quorum(voting)
     }
 
-    /// A node has opened, or has warmed up: whoever waits because too few could vote tries again at
+    /// A node has opened, has warmed up, or has confirmed what we go by: whoever waits because too few could vote tries again at
     /// once, if there are enough now.
     pub(super) fn wake_starved(&mut self, now: Instant) {
         if !self.quorum_can_vote(now) {

@@ -3,8 +3,8 @@
 //! A client that allows a ttl of ten minutes beside one that waits thirty seconds for a restarted
 //! master breaks the restart guard; two clients whose lists of masters have no list in common can
 //! win side by side. So each handshake, and each heartbeat after it, notes at the master what this
-//! client goes by, unless another client that lives goes by something else: then the two disagree,
-//! and this one does not use the master.
+//! client goes by, unless another client that lives goes by something else: then the two disagree, and
+//! this one does not use the master. What follows from it is decided in [`crate::quorum::agreement`].
 
 mod difference;
 
@@ -12,7 +12,7 @@ pub use difference::Difference;
 
 use super::fault::Fault;
 use super::wire;
-use crate::quorum::Window;
+use crate::quorum::{ForeignList, Instant, LONGEST_SILENCE, Numbers, Window};
 use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub(crate) struct Terms {
     pub(crate) key: String,
     pub(crate) max_ttl: Duration,
     pub(crate) window: Window,
+    /// The names of all masters, in the order of the nodes.
+    pub(crate) masters: Vec<Arc<str>>,
     /// The names of the masters of each list.
     pub(crate) lists: Vec<Vec<Arc<str>>>,
     /// How long what a client has noted stands after it was last confirmed.
@@ -34,16 +36,88 @@ pub(crate) struct Terms {
 #[derive(Clone, Debug)]
 pub(crate) struct Agreement {
     terms: Terms,
-    pub(crate) command: Vec<u8>,
+    looks: bool,
+    question: Vec<u8>,
+    #[cfg(all(test, feature = "embedded"))]
+    pub(super) taken_back: Option<super::Rule>,
+}
+
+/// What a master says to the question.
+pub(super) enum Said {
+    /// All other clients go by the same, and it is noted until `ends`, on the master's clock. It was
+    /// until `before`; zero for the first time.
+    Agreed {
+        ends: u64,
+        before: u64,
+        memory: Duration,
+    },
+    /// All other clients go by the same, and nothing was noted: this one only looks.
+    Alike {
+        memory: Duration,
+    },
+    /// Others go by something else. Nothing was noted.
+    Told {
+        told: Told,
+        memory: Duration,
+    },
+    /// The question is open.
+    Error(Fault),
+    Unreadable,
+}
+
+/// What a master has told of clients that go by something else.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    /// All of it, for people.
+    pub(super) cause: Arc<str>,
+    /// The lists of each client that has none in common with this one.
+    pub(super) clients: Vec<Vec<ForeignList>>,
+    /// The greatest numbers of them and of this client.
+    pub(super) numbers: Numbers,
+    /// When the first of it lapses at the master, if nobody confirms it again.
+    pub(super) lapses: Instant,
+    /// Until then it counts, if the master says nothing more.
+    pub(super) until: Instant,
 }
 
 impl Agreement {
+    /// Of a client that acquires: it notes what it goes by.
     pub(crate) fn new(terms: Terms) -> Self {
-        let command = wire::agree(&terms.key, &terms.numbers(), &terms.lists());
-        Self { terms, command }
+        let life = wire::millis(terms.life);
+        Self::asking(terms, life)
     }
 
-    /// Takes back what was noted first by us, until `ends`, and is not to be.
+    /// Of a client that only looks: it is told what others go by, and notes nothing.
+    pub(crate) fn to_look(terms: Terms) -> Self {
+        Self::asking(terms, 0)
+    }
+
+    fn asking(terms: Terms, life: u64) -> Self {
+        let question = wire::agree(&terms.key, life, &terms.texts(), &terms.lists());
+        Self {
+            terms,
+            looks: life == 0,
+            question,
+            #[cfg(all(test, feature = "embedded"))]
+            taken_back: None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Whether this client only looks.
+    pub(super) const fn is_look(&self) -> bool {
+        self.looks
+    }
+
+    pub(crate) fn question(&self) -> &[u8] {
+        &self.question
+    }
+
+    /// Takes back what was noted by nobody but us, until `ends`, and is not to be.
     pub(super) fn withdrawal(&self, ends: u64) -> Vec<u8> {
         wire::withdraw(&self.terms.key, ends, &self.terms.lists())
     }
@@ -53,45 +127,90 @@ impl Agreement {
         self.terms.life
     }
 
-    /// What the master says to it; `None` if another client of it goes by the same.
-    ///
-    /// An error leaves the question open. While a connection is `open` it was answered before, and
-    /// will be asked again; before that there is no vote without an answer.
-    pub(super) fn fault(&self, reply: &Value, open: bool) -> Option<Fault> {
+    pub(super) const fn numbers(&self) -> Numbers {
+        self.terms.numbers()
+    }
+
+    /// What the master says to the question.
+    pub(super) fn said(&self, now: Instant, reply: &Value) -> Said {
         match reply {
-            Value::Int(1..) => None,
-            Value::Array(parts) => Some(self.disagreement(parts)),
-            _ if open => None,
+            Value::Array(parts) => match parts.as_slice() {
+                [Value::Int(ends), Value::Int(before), Value::Int(memory), differences @ ..] => {
+                    let [ends, before, memory] = [*ends, *before, *memory].map(i64::unsigned_abs);
+                    let memory = Duration::from_millis(memory);
+                    match (differences, ends) {
+                        ([], 0) => Said::Alike { memory },
+                        ([], _) => Said::Agreed { ends, before, memory },
+                        _ => match self.told(now, differences) {
+                            Some(told) => Said::Told { told, memory },
+                            None => Said::Unreadable,
+                        },
+                    }
+                }
+                _ => Said::Unreadable,
+            },
             denied if wire::is_denied(denied) => {
                 let (error, key) = (wire::unexpected(denied), &self.terms.key);
                 let needed = format!("{error}: EVAL on the key {key} is needed");
-                Some(Fault::rejected(needed))
+                Said::Error(Fault::rejected(needed))
             }
-            other => Some(Fault::down(wire::unexpected(other))),
+            other => Said::Error(Fault::down(wire::unexpected(other))),
         }
     }
 
-    fn disagreement(&self, parts: &[Value]) -> Fault {
-        let told = match parts {
-            [field, theirs, Value::Int(left)] => {
-                Some((wire::text(field), wire::text(theirs), left))
+    /// Every difference: its field, what it is there, and the ms until it lapses.
+    fn told(&self, now: Instant, parts: &[Value]) -> Option<Told> {
+        let mut told = Told {
+            cause: "".into(),
+            clients: Vec::new(),
+            numbers: self.terms.numbers(),
+            lapses: now.after(Duration::MAX),
+            until: now.after(LONGEST_SILENCE),
+        };
+        let mut causes = Vec::new();
+        for difference in parts.chunks(3) {
+            let [field, theirs, Value::Int(left)] = difference else { return None };
+            let (field, theirs) = (wire::text(field)?, wire::text(theirs)?);
+            let left = Duration::from_millis(left.unsigned_abs());
+            told.lapses = told.lapses.min(now.after(left));
+            told.until = told.until.max(now.after(left));
+            let mut numbers = self.terms.numbers();
+            let number = theirs.parse().ok().map(Duration::from_millis);
+            match (field, number) {
+                ("lists", _) => told.clients.push(self.terms.foreign(theirs)),
+                ("max_ttl", Some(max_ttl)) => numbers.max_ttl = max_ttl,
+                ("window back", Some(back)) => numbers.window.back = back,
+                ("window ahead", Some(ahead)) => numbers.window.ahead = ahead,
+                _ => {}
             }
-            _ => None,
-        };
-        let Some((Some(field), Some(theirs), left)) = told else {
-            return Fault::down("an answer to the agreement that it cannot have");
-        };
-        let left = Duration::from_millis(left.unsigned_abs());
-        let difference = Difference::new(field, theirs, left, &self.terms);
-        Fault::disagreement(format!("{difference}: {}", difference.remedy()))
+            told.numbers = told.numbers.joint(numbers);
+            let difference = Difference::new(field, theirs, left, &self.terms);
+            causes.push(format!("{difference}: {}", difference.remedy()));
+        }
+        told.cause = causes.join("; ").into();
+        Some(told)
     }
 }
 
 impl Terms {
-    /// Its life first, then what is compared.
-    fn numbers(&self) -> [u64; 4] {
-        let Self { life, max_ttl, window, .. } = self;
-        [*life, *max_ttl, window.back, window.ahead].map(wire::millis)
+    const fn numbers(&self) -> Numbers {
+        Numbers { max_ttl: self.max_ttl, window: self.window }
+    }
+
+    /// The numbers as they are compared: in milliseconds.
+    fn texts(&self) -> [u64; 3] {
+        [self.max_ttl, self.window.back, self.window.ahead].map(wire::millis)
+    }
+
+    /// Another client's lists, as it has noted them, beside our masters.
+    fn foreign(&self, lists: &str) -> Vec<ForeignList> {
+        let foreign = |list: &str| {
+            let names: Vec<&str> = list.split(' ').collect();
+            let places = self.masters.iter().enumerate();
+            let ours = places.filter(|(_, master)| names.contains(&&***master));
+            ForeignList { len: names.len(), ours: ours.map(|(place, _)| place).collect() }
+        };
+        lists.split('\n').map(foreign).collect()
     }
 
     /// Each list as one word, whatever the order of its masters and of the lists.
@@ -136,7 +255,7 @@ impl Terms {
             let left = until.saturating_sub(now);
             return lives.then(|| Difference::new("lists", theirs, left, self));
         }
-        let [_, max_ttl, back, ahead] = self.numbers().map(|number| number.to_string());
+        let [max_ttl, back, ahead] = self.texts().map(|number| number.to_string());
         let ours = match field {
             "max_ttl" => max_ttl,
             "window back" => back,

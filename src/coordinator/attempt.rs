@@ -50,7 +50,7 @@ pub(super) struct Hold {
 pub(super) struct Asking {
     /// How long what refuses us has yet to live, too.
     pub(super) remaining: bool,
-    /// This one first, and the others if it grants.
+    /// This one first, and the others unless it refuses.
     pub(super) first: Option<usize>,
 }
 
@@ -78,8 +78,9 @@ impl Coordinator {
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
 
         let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
+        let barred = self.barred(now, subject.ttl);
         for (node, session) in self.sessions.iter().enumerate() {
-            match session.part(set.len(), now) {
+            match session.part(set.len(), now, barred.as_ref()) {
                 Part::Vote => takers.insert(node),
                 Part::Uncounted(reason) => {
                     warming.insert(node);
@@ -94,7 +95,8 @@ impl Coordinator {
             if let Some(first) = asking.first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
                 let others = takers.union(warming).difference(asked);
-                round.hold_back(HeldBack { first, others, set: set.clone() });
+                let patience = self.settings.patience(subject.ttl);
+                round.hold_back(HeldBack { first, others, set: set.clone() }, patience);
                 warming = NodeSet::EMPTY;
             }
             // A script's refusal tells it by itself.

@@ -97,16 +97,22 @@ impl FailureKind {
         if held != NodeSet::EMPTY && membership.is_quorum(able) {
             return Self::Contended;
         }
-        let disagrees = |report: &NodeReport| match &report.answer {
+        let disagreeing = nodes(|answer| {
+            matches!(answer, Answer::Refused(Reason::Disagreement(_) | Reason::Barred { .. }))
+        });
+        if membership.can_spare(disagreeing) {
+            return Self::NoQuorum;
+        }
+        let told = |report: &NodeReport| match &report.answer {
             Answer::Refused(Reason::Disagreement(cause)) => Some(cause.clone()),
             _ => None,
         };
-        let disagreeing =
-            nodes(|answer| matches!(answer, Answer::Refused(Reason::Disagreement(_))));
-        match reports.iter().find_map(disagrees) {
-            Some(cause) if !membership.can_spare(disagreeing) => Self::Disagreement(cause),
-            _ => Self::NoQuorum,
-        }
+        let barred = |report: &NodeReport| match &report.answer {
+            Answer::Refused(reason @ Reason::Barred { .. }) => Some(reason.to_string().into()),
+            _ => None,
+        };
+        let cause = reports.iter().find_map(told).or_else(|| reports.iter().find_map(barred));
+        cause.map_or(Self::NoQuorum, Self::Disagreement)
     }
 }
 

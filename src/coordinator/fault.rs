@@ -20,9 +20,14 @@ pub(crate) enum FaultKind {
     Rejected,
     /// It answers, and is no independent master.
     Unfit,
-    /// Another client of it goes by something else.
-    Disagreement,
 }
+
+/// What HELLO says of itself where it is no master by itself: its `mode`.
+pub(crate) const CLUSTER: &str = "cluster";
+pub(crate) const SENTINEL: &str = "sentinel";
+
+/// Before it is let in, whatever it sends.
+pub(crate) const TOO_MANY_CLIENTS: &str = "max number of clients";
 
 impl Fault {
     pub(super) fn down(cause: impl Into<Arc<str>>) -> Self {
@@ -37,10 +42,6 @@ impl Fault {
         Self { kind: FaultKind::Unfit, cause: cause.into() }
     }
 
-    pub(super) fn disagreement(cause: impl Into<Arc<str>>) -> Self {
-        Self { kind: FaultKind::Disagreement, cause: cause.into() }
-    }
-
     /// An answer to HELLO that is not the one of a master that lets us in.
     pub(crate) fn from_hello(reply: &Value) -> Self {
         let Some(error) = wire::error(reply) else {
@@ -49,7 +50,8 @@ impl Fault {
         if error.contains("unknown command") {
             // What follows repeats our arguments, the password among them.
             let error = error.split(", with args").next().unwrap_or_default();
-            return Self::rejected(format!("{error}: Redis 6.2 or later is needed"));
+            let needed = "Redis 6.2 or later is needed, and HELLO not renamed";
+            return Self::rejected(format!("{error}: {needed}"));
         }
         match error.split(' ').next() {
             // Its own words speak of HELLO, which nobody wrote.
@@ -57,8 +59,19 @@ impl Fault {
                 Self::rejected("NOAUTH it asks for a password: redis://:password@host:port")
             }
             Some("WRONGPASS" | "NOPERM" | "DENIED") => Self::rejected(error),
+            _ if error.contains(TOO_MANY_CLIENTS) => Self::down(format!("{error} (maxclients)")),
             _ => Self::down(error),
         }
+    }
+
+    /// What is no master by itself, by the `mode` in its answer to HELLO.
+    pub(crate) fn from_mode(hello: &Value) -> Option<Self> {
+        let what = match wire::map_field(hello, "mode")? {
+            CLUSTER => "a node of a cluster, which moves keys and promotes replicas by itself",
+            SENTINEL => "a Sentinel, which keeps no keys",
+            _ => return None,
+        };
+        Some(Self::unfit(format!("{what}: name independent masters only")))
     }
 
     /// An error to SELECT: a database that there is none of, or a passing one (BUSY, LOADING).
@@ -74,7 +87,6 @@ impl Fault {
         match self.kind {
             FaultKind::Down | FaultKind::Rejected => Reason::Down(self.cause.clone()),
             FaultKind::Unfit => Reason::Unfit(self.cause.clone()),
-            FaultKind::Disagreement => Reason::Disagreement(self.cause.clone()),
         }
     }
 }

@@ -4,11 +4,22 @@
 //! forgotten only once nothing can be left to delete: a ttl after the moment from which no SET of
 //! its attempt can arrive any more.
 
-use super::RoundId;
+use super::session::Session;
+use super::{Coordinator, RoundId};
 use crate::quorum::Instant;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
+
+impl Coordinator {
+    /// The longest life of a key that is to be deleted, or that a hold has: once it has passed,
+    /// nothing is left that could be.
+    pub(crate) fn longest_life(&self) -> Duration {
+        let owed = self.sessions.iter().map(Session::longest_life);
+        let held = self.attempts.iter().map(|attempt| attempt.claim.life);
+        owed.chain(held).max().unwrap_or_default()
+    }
+}
 
 /// One compare-and-delete, the same for all masters that have to answer it.
 #[derive(Debug)]
@@ -32,6 +43,9 @@ pub(super) struct Debt {
     /// From then on no SET of the attempt can arrive: everything before it has been answered, or
     /// all predecessors are dead.
     certain_from: Option<Instant>,
+    /// It was sent before, and nobody knows whether it was done: that nothing is left to delete does
+    /// not say that somebody else has deleted it.
+    pub(super) may_have_run: bool,
     /// An integer does not settle it before: a predecessor that nobody may kill can still bring
     /// the SET in.
     repeat_until: Option<Instant>,
@@ -39,7 +53,7 @@ pub(super) struct Debt {
 
 impl Debt {
     pub(super) const fn new(deletion: Arc<Deletion>) -> Self {
-        Self { deletion, certain_from: None, repeat_until: None }
+        Self { deletion, certain_from: None, may_have_run: false, repeat_until: None }
     }
 
     /// While a predecessor lives on that may not be killed, its SET may come in behind us. What
@@ -62,6 +76,11 @@ impl Ledger {
         self.owed.len()
     }
 
+    /// The longest life of a key that is to be deleted.
+    pub(super) fn longest_life(&self) -> Duration {
+        self.owed.iter().map(|debt| debt.deletion.ttl).max().unwrap_or_default()
+    }
+
     /// When there is something to send again, while the connection is open.
     pub(super) const fn retry_at(&self) -> Option<Instant> {
         self.retry_at
@@ -82,6 +101,7 @@ impl Ledger {
     /// An error answered (NOREPLICAS, LOADING, a denied right): still owed, unless the key cannot
     /// be there any more.
     pub(super) fn refused(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
+        debt.may_have_run = true;
         let certain_from = *debt.certain_from.get_or_insert(now);
         if now.since(certain_from) <= debt.deletion.ttl {
             self.retry(debt, now, pause);

@@ -13,7 +13,9 @@
 mod acquire;
 mod agreement;
 mod attempt;
+mod barrier;
 mod event;
+mod extend;
 mod fault;
 mod fencing;
 mod hold;
@@ -27,11 +29,15 @@ mod places;
 mod probe;
 mod queue;
 mod random;
+mod remaining;
 mod request;
 pub(crate) mod restart_guard;
 mod round;
 mod session;
+mod settings;
 mod table;
+#[cfg(all(test, feature = "embedded"))]
+mod taken_back;
 mod timers;
 mod wakeups;
 pub(crate) mod wire;
@@ -40,9 +46,10 @@ pub(crate) mod wire;
 mod tests;
 
 use crate::address::Login;
-use crate::quorum::{Backoff, Ballots, Drift, Instant, Membership, Window};
+use crate::quorum::{Ballots, Instant};
 use crate::report::Quorum;
 use attempt::Attempt;
+use barrier::Barrier;
 use note::Notes;
 use places::Places;
 use queue::Acquisition;
@@ -58,14 +65,17 @@ use wakeups::Wakeups;
 pub use agreement::Difference;
 pub(crate) use agreement::{Agreement, Terms};
 pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
-pub(crate) use fault::{Fault, FaultKind};
+pub(crate) use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub(crate) use inspect::{Mark, Seen, Standing};
 pub(crate) use keys::Keys;
-pub(crate) use note::{Decided, Margin, NodeStanding, Note, Prolonged, WATCHED, Watching};
+pub(crate) use note::{Decided, Margin, Note, Prolonged, WATCHED, Watching};
 pub(crate) use random::Random;
 pub(crate) use request::{Acquire, KeepAlive};
 pub(crate) use restart_guard::RestartGuard;
-pub(crate) use session::{Epoch, LONGEST_SILENCE};
+pub(crate) use session::Epoch;
+pub(crate) use settings::{Settings, round_timeout};
+#[cfg(all(test, feature = "embedded"))]
+pub(crate) use taken_back::Rule;
 
 /// What a caller asked for; chosen by the caller's side, never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -104,36 +114,6 @@ impl table::Id for RoundId {
     }
 }
 
-/// What the machine is configured with.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(crate) membership: Membership,
-    pub(crate) drift: Drift,
-    pub(crate) backoff: Backoff,
-    pub(crate) operation_timeout: Duration,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) restart_guard: RestartGuard,
-    /// For how long a master that has started does not vote.
-    pub(crate) quarantine: Duration,
-    pub(crate) agreement: Agreement,
-    /// How far a ballot may be from a node's clock.
-    pub(crate) window: Window,
-    /// Whoever waits is told when a lock becomes free, and asks one node first.
-    pub(crate) wakes_up: bool,
-}
-
-impl Settings {
-    fn round_timeout(&self, ttl: Duration) -> Duration {
-        round_timeout(self.operation_timeout, ttl)
-    }
-}
-
-/// How long a round waits for answers: never more than a tenth of the ttl, or one slow node would
-/// eat the validity.
-pub(crate) fn round_timeout(operation_timeout: Duration, ttl: Duration) -> Duration {
-    operation_timeout.min(ttl / 10).max(Duration::from_millis(1))
-}
-
 /// The state machine.
 pub(crate) struct Coordinator {
     settings: Settings,
@@ -144,9 +124,11 @@ pub(crate) struct Coordinator {
     rounds: Table<Round>,
     timers: Timers,
     places: Places,
+    barrier: Barrier,
+    /// For how long a master that has started does not vote: for longer than the settings say while
+    /// others go by other numbers.
+    quarantine: Duration,
     wakeups: Wakeups,
-    /// What the channels of keys begin with: those of the first node's database.
-    channels: Arc<str>,
     actions: VecDeque<Action>,
     events: VecDeque<Event>,
     notes: Notes,
@@ -156,6 +138,8 @@ pub(crate) struct Coordinator {
     /// What the wall clock showed when it was last read: microseconds since 1970.
     wall: (Instant, u64),
     settled: bool,
+    /// This client is not to be: what it notes at a master is taken back.
+    withdrawing: bool,
 }
 
 impl Coordinator {
@@ -166,7 +150,9 @@ impl Coordinator {
         nodes: impl IntoIterator<Item = (Arc<str>, Login)>,
         random: Box<dyn Random>,
     ) -> Self {
-        let sessions = nodes.into_iter().map(|(name, login)| Session::new(name, login, now));
+        let quarantine = settings.quarantine;
+        let session = |(name, login)| Session::new(name, login, now, quarantine);
+        let sessions = nodes.into_iter().map(session);
         let mut machine = Self {
             ballots: Ballots::new(settings.window),
             settings,
@@ -176,8 +162,9 @@ impl Coordinator {
             rounds: Table::new(),
             timers: Timers::default(),
             places: Places::default(),
+            barrier: Barrier::default(),
+            quarantine,
             wakeups: Wakeups::default(),
-            channels: wire::channels(0),
             actions: VecDeque::new(),
             events: VecDeque::new(),
             notes: Notes::default(),
@@ -185,10 +172,8 @@ impl Coordinator {
             packer: wire::Packer::new(),
             wall: (now, 0),
             settled: false,
+            withdrawing: false,
         };
-        if let Some(first) = machine.sessions.first() {
-            machine.channels = first.channels.clone();
-        }
         machine.wake_sessions(now);
         machine
     }
@@ -237,8 +222,10 @@ impl Coordinator {
     }
 
     /// Nothing will ever be asked of this machine: there is evidence of a mistake in how it was set
-    /// up. What it has noted at the masters is taken back.
+    /// up, or nobody waits for it any more. What it has noted at the masters is taken back, and what
+    /// it notes yet.
     pub(crate) fn handle_withdraw(&mut self, now: Instant) {
+        self.withdrawing = true;
         let Self { sessions, settings, .. } = self;
         sessions.iter_mut().for_each(|session| session.withdraw(now, settings));
     }
@@ -302,7 +289,7 @@ impl Coordinator {
         self.wall = (now, wall_us);
     }
 
-    /// It is `now`: what was due by then happens.
+    /// It is `now`, and all that has arrived is read: what was due by then happens.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         while let Some(timer) = self.timers.pop(now) {
             match timer {
@@ -313,6 +300,7 @@ impl Coordinator {
             }
         }
         self.wake_sessions(now);
+        self.let_through(now, true);
         self.serve_waiting(now);
     }
 
@@ -335,7 +323,8 @@ impl Coordinator {
     /// When [`Coordinator::handle_timeout`] is next due.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.sessions.iter().filter_map(|one| one.wake_at(&self.settings)).min();
-        sessions.into_iter().chain(self.timers.next_at()).min()
+        let rounds = self.barrier.opens_at();
+        sessions.into_iter().chain(self.timers.next_at()).chain(rounds).min()
     }
 
     /// Rounds that are open: a measure of how busy it is.
@@ -348,10 +337,23 @@ impl Coordinator {
         self.sessions.iter().map(Session::debts).sum()
     }
 
+    /// Whether nothing is owed any more.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.debts() == 0 && !self.may_yet_note()
+    }
+
+    /// A handshake that is under way while the client withdraws may still note what is then to be taken
+    /// back.
+    fn may_yet_note(&self) -> bool {
+        let notes = |session: &Session| session.has_connection() && !session.is_open();
+        self.withdrawing && self.sessions.iter().any(notes)
+    }
+
     /// What is remembered of requests, apart from debts.
     #[cfg(all(test, feature = "embedded"))]
     pub(crate) fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
+        let requests = requests + self.barrier.len();
         requests + self.places.len() + usize::from(self.timers.next_at().is_some())
     }
 
@@ -364,12 +366,6 @@ impl Coordinator {
     /// For errors: how many are enough.
     pub(crate) const fn quorum(&self) -> Quorum {
         Quorum::new(self.settings.membership)
-    }
-
-    /// The nodes without a session, and why.
-    pub(crate) fn faults(&self) -> Vec<(Arc<str>, Fault)> {
-        let faulty = |session: &Session| Some((session.name.clone(), session.fault()?.clone()));
-        self.sessions.iter().filter_map(faulty).collect()
     }
 
     // Within.

@@ -1,7 +1,7 @@
 //! What comes from the masters, and what becomes of it.
 
 use super::session::{Settled, Wake};
-use super::{Action, Coordinator, Event, Fault, RoundId, acquire, hold, round, wire};
+use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, round, wire};
 use crate::quorum::Instant;
 use crate::report::{Answer, Cause, Reason};
 use std::sync::Arc;
@@ -27,12 +27,18 @@ impl Coordinator {
                     if wire::is_noscript(&reply) {
                         self.sessions[node].load(wire::EXTEND);
                     }
-                    self.vote_extension(now, round, node, hold::answer(&reply));
+                    self.vote_extension(now, round, node, extend::answer(&reply));
                 }
                 Some(round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. }) => {
                     self.hear(now, round, node, &reply);
                 }
-                Some(round::Purpose::Release { .. }) | None => {}
+                Some(round::Purpose::Release { .. }) => {}
+                // Too late for its round, which knew what it had asked for.
+                None if wire::is_noscript(&reply) => {
+                    self.sessions[node].load(wire::ACQUIRE);
+                    self.sessions[node].load(wire::EXTEND);
+                }
+                None => {}
             },
             Settled::Remaining(request, attempt, reply) => {
                 self.learn_remaining(node, request, attempt, &reply);
@@ -56,17 +62,23 @@ impl Coordinator {
         if let Some(fault) = self.unfit(node) {
             return self.break_session(now, node, fault);
         }
+        self.weigh_numbers(now);
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
         if session.is_open() {
             self.unsubscribe_unwanted(node);
+            self.wake_starved(now);
         } else if session.hand_over(now) {
             self.open(now, node);
         }
     }
 
     fn open(&mut self, now: Instant, node: usize) {
-        self.sessions[node].open(now, &mut *self.random);
+        let Self { sessions, settings, random, .. } = self;
+        sessions[node].open(now, &mut **random);
+        if self.withdrawing {
+            sessions[node].withdraw(now, settings);
+        }
         self.wake_starved(now);
         self.note_settled();
     }
@@ -80,7 +92,7 @@ impl Coordinator {
         if let Some(fault) = fault.or_else(|| self.twin(node)) {
             return Some(fault);
         }
-        identity.disagreement.clone()
+        identity.unconfirmed.clone()
     }
 
     /// The same server behind another address.
@@ -146,6 +158,9 @@ impl Coordinator {
         let silent = Answer::Unknown(Cause::TimedOut);
         let outstanding = round.outstanding().into_iter();
         match round.purpose {
+            round::Purpose::Acquire { .. } if round.held_back.is_some() => {
+                self.ask_the_others(now, id);
+            }
             round::Purpose::Acquire { .. } => {
                 outstanding.for_each(|node| round.vote(node, silent.clone(), now));
                 self.judge_acquire(now, id);
@@ -174,7 +189,10 @@ impl Coordinator {
                     let epoch = self.sessions[node].dial();
                     self.actions.push_back(Action::Dial { node, epoch });
                 }
-                Wake::Votes => self.wake_starved(now),
+                Wake::Changed => {
+                    self.weigh_numbers(now);
+                    self.wake_starved(now);
+                }
                 Wake::Close(fault) => self.break_session(now, node, fault),
             }
         }

@@ -5,7 +5,8 @@ use super::round::{self, Asker, Round};
 use super::session::Session;
 use super::{AttemptId, Coordinator, FailureKind, FaultKind, RequestId, RoundId};
 use crate::quorum::{Instant, NodeSet};
-use crate::report::NodeReport;
+use crate::report::{NodeReport, Reason};
+use crate::status::{NodeStanding, NodeStatus, Status};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,17 +67,6 @@ pub(crate) enum Prolonged {
     /// The old deadline stands.
     Unconfirmed,
     Lost,
-}
-
-/// Whether a node may vote, and why not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NodeStanding<'a> {
-    Voting,
-    /// For how long yet.
-    WarmingUp(Duration),
-    /// It answers, and cannot be used as it is.
-    Unfit(&'a str),
-    Down(&'a str),
 }
 
 /// How far those that may vote are from being too few.
@@ -185,20 +175,34 @@ impl Coordinator {
     }
 
     /// Whether `node` may vote; `None` until it has been reached or has failed, once.
-    pub(crate) fn standing(&self, now: Instant, node: usize) -> Option<NodeStanding<'_>> {
-        let session = self.sessions.get(node).filter(|session| session.settled_once)?;
-        Some(match (session.fault(), session.warming_up(now)) {
-            (Some(fault), _) if fault.kind == FaultKind::Down => NodeStanding::Down(&fault.cause),
-            (Some(fault), _) => NodeStanding::Unfit(&fault.cause),
-            (None, Some(left)) => NodeStanding::WarmingUp(left),
-            (None, None) => NodeStanding::Voting,
-        })
+    pub(crate) fn standing(&self, now: Instant, node: usize) -> Option<NodeStanding> {
+        let session = self.sessions.get(node)?;
+        session.settled_once.then(|| self.stands(session, now))
+    }
+
+    /// How every node stands, also one that is still being dialled for the first time.
+    pub(crate) fn status(&self, now: Instant) -> Status {
+        let node = |session: &Session| NodeStatus {
+            node: session.name.clone(),
+            standing: self.stands(session, now),
+        };
+        Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
+    }
+
+    /// Whether a quorum may vote.
+    pub(crate) fn can_vote(&self, now: Instant) -> bool {
+        let is_quorum = self.settings.membership.is_quorum(self.voting(now));
+        is_quorum && self.barred(now, Duration::ZERO).is_none()
+    }
+
+    fn voting(&self, now: Instant) -> NodeSet {
+        let may_vote = |(node, session): (usize, &Session)| session.may_vote(now).then_some(node);
+        self.sessions.iter().enumerate().filter_map(may_vote).collect()
     }
 
     /// `None` until every node has been reached or has failed, once.
     pub(crate) fn margin(&self, now: Instant) -> Option<Margin> {
-        let may_vote = |(node, session): (usize, &Session)| session.may_vote(now).then_some(node);
-        let voting: NodeSet = self.sessions.iter().enumerate().filter_map(may_vote).collect();
+        let voting = self.voting(now);
         let without = |node: usize| voting.difference([node].into_iter().collect());
         let membership = self.settings.membership;
         self.settled.then(|| {
@@ -215,5 +219,27 @@ impl Coordinator {
     /// Rollbacks and releases that `node` owes an answer to and that are not on their way to it.
     pub(crate) fn owed(&self, node: usize) -> usize {
         self.sessions.get(node).map_or(0, Session::owed)
+    }
+
+    fn stands(&self, session: &Session, now: Instant) -> NodeStanding {
+        if let Some(fault) = session.fault() {
+            let cause = fault.cause.clone();
+            return match fault.kind {
+                FaultKind::Down => NodeStanding::Down(cause),
+                FaultKind::Rejected => NodeStanding::Rejected(cause),
+                FaultKind::Unfit => NodeStanding::Unfit(cause),
+            };
+        }
+        // Whoever only looks disagrees with nobody, and has nothing confirmed.
+        let looks = self.settings.agreement.is_look();
+        match (session.confirmed(now), session.warming_up(now)) {
+            (Err(Reason::Disagreement(cause)), _) if !looks => NodeStanding::Disagrees(cause),
+            (_, Some(remaining)) => NodeStanding::WarmingUp { remaining },
+            (Err(_), None) if !looks => NodeStanding::Unconfirmed,
+            (_, None) => match self.barred(now, Duration::ZERO) {
+                Some(by) if !looks => NodeStanding::Barred { by },
+                _ => NodeStanding::Voting,
+            },
+        }
     }
 }

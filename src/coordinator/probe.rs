@@ -1,17 +1,24 @@
-//! One node first: who was refused asks a single node next, and the others only if it grants.
+//! One node first: who was refused asks a single node next, and the others unless it refuses, too.
 //!
 //! Those who contend for a lock then collide on one command instead of splitting the votes of all
 //! nodes. Everybody asks the same one for the same key, another one for another key. All are asked
 //! again after the longest pause of the backoff, and by the last attempt of a wait: a key that is
 //! stuck on one node keeps nobody out.
+//!
+//! That a key is held on the first node is all that a probe can tell. Whatever else comes of it, or
+//! nothing within a moment, the others are asked, and have a timeout of their own to answer: a node
+//! that is slow, down or far away decides nothing alone, and delays nothing by more than the moment.
 
-use super::round::Purpose as RoundPurpose;
+use super::attempt::Subject;
+use super::round::{Purpose as RoundPurpose, Round};
 use super::session::{Part, Purpose};
-use super::{Coordinator, RoundId};
+use super::timers::Timer;
+use super::{Coordinator, RoundId, Settings};
 use crate::quorum::{Instant, NodeSet};
-use crate::report::Answer;
+use crate::report::{Answer, Reason};
+use std::time::Duration;
 
-/// What is sent to the other nodes once the first has granted.
+/// What is sent to the other nodes unless the first refuses.
 pub(super) struct HeldBack {
     pub(super) first: usize,
     pub(super) others: NodeSet,
@@ -21,26 +28,51 @@ pub(super) struct HeldBack {
 impl Coordinator {
     /// The node that everybody asks first for `key`, and where it is told to be free: one of those
     /// that may vote.
-    pub(super) fn first_node(&self, now: Instant, key: &str) -> Option<usize> {
+    pub(crate) fn first_node(&self, now: Instant, key: &str) -> Option<usize> {
         let key = hash(key);
         let voting = self.sessions.iter().enumerate().filter(|(_, session)| session.may_vote(now));
         let (node, _) = voting.max_by_key(|(_, session)| weight(session.name_hash, key))?;
         Some(node)
     }
 
-    /// The first node has answered: if it has granted, the others are asked. `false` if it has not,
-    /// and the attempt is lost.
-    pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) -> bool {
-        let Some(round) = self.rounds.get_mut(id) else { return false };
-        let Some(held_back) = round.held_back.take() else { return true };
-        if !round.has_granted(held_back.first) {
-            return false;
+    /// The node that is asked first for what `subject` is about: none that owes an answer for longer
+    /// than it would be waited for.
+    pub(super) fn asked_first(&self, now: Instant, subject: &Subject) -> Option<usize> {
+        let patience = self.settings.patience(subject.ttl);
+        let first = self.first_node(now, subject.keys.first())?;
+        (self.sessions[first].silent_for(now) <= patience).then_some(first)
+    }
+
+    /// What has come of asking one node first.
+    pub(super) fn judge_first(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get(id) else { return };
+        let RoundPurpose::Acquire { request, attempt, .. } = round.purpose else { return };
+        let ends = self.acquisitions.get(&request).is_none_or(|one| !one.may_retry(now));
+        match round.first_answer() {
+            None | Some(Answer::Outstanding) => {}
+            // At the end of a wait that is no verdict: all are asked.
+            Some(Answer::Refused(Reason::Held { .. })) if !ends => {
+                self.lose(now, id, request, attempt, false);
+            }
+            Some(_) => self.ask_the_others(now, id),
         }
-        let RoundPurpose::Acquire { attempt, .. } = round.purpose else { return false };
-        let Some(attempt) = self.attempts.get_mut(attempt) else { return false };
+    }
+
+    /// The first node has not refused, or not answered in time: asks the others, who have a timeout
+    /// of their own.
+    pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) {
+        let attempt = self.rounds.get(id).and_then(Round::attempt);
+        let Some(ttl) = attempt.and_then(|id| Some(self.attempts.get(id)?.ttl)) else { return };
+        let barred = self.barred(now, ttl);
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        let Some(held_back) = round.held_back.take() else { return };
+        let Some(attempt) = attempt.and_then(|id| self.attempts.get_mut(id)) else { return };
+        self.timers.cancel(round.timeout_at, Timer::Round(id));
+        round.timeout_at = now.after(self.settings.round_timeout(attempt.ttl));
+        self.timers.set(round.timeout_at, Timer::Round(id));
         for node in held_back.others.iter() {
             let session = &mut self.sessions[node];
-            match session.part(held_back.set.len(), now) {
+            match session.part(held_back.set.len(), now, barred.as_ref()) {
                 Part::Vote => session.push(Purpose::Vote(id), &held_back.set),
                 Part::Uncounted(reason) => {
                     session.push(Purpose::Uncounted, &held_back.set);
@@ -53,7 +85,15 @@ impl Coordinator {
             }
             attempt.touched.insert(node);
         }
-        true
+        self.judge_acquire(now, id);
+    }
+}
+
+impl Settings {
+    /// How long the first node is waited for alone: a moment in which a node nearby answers, and of
+    /// which a whole round takes little notice.
+    pub(super) fn patience(&self, ttl: Duration) -> Duration {
+        self.backoff.base.min(self.round_timeout(ttl) / 4)
     }
 }
 

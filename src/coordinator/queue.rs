@@ -38,6 +38,8 @@ pub(super) struct Acquisition {
 pub(super) enum Phase {
     /// Somebody else in this process has the place.
     Queued,
+    /// The next attempt begins once the masters have confirmed what this client goes by.
+    Confirming,
     /// An attempt is under way.
     Trying { round: RoundId, attempt: AttemptId },
     /// The next attempt begins at `again_at`.
@@ -64,7 +66,7 @@ impl Acquisition {
             keep_alive,
             began,
             until,
-            attempts: u32::from(!matches!(phase, Phase::Queued)),
+            attempts: u32::from(matches!(phase, Phase::Trying { .. })),
             phase,
             remaining,
             clocks: Clocks::default(),
@@ -90,7 +92,9 @@ impl Acquisition {
             Failure { kind: FailureKind::Contended, reports: Vec::new(), attempts: self.attempts };
         let failure = match self.phase {
             Phase::Waiting { failure, .. } => failure,
-            Phase::Queued | Phase::Trying { .. } => in_front.unwrap_or(contended),
+            Phase::Queued | Phase::Confirming | Phase::Trying { .. } => {
+                in_front.unwrap_or(contended)
+            }
         };
         Event::NotAcquired { request, failure, waited }
     }

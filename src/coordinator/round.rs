@@ -27,6 +27,10 @@ pub(super) enum Purpose {
     Release {
         request: RequestId,
         tally: Tally,
+        /// Our key has not expired before, nowhere.
+        deadline: Option<Instant>,
+        /// Who had our key no more before that.
+        gone: NodeSet,
     },
     Inspect {
         request: RequestId,
@@ -69,7 +73,7 @@ pub(super) struct Round {
     pub(super) purpose: Purpose,
     pub(super) started: Instant,
     pub(super) timeout_at: Instant,
-    /// Those who are asked once the first has granted.
+    /// Those who are asked unless the first refuses.
     pub(super) held_back: Option<HeldBack>,
     answers: Vec<(Answer, Duration)>,
     /// How long a key has yet to live that may be about to refuse us; empty until a node tells.
@@ -131,19 +135,20 @@ impl Round {
         self.answers.iter().any(|(answer, _)| refuses(answer))
     }
 
-    /// Asks one node first.
-    pub(super) fn hold_back(&mut self, others: HeldBack) {
+    /// Asks one node first, and waits for it alone for as long as `patience` lasts.
+    pub(super) fn hold_back(&mut self, others: HeldBack, patience: Duration) {
         self.held_back = Some(others);
+        self.timeout_at = self.started.after(patience);
     }
 
     pub(super) fn has_granted(&self, node: usize) -> bool {
         self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
     }
 
-    /// The one that is asked first has not answered.
-    pub(super) fn waits_for_the_first(&self) -> bool {
-        let answer = |node: usize| self.answers.get(node).map(|(answer, _)| answer);
-        self.held_back.as_ref().is_some_and(|one| answer(one.first) == Some(&Answer::Outstanding))
+    /// What the one says that is asked first, while the others are not asked.
+    pub(super) fn first_answer(&self) -> Option<&Answer> {
+        let (answer, _) = self.answers.get(self.held_back.as_ref()?.first)?;
+        Some(answer)
     }
 
     /// Every node has answered or was given up.
@@ -156,9 +161,7 @@ impl Round {
         let open = |(node, (answer, _)): (usize, &(Answer, Duration))| {
             (*answer == Answer::Outstanding).then_some(node)
         };
-        let unasked = self.held_back.as_ref().map_or(NodeSet::EMPTY, |one| one.others);
-        let open = self.answers.iter().enumerate().filter_map(open);
-        open.filter(|node| !unasked.contains(*node)).collect()
+        self.answers.iter().enumerate().filter_map(open).collect()
     }
 
     /// What every node said, by name.

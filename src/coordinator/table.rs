@@ -66,6 +66,10 @@ impl<T> Table<T> {
         self.slots.get(slot as usize).filter(|slot| slot.serial == serial)?.entry.as_ref()
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().filter_map(|slot| slot.entry.as_ref())
+    }
+
     pub(super) fn get_mut<I: Id>(&mut self, id: I) -> Option<&mut T> {
         self.slot_mut(id.place())?.entry.as_mut()
     }

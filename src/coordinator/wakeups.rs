@@ -88,7 +88,7 @@ impl Coordinator {
             Phase::Waiting { .. } => self.retry_acquire(now, request),
             // What it has asked may have been asked too early.
             Phase::Trying { .. } => acquisition.woken = true,
-            Phase::Queued => {}
+            Phase::Queued | Phase::Confirming => {}
         }
     }
 

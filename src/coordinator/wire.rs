@@ -25,8 +25,12 @@ const RELEASE_AND_TELL: &str = include_str!("scripts/release_and_tell.lua").trim
 /// KEYS: what is locked, and behind it, if there is a ballot, the fence of each. ARGV: token;
 /// what the channels of the keys begin with ('' to tell nobody); ballot, us that it may be ahead of
 /// this clock, ms that a fence lives. 0 unless all keys were ours and are deleted; otherwise 1 and
-/// how many were told. Raises the fences, so that an acquire of this ballot that is still on its way
-/// is stale when it comes.
+/// how many were told. Behind that it raises the fences, so that an acquire of this ballot that is
+/// still on its way is stale when it comes.
+///
+/// A master that is out of memory raises none. That keeps no key from being deleted, and where all
+/// were, their acquire has been there: the answer is an integer. Where not, it may yet come, and
+/// nothing would refuse it: the answer is the error, and the release is still owed.
 const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end();
 
 /// Loaded in the handshake and called by their hashes.
@@ -41,6 +45,9 @@ const AGREE: &str = include_str!("scripts/agree.lua").trim_ascii_end();
 
 /// No reply to anything that is sent here comes near this size.
 const LARGEST_REPLY: usize = 1 << 20;
+
+/// In bytes, of what is no reply.
+const LONGEST_LINE: usize = 60;
 
 fn pack(command: &Cmd) -> Vec<u8> {
     command.get_packed_command()
@@ -78,9 +85,10 @@ pub(crate) fn config_get(pattern: &str) -> Vec<u8> {
     pack(redis::cmd("CONFIG").arg("GET").arg(pattern))
 }
 
-/// What this client goes by: see [`super::agreement`].
-pub(crate) fn agree(key: &str, numbers: &[u64], lists: &[String]) -> Vec<u8> {
-    pack(redis::cmd("EVAL").arg(AGREE).arg(1).arg(key).arg(numbers).arg(lists))
+/// What this client goes by, to be noted for `life` ms: see [`super::agreement`]. A life of zero writes
+/// nothing.
+pub(crate) fn agree(key: &str, life: u64, numbers: &[u64], lists: &[String]) -> Vec<u8> {
+    pack(redis::cmd("EVAL").arg(AGREE).arg(1).arg(key).arg(life).arg(numbers).arg(lists))
 }
 
 /// What the channels of all keys begin with: channels know no databases.
@@ -90,6 +98,11 @@ pub(crate) fn channels(database: i64) -> Arc<str> {
 
 pub(crate) fn subscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(redis::cmd("SUBSCRIBE").arg(format!("{channels}{key}")))
+}
+
+/// As our scripts do it.
+pub(crate) fn publish(channels: &str, key: &str) -> Vec<u8> {
+    pack(redis::cmd("PUBLISH").arg(format!("{channels}{key}")).arg(""))
 }
 
 pub(crate) fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
@@ -167,13 +180,34 @@ pub(crate) fn is_noscript(reply: &Value) -> bool {
     matches!(reply, Value::ServerError(error) if error.code() == "NOSCRIPT")
 }
 
-/// Our user may not, by itself or within a script, or the server was told not to know the command.
+/// Our user may not, by itself or within a script, or the server does not know the command, or was told
+/// not to.
 pub(crate) fn is_denied(reply: &Value) -> bool {
     error(reply).is_some_and(|error| {
-        let unknown = ["unknown command", "unknown subcommand", "The user executing the script"];
-        error.starts_with("NOPERM") || unknown.iter().any(|text| error.contains(text))
+        error.starts_with("NOPERM") || is_unknown(&error) || is_denied_within_a_script(&error)
     })
 }
+
+/// The server does not know the command: it is too old for it, or it was renamed there.
+pub(crate) fn is_unknown(error: &str) -> bool {
+    UNKNOWN.iter().chain(&UNKNOWN_WITHIN_A_SCRIPT).any(|words| error.contains(words))
+}
+
+/// What a script of ours called is not for our user, or not known.
+pub(crate) fn is_denied_within_a_script(error: &str) -> bool {
+    DENIED_WITHIN_A_SCRIPT.iter().chain(&UNKNOWN_WITHIN_A_SCRIPT).any(|words| error.contains(words))
+}
+
+/// The second is 6.2's word for a subcommand.
+const UNKNOWN: [&str; 3] = ["unknown command", "Unknown subcommand", "unknown subcommand"];
+
+/// The second is Valkey's.
+const UNKNOWN_WITHIN_A_SCRIPT: [&str; 2] =
+    ["Unknown Redis command called from", "Unknown command called from"];
+
+/// Until 7.0, and from 7.2 on.
+const DENIED_WITHIN_A_SCRIPT: [&str; 2] =
+    ["The user executing the script can't", "ACL failure in script"];
 
 /// What to say of a reply that the command cannot have.
 pub(crate) fn unexpected(reply: &Value) -> Arc<str> {
@@ -222,6 +256,7 @@ impl Replies {
             self.pending = 0;
             return Ok(Some(reply));
         }
+        let (began, resumed) = (self.read, self.resumes);
         let mut rest = Rest { bytes: &self.received, read: &mut self.read };
         let parsed = self.parser.parse_value(&mut rest);
         self.resumes = parsed.is_err();
@@ -233,9 +268,11 @@ impl Replies {
             // The only I/O error that `Rest` knows is `WouldBlock`.
             Err(error) if error.is_io_error() => self.incomplete(),
             Err(error) => {
+                let said = self.received.get(began..).filter(|_| !resumed).and_then(first_line);
                 // The parser's own words take several lines, an error is read in one.
-                let words = error.to_string().trim_end().replace('\n', ", ");
-                Err(format!("not a RESP3 reply: {words}").into())
+                let words = || error.to_string().trim_end().replace('\n', ", ");
+                let told = said.map_or_else(words, |said| format!("\"{said}\""));
+                Err(format!("not a RESP3 reply: {told}").into())
             }
         }
     }
@@ -247,6 +284,15 @@ impl Replies {
             Ok(None)
         }
     }
+}
+
+/// What another server says of itself (HTTP, SSH) is told as it is.
+fn first_line(bytes: &[u8]) -> Option<&str> {
+    let line = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).next()?;
+    let line = std::str::from_utf8(line.get(..LONGEST_LINE).unwrap_or(line)).ok()?;
+    let shows =
+        |said: &&str| said.len() > 1 && said.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    Some(line).filter(shows)
 }
 
 /// What nearly every reply is, without the parser: granted, refused, deleted or not.
@@ -284,6 +330,10 @@ impl Read for Rest<'_> {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "embedded")]
+mod scripts;
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,9 @@
 use super::by_id::ById;
 use super::clock::Clock;
 use super::message::{ForceReleased, Inspected, Message, Reply, Won};
+use super::readiness::Waiters;
 use crate::coordinator::{
-    AttemptId, Coordinator, Event, Failure, FailureKind, Fault, Loss, NotExtended, Note, Release,
+    AttemptId, Coordinator, Event, Failure, FailureKind, Loss, NotExtended, Note, Release,
     RequestId, WATCHED,
 };
 use crate::error::{
@@ -16,6 +17,7 @@ use crate::hold::Hold;
 use crate::quorum::Instant;
 use crate::redlock::Redlock;
 use crate::report::Quorum;
+use crate::status::Status;
 use crate::telemetry::{Span, Telemetry};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,11 +31,16 @@ struct Acquirer {
 
 pub(crate) struct Callers {
     connecting: Option<Reply<Result<(), ConnectError>>>,
+    /// No master may be unfit.
+    strict: bool,
+    /// Somebody has received the connection.
+    in_use: bool,
     acquirers: ById<RequestId, Acquirer>,
     extenders: ById<RequestId, Reply<Result<Instant, ExtendError>>>,
     releasers: ById<RequestId, Reply<Released>>,
     inspectors: ById<RequestId, Reply<Inspected>>,
     forcers: ById<RequestId, Reply<ForceReleased>>,
+    waiters: Waiters,
     /// Those that are not over.
     holds: ById<AttemptId, Arc<Hold>>,
     closers: Vec<Reply<()>>,
@@ -42,15 +49,23 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// `connecting` is told when every node has answered or failed.
-    pub(crate) fn new(connecting: Reply<Result<(), ConnectError>>, telemetry: Telemetry) -> Self {
+    /// `connecting` is told when every node has answered or failed; `strict`: that one of them is
+    /// unfit is an error.
+    pub(crate) fn new(
+        connecting: Reply<Result<(), ConnectError>>,
+        strict: bool,
+        telemetry: Telemetry,
+    ) -> Self {
         Self {
             connecting: Some(connecting),
+            strict,
+            in_use: false,
             acquirers: ById::default(),
             extenders: ById::default(),
             releasers: ById::default(),
             inspectors: ById::default(),
             forcers: ById::default(),
+            waiters: Waiters::default(),
             holds: ById::default(),
             closers: Vec::new(),
             closing: false,
@@ -63,11 +78,22 @@ impl Callers {
     pub(super) fn entries(&self) -> usize {
         let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
         let requests = requests + self.inspectors.len() + self.forcers.len();
+        let requests = requests + self.waiters.len();
         requests + self.holds.len() + self.closers.len()
     }
 
     pub(super) fn holding(&self) -> bool {
         !self.holds.is_empty()
+    }
+
+    /// Whether anybody has ever received the connection.
+    pub(super) const fn is_in_use(&self) -> bool {
+        self.in_use
+    }
+
+    /// When somebody is next told that the time is over.
+    pub(super) fn end_at(&self) -> Option<Instant> {
+        self.waiters.end_at()
     }
 
     /// Passes a message on to the machine. `true` if it asks for the end.
@@ -115,10 +141,17 @@ impl Callers {
                 self.forcers.insert(request, reply);
                 machine.handle_force_release(now, request, &key, value);
             }
+            Message::Connected => self.in_use = true,
+            Message::Status(_) | Message::WaitUntilReady { .. } if self.closing => {}
+            Message::Status(reply) => {
+                let _ = reply.send(machine.status(now));
+            }
+            Message::WaitUntilReady { within, reply } => self.waiters.add(now, within, reply),
             Message::Shutdown(reply) => {
                 self.closing = true;
                 self.closers.push(reply);
                 self.acquirers.clear();
+                self.waiters.clear();
                 self.take_back(machine, now);
                 machine.handle_shutdown(now);
                 return true;
@@ -147,7 +180,7 @@ impl Callers {
             let now = *heard_at.get_or_insert_with(|| clock.now());
             match event {
                 Event::Settled => {
-                    if !self.connected(&machine.faults()) {
+                    if !self.connected(&machine.status(now)) {
                         machine.handle_withdraw(now);
                     }
                 }
@@ -171,7 +204,7 @@ impl Callers {
                     }
                 }
                 Event::Extended { request, attempt, result } => {
-                    self.extended(machine, request, attempt, now, result);
+                    self.extended(machine, request, attempt, clock, result);
                 }
                 Event::Released { request, release } => {
                     self.telemetry.released(request, (&release).into());
@@ -192,7 +225,8 @@ impl Callers {
                 Event::Lost { attempt, loss } => {
                     // What is over need not be watched; its guard knows the rest by itself.
                     if let Some(hold) = self.holds.remove(&attempt) {
-                        let reason = reason(loss);
+                        // Not before whatever has ended it: it may be the holder's own look.
+                        let (now, reason) = (clock.now(), reason(loss));
                         self.telemetry.lost(now, &hold, &reason);
                         hold.end(now, reason);
                     }
@@ -219,6 +253,9 @@ impl Callers {
     /// How the nodes stand, once all else has been told.
     #[inline]
     pub(super) fn end_turn(&mut self, machine: &Coordinator, clock: Clock) {
+        if !self.waiters.is_empty() {
+            self.waiters.look(machine, clock.now());
+        }
         self.telemetry.end_turn(machine, || clock.now());
     }
 
@@ -227,14 +264,13 @@ impl Callers {
         self.telemetry.begin_turn(machine);
     }
 
-    /// `false` if there is evidence of a mistake.
-    fn connected(&mut self, faults: &[(Arc<str>, Fault)]) -> bool {
-        let error = ConnectError::from_faults(faults);
-        let connected = error.is_none();
-        if let Some(reply) = self.connecting.take() {
-            let _ = reply.send(error.map_or(Ok(()), Err));
-        }
-        connected
+    /// `false` if the client is not to be: there is evidence of a mistake, or nobody waits for it
+    /// any more.
+    fn connected(&mut self, status: &Status) -> bool {
+        let Some(reply) = self.connecting.take() else { return true };
+        let result = ConnectError::from_status(status, self.strict).map_or(Ok(()), Err);
+        let connected = result.is_ok();
+        reply.send(result).is_ok() && connected
     }
 
     /// What travels to the caller is the lock itself: if nobody picks it up, it is released.
@@ -257,7 +293,7 @@ impl Callers {
         machine: &mut Coordinator,
         request: Option<RequestId>,
         attempt: AttemptId,
-        now: Instant,
+        clock: Clock,
         result: Result<Instant, NotExtended>,
     ) {
         let reply = request.and_then(|request| self.extenders.remove(&request));
@@ -267,7 +303,9 @@ impl Callers {
             Ok(deadline) if hold.extend(deadline) => Ok(deadline),
             Ok(_) => {
                 // The holder saw the old deadline pass: that stands. Before it, the guard was given
-                // up, and its release is on its way.
+                // up, and its release is on its way. The clock is read behind the swap: whoever
+                // made it fail looked at his own before.
+                let now = clock.now();
                 if now >= hold.deadline() {
                     machine.handle_lapsed(now, attempt);
                 }

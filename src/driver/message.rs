@@ -1,14 +1,16 @@
 //! What handles and guards say to the driver.
 
 use crate::coordinator::{Acquire, AttemptId, Mark, RequestId, Seen};
-use crate::error::{AcquireError, ExtendError};
+use crate::error::{AcquireError, ExtendError, NotReady};
 use crate::guard::Released;
 use crate::held::Held;
 use crate::quorum::{Instant, Membership};
 use crate::redlock::Redlock;
 use crate::report::NodeReport;
+use crate::status::Status;
 use crate::telemetry::Span;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// What a caller hands over to be answered through.
@@ -58,6 +60,14 @@ pub(crate) enum Message {
         key: Arc<str>,
         value: Mark,
         reply: Reply<ForceReleased>,
+    },
+    /// Somebody has the connection. It goes the way of all requests, so that the driver knows of it
+    /// before it can see that the last handle has gone.
+    Connected,
+    Status(Reply<Status>),
+    WaitUntilReady {
+        within: Duration,
+        reply: Reply<Result<(), NotReady>>,
     },
     /// Dropped when the driver has ended.
     Shutdown(Reply<()>),

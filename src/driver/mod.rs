@@ -10,6 +10,7 @@ pub(crate) mod dial;
 pub(crate) mod link;
 mod message;
 pub(crate) mod random;
+mod readiness;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 
@@ -59,7 +60,7 @@ pub(crate) struct Driver {
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
     yielded: bool,
-    /// How long debts are still paid once everybody has gone.
+    /// How long debts are still paid once everybody has gone, at most.
     linger: Duration,
     ends_at: Option<Instant>,
     ended: Ended,
@@ -108,10 +109,12 @@ impl Driver {
             }
             asked = true;
             self.machine.handle_wall_clock(now, self.clock.wall_us());
+            let mut ends = false;
             for message in self.inbox.drain(..) {
-                if self.callers.take(&mut self.machine, now, message) {
-                    self.ends_at.get_or_insert(now.after(self.linger));
-                }
+                ends |= self.callers.take(&mut self.machine, now, message);
+            }
+            if ends {
+                self.end_soon(now);
             }
         }
         asked
@@ -119,9 +122,22 @@ impl Driver {
 
     fn shut_down(&mut self, now: Instant) {
         if self.ends_at.is_none() {
-            self.ends_at = Some(now.after(self.linger));
             self.machine.handle_shutdown(now);
+            if !self.callers.is_in_use() {
+                self.machine.handle_withdraw(now);
+            }
+            self.end_soon(now);
         }
+    }
+
+    /// Pays what is owed, and no longer than there may be anything to delete.
+    fn end_soon(&mut self, now: Instant) {
+        let linger = match self.callers.is_in_use() {
+            true => self.linger.min(self.machine.longest_life()),
+            // A handshake under way may yet note what is then to be taken back.
+            false => self.linger,
+        };
+        self.ends_at.get_or_insert(now.after(linger));
     }
 
     /// Dials that have come to an end.
@@ -224,7 +240,8 @@ impl Driver {
     fn sleep(&mut self, cx: &mut Context<'_>) -> bool {
         let now = self.clock.now();
         let most = if self.callers.holding() { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
-        let next = self.machine.poll_timeout().into_iter().chain(self.ends_at).min();
+        let ends = self.ends_at.into_iter().chain(self.callers.end_at());
+        let next = self.machine.poll_timeout().into_iter().chain(ends).min();
         let until = next.map_or(now.after(most), |at| at.min(now.after(most)));
         // A timer that fires early costs one turn of the loop; moving it each time costs more.
         if until <= now {
@@ -243,7 +260,7 @@ impl Driver {
 
     /// All that is owed is paid, or the time for it has passed.
     fn has_ended(&self) -> bool {
-        let ended = |at| self.machine.debts() == 0 || self.clock.now() >= at;
+        let ended = |at| self.machine.is_drained() || self.clock.now() >= at;
         self.ends_at.is_some_and(ended)
     }
 }

@@ -1,20 +1,24 @@
 //! Why there is no connection.
 
 use super::{Closed, Invalid};
-use crate::coordinator::{Fault, FaultKind};
+use crate::quorum::Admission;
+use crate::status::{NodeStanding, Status};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why there is no connection to the masters. Masters that are merely down are no error: they are
-/// redialled in the background, and an acquire says whether those that are up are enough.
+/// Why there is no connection to the masters. Masters that are down or warming up are no error: they
+/// are redialled in the background, and an acquire says whether those that may vote are enough. Nor
+/// are unfit ones that the rest is a quorum without, unless
+/// [`strict`](crate::RedlockBuilder::strict) asks for that.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// A setting cannot work.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// Masters answered, and what they said is evidence of a mistake.
+    /// Masters answered, what they said is evidence of a mistake, and the others are too few (or none
+    /// may be unfit).
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// Another client of these masters goes by other terms, and both could win.
@@ -67,18 +71,31 @@ impl std::error::Error for Unfit {}
 impl std::error::Error for Disagreement {}
 
 impl ConnectError {
-    /// Only positive evidence is an error.
-    pub(crate) fn from_faults(faults: &[(Arc<str>, Fault)]) -> Option<Self> {
-        let told = |wanted: fn(FaultKind) -> bool| -> Option<Vec<_>> {
-            let nodes = faults.iter().filter(|(_, fault)| wanted(fault.kind));
-            let nodes: Vec<_> =
-                nodes.map(|(node, one)| (node.clone(), one.cause.clone())).collect();
-            (!nodes.is_empty()).then_some(nodes)
+    /// Why a client that has met the masters like this may not be, if it may not: only positive
+    /// evidence is an error.
+    pub(crate) fn from_status(status: &Status, strict: bool) -> Option<Self> {
+        let told = |wanted: fn(&NodeStanding) -> Option<&Arc<str>>| -> Vec<_> {
+            let nodes = status.nodes().iter();
+            nodes
+                .filter_map(|one| Some((one.node.clone(), wanted(&one.standing)?.clone())))
+                .collect()
         };
-        let unfit = told(|kind| matches!(kind, FaultKind::Rejected | FaultKind::Unfit));
-        let disagreement = || told(|kind| kind == FaultKind::Disagreement);
-        unfit
-            .map(|nodes| Self::Unfit(Unfit { nodes }))
-            .or_else(|| disagreement().map(|nodes| Self::Disagreement(Disagreement { nodes })))
+        match status.admission(strict) {
+            Admission::Granted => None,
+            Admission::Unfit => {
+                let nodes = told(|standing| match standing {
+                    NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => Some(cause),
+                    _ => None,
+                });
+                Some(Self::Unfit(Unfit { nodes }))
+            }
+            Admission::Disagreement => {
+                let nodes = told(|standing| match standing {
+                    NodeStanding::Disagrees(cause) => Some(cause),
+                    _ => None,
+                });
+                Some(Self::Disagreement(Disagreement { nodes }))
+            }
+        }
     }
 }

@@ -24,12 +24,14 @@ const REPLIES: [&[u8]; 24] = [
     b":-1\r\n",
     b":-2\r\n",
     b":9223372036854775807\r\n",
-    b"$4\r\nheld\r\n",
-    b"$6\r\nvacant\r\n",
-    b"$5\r\ntaken\r\n",
-    b"*4\r\n$4\r\nheld\r\n:900\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000000\r\n",
-    b"*4\r\n$5\r\nstale\r\n:0\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000001\r\n",
-    b"*4\r\n$5\r\nclock\r\n:0\r\n$1\r\n0\r\n$16\r\n1800000000000001\r\n",
+    // Held, stale, and too far from its clock.
+    b"*4\r\n:0\r\n:900\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000000\r\n",
+    b"*4\r\n:-1\r\n:0\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000001\r\n",
+    b"*4\r\n:-2\r\n:0\r\n$1\r\n0\r\n$16\r\n1800000000000001\r\n",
+    // Of the agreement: confirmed, and two that differ.
+    b"*3\r\n:1700000000000\r\n:1699999990000\r\n:5000\r\n",
+    b"*6\r\n:0\r\n:0\r\n:5000\r\n$7\r\nmax_ttl\r\n$5\r\n90000\r\n:900\r\n",
+    b"*6\r\n:0\r\n:0\r\n:5000\r\n$5\r\nlists\r\n$3\r\na b\r\n:60000\r\n",
     b"*2\r\n$3\r\nabc\r\n:900\r\n",
     b"-NOSCRIPT No matching script.\r\n",
     b"-LOADING Redis is loading the dataset in memory\r\n",
@@ -79,7 +81,7 @@ fn handshake(node: usize) -> Vec<u8> {
         &bulk("maxmemory:0\r\n"),
         &hash,
         &hash,
-        ":5000000\r\n",
+        "*3\r\n:1700000000000\r\n:0\r\n:0\r\n",
     ];
     said.concat().into_bytes()
 }

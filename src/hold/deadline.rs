@@ -5,8 +5,12 @@ use super::atomic::{AtomicU64, Ordering};
 use crate::quorum::Instant;
 use std::time::Duration;
 
-/// Set once the hold is over. Deadlines stay below it for 292 years.
+/// Set once the hold is over. Deadlines stay below it: 292 years after the origin is as good as never.
 const OVER: u64 = 1 << 63;
+
+fn told(deadline: Instant) -> u64 {
+    deadline.as_nanos().min(OVER - 1)
+}
 
 /// A lapse is decided once, by compare-and-swap: whoever sees the deadline pass first ends the hold,
 /// and an extension that comes too late finds it ended.
@@ -15,7 +19,7 @@ pub(super) struct SharedDeadline(AtomicU64);
 
 impl SharedDeadline {
     pub(super) fn new(deadline: Instant) -> Self {
-        Self(AtomicU64::new(deadline.as_nanos() & !OVER))
+        Self(AtomicU64::new(told(deadline)))
     }
 
     /// The deadline as it was last set, over or not.
@@ -41,7 +45,7 @@ impl SharedDeadline {
 
     /// Moves the deadline, never back. `false` if the hold was over before.
     pub(super) fn extend(&self, to: Instant) -> bool {
-        let to = to.as_nanos() & !OVER;
+        let to = told(to);
         let mut seen = self.0.load(Ordering::Acquire);
         while seen & OVER == 0 {
             match self.swap(seen, seen.max(to)) {

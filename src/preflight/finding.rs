@@ -1,6 +1,7 @@
 //! What a preflight finds, how bad it is, and what to do about it.
 
 use super::{ClockOffset, Difference, Persistence, Right, human};
+use crate::coordinator::{CLUSTER, SENTINEL, wire};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,14 @@ pub enum FindingKind {
     Unreachable(Arc<str>),
     /// It took the connection, and then did not answer in time, or broke it off. How, is inside.
     Silent(Arc<str>),
+    /// It has as many clients as it takes. Its words are inside.
+    TooManyClients(Arc<str>),
+    /// What answers there is no Redis server. What it says instead is inside.
+    NotRedis(Arc<str>),
+    /// It is a node of a cluster, which moves keys and promotes replicas by itself.
+    Cluster,
+    /// It is a Sentinel, which watches masters and keeps no keys.
+    Sentinel,
     /// It answers, and does not let us in: password, user, database. Its words are inside.
     Rejected(Arc<str>),
     /// It is older than this crate supports. Its version is inside.
@@ -54,6 +63,8 @@ pub enum FindingKind {
         /// Which keys it deletes then: its `maxmemory-policy`.
         policy: Arc<str>,
     },
+    /// It would delete such keys (its `maxmemory-policy` is inside) if it had a `maxmemory`.
+    WouldEvict(Arc<str>),
     /// It does not tell whether it evicts keys.
     EvictionUntold,
     /// A restart can cost it keys.
@@ -106,6 +117,15 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    /// Of the `mode` in an answer to HELLO, where that is not the one of a master by itself.
+    pub(super) fn of_mode(mode: &str) -> Option<Self> {
+        match mode {
+            CLUSTER => Some(Self::Cluster),
+            SENTINEL => Some(Self::Sentinel),
+            _ => None,
+        }
+    }
+
     const fn severity(&self) -> Severity {
         match self {
             Self::Withheld { right, .. } | Self::Fails { right, .. } => right.severity(),
@@ -113,7 +133,7 @@ impl FindingKind {
             Self::Forgets { stays_away: None, .. } | Self::JustStarted { votes_in: None, .. } => {
                 Severity::Warning
             }
-            Self::Forgets { .. } | Self::JustStarted { .. } => Severity::Note,
+            Self::Forgets { .. } | Self::JustStarted { .. } | Self::WouldEvict(_) => Severity::Note,
             _ => Severity::Failure,
         }
     }
@@ -121,7 +141,23 @@ impl FindingKind {
     fn remedy(&self) -> Arc<str> {
         match self {
             Self::Unreachable(_) => "start it, or mend its address or the network on the way",
-            Self::Silent(_) => "see whether it is stopped, overloaded, or no Redis server",
+            Self::Silent(_) => {
+                "see whether it is stopped, overloaded, at its maxclients, or no Redis server"
+            }
+            Self::TooManyClients(_) => {
+                "raise its maxclients, or see who keeps so many connections open (CLIENT LIST)"
+            }
+            Self::NotRedis(_) => "mend host and port in its address: something else listens there",
+            Self::Cluster => {
+                "name independent masters, with cluster-enabled no: a cluster decides by itself \
+                 where a key is"
+            }
+            Self::Sentinel => {
+                "name independent masters, each by its own port and without replicas to fail over to"
+            }
+            Self::Rejected(cause) if wire::is_unknown(cause) => {
+                "upgrade it to Redis 6.2 or later, or end its rename-command of HELLO"
+            }
             Self::Rejected(_) => "mend user, password or database in its address",
             Self::TooOld(_) => "upgrade it to Redis 6.2 or later",
             Self::Replica(_) => "name independent masters only",
@@ -133,6 +169,10 @@ impl FindingKind {
             Self::Evicts { .. } => {
                 "set maxmemory-policy noeviction: each key of a lock has a ttl, which the \
                  volatile policies look for"
+            }
+            Self::WouldEvict(_) => {
+                "set maxmemory-policy noeviction before anybody sets maxmemory: until then it keeps \
+                 all keys"
             }
             Self::EvictionUntold => "make sure that its maxmemory-policy is noeviction",
             Self::SameServer(_) => "name each master once: one server is one vote",
@@ -211,6 +251,10 @@ impl fmt::Display for FindingKind {
         match self {
             Self::Unreachable(cause) => write!(f, "not reachable ({cause})"),
             Self::Silent(cause) => write!(f, "fell silent ({cause})"),
+            Self::TooManyClients(cause) => write!(f, "takes no more clients ({cause})"),
+            Self::NotRedis(said) => write!(f, "no Redis server ({said})"),
+            Self::Cluster => f.write_str("a node of a cluster"),
+            Self::Sentinel => f.write_str("a Sentinel"),
             Self::Rejected(cause) => write!(f, "does not let us in ({cause})"),
             Self::TooOld(version) => write!(f, "Redis {version} is too old"),
             Self::Replica(Some(master)) => write!(f, "a replica of {master}"),
@@ -222,6 +266,9 @@ impl fmt::Display for FindingKind {
             Self::HasReplicas(count) => write!(f, "{count} replicas are attached"),
             Self::Evicts { maxmemory, policy } => {
                 write!(f, "evicts keys from {maxmemory} bytes on (maxmemory-policy {policy})")
+            }
+            Self::WouldEvict(policy) => {
+                write!(f, "would evict keys if it had a maxmemory (maxmemory-policy {policy})")
             }
             Self::EvictionUntold => f.write_str("does not tell whether it evicts keys"),
             Self::Forgets { persistence, .. } => {

@@ -87,7 +87,12 @@ impl Answers<'_> {
     }
 
     fn identity(&self, judged: &mut NodePreflight) {
-        let version = self.info(Question::InfoServer, "redis_version");
+        let told = |field: &str| self.info(Question::InfoServer, field);
+        let server = told("server_name").or_else(|| self.hello("server"));
+        judged.server = server.map(capitalised);
+        // What is no Redis tells one that it is compatible with, too.
+        let its_own = told("server_name").and_then(|name| told(&format!("{name}_version")));
+        let version = its_own.or_else(|| told("redis_version"));
         judged.version = version.or_else(|| self.hello("version")).map(Arc::from);
         if let Some(version) = judged.version.clone()
             && parsed(&version).is_some_and(|it| it < OLDEST)
@@ -148,7 +153,8 @@ impl Answers<'_> {
         let limit = field("maxmemory", "maxmemory").and_then(|bytes| bytes.parse::<u64>().ok());
         let policy = field("maxmemory_policy", "maxmemory-policy");
         match (limit, policy) {
-            (Some(0), _) | (_, Some("noeviction")) => {}
+            (_, Some("noeviction")) | (Some(0), None) => {}
+            (Some(0), Some(policy)) => judged.find(FindingKind::WouldEvict(policy.into())),
             (Some(maxmemory), Some(policy)) => {
                 judged.find(FindingKind::Evicts { maxmemory, policy: policy.into() });
             }
@@ -218,6 +224,13 @@ impl Answers<'_> {
             judged.find(FindingKind::ClockOff(clock));
         }
     }
+}
+
+/// A name that servers write small.
+fn capitalised(name: &str) -> Arc<str> {
+    let mut letters = name.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect::<String>().into()
 }
 
 fn parsed(version: &str) -> Option<(u64, u64)> {

@@ -1,7 +1,8 @@
 //! Whether each configured master is fit for this lock, and if not, what to do about it.
 //!
 //! [`RedlockBuilder::preflight`](crate::RedlockBuilder::preflight) asks before there is any
-//! connection (`connect` refuses masters that are unfit, this tells all about them),
+//! connection (`connect` goes on without masters that are unfit, where it can; this tells all about
+//! them),
 //! [`Redlock::preflight`](crate::Redlock::preflight) at any time after.
 //!
 //! ```no_run

@@ -4,13 +4,12 @@ use super::FindingKind;
 use super::question::{Heard, Question, Subject, TimeSample, time};
 use crate::address::{Address, Login};
 use crate::coordinator::wire::{self, Replies};
-use crate::coordinator::{Epoch, Fault, FaultKind, Random};
+use crate::coordinator::{Epoch, Fault, FaultKind, Random, TOO_MANY_CLIENTS};
 use crate::driver::dial::BoxStream;
 use crate::driver::link::Link;
 use crate::driver::random::OsRandom;
 use redis::{PushKind, Value};
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::time::timeout;
@@ -46,7 +45,11 @@ impl Probe {
         if wire::hello_id(&hello).is_none() {
             return Err(refused(Fault::from_hello(&hello), login));
         }
+        let mode = wire::map_field(&hello, "mode").and_then(FindingKind::of_mode);
         heard.hello = Some(hello);
+        if let Some(no_master) = mode {
+            return Err(no_master);
+        }
         if login.database != 0 {
             let reply = talk.ask("SELECT", &wire::select(login.database)).await?;
             if let Some(error) = wire::error(&reply) {
@@ -60,8 +63,9 @@ impl Probe {
             heard.note_time(TimeSample { asked_at, round_trip: began.elapsed(), reply });
         }
         let token = format!("{:032x}", OsRandom.bits().unwrap_or_default());
+        let subject = self.subject.within(login.database);
         for question in Question::ALL {
-            talk.send(&question.command(&self.subject, &token));
+            talk.send(&question.command(&subject, &token));
         }
         for question in Question::ALL {
             let reply = talk.next(&question.right().to_string()).await?;
@@ -77,7 +81,9 @@ fn refused(fault: Fault, login: &Login) -> FindingKind {
         Some(secret) if !secret.is_empty() => fault.cause.replace(secret.as_str(), "***").into(),
         _ => fault.cause,
     };
-    if fault.kind == FaultKind::Down {
+    if cause.contains(TOO_MANY_CLIENTS) {
+        FindingKind::TooManyClients(cause)
+    } else if fault.kind == FaultKind::Down {
         FindingKind::Unreachable(cause)
     } else {
         FindingKind::Rejected(cause)
@@ -118,7 +124,7 @@ impl Talk {
     async fn next(&mut self, name: &str) -> Result<Value, FindingKind> {
         let patience = self.patience;
         match timeout(patience, poll_fn(|cx| self.poll_next(cx))).await {
-            Ok(answer) => answer.map_err(FindingKind::Silent),
+            Ok(answer) => answer,
             Err(_elapsed) => {
                 let patience = humantime::format_duration(patience);
                 Err(FindingKind::Silent(format!("no answer to {name} within {patience}").into()))
@@ -126,18 +132,18 @@ impl Talk {
         }
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Value, Arc<str>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Value, FindingKind>> {
         let epoch = self.link.epoch;
         while let Poll::Ready(written) = self.link.poll_write(cx, epoch, &self.unsent) {
-            self.unsent.drain(..written?);
+            self.unsent.drain(..written.map_err(FindingKind::Silent)?);
         }
         loop {
-            match self.replies.next()? {
+            match self.replies.next().map_err(FindingKind::NotRedis)? {
                 Some(Value::Push { kind, .. }) if kind != PushKind::Subscribe => {}
                 Some(answer) => return Poll::Ready(Ok(answer)),
                 None => {
-                    let bytes = ready!(self.link.poll_read(cx, &mut self.buffer))?;
-                    self.replies.receive(bytes);
+                    let read = ready!(self.link.poll_read(cx, &mut self.buffer));
+                    self.replies.receive(read.map_err(FindingKind::Silent)?);
                 }
             }
         }

@@ -62,8 +62,10 @@ pub(super) struct TimeSample {
 #[derive(Clone)]
 pub(super) struct Subject {
     terms: Terms,
-    /// Of a plain lock; the channel too.
+    /// Of a plain lock.
     key: Arc<str>,
+    /// What its channel begins with: the master's database is in it.
+    channels: Arc<str>,
 }
 
 impl Question {
@@ -115,7 +117,7 @@ impl Question {
     /// script is denied here if it would be there. The extension finds the key and prolongs it, the
     /// releases delete theirs; what is noted by other clients is read and not touched.
     pub(super) fn command(self, subject: &Subject, token: &str) -> Vec<u8> {
-        let Subject { terms, key } = subject;
+        let Subject { terms, key, channels } = subject;
         match self {
             Self::InfoServer => wire::info("server"),
             Self::InfoReplication => wire::info("replication"),
@@ -123,8 +125,7 @@ impl Question {
             Self::InfoPersistence => wire::info("persistence"),
             Self::ConfigMemory => wire::config_get("maxmemory*"),
             Self::ConfigAppend => wire::config_get("*append*"),
-            // The ids of clients begin at 1: nobody is killed.
-            Self::Kill => wire::kill(0),
+            Self::Kill => wire::kill(NOBODY),
             Self::Survey => {
                 pack(redis::cmd("EVAL").arg(SURVEY).arg(1).arg(&*subject.part("survey")))
             }
@@ -138,7 +139,7 @@ impl Question {
             Self::ReleaseAll => subject.fenced(token).release(&mut Packer::new(), None),
             Self::Agree => {
                 let key = subject.part("agreement").to_string();
-                Agreement::new(Terms { key, life: LIFE, ..terms.clone() }).command
+                Agreement::new(Terms { key, life: LIFE, ..terms.clone() }).question().to_vec()
             }
             Self::Noted => pack(redis::cmd("HGETALL").arg(&terms.key)),
             Self::NotedLife => wire::pttl(&terms.key),
@@ -150,17 +151,22 @@ impl Question {
                 parts.iter().for_each(|key| _ = clear.arg(&**key));
                 pack(&clear)
             }
-            Self::Publish => pack(redis::cmd("PUBLISH").arg(&**key).arg("")),
+            Self::Publish => wire::publish(channels, key),
             // Last: from here on messages may come in between.
-            Self::Subscribe => pack(redis::cmd("SUBSCRIBE").arg(&**key)),
+            Self::Subscribe => wire::subscribe(channels, key),
         }
     }
 }
 
 impl Subject {
     /// All keys begin with `key`.
-    pub(super) const fn new(terms: Terms, key: Arc<str>) -> Self {
-        Self { terms, key }
+    pub(super) fn new(terms: Terms, key: Arc<str>) -> Self {
+        Self { terms, key, channels: wire::channels(0) }
+    }
+
+    /// At a master that is asked in this database.
+    pub(super) fn within(&self, database: i64) -> Self {
+        Self { channels: wire::channels(database), ..self.clone() }
     }
 
     fn part(&self, name: &str) -> Arc<str> {
@@ -211,6 +217,10 @@ fn pack(command: &redis::Cmd) -> Vec<u8> {
 /// How long the keys live if the connection is lost before they are deleted.
 const LIFE: Duration = Duration::from_secs(1);
 const LONGER_LIFE: Duration = Duration::from_secs(2);
+
+/// The id of no client. Not 0, which some servers take for none given (Redis 6.2): they would kill
+/// everybody else.
+const NOBODY: i64 = i64::MAX;
 
 /// More than any clock shows.
 const AGES: Duration = Duration::from_micros(crate::quorum::fence::GREATEST);

@@ -19,7 +19,9 @@ pub struct Preflight {
 pub struct NodePreflight {
     /// The master's address as configured, without credentials.
     pub node: Arc<str>,
-    /// The version of Redis that it is, or says to be compatible with.
+    /// What it calls itself: `Redis`, `Valkey`.
+    pub server: Option<Arc<str>>,
+    /// Its own version.
     pub version: Option<Arc<str>>,
     /// Master or replica.
     pub role: Option<Role>,
@@ -106,6 +108,7 @@ impl NodePreflight {
     pub(super) const fn new(node: Arc<str>) -> Self {
         Self {
             node,
+            server: None,
             version: None,
             role: None,
             replicas: None,
@@ -163,7 +166,7 @@ impl fmt::Display for NodePreflight {
         let verdict = if self.is_ok() { "fit" } else { "unfit" };
         write!(f, "{} {verdict}", self.node)?;
         if let Some(version) = &self.version {
-            write!(f, ", Redis {version}")?;
+            write!(f, ", {} {version}", self.server.as_deref().unwrap_or("Redis"))?;
         }
         if let Some(role) = self.role {
             write!(f, ", {role}")?;

@@ -1,6 +1,7 @@
 //! What our user at a master must be allowed to do, and what it costs where it is not.
 
 use super::Severity;
+use crate::coordinator::wire;
 use std::fmt;
 
 /// A right that this crate uses, named by the command.
@@ -44,6 +45,10 @@ pub enum Right {
     /// `SUBSCRIBE`: who waits is told of a release.
     Subscribe,
 }
+
+/// Until 7.0, and from 7.2 on.
+const KEYS: [&str; 3] = ["one of the keys", "access at least one", "permissions to access a key"];
+const CHANNELS: [&str; 2] = ["one of the channels", "permissions to access a channel"];
 
 impl Right {
     /// What does not work without it.
@@ -137,14 +142,17 @@ impl Right {
 
     /// What to grant, by what the server says is missing.
     pub(super) fn to_grant(self, error: &str) -> String {
-        let whose = if error.contains("one of the keys") || error.contains("access at least one") {
-            "a pattern that covers our keys (~)"
-        } else if error.contains("one of the channels") {
-            "a pattern that covers our channels (&)"
+        let says = |words: &[&str]| words.iter().any(|words| error.contains(words));
+        let what = if says(&KEYS) {
+            "grant a pattern that covers our keys (~)".to_owned()
+        } else if says(&CHANNELS) {
+            "grant a pattern that covers our channels (&)".to_owned()
+        } else if wire::is_unknown(error) {
+            "the server lacks it or has it renamed (rename-command): bring it back".to_owned()
         } else {
-            self.rule()
+            format!("grant {}", self.rule())
         };
-        format!("grant {whose}; without it {}", self.cost())
+        format!("{what}; without it {}", self.cost())
     }
 }
 

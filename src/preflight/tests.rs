@@ -1,6 +1,8 @@
 //! What answers mean, without a server.
 
 mod agreement;
+mod rights;
+mod servers;
 mod standing;
 
 use super::judge::{Bounds, compare, judge};
@@ -17,7 +19,7 @@ const STAYS_AWAY: Duration = Duration::from_secs(30);
 fn bounds(restart_guard: RestartGuard) -> Bounds {
     let lists = vec![vec!["b".into(), "a".into()], vec!["c".into()]];
     let (key, max_ttl, life) = ("agreement".into(), Duration::from_secs(20), STAYS_AWAY);
-    let terms = Terms { key, max_ttl, window: Window::DEFAULT, lists, life };
+    let terms = Terms { key, max_ttl, window: Window::DEFAULT, masters: Vec::new(), lists, life };
     Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, terms }
 }
 
@@ -243,62 +245,4 @@ fn what_ails_the_whole_master_is_told_once_and_where_it_is_worst() {
     let words = "LOADING Redis is loading the dataset in memory";
     assert_eq!(kinds, [FindingKind::Fails { right: Right::Set, error: words.into() }]);
     assert_eq!(Finding::from(kinds[0].clone()).severity, Severity::Failure);
-}
-
-#[test]
-fn an_error_that_another_finding_explains_is_no_finding() {
-    let readonly = || error("READONLY You can't write against a read only replica.");
-    let replica = text("role:slave\r\nmaster_host:10.0.0.1\r\nmaster_port:6379\r\n");
-    let master = text("role:master\r\n");
-    let is_replica = FindingKind::Replica(Some("10.0.0.1:6379".into()));
-    assert_eq!(
-        found([(Question::InfoReplication, replica), (Question::Set, readonly())]),
-        [is_replica]
-    );
-    let told = found([(Question::InfoReplication, master), (Question::Set, readonly())]);
-    assert!(matches!(told[..], [FindingKind::Fails { right: Right::Set, .. }]), "{told:?}");
-
-    let missing = || error("NOSCRIPT No matching script. Please use EVAL.");
-    let denied = || error("NOPERM this user has no permissions to run the 'script|load' command");
-    let told = found([(Question::LoadExtend, denied()), (Question::Extend, missing())]);
-    assert!(
-        matches!(told[..], [FindingKind::Withheld { right: Right::ScriptLoad, .. }]),
-        "{told:?}"
-    );
-    let told = found([(Question::Extend, missing())]);
-    assert!(matches!(told[..], [FindingKind::Fails { right: Right::EvalSha, .. }]), "{told:?}");
-
-    let nobody = error("ERR client-id should be greater than 0");
-    assert_eq!(found([(Question::Kill, nobody)]), []);
-}
-
-#[test]
-fn a_command_within_a_script_is_withheld_in_the_words_of_each_version() {
-    for words in [
-        "ERR Error running script (call to f_1): @user_script:1: The user executing the script \
-         can't run this command or subcommand",
-        "ERR The user executing the script can't run this command or subcommand script: 1",
-        "ERR ACL failure in script: User app has no permissions to run the 'time' command",
-        "ERR Unknown Redis command called from script script: 1, on @user_script:1.",
-    ] {
-        let survey = |command| {
-            let failed = |command, words| Value::Array(vec![text(command), text(words)]);
-            let none = failed("HSET", "ERR wrong number of arguments for 'hset' command");
-            Value::Array(vec![none, failed(command, words)])
-        };
-        let withheld = |right| FindingKind::Withheld { right, error: words.into() };
-        for (command, right) in [("TIME", Right::Time), ("HDEL", Right::Hdel)] {
-            // Named once, whatever scripts fail over it.
-            let told = [
-                (Question::Survey, survey(command)),
-                (Question::Extend, error(words)),
-                (Question::Agree, error(words)),
-            ];
-            assert_eq!(found(told), [withheld(right)]);
-        }
-        // No survey names it.
-        assert_eq!(found([(Question::Extend, error(words))]), [withheld(Right::EvalSha)]);
-        let unnamed = [(Question::Survey, survey("OTHER")), (Question::Agree, error(words))];
-        assert_eq!(found(unnamed), [withheld(Right::Eval)]);
-    }
 }

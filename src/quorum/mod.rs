@@ -7,6 +7,8 @@
 //! Sources: "Distributed Locks with Redis" (Redis documentation) for the algorithm,
 //! `SAFETY.md` for the rules that were added and why.
 
+pub(crate) mod admission;
+pub(crate) mod agreement;
 pub(crate) mod backoff;
 pub(crate) mod clocks;
 pub(crate) mod fence;
@@ -14,6 +16,7 @@ pub(crate) mod instant;
 pub(crate) mod keeper;
 pub(crate) mod lease;
 pub(crate) mod membership;
+pub(crate) mod readiness;
 pub(crate) mod standing;
 pub(crate) mod tally;
 pub(crate) mod validity;
@@ -21,6 +24,8 @@ pub(crate) mod validity;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use admission::{Admission, admit};
+pub(crate) use agreement::{ForeignList, LONGEST_SILENCE, Numbers};
 pub(crate) use backoff::Backoff;
 pub(crate) use clocks::Clocks;
 pub(crate) use fence::{Ballots, Window};

@@ -25,12 +25,28 @@ pub(crate) fn quarantine(max_ttl: Duration, window: Window, drift: Drift) -> Dur
     longest.saturating_add(drift.of(longest))
 }
 
-/// From when on a node's vote counts: `quarantine` after its start. It said that it had run for
-/// `uptime`, and that was read at `read`.
-///
-/// The instant at which it was asked is no substitute: a node that was stopped in between counts
-/// that time in its uptime, too, and would vote that much too early.
-pub(crate) fn votes_from(read: Instant, uptime: Duration, quarantine: Duration) -> Instant {
-    let ran = uptime.saturating_sub(UPTIME_ROUNDS_UP);
-    Instant::from_nanos(read.after(quarantine).as_nanos().saturating_sub(nanos(ran)))
+/// When a node has started, at the latest; before the origin of the clock, as a rule.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Start(i128);
+
+impl Start {
+    /// It said that it had run for `uptime`, and that was read at `read`.
+    ///
+    /// The instant at which it was asked is no substitute: a node that was stopped in between counts
+    /// that time in its uptime, too, and would vote that much too early.
+    pub(crate) fn told(read: Instant, uptime: Duration) -> Self {
+        let ran = uptime.saturating_sub(UPTIME_ROUNDS_UP);
+        Self(i128::from(read.as_nanos()) - i128::from(nanos(ran)))
+    }
+
+    /// It may have started as late as `now`.
+    pub(crate) fn at(now: Instant) -> Self {
+        Self::told(now, Duration::ZERO)
+    }
+
+    /// From when on its vote counts: `quarantine` after its start.
+    pub(crate) fn votes_from(self, quarantine: Duration) -> Instant {
+        let from = self.0.saturating_add(i128::from(nanos(quarantine)));
+        Instant::from_nanos(u64::try_from(from.max(0)).unwrap_or(u64::MAX))
+    }
 }

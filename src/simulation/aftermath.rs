@@ -1,6 +1,6 @@
 //! Everything ends, and what must be true then.
 
-use super::client::{name, owner};
+use super::client::{Client, name, owner};
 use super::clock::{Time, millis, nanos};
 use super::history::How;
 use super::invariants::{Left, Load};
@@ -20,6 +20,7 @@ impl World {
         self.say(|| "all is well, and everybody goes".into());
         self.widen_lines();
         self.everybody_goes();
+        self.only_one_kind_stays();
         self.come_to_rest();
         self.find_orphans();
         self.obtain_everything();
@@ -88,6 +89,46 @@ impl World {
         }
     }
 
+    /// Those that are at odds with somebody who stays end: what they have noted lapses, or is taken back.
+    fn only_one_kind_stays(&mut self) {
+        if !self.is_at_odds() || self.violation.is_some() {
+            return;
+        }
+        let mut seats: Vec<usize> = (0..self.setup.seats()).collect();
+        self.rng.shuffle(&mut seats);
+        let mut stay: Vec<usize> = Vec::new();
+        for seat in seats {
+            let kind = self.setup.kind(seat);
+            if !stay.iter().any(|other| kind.is_at_odds_with(self.setup.kind(*other))) {
+                stay.push(seat);
+            } else {
+                self.say(|| format!("seat {seat} stays empty"));
+                self.empty.insert(seat);
+                self.end_client(seat, Duration::ZERO);
+            }
+        }
+        let until = self.recovered_by();
+        while self.violation.is_none()
+            && self.agenda.now < until
+            && !(0..self.setup.seats()).all(|seat| self.is_settled(seat))
+        {
+            self.pass(self.agenda.now + nanos(PACE));
+        }
+        let refused = (0..self.setup.seats()).find(|seat| !self.is_settled(*seat));
+        if let Some(seat) = refused {
+            self.find(Err(format!("all is well, and {} is refused", name(self.seats[seat]))));
+        }
+    }
+
+    /// Its client is there for good, or gone for good.
+    fn is_settled(&self, seat: usize) -> bool {
+        let client = &self.clients[self.seats[seat]];
+        match client.machine {
+            Some(_) => client.is_connected && !client.is_ending,
+            None => self.empty.contains(seat),
+        }
+    }
+
     /// Everybody wants everything, and gives it back at once.
     fn obtain_everything(&mut self) {
         if self.violation.is_some() {
@@ -98,12 +139,15 @@ impl World {
             if self.clients[place].machine.is_none() {
                 continue;
             }
+            if self.setup.kind(self.clients[place].seat).only_looks {
+                continue;
+            }
             self.clients[place].is_leaving = true;
             for (turn, keys) in RESOURCES.into_iter().enumerate() {
                 let asked = Asked {
                     keys,
                     fenced: self.setup.can_fence() && (place + turn) % 2 == 0,
-                    ttl: self.setup.max_ttl,
+                    ttl: self.setup.kind(self.clients[place].seat).max_ttl,
                     lock_delay: Duration::ZERO,
                     wait: self.setup.recovery(),
                     keep_alive: None,
@@ -113,7 +157,9 @@ impl World {
             }
         }
         let all = |world: &Self| {
-            world.clients.iter().all(|one| one.machine.is_none() || one.won == RESOURCES.len())
+            let looks = |one: &Client| world.setup.kind(one.seat).only_looks;
+            let has_all = |one: &Client| one.won == RESOURCES.len() || looks(one);
+            world.clients.iter().all(|one| one.machine.is_none() || has_all(one))
         };
         while self.violation.is_none() && self.agenda.now < until && !all(self) {
             self.pass(self.agenda.now + nanos(PACE));

@@ -31,6 +31,12 @@ impl World {
         if client.machine.is_none() || client.is_ending {
             return;
         }
+        if self.setup.story.is_some() {
+            let looks = self.setup.kind(seat).only_looks && !matches!(act, Act::Inspect { .. });
+            if looks || !client.is_connected {
+                return;
+            }
+        }
         if client.paused > 0 {
             return client.waiting.push(Happening::Act(act));
         }

@@ -98,6 +98,8 @@ impl Held {
 
 pub(super) struct Client {
     pub(super) seat: usize,
+    /// The masters of the world that it knows, in its own order.
+    pub(super) nodes: Vec<usize>,
     /// None once it is killed.
     pub(super) machine: Option<Coordinator>,
     pub(super) clock: Clock,
@@ -115,6 +117,12 @@ pub(super) struct Client {
     pub(super) waiting: Vec<Happening>,
     /// Its end of the current connection to each master.
     pub(super) lines: Vec<Option<LineId>>,
+    /// When something was last wrong with its link to each master.
+    pub(super) disturbed: Vec<Time>,
+    /// It has connected, as callers wait for.
+    pub(super) is_connected: bool,
+    /// It was told of others when it connected, and will not be.
+    pub(super) is_refused: bool,
     pub(super) requests: u64,
     pub(super) tokens: Arc<AtomicU64>,
     /// Acquires without an answer.
@@ -138,11 +146,13 @@ impl Client {
         let clock = setup.clock(rng);
         let tokens = Arc::new(AtomicU64::new(0));
         let dice = Dice { client: place, tokens: tokens.clone(), rng: rng.fork() };
-        let nodes = (1..=setup.masters).map(|node| (format!("n{node}").into(), Login::default()));
+        let nodes = setup.kind(seat).nodes();
+        let names = nodes.iter().map(|node| (format!("n{}", node + 1).into(), Login::default()));
         let settings = setup.settings(seat);
         Self {
             seat,
-            machine: Some(Coordinator::new(clock.at(now), settings, nodes, Box::new(dice))),
+            machine: Some(Coordinator::new(clock.at(now), settings, names, Box::new(dice))),
+            nodes,
             clock,
             wall: setup.wall(rng),
             paused: 0,
@@ -153,6 +163,9 @@ impl Client {
             wakes_at: None,
             waiting: Vec::new(),
             lines: (0..setup.masters).map(|_| None).collect(),
+            disturbed: vec![now; setup.masters],
+            is_connected: false,
+            is_refused: false,
             requests: 0,
             tokens,
             asked: BTreeMap::new(),
@@ -164,6 +177,11 @@ impl Client {
             is_leaving: false,
             won: 0,
         }
+    }
+
+    /// The place of a master of the world in its own order; only of one that it knows.
+    pub(super) fn own(&self, node: usize) -> usize {
+        self.nodes.iter().position(|one| *one == node).expect("a master that it knows")
     }
 
     /// A request begins, and as with the driver the wall clock is read.
@@ -192,7 +210,7 @@ impl Client {
 
     pub(super) fn load(&self) -> Load {
         let Some(machine) = &self.machine else { return Load::default() };
-        let bytes = (0..self.lines.len()).map(|node| machine.transmit(node).1.len());
+        let bytes = (0..self.nodes.len()).map(|own| machine.transmit(own).1.len());
         Load { entries: machine.entries(), debts: machine.debts(), bytes: bytes.max().unwrap_or(0) }
     }
 

@@ -37,11 +37,16 @@ impl World {
             let Some(machine) = &mut self.clients[client].machine else { return };
             if let Some(action) = machine.poll_action() {
                 match action {
-                    Action::Dial { node, epoch } => self.begin_dial(client, node, epoch),
-                    Action::Close { node, epoch } => {
+                    Action::Dial { node: own, epoch } => {
+                        let node = self.clients[client].nodes[own];
+                        self.begin_dial(client, node, epoch);
+                    }
+                    Action::Close { node: own, epoch } => {
+                        let node = self.clients[client].nodes[own];
                         let line = self.clients[client].lines[node];
                         if let Some(id) = line.filter(|id| self.lines[id.0].epoch == epoch) {
                             self.hang_up(id);
+                            self.note_break(client, node);
                         }
                     }
                 }
@@ -62,10 +67,11 @@ impl World {
 
     fn write_to(&mut self, client: usize, node: usize, id: LineId) {
         let local = self.clients[client].clock.at(self.agenda.now);
+        let own = self.clients[client].own(node);
         loop {
             let Some(machine) = &mut self.clients[client].machine else { return };
             let line = &mut self.lines[id.0];
-            let (epoch, bytes) = machine.transmit(node);
+            let (epoch, bytes) = machine.transmit(own);
             if bytes.is_empty() || epoch != line.epoch {
                 return;
             }
@@ -76,7 +82,7 @@ impl World {
                 return;
             }
             let bytes = bytes[..taken].to_vec();
-            machine.handle_written(local, node, epoch, taken);
+            machine.handle_written(local, own, epoch, taken);
             self.look_at(id, &bytes);
             self.send(id, Direction::ToMaster, Piece::Bytes(bytes));
         }
@@ -88,9 +94,13 @@ impl World {
         while let Some(words) = self.lines[id.0].written.next() {
             let text = |place: usize| words.get(place).map(|word| String::from_utf8_lossy(word));
             let keys = text(2).and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
-            let line = &mut self.lines[id.0];
             let verb = text(0).unwrap_or_default();
             let script = text(1).unwrap_or_default();
+            if self.is_at_odds() && (verb == "SET" || verb == "EVALSHA") {
+                let token = text(if verb == "SET" { 2 } else { 3 + keys });
+                self.sends(id, &token.unwrap_or_default());
+            }
+            let line = &mut self.lines[id.0];
             if verb == "EVALSHA" && script == self.extend_hash {
                 let token = text(3 + keys).unwrap_or_default();
                 let verdict = self.invariants.keepers.extends(&token, line.opened, &line.released);

@@ -103,12 +103,14 @@ impl World {
             }
             Fault::Stops { .. } => {}
         }
+        self.note_disturbances();
         self.note_states();
     }
 
     pub(super) fn end(&mut self, end: End) {
         let now = self.agenda.now;
         self.say(|| format!("** over: {end:?}"));
+        self.note_disturbances();
         match end {
             End::Pause(client) => self.resume(client),
             End::WarmUp => {}
@@ -138,6 +140,7 @@ impl World {
             }
         }
         self.release_held();
+        self.note_disturbances();
         self.note_states();
     }
 
@@ -205,14 +208,14 @@ impl World {
             () if master.stops > 0 => MasterState::Stopped,
             () if self.cuts.iter().any(cut) => MasterState::CutOff,
             () if self.slowness.iter().any(|slow| slow.node == node) => MasterState::Slow,
-            () if self.may_not_vote(node, now) => MasterState::WarmingUp,
+            () if self.may_not_vote(node, now, self.setup.quarantine) => MasterState::WarmingUp,
             () => MasterState::Up,
         }
     }
 
     /// It has lost its memory so recently that no vote of it counts.
-    pub(super) fn may_not_vote(&self, node: usize, now: Time) -> bool {
-        let quarantine = nanos(self.setup.quarantine);
+    pub(super) fn may_not_vote(&self, node: usize, now: Time, quarantine: Duration) -> bool {
+        let quarantine = nanos(quarantine);
         self.masters[node].forgot_at.is_some_and(|at| now < at + quarantine)
     }
 }

@@ -34,26 +34,30 @@ impl World {
                 }
                 valid.push((&held.token, held.asked.keys));
                 if !self.setup.flaw.is_some_and(Flaw::hides_the_quorum) {
-                    let counts = |node: &usize| self.keeps_others_out(*node, held, now);
+                    let counts =
+                        |node: &usize| self.keeps_others_out(*node, client.seat, held, now);
                     let nodes: NodeSet = (0..self.masters.len()).filter(counts).collect();
-                    on_a_quorum(&held.token, self.setup.membership(client.seat), nodes)?;
+                    on_a_quorum(&held.token, self.setup.kind(client.seat).members, nodes)?;
                 }
             }
         }
-        one_holder(&valid)
+        one_holder(&valid, |one, other| self.grounds.excuse(&self.setup, one, other))
     }
 
-    fn keeps_others_out(&self, node: usize, held: &Held, now: Time) -> bool {
+    fn keeps_others_out(&self, node: usize, seat: usize, held: &Held, now: Time) -> bool {
         let master = &self.masters[node];
         let stands = |key: &&str| master.value(key, now) == Some(held.token.as_str());
-        self.may_not_vote(node, now) || held.asked.keys.iter().all(stands)
+        self.may_not_vote(node, now, self.setup.kind(seat).quarantine)
+            || held.asked.keys.iter().all(stands)
     }
 
     pub(super) fn judge_load(&self, client: usize) -> Verdict {
         let state = &self.clients[client];
         let attempts = state.tokens.load(std::sync::atomic::Ordering::Relaxed);
         let attempts = usize::try_from(attempts).unwrap_or(usize::MAX);
-        state.load().judge(state.open(), attempts, self.masters.len())
+        // What a client has noted and takes back is a debt, too.
+        let withdrawn = usize::from(self.is_at_odds());
+        state.load().judge(state.open(), attempts + withdrawn, self.masters.len())
     }
 
     /// A master executes what a line has brought, and what that has changed is looked at.
@@ -68,6 +72,7 @@ impl World {
             }
         }
         self.answers(node);
+        self.note_notes(node);
         for (key, before) in KEYS.into_iter().zip(before) {
             let after = standing(self, key);
             if before == after {

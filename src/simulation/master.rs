@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Before each fence's key.
 pub(super) const FENCE: &str = "fence:";
 
-const AGREEMENT: &str = "quorumlock:agreement";
+pub(super) const AGREEMENT: &str = "quorumlock:agreement";
 
 pub(super) struct Master {
     machine: Machine,
@@ -117,6 +117,11 @@ impl Master {
     pub(super) fn remaining(&self, key: &str, now: Time) -> Option<Duration> {
         let remaining = self.machine.time_to_live(key.as_bytes(), self.clock.at(now));
         remaining.filter(|left| *left != Duration::MAX)
+    }
+
+    /// What is noted there of that by which clients go: fields and values.
+    pub(super) fn noted(&self, now: Time) -> &[(Vec<u8>, Vec<u8>)] {
+        self.machine.hash(AGREEMENT.as_bytes(), self.clock.at(now))
     }
 
     /// The keys of locks that stand there.

@@ -11,6 +11,7 @@
 
 mod aftermath;
 mod agenda;
+mod beside;
 mod callers;
 mod client;
 mod clock;
@@ -21,10 +22,13 @@ mod flaw;
 mod history;
 mod invariants;
 mod judge;
+mod kinds;
+mod knowledge;
 mod line;
 mod marks;
 mod master;
 mod network;
+mod odds;
 mod picture;
 mod plan;
 mod play;

@@ -27,10 +27,12 @@ impl World {
 
     fn latency(&mut self, id: LineId) -> u64 {
         let range = self.setup.latency_us.clone();
+        // Where an answer is waited for: soon enough for every ttl.
+        let late = if self.is_at_odds() { 10_000 } else { 60_000 };
         let line = &mut self.lines[id.0];
         let mut micros = line.rng.within(range);
         if line.rng.chance(2) {
-            micros += line.rng.within(0..60_000);
+            micros += line.rng.within(0..late);
         }
         let node = line.node;
         let slow = self.slowness.iter().filter(|slow| slow.node == node);
@@ -142,8 +144,9 @@ impl World {
             Piece::End => return self.breaks(id),
         };
         let local = self.clients[client].clock.at(self.agenda.now);
+        let own = self.clients[client].own(node);
         if let Some(machine) = &mut self.clients[client].machine {
-            machine.handle_bytes(local, node, epoch, &bytes);
+            machine.handle_bytes(local, own, epoch, &bytes);
         }
         self.turn(client);
     }
@@ -165,14 +168,16 @@ impl World {
             format!("{} finds its line to n{} broken", super::client::name(client), node + 1)
         });
         let local = self.clients[client].clock.at(self.agenda.now);
+        let own = self.clients[client].own(node);
         if let Some(machine) = &mut self.clients[client].machine {
             // As a stream that passes on some of what it was offered, and fails.
             if all_may_have_left {
-                let offered = machine.transmit(node).1.len();
-                machine.handle_written(local, node, epoch, offered);
+                let offered = machine.transmit(own).1.len();
+                machine.handle_written(local, own, epoch, offered);
             }
-            machine.handle_closed(local, node, epoch, "reset by peer");
+            machine.handle_closed(local, own, epoch, "reset by peer");
         }
+        self.note_break(client, node);
         self.turn(client);
     }
 
@@ -233,10 +238,11 @@ impl World {
         if failed.is_none() {
             self.open_line(client, node, epoch);
         }
+        let own = self.clients[client].own(node);
         let Some(machine) = &mut self.clients[client].machine else { return };
         match failed {
-            Some(cause) => machine.handle_dial_failed(local, node, epoch, cause),
-            None => machine.handle_connected(local, node, epoch),
+            Some(cause) => machine.handle_dial_failed(local, own, epoch, cause),
+            None => machine.handle_connected(local, own, epoch),
         }
         self.turn(client);
     }
@@ -245,7 +251,8 @@ impl World {
         let server = self.masters[node].accept();
         let id = LineId(self.lines.len());
         let mut rng = self.clients[client].rng.fork();
-        let narrow = *rng.pick(&ROOMS);
+        // Where an answer is waited for, what is long must not wait for itself.
+        let narrow = *rng.pick(if self.is_at_odds() { &ROOMS[2..] } else { &ROOMS });
         let room = if self.is_calm { WIDE } else { narrow };
         self.ends.insert((node, server), id);
         self.lines.push(Line {

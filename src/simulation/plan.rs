@@ -4,6 +4,7 @@
 use super::agenda::Direction;
 use super::clock::{Time, millis, nanos};
 use super::flaw::Flaw;
+use super::odds;
 use super::seed::Rng;
 use super::setup::Setup;
 use crate::coordinator::KeepAlive;
@@ -145,6 +146,11 @@ fn span(rng: &mut Rng, from: u64, to: u64) -> Duration {
 
 /// Everything that is done in a world, in order.
 pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
+    if let Some(story) = setup.story {
+        let mut acts = odds::draw(setup, story, rng);
+        acts.sort_by_key(|(at, _)| *at);
+        return acts;
+    }
     let count = rng.within(setup.acts.clone());
     let mut acts: Vec<(Time, Act)> = Vec::new();
     for _ in 0..count {
@@ -164,11 +170,11 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
     acts
 }
 
-fn deed(setup: &Setup, rng: &mut Rng) -> Act {
+pub(super) fn deed(setup: &Setup, rng: &mut Rng) -> Act {
     let seat = rng.within(0..setup.seats() as u64) as usize;
     let dice = rng.next();
     match rng.within(0..100) {
-        0..52 => Act::Acquire { seat, asked: asked(setup, rng) },
+        0..52 => Act::Acquire { seat, asked: asked(setup, seat, rng) },
         52..88 => follow_up(seat, rng),
         88..95 => Act::Inspect { seat, key: ["a", "b"][rng.within(0..2) as usize] },
         95..98 if setup.flaw.is_none() => Act::ForceRelease { seat },
@@ -191,11 +197,12 @@ fn follow_up(seat: usize, rng: &mut Rng) -> Act {
     }
 }
 
-fn asked(setup: &Setup, rng: &mut Rng) -> Asked {
+fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     let short = millis(300);
-    let ttl = *rng.pick(&[short, short, setup.max_ttl / 2, setup.max_ttl]);
+    let max_ttl = setup.kind(seat).max_ttl;
+    let ttl = *rng.pick(&[short, short, max_ttl / 2, max_ttl]);
     let delay = *rng.pick(&[0, 0, 0, 400]);
-    let lock_delay = millis(delay).min(setup.max_ttl.saturating_sub(ttl));
+    let lock_delay = millis(delay).min(max_ttl.saturating_sub(ttl));
     let kept = [None, None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
     let fenced = match setup.flaw {
         Some(Flaw::ForgetsFences) => true,

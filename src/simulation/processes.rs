@@ -2,8 +2,11 @@
 
 use super::agenda::{End, Happening};
 use super::client::name;
+use super::clock::{millis, nanos};
+use super::flaw::Flaw;
 use super::history::How;
 use super::world::World;
+use crate::error::ConnectError;
 use std::time::Duration;
 
 impl World {
@@ -17,6 +20,12 @@ impl World {
         }
         self.history.paused.push((name(place), client.paused_at, now));
         client.resumed_at = now;
+        if self.setup.flaw == Some(Flaw::ClocksStop) {
+            let stood_still = client.clock.at(now).since(client.clock.at(client.paused_at));
+            client.clock.origin -= nanos(stood_still);
+        }
+        self.note_resumed(place);
+        let client = &mut self.clients[place];
         let timers_first = client.rng.chance(25);
         let waiting = std::mem::take(&mut client.waiting);
         waiting.into_iter().for_each(|one| self.agenda.at(now, one));
@@ -70,6 +79,31 @@ impl World {
         self.turn(place);
     }
 
+    /// All masters have been tried. As callers do who wait for that: with another that goes by something
+    /// else this client will not be, takes back what it has noted, and somebody tries again later.
+    pub(super) fn connected(&mut self, place: usize) {
+        if !self.is_at_odds() {
+            return;
+        }
+        let local = self.local(place);
+        let client = &mut self.clients[place];
+        let seat = client.seat;
+        let Some(machine) = &mut client.machine else { return };
+        let error = ConnectError::from_status(&machine.status(local), false);
+        if !matches!(error, Some(ConnectError::Disagreement(_))) {
+            client.is_connected = true;
+            return;
+        }
+        machine.handle_withdraw(local);
+        client.is_refused = true;
+        let later = client.rng.duration(millis(1_000)..millis(10_000));
+        self.say(|| format!("{} is refused", name(place)));
+        // No fault: it goes on for as long as the others are there.
+        let calm_from = self.calm_from;
+        self.end_client(seat, later);
+        self.calm_from = calm_from;
+    }
+
     pub(super) fn end_if_paid(&mut self, place: usize) {
         let client = &self.clients[place];
         let debts = client.machine.as_ref().map(|machine| machine.debts());
@@ -93,5 +127,9 @@ impl World {
         let lines: Vec<_> = client.lines.iter().flatten().copied().collect();
         self.say(|| format!("{} is gone", name(place)));
         lines.into_iter().for_each(|id| self.hang_up(id));
+        if self.clients[place].is_refused && !keys_expire {
+            let verdict = self.judge_withdrawal(place);
+            self.find(verdict);
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::clock::{Clock, WallClock, millis};
 use super::flaw::Flaw;
+use super::kinds::{self, Kind, Story};
 use super::seed::Rng;
-use crate::coordinator::{Agreement, RestartGuard, Settings, Terms};
-use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window, standing};
+use crate::coordinator::{Agreement, RestartGuard, Settings};
+use crate::quorum::{Backoff, Drift, LONGEST_SILENCE, Membership, NodeSet, Window};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ pub(super) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::fr
 /// Clocks differ in speed by at most the drift, counted between any two.
 const MOST_PPM: u64 = 4_500;
 
+/// In so many of a hundred worlds clients go by different settings.
+const AT_ODDS: u64 = 15;
+
 /// A day in 2023.
 const TODAY: Duration = Duration::from_secs(1_700_000_000);
 
@@ -20,8 +24,10 @@ const TODAY: Duration = Duration::from_secs(1_700_000_000);
 pub(super) struct Setup {
     pub(super) flaw: Option<Flaw>,
     pub(super) masters: usize,
-    /// Of each seat.
-    members: Vec<Membership>,
+    /// By what each seat goes.
+    kinds: Vec<Kind>,
+    /// What is made of clients that go by something else than others; in most worlds there are none.
+    pub(super) story: Option<Story>,
     guard: RestartGuard,
     /// Masters may lose their memory when they restart.
     pub(super) forgetful: bool,
@@ -29,9 +35,9 @@ pub(super) struct Setup {
     pub(super) steps_back: bool,
     /// Masters have only just started.
     pub(super) young: bool,
+    /// The longest of any client.
     pub(super) max_ttl: Duration,
-    window: Window,
-    /// For how long a master that has lost its memory may not vote.
+    /// For how long a master that has lost its memory may not vote: for whoever waits longest.
     pub(super) quarantine: Duration,
     operation_timeout: Duration,
     wakes_up: bool,
@@ -56,8 +62,10 @@ impl Setup {
         let half = millis(*rng.pick(&[500, 1_000]));
         let window = Window { back: half, ahead: half };
         let max_ttl = millis(*rng.pick(&[1_000, 2_000, 2_000, 5_000]));
-        let quarantine = standing::quarantine(max_ttl, window, DRIFT);
         let (masters, members) = members(rng, flaw);
+        let claims_all = flaw == Some(Flaw::TwoOfFive);
+        let of = |members: &Membership| Kind::new(*members, max_ttl, window, claims_all);
+        let kinds: Vec<Kind> = members.iter().map(of).collect();
         let guarded = rng.chance(70);
         let trusting = rng.chance(30);
         let spread = millis(*rng.pick(&[1, 300, 900, 4_000]));
@@ -72,7 +80,9 @@ impl Setup {
         let mut setup = Self {
             flaw,
             masters,
-            members,
+            quarantine: kinds[0].quarantine,
+            kinds,
+            story: None,
             guard: match (guarded, trusting) {
                 (true, _) => RestartGuard::On,
                 (false, true) => RestartGuard::TrustPersistence,
@@ -82,8 +92,6 @@ impl Setup {
             steps_back: !guarded && rng.chance(50),
             young: guarded && rng.chance(10),
             max_ttl,
-            window,
-            quarantine,
             operation_timeout: millis(*rng.pick(&[50, 100, 200])),
             wakes_up: rng.chance(60),
             spread,
@@ -99,28 +107,62 @@ impl Setup {
         if let Some(flaw) = flaw {
             flaw.provoke(&mut setup);
         }
+        let at_odds = match flaw {
+            Some(flaw) => flaw.about_the_agreement().is_some(),
+            None => rng.chance(AT_ODDS),
+        };
+        if at_odds {
+            let drawn = kinds::draw(rng, flaw);
+            setup.put_at_odds(rng, drawn);
+        }
         setup
     }
 
-    pub(super) fn seats(&self) -> usize {
-        self.members.len()
+    /// Some clients go by something else than others.
+    pub(super) fn put_at_odds(
+        &mut self,
+        rng: &mut Rng,
+        (masters, kinds, story): (usize, Vec<Kind>, Story),
+    ) {
+        let longest = |of: fn(&Kind) -> Duration| kinds.iter().map(of).max().unwrap_or_default();
+        self.masters = masters;
+        self.max_ttl = longest(|kind| kind.max_ttl);
+        self.quarantine = longest(|kind| kind.quarantine);
+        self.kinds = kinds;
+        self.story = Some(story);
+        self.set_guard(RestartGuard::On, true);
+        self.young = false;
+        self.spread = millis(1);
+        self.denied = &[];
+        self.denies = NodeSet::EMPTY;
+        // An answer that takes longer than an operation is as good as none.
+        self.operation_timeout = millis(250);
+        self.latency_us = rng.pick(&[100..400, 100..3_000]).clone();
+        self.length = Duration::from_secs(match story {
+            Story::Split | Story::Newcomer | Story::Reader => rng.within(15..45),
+            Story::Stop | Story::StopAndSplit | Story::Late => rng.within(25..45),
+        });
+        self.acts = if self.flaw.is_some() { 0..5 } else { 5..40 };
     }
 
-    pub(super) fn membership(&self, seat: usize) -> Membership {
-        self.members[seat]
+    /// No ttl is longer than this; masters that have restarted wait for as long as before.
+    pub(super) fn shorten(&mut self, max_ttl: Duration) {
+        self.max_ttl = self.max_ttl.min(max_ttl);
+        self.kinds.iter_mut().for_each(|kind| kind.max_ttl = kind.max_ttl.min(max_ttl));
+    }
+
+    pub(super) fn seats(&self) -> usize {
+        self.kinds.len()
+    }
+
+    pub(super) fn kind(&self, seat: usize) -> &Kind {
+        &self.kinds[seat]
     }
 
     pub(super) fn settings(&self, seat: usize) -> Settings {
-        let list = (1..=self.masters).map(|node| format!("n{node}").into()).collect();
-        let terms = Terms {
-            key: "quorumlock:agreement".into(),
-            max_ttl: self.max_ttl,
-            window: self.window,
-            lists: vec![list],
-            life: self.quarantine,
-        };
+        let kind = &self.kinds[seat];
         Settings {
-            membership: self.members[seat],
+            membership: kind.own_members(),
             drift: match self.flaw {
                 Some(Flaw::NoDrift) => Drift { rate_ppm: 0, constant: Duration::ZERO },
                 _ => DRIFT,
@@ -129,11 +171,23 @@ impl Setup {
             operation_timeout: self.operation_timeout,
             connect_timeout: millis(500),
             restart_guard: self.guard,
-            quarantine: self.quarantine,
-            agreement: Agreement::new(terms),
-            window: self.window,
+            quarantine: kind.quarantine,
+            agreement: self.agreement(kind),
+            window: kind.window,
             wakes_up: self.wakes_up,
         }
+    }
+
+    fn agreement(&self, kind: &Kind) -> Agreement {
+        let mut terms = kind.terms(self.masters);
+        if self.flaw == Some(Flaw::NoSlack) {
+            terms.life = kind.quarantine;
+        }
+        let agreement = match kind.only_looks && self.flaw != Some(Flaw::ReadersNote) {
+            true => Agreement::to_look(terms),
+            false => Agreement::new(terms),
+        };
+        agreement.without(self.flaw.and_then(Flaw::taken_back))
     }
 
     /// How long a client that ends goes on paying what it owes.
@@ -154,7 +208,8 @@ impl Setup {
 
     /// Whether a fenced lock can be had at all: no window spans clocks that are further apart.
     pub(super) fn can_fence(&self) -> bool {
-        self.spread < self.window.back && !self.steps_back
+        let narrowest = self.kinds.iter().map(|kind| kind.window.back).min();
+        narrowest.is_some_and(|back| self.spread < back) && !self.steps_back
     }
 
     /// Masters of which nobody can tell whether a connection is dead.
@@ -165,7 +220,8 @@ impl Setup {
 
     /// How long it takes at most until a lock can be had again once all faults have ended.
     pub(super) fn recovery(&self) -> Duration {
-        (self.quarantine + self.max_ttl) * 2 + millis(8_000)
+        let stands = if self.story.is_some() { LONGEST_SILENCE } else { Duration::ZERO };
+        (self.quarantine + self.max_ttl) * 2 + stands + millis(8_000)
     }
 
     fn ppm(rng: &mut Rng) -> i64 {
@@ -182,7 +238,10 @@ impl Setup {
     }
 
     pub(super) fn wall_clock(&self, rng: &mut Rng) -> WallClock {
-        WallClock { origin: self.wall(rng), ppm: Self::ppm(rng), stepped: 0 }
+        let ppm = Self::ppm(rng);
+        // For minutes they stay within any window.
+        let ppm = if self.story.is_some() { ppm / 100 } else { ppm };
+        WallClock { origin: self.wall(rng), ppm, stepped: 0 }
     }
 
     /// What a wall clock shows when the world begins.

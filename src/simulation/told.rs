@@ -7,13 +7,13 @@ use super::history::{HoldSpan, How};
 use super::invariants::{Extended, HonestDeadline};
 use super::setup::DRIFT;
 use super::world::World;
-use crate::coordinator::{AttemptId, Event, Loss, Mark, RequestId, Standing};
+use crate::coordinator::{AttemptId, Event, FailureKind, Loss, Mark, RequestId, Standing};
 use crate::quorum::{Instant, NodeSet};
 
 impl World {
     pub(super) fn note(&mut self, place: usize, event: Event) {
         match event {
-            Event::Settled => {}
+            Event::Settled => self.connected(place),
             Event::Acquired { request, attempt, deadline, ballot } => {
                 self.won(place, request, attempt, deadline, ballot);
             }
@@ -22,6 +22,7 @@ impl World {
                 self.say(|| {
                     format!("{} gets {} not after {waited:?}: {kind:?}", name(place), request.0)
                 });
+                self.stopped += u64::from(matches!(kind, FailureKind::Disagreement(_)));
                 self.clients[place].asked.remove(&request.0);
                 if self.clients[place].is_leaving {
                     let told = format!("all is well, and a lock cannot be had: {kind:?}");
@@ -73,12 +74,17 @@ impl World {
             // Nobody waits for it any more.
             return machine.handle_release(local, None, attempt, true);
         };
+        self.rests(place, &token, asked.ttl, deadline);
+        let client = &mut self.clients[place];
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {
             let owners = &self.invariants.owners;
-            self.invariants.closed.won(&token, keys, now, |token| owners.is_named(token))?;
-            self.invariants.fences.won(&token, keys, asked.fenced, ballot, named)?;
+            let excused = |other: &str| self.grounds.excuse(&self.setup, &token, other);
+            let open = |other: &str| owners.is_named(other) || excused(other);
+            self.invariants.closed.won(&token, keys, now, open)?;
+            let fences = &mut self.invariants.fences;
+            fences.won(&token, keys, asked.fenced, ballot, named, excused)?;
             self.invariants.never_again.won(&token)
         });
         self.wins += 1;
@@ -123,6 +129,7 @@ impl World {
         let verdict = self.invariants.never_again.extended(&token, &extended);
         let honest = HonestDeadline { ttl, drift: DRIFT, now: local, deadline };
         let verdict = verdict.and_then(|()| honest.judge(&token));
+        self.rests(place, &token, ttl, deadline);
         let until = shown(self.clients[place].clock.when(deadline));
         self.say(|| format!("{} has {token} extended until {until}", name(place)));
         self.find(verdict);

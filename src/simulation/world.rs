@@ -6,6 +6,7 @@ use super::clock::{Time, nanos, shown};
 use super::faults::{Cut, Slowness};
 use super::history::History;
 use super::invariants::{Invariants, Verdict};
+use super::knowledge::{Grounds, Sent};
 use super::line::Line;
 use super::master::Master;
 use super::plan::Act;
@@ -13,6 +14,7 @@ use super::seed::Rng;
 use super::setup::Setup;
 use crate::coordinator::wire::EXTEND;
 use crate::embedded::ClientId;
+use crate::quorum::NodeSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More happens in no world: one that goes on and on has a machine that never sleeps.
@@ -24,6 +26,8 @@ pub(super) struct World {
     pub(super) clients: Vec<Client>,
     /// Which client sits where at present.
     pub(super) seats: Vec<usize>,
+    /// Seats that nobody takes any more.
+    pub(super) empty: NodeSet,
     pub(super) masters: Vec<Master>,
     pub(super) lines: Vec<Line>,
     /// The line that a master knows by an id.
@@ -37,12 +41,20 @@ pub(super) struct World {
     pub(super) invariants: Invariants,
     /// Values that nobody deletes: they were left, or stay for a lock-delay.
     pub(super) kept: BTreeSet<String>,
+    /// Since when what each kind of client goes by stands at each master; only where they differ.
+    pub(super) noted: Vec<Vec<Option<Time>>>,
+    /// The commands by which each lock was acquired and extended.
+    pub(super) sent: BTreeMap<String, Vec<Sent>>,
+    /// What the holds rest on.
+    pub(super) grounds: Grounds,
     pub(super) history: History,
     pub(super) extend_hash: String,
     pub(super) rng: Rng,
     pub(super) happenings: u64,
     /// How many locks were won.
     pub(super) wins: u64,
+    /// How many acquires were told that others go by something else.
+    pub(super) stopped: u64,
     /// What must not be, and was.
     pub(super) violation: Option<String>,
     log: Option<Vec<String>>,
@@ -69,6 +81,7 @@ impl World {
             agenda: Agenda::default(),
             clients: Vec::new(),
             seats: vec![0; setup.seats()],
+            empty: NodeSet::EMPTY,
             masters,
             lines: Vec::new(),
             ends: BTreeMap::new(),
@@ -79,10 +92,14 @@ impl World {
             is_calm: false,
             invariants: Invariants::default(),
             kept: BTreeSet::new(),
+            noted: vec![vec![None; setup.seats()]; setup.masters],
+            sent: BTreeMap::new(),
+            grounds: Grounds::default(),
             extend_hash: redis::Script::new(EXTEND).get_hash().to_owned(),
             rng,
             happenings: 0,
             wins: 0,
+            stopped: 0,
             violation: None,
             log: loud.then(Vec::new),
             setup,
@@ -98,6 +115,9 @@ impl World {
 
     /// Somebody sits down: a process starts.
     pub(super) fn seat(&mut self, seat: usize) {
+        if self.empty.contains(seat) {
+            return;
+        }
         let (place, now) = (self.clients.len(), self.agenda.now);
         let client = Client::new(place, seat, &self.setup, &mut self.rng, now);
         self.clients.push(client);

@@ -5,9 +5,9 @@ use super::Span;
 use super::words::{
     AcquireEnd, AttemptEnd, ExtensionEnd, LossReason, Quorum, ReleaseEnd, Standing,
 };
-use crate::coordinator::NodeStanding;
 use crate::error::AcquireError;
 use crate::report::NodeReport;
+use crate::status::NodeStanding;
 use std::time::Duration;
 
 /// Something that has happened.
@@ -51,7 +51,7 @@ pub(super) enum Happening<'a> {
     /// lost before.
     Released { resource: Option<&'a str>, end: ReleaseEnd, held: Option<Duration> },
     /// A node stands otherwise than before.
-    Stands { place: usize, node: &'a str, before: Option<Standing>, standing: NodeStanding<'a> },
+    Stands { place: usize, node: &'a str, before: Option<Standing>, standing: &'a NodeStanding },
     /// More or fewer nodes can be spared than before.
     Margin { before: Option<Quorum>, margin: Quorum },
     /// What a node owes has changed.

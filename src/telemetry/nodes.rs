@@ -31,11 +31,12 @@ impl Nodes {
         let mut changed = false;
         for (place, one) in self.told.iter_mut().enumerate() {
             if let Some(standing) = machine.standing(now, place)
-                && one.standing != Some(standing.into())
+                && one.standing != Some((&standing).into())
             {
                 changed = true;
-                let before = one.standing.replace(standing.into());
-                outlet.tell(&Happening::Stands { place, node: &one.name, before, standing });
+                let before = one.standing.replace((&standing).into());
+                let (node, standing) = (&*one.name, &standing);
+                outlet.tell(&Happening::Stands { place, node, before, standing });
             }
             let owed = machine.owed(place);
             if one.owed != owed {

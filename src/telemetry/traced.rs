@@ -5,9 +5,10 @@
 
 use super::happening::Happening;
 use super::redacted::Redacted;
-use super::words::{AcquireEnd, ExtensionEnd, Quorum, ReleaseEnd};
-use crate::coordinator::{NodeStanding, Watching};
+use super::words::{AcquireEnd, ExtensionEnd, Quorum, ReleaseEnd, Standing};
+use crate::coordinator::Watching;
 use crate::report::NodeReport;
+use crate::status::NodeStanding;
 use std::fmt;
 use std::time::Duration;
 use tracing::{Level, debug, debug_span, enabled, error, field, info, warn};
@@ -98,7 +99,7 @@ pub(super) fn tell(happening: &Happening<'_>) {
                 _ => debug!(target: HOLD, parent: None, resource, outcome, held_ms, "released"),
             }
         }
-        Happening::Stands { node, standing, .. } => stands(node, *standing),
+        Happening::Stands { node, standing, .. } => stands(node, standing),
         Happening::Margin { before, margin } => quorum(*before, *margin),
         Happening::Owes { node, before: 0, owed, .. } => {
             info!(target: NODE, parent: None, node, owed, "owes deletions");
@@ -113,14 +114,24 @@ pub(super) fn tell(happening: &Happening<'_>) {
     }
 }
 
-fn stands(node: &str, standing: NodeStanding<'_>) {
+fn stands(node: &str, standing: &NodeStanding) {
+    let word = Standing::from(standing).as_str();
     match standing {
         NodeStanding::Voting => info!(target: NODE, parent: None, node, "up"),
-        NodeStanding::WarmingUp(left) => {
-            info!(target: NODE, parent: None, node, left_ms = ms(left), "warming up");
+        NodeStanding::WarmingUp { remaining } => {
+            info!(target: NODE, parent: None, node, left_ms = ms(*remaining), "warming up");
         }
-        NodeStanding::Unfit(cause) => {
-            error!(target: NODE, parent: None, node, cause = %Redacted(cause), "unfit");
+        NodeStanding::Unconfirmed => info!(target: NODE, parent: None, node, "unconfirmed"),
+        NodeStanding::Unfit(cause)
+        | NodeStanding::Rejected(cause)
+        | NodeStanding::Disagrees(cause) => {
+            let cause = field::display(Redacted(cause));
+            error!(target: NODE, parent: None, node, standing = word, cause, "unfit");
+        }
+        NodeStanding::Barred { by } => {
+            let cause = format_args!("another client of {by} could win");
+            let cause = field::display(cause);
+            error!(target: NODE, parent: None, node, standing = word, cause, "unfit");
         }
         NodeStanding::Down(cause) => {
             warn!(target: NODE, parent: None, node, cause = %Redacted(cause), "down");

@@ -1,7 +1,8 @@
 //! The words for how things end and stand, the same in events and in labels.
 
-use crate::coordinator::{Decided, Margin, NodeStanding, Prolonged, Release};
+use crate::coordinator::{Decided, Margin, Prolonged, Release};
 use crate::error::{AcquireError, LostReason};
+use crate::status::NodeStanding;
 
 /// Declares words: all of them in order, and each as it is written.
 macro_rules! words {
@@ -83,7 +84,10 @@ words! {
     Standing {
         Voting = "voting",
         WarmingUp = "warming_up",
+        Unconfirmed = "unconfirmed",
         Unfit = "unfit",
+        Rejected = "rejected",
+        Disagrees = "disagrees",
         Down = "down",
     }
 }
@@ -154,12 +158,15 @@ impl From<&Release> for ReleaseEnd {
     }
 }
 
-impl From<NodeStanding<'_>> for Standing {
-    fn from(standing: NodeStanding<'_>) -> Self {
+impl From<&NodeStanding> for Standing {
+    fn from(standing: &NodeStanding) -> Self {
         match standing {
             NodeStanding::Voting => Self::Voting,
-            NodeStanding::WarmingUp(_) => Self::WarmingUp,
+            NodeStanding::WarmingUp { .. } => Self::WarmingUp,
+            NodeStanding::Unconfirmed => Self::Unconfirmed,
             NodeStanding::Unfit(_) => Self::Unfit,
+            NodeStanding::Rejected(_) => Self::Rejected,
+            NodeStanding::Disagrees(_) | NodeStanding::Barred { .. } => Self::Disagrees,
             NodeStanding::Down(_) => Self::Down,
         }
     }

@@ -21,6 +21,35 @@ fn a_server_under_two_names_is_refused_here_too() {
 }
 
 #[test]
+fn a_master_that_cannot_be_used_costs_its_vote_and_a_strict_client_the_connection() {
+    let masters = Masters::start_with(3, &["--databases", "4"]);
+    let mut urls = masters.urls();
+    urls[2].push_str("/9");
+    let builder = || {
+        let slow = Duration::from_secs(3);
+        let builder = support::masters::builder().nodes(urls.clone());
+        builder.operation_timeout(slow).connect_timeout(slow)
+    };
+    let refused = builder().strict().connect_blocking();
+    assert!(matches!(refused, Err(ConnectError::Unfit(_))), "{refused:?}");
+    let redlock = builder().connect_blocking().unwrap();
+    redlock.wait_until_ready(Duration::ZERO).unwrap();
+    let status = redlock.status().unwrap();
+    assert!(status.to_string().contains("rejected (ERR DB index is out of range"), "{status}");
+    redlock.acquire("r").lock().unwrap().release();
+    masters.kill(0);
+    let error = loop {
+        match redlock.wait_until_ready(Duration::from_millis(10)) {
+            Ok(()) => std::thread::sleep(Duration::from_millis(10)),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.to_string().contains("1 of 3 masters may vote, 2 needed: "), "{error}");
+    redlock.shutdown().unwrap();
+    assert!(redlock.status().is_err());
+}
+
+#[test]
 fn masters_that_are_down_are_no_error_of_connecting() {
     let (masters, redlock) = three();
     masters.kill(0);

@@ -2,7 +2,7 @@
 //! does anything hang.
 
 use super::*;
-use quorumlock::error::Invalid;
+use quorumlock::error::{Invalid, ReadyError};
 use quorumlock::{AcquireError, ConnectError, OwnerError, Released, RunError};
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
@@ -74,6 +74,11 @@ fn is_refused(masters: &Masters, redlock: &Redlock, guard: &Guard) {
         assert!(invalid, "{refused:?}");
     }
     assert!(redlock.inspect("r").is_err());
+    let Err(ReadyError::Invalid(refused)) = redlock.wait_until_ready(SOON) else {
+        panic!("waited in async code")
+    };
+    assert_refused(&refused, "wait_until_ready()");
+    assert!(redlock.status().unwrap().can_acquire(), "that does not wait for anybody");
     assert_refused(&redlock.preflight().unwrap_err(), "preflight()");
     assert_refused(&guard.lost().unwrap_err(), "lost()");
     assert_refused(&guard.lease().lost_within(SOON).unwrap_err(), "lost_within()");

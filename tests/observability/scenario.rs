@@ -17,18 +17,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const TTL: Duration = Duration::from_secs(3);
 
-fn recorder() -> PrometheusRecorder {
+pub(crate) fn recorder() -> PrometheusRecorder {
     let builder = metrics_exporter_prometheus::PrometheusBuilder::new();
     builder.set_buckets(&[0.1, 1.0, 10.0]).unwrap().build_recorder()
 }
 
-fn exposed(handle: &PrometheusHandle) -> Exposed {
+pub(crate) fn exposed(handle: &PrometheusHandle) -> Exposed {
     handle.run_upkeep();
     Exposed::parse(&handle.render())
 }
 
 /// Short lives, so that a master that has started soon votes; long enough for a busy machine.
-fn client(masters: &Masters) -> RedlockBuilder {
+pub(crate) fn client(masters: &Masters) -> RedlockBuilder {
     let window = Duration::from_millis(100);
     let builder = masters.builder().ttl(TTL).max_ttl(TTL).fencing_window(window, window);
     // Nobody is given up who is only held up.
@@ -154,7 +154,7 @@ async fn play(masters: &Masters, capture: &Capture) {
     other.shutdown().await.ok();
 }
 
-fn name(masters: &Masters, node: usize) -> String {
+pub(crate) fn name(masters: &Masters, node: usize) -> String {
     masters[node].url().replace("redis://", "")
 }
 

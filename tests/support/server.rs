@@ -7,9 +7,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +17,9 @@ use tempfile::TempDir;
 
 /// How long a process may take to become ready, to stop or to go on.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The servers to test on; `make test-servers` sets it.
+const SERVERS: &str = "QUORUMLOCK_SERVERS";
 
 /// Starts again on another port this often when the process ends before it is ready.
 const ATTEMPTS: usize = 5;
@@ -28,6 +31,7 @@ const ATTEMPTS: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Server {
     process: Mutex<Child>,
+    program: PathBuf,
     arguments: Vec<String>,
     port: ReservedPort,
     directory: TempDir,
@@ -43,24 +47,32 @@ impl Server {
 
     /// Starts with further arguments, such as `&["--maxmemory", "10mb"]`; a later one wins.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
-        Self::start_at(arguments, None)
+        Self::start_at(&program(), arguments, None)
+    }
+
+    /// One that takes DEBUG. 6.2 always does, and knows no setting for it.
+    pub(crate) fn start_for_debug() -> Self {
+        let program = program();
+        let arguments = ["--enable-debug-command", "yes"];
+        let is_older = version(&program).contains("v=6.");
+        Self::start_at(&program, if is_older { &[] } else { &arguments }, None)
     }
 
     /// One whose clock can be set. None, and a line that says so, where there is no libfaketime.
     pub(crate) fn start_with_clock() -> Option<Self> {
-        clock::library().map(|library| Self::start_at(&[], Some(&library)))
+        clock::library().map(|library| Self::start_at(&program(), &[], Some(&library)))
     }
 
-    fn start_at(arguments: &[&str], library: Option<&Path>) -> Self {
+    fn start_at(program: &Path, arguments: &[&str], library: Option<&Path>) -> Self {
         let mut log = String::new();
         for _ in 0..ATTEMPTS {
-            let server = Self::launch(arguments, library);
+            let server = Self::launch(program, arguments, library);
             if server.await_ready() {
                 return server;
             }
             log = server.log_tail();
         }
-        panic!("redis-server {arguments:?} ended {ATTEMPTS} times before it was ready:\n{log}");
+        panic!("{program:?} {arguments:?} ended {ATTEMPTS} times before it was ready:\n{log}");
     }
 
     /// Freezes the process (SIGSTOP). On return it executes nothing; the kernel still accepts
@@ -87,7 +99,8 @@ impl Server {
     /// with another `run_id`, unless the arguments ask for persistence.
     pub(crate) fn restart(&self) {
         self.kill();
-        *self.process() = spawn(&self.port, &self.directory, &self.arguments, self.clock.as_ref());
+        let Self { program, port, directory, arguments, clock, .. } = self;
+        *self.process() = spawn(program, port, directory, arguments, clock.as_ref());
         self.witnessed.store(0, Ordering::Relaxed);
         assert!(self.await_ready(), "the server ended on restart:\n{}", self.log_tail());
     }
@@ -109,6 +122,11 @@ impl Server {
 
     pub(crate) fn port(&self) -> u16 {
         self.addr().port()
+    }
+
+    /// What it says of itself: `Redis server v=7.0.15 ..`.
+    pub(crate) fn version(&self) -> String {
+        version(&self.program)
     }
 
     /// Its address without credentials.
@@ -139,14 +157,15 @@ impl Server {
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 
-    fn launch(arguments: &[&str], library: Option<&Path>) -> Self {
+    fn launch(program: &Path, arguments: &[&str], library: Option<&Path>) -> Self {
         let directory = tempfile::Builder::new().prefix("quorumlock-").tempdir();
         let directory = directory.expect("a temporary directory");
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         let port = ReservedPort::new();
         let clock = library.map(|library| Clock::new(library.to_owned(), directory.path()));
-        let process = Mutex::new(spawn(&port, &directory, &arguments, clock.as_ref()));
-        Self { process, arguments, port, directory, clock, witnessed: AtomicU64::new(0) }
+        let process = Mutex::new(spawn(program, &port, &directory, &arguments, clock.as_ref()));
+        let (program, witnessed) = (program.to_owned(), AtomicU64::new(0));
+        Self { process, program, arguments, port, directory, clock, witnessed }
     }
 
     /// Waits until it answers. False if the process has ended instead.
@@ -187,7 +206,22 @@ impl Drop for Server {
     }
 }
 
+/// What the next server is: `redis-server` on the PATH, or one of those that `QUORUMLOCK_SERVERS` names,
+/// with a colon in between, in turn. A test always gets the same ones.
+pub(crate) fn program() -> PathBuf {
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    let Ok(programs) = std::env::var(SERVERS) else { return "redis-server".into() };
+    let programs: Vec<&str> = programs.split(':').collect();
+    programs[STARTED.fetch_add(1, Ordering::Relaxed) % programs.len()].into()
+}
+
+fn version(program: &Path) -> String {
+    let told = Command::new(program).arg("--version").output().expect("the server's version");
+    String::from_utf8(told.stdout).expect("a version that is text")
+}
+
 fn spawn(
+    program: &Path,
     port: &ReservedPort,
     directory: &TempDir,
     arguments: &[String],
@@ -196,7 +230,7 @@ fn spawn(
     let log = directory.path().join("log");
     let log = OpenOptions::new().create(true).append(true).open(log).expect("a log file");
     let also_log: File = log.try_clone().expect("a second handle on the log file");
-    let mut command = Command::new("redis-server");
+    let mut command = Command::new(program);
     command.args(["--bind", "127.0.0.1", "--port", &port.address().port().to_string()]);
     command.args(["--save", "", "--appendonly", "no", "--loglevel", "warning"]);
     command.args(["--daemonize", "no"]).arg("--dir").arg(directory.path()).args(arguments);
@@ -205,8 +239,8 @@ fn spawn(
         clock.rule(&mut command);
     }
     command.spawn().unwrap_or_else(|error| match error.kind() {
-        ErrorKind::NotFound => panic!("redis-server is not on the PATH; `make test` installs it"),
-        _ => panic!("redis-server does not start: {error}"),
+        ErrorKind::NotFound => panic!("there is no {program:?}; `make test` installs it"),
+        _ => panic!("{program:?} does not start: {error}"),
     })
 }
 

@@ -60,6 +60,9 @@ pub(crate) struct MastersArgs {
     /// A master of the second list, while one list takes over from another.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
     pub(crate) also: Vec<String>,
+    /// Fail if any master answers and cannot be used, and not only where the others are too few.
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(crate) strict: bool,
     /// A TOML file with settings. Default: the one that QUORUMLOCK_CONFIG names. Any setting can be
     /// given as an environment variable, too, such as QUORUMLOCK_KEY_PREFIX.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "FILE")]

@@ -22,7 +22,8 @@ pub(crate) async fn bench(
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let redlock = settings::builder(settings::settings(masters)?).connect().await?;
+    let redlock =
+        settings::connected(settings::builder(settings::settings(masters)?), output).await?;
     let preflight = redlock.preflight().await?;
     let measured = measure(&redlock, cycles).await;
     // Before anything is told: no key stays behind.

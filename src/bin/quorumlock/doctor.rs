@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 const HEADS: [&str; 8] =
-    ["MASTER", "VERDICT", "REDIS", "ROLE", "KEEPS", "UP", "ROUND TRIP", "CLOCK"];
+    ["MASTER", "VERDICT", "SERVER", "ROLE", "KEEPS", "UP", "ROUND TRIP", "CLOCK"];
 
 /// The preflight as a table.
 pub(crate) async fn doctor(masters: MastersArgs, output: Output) -> Result<Exit, Failure> {
@@ -56,13 +56,19 @@ fn row(node: &NodePreflight) -> [String; 8] {
     [
         node.node.to_string(),
         if node.is_ok() { "fit" } else { "unfit" }.to_owned(),
-        or_dash(node.version.as_ref().map(ToString::to_string)),
+        or_dash(server(node)),
         or_dash(node.role.map(|role| role.to_string())),
         or_dash(node.persistence.as_ref().map(ToString::to_string)),
         or_dash(node.uptime.map(|up| span(Duration::from_secs(up.as_secs())))),
         or_dash(node.round_trip.map(span)),
         or_dash(node.clock.map(|clock| clock.to_string())),
     ]
+}
+
+fn server(node: &NodePreflight) -> Option<String> {
+    let parts: Vec<&str> =
+        [&node.server, &node.version].into_iter().flatten().map(|it| &**it).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 fn tell(text: &mut String, finding: &Finding) {
@@ -76,6 +82,7 @@ fn to_json(preflight: &Preflight) -> Value {
         json!({
             "node": &*node.node,
             "fit": node.is_ok(),
+            "server": node.server.as_deref(),
             "version": node.version.as_deref(),
             "role": node.role.map(|role| role.to_string()),
             "persistence": node.persistence.as_ref().map(ToString::to_string),

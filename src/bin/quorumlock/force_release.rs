@@ -21,7 +21,7 @@ pub(crate) async fn force_release(
         let problem = "force-release asks on a terminal, and there is none: say --yes";
         return Err(Failure::usage(problem));
     }
-    let redlock = settings::connect(masters).await?;
+    let redlock = settings::connect_to_inspect(masters, output).await?;
     let done = take_away(&redlock, resource, yes, output).await;
     let _nothing_is_owed = redlock.shutdown().await;
     done

@@ -15,7 +15,7 @@ pub(crate) async fn inspect(
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let redlock = settings::connect(masters).await?;
+    let redlock = settings::connect_to_inspect(masters, output).await?;
     let told = tell(&redlock, resources, output).await;
     let _nothing_is_owed = redlock.shutdown().await;
     told

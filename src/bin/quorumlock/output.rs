@@ -51,12 +51,11 @@ impl Output {
     }
 
     /// Something wrong that changes nothing of how it ends.
-    #[cfg(unix)]
     pub(crate) fn warn(self, message: &str) {
         if self.json {
             self.stderr(&json!({ "warning": message }).to_string());
         } else {
-            self.stderr(&format!("quorumlock: {message}"));
+            self.stderr(&format!("quorumlock: warning: {message}"));
         }
     }
 

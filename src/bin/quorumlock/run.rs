@@ -22,7 +22,6 @@ use crate::output::Output;
 use crate::settings;
 use program::Program;
 use quorumlock::error::LostReason;
-use quorumlock::report::Answer;
 use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
 use quorumlock::{Released, Unfenced};
 use signals::Signals;
@@ -50,7 +49,7 @@ pub(crate) async fn run(
     let program = Program::find(&args.command)?;
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
     let config = with_options(settings::settings(masters)?, &args);
-    let connecting = settings::builder(config).connect();
+    let connecting = settings::connected(settings::builder(config), output);
     let redlock = match unless_ended(connecting, &mut signals).await {
         Ok(connected) => connected?,
         Err(exit) => return Ok(exit),
@@ -176,17 +175,8 @@ impl Run<'_> {
                     format!("lost \"{resource}\": {why}; the command {}", ended.exit.told());
                 Err(Failure::new(Exit::Lost, message))
             }
-            Released::Unconfirmed(masters) => {
-                let vacant = masters.iter().filter(|one| one.answer == Answer::Vacant).count();
-                // A delete of ours whose answer was lost looks the same.
-                if vacant * 2 > masters.len() {
-                    self.output.warn(
-                        "most masters had the lock no more when it was released: if somebody has \
-                         taken it away or cleared them, the command may have overlapped with another",
-                    );
-                } else {
-                    self.output.note("the release is not confirmed by a quorum yet");
-                }
+            Released::Unconfirmed(_) => {
+                self.output.note("the release is not confirmed by a quorum yet");
                 Ok(ended.exit)
             }
             _ => Ok(ended.exit),

@@ -2,7 +2,8 @@
 
 use crate::args::MastersArgs;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, in_words_of_the_command};
+use crate::output::Output;
 use quorumlock::config::NodeAddress;
 use quorumlock::{Config, Redlock, RedlockBuilder};
 
@@ -11,6 +12,7 @@ pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
     let mut config = Config::default();
     config.nodes = addresses(args.node, "--node")?;
     config.also = addresses(args.also, "--also")?;
+    config.strict = args.strict.then_some(true);
     let config = config.or(match args.config {
         Some(file) => Config::from_env()?.or(Config::from_file(file)?),
         None => Config::load()?,
@@ -28,9 +30,24 @@ pub(crate) fn builder(config: Config) -> RedlockBuilder {
     Redlock::builder().config(config)
 }
 
-/// Connected, for a command that only looks.
-pub(crate) async fn connect(args: MastersArgs) -> Result<Redlock, Failure> {
-    Ok(builder(settings(args)?).connect().await?)
+/// Connected, for a command that acquires nothing, and so notes nothing at the masters.
+pub(crate) async fn connect_to_inspect(
+    args: MastersArgs,
+    output: Output,
+) -> Result<Redlock, Failure> {
+    connected(builder(settings(args)?).inspect_only(), output).await
+}
+
+/// Connected; masters that somebody has to mend are told, a line for each.
+pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result<Redlock, Failure> {
+    let redlock = builder.connect().await?;
+    for node in redlock.status().await.iter().flatten() {
+        if let Some(problem) = node.standing.problem() {
+            let problem = in_words_of_the_command(problem);
+            output.warn(&format!("{} cannot be used: {problem}", node.node));
+        }
+    }
+    Ok(redlock)
 }
 
 fn addresses(urls: Vec<String>, option: &str) -> Result<Option<Vec<NodeAddress>>, Failure> {

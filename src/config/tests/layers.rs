@@ -14,7 +14,7 @@ fn lines(one: bool) -> Vec<(&'static str, String)> {
         "nodes" | "also" => format!("[\"redis://{list}\"]"),
         "drift_rate_ppm" => number.to_string(),
         "restart_guard" => format!("{guard:?}"),
-        "wakes_up" => switch.to_string(),
+        "wakes_up" | "strict" => switch.to_string(),
         "key_prefix" | "label" => format!("{list:?}"),
         "tls_ca_file" | "tls_cert_file" | "tls_key_file" => format!("\"/{list}.pem\""),
         _ => format!("{span:?}"),

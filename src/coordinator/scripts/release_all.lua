@@ -1,17 +1,6 @@
 local ballot = ARGV[3]
 local locks = ballot and #KEYS / 2 or #KEYS
-if ballot then
-  local time = redis.call('TIME')
-  local p = tonumber(ballot)
-  if p <= time[1] * 1000000 + time[2] + ARGV[4] then
-    for i = locks + 1, #KEYS do
-      if p > tonumber(redis.call('GET', KEYS[i]) or '0') then
-        redis.call('SET', KEYS[i], ballot, 'PX', ARGV[5])
-      end
-    end
-  end
-end
-local all, heard = true, 0
+local all, heard, failed = true, 0, false
 for i = 1, locks do
   if redis.call('GET', KEYS[i]) == ARGV[1] then
     redis.call('DEL', KEYS[i])
@@ -21,4 +10,17 @@ for i = 1, locks do
     all = false
   end
 end
+if ballot then
+  local time = redis.call('TIME')
+  local p = tonumber(ballot)
+  if p <= time[1] * 1000000 + time[2] + ARGV[4] then
+    for i = locks + 1, #KEYS do
+      if p > tonumber(redis.call('GET', KEYS[i]) or '0') then
+        local set = redis.pcall('SET', KEYS[i], ballot, 'PX', ARGV[5])
+        failed = failed or set.err and set
+      end
+    end
+  end
+end
+if failed and not all then return failed end
 return all and 1 + heard or 0

@@ -1,5 +1,6 @@
 //! What must be known, and who must be dead, before the first SET.
 
+use super::confirmation::Confirmation;
 use super::{Identity, Purpose, Session, Settled, State};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::ledger::{Debt, Deletion};
@@ -15,21 +16,22 @@ impl Session {
     /// database is to be chosen, once that is done, or the rest would be done in another one.
     pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
         self.identity = Identity::default();
+        self.confirmation = Confirmation::default();
         self.state = State::Handshake { until: now.after(settings.connect_timeout) };
         self.push(Purpose::Hello, &wire::hello(&self.login));
         if self.login.database != 0 {
             self.push(Purpose::Select, &wire::select(self.login.database));
         } else {
-            self.introduce(settings);
+            self.introduce(now, settings);
         }
     }
 
     /// In the database that was asked for.
-    pub(super) fn introduce(&mut self, settings: &Settings) {
+    pub(super) fn introduce(&mut self, now: Instant, settings: &Settings) {
         self.ask_who(settings);
         self.load(wire::ACQUIRE);
         self.load(wire::EXTEND);
-        self.ask_terms(settings);
+        self.ask_to_confirm(now, settings);
     }
 
     /// The server does not know a script, or does not know it any more.
@@ -38,9 +40,9 @@ impl Session {
     }
 
     /// Asks again, in case something has changed.
-    pub(super) fn beat(&mut self, settings: &Settings) {
+    pub(super) fn beat(&mut self, now: Instant, settings: &Settings) {
         self.ask_who(settings);
-        self.ask_terms(settings);
+        self.ask_to_confirm(now, settings);
     }
 
     /// Who the server is, and whether it may vote.
@@ -53,18 +55,12 @@ impl Session {
         }
     }
 
-    /// Whether the other clients of the server go by the same.
-    fn ask_terms(&mut self, settings: &Settings) {
-        self.push(Purpose::Agree, &settings.agreement.command);
-    }
-
     pub(super) fn hello_answered(&mut self, reply: &Value) -> Settled {
         self.identity.client_id = wire::hello_id(reply);
-        if self.identity.client_id.is_some() {
-            Settled::Nothing
-        } else {
-            Settled::Broken(Fault::from_hello(reply))
+        if self.identity.client_id.is_none() {
+            return Settled::Broken(Fault::from_hello(reply));
         }
+        Fault::from_mode(reply).map_or(Settled::Nothing, Settled::Broken)
     }
 
     /// A denied INFO tells nothing. Any other error (BUSY, say) is no reason to open without the
@@ -80,15 +76,6 @@ impl Session {
         }
         self.identity.learn(now, reply);
         Settled::Nothing
-    }
-
-    /// The last of what was asked: all that can be known is known.
-    pub(super) fn agreement_answered(&mut self, settings: &Settings, reply: &Value) -> Settled {
-        self.identity.disagreement = settings.agreement.fault(reply, self.is_open());
-        if let Value::Int(ends @ 2..) = reply {
-            self.noted_until = Some(ends.unsigned_abs());
-        }
-        Settled::Identified
     }
 
     /// This client will not be: what it was the first to note is taken back, or whoever comes with

@@ -21,8 +21,10 @@ pub(in crate::coordinator) struct Identity {
     maxmemory: u64,
     eviction: Option<Arc<str>>,
     pub(super) persistence: Persistence,
-    /// What another client of this server goes by.
-    pub(in crate::coordinator) disagreement: Option<Fault>,
+    /// For how long it has remembered what its clients go by.
+    pub(super) memory: Option<Duration>,
+    /// Why it did not say, in the handshake, whether its other clients go by the same.
+    pub(in crate::coordinator) unconfirmed: Option<Fault>,
 }
 
 /// Whether the server writes each command to disk before it answers.

@@ -5,9 +5,11 @@
 //! to the same server process (`run_id`), then kills its predecessor there (`CLIENT KILL ID`),
 //! then sends the rollbacks that are owed, and only then opens for votes.
 
+mod confirmation;
 mod handshake;
 mod identity;
 mod pipe;
+mod replies;
 mod standing;
 mod time;
 
@@ -15,14 +17,17 @@ pub(super) use identity::Identity;
 pub(super) use pipe::Purpose;
 pub(super) use standing::Part;
 
+use super::agreement::Told;
 use super::fault::Fault;
 use super::ledger::{Debt, Ledger};
 use super::probe::hash;
-use super::{AttemptId, Random, RequestId, RoundId, Settings, wire};
+use super::{AttemptId, Random, RequestId, RoundId, wire};
 use crate::address::Login;
 use crate::quorum::Instant;
+use crate::quorum::standing::Start;
 use crate::report::Reason;
-use pipe::{Arrived, Pipe};
+use confirmation::Confirmation;
+use pipe::Pipe;
 use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,8 +47,8 @@ pub(super) const LARGEST_LEDGER: usize = 1 << 16;
 /// To ask at this pace finds a connection that died idle before the next acquire needs it.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Two heartbeats of a client are never further apart, a slow answer included.
-pub(crate) const LONGEST_SILENCE: Duration = Duration::from_secs(15);
+/// While what this client goes by is not confirmed, it asks again at this pace.
+const RECONFIRM: Duration = Duration::from_secs(2);
 
 const REDIAL_BASE: Duration = Duration::from_millis(50);
 const REDIAL_CAP: Duration = Duration::from_secs(2);
@@ -87,8 +92,8 @@ pub(super) struct Stranded {
 pub(super) enum Wake {
     Nothing,
     Dial,
-    /// It has warmed up.
-    Votes,
+    /// It has warmed up, or what it told of other clients means nothing any more.
+    Changed,
     Close(Fault),
 }
 
@@ -122,11 +127,19 @@ pub(super) struct Session {
     predecessor: Option<Identity>,
     /// Since then a predecessor lives on as far as anybody knows, and may not be killed.
     unkillable_since: Option<Instant>,
-    /// No vote of this master counts that was asked for before; it outlives the connection.
+    /// When the server may have started; unless its memory is trusted. It outlives the connection.
+    start: Option<Start>,
+    /// How long a server that has started does not vote.
+    quarantine: Duration,
+    /// No vote of this master counts that was asked for before.
     votes_from: Instant,
     /// `votes_from` is yet to come, as far as has been said.
     warming: bool,
-    /// What this client goes by was noted here by nobody before, and stands until then.
+    /// What the server has said on this connection to what this client goes by.
+    confirmation: Confirmation,
+    /// What it has told of clients that go by something else; it outlives the connection.
+    told: Option<Told>,
+    /// What this client goes by was noted here by nobody else, and stands until then.
     noted_until: Option<u64>,
     /// The server process that was met last under this address, and when it was met first.
     met: Option<(Arc<str>, Instant)>,
@@ -138,7 +151,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(name: Arc<str>, login: Login, now: Instant) -> Self {
+    pub(super) fn new(name: Arc<str>, login: Login, now: Instant, quarantine: Duration) -> Self {
         Self {
             name_hash: hash(&name),
             name,
@@ -150,8 +163,12 @@ impl Session {
             identity: Identity::default(),
             predecessor: None,
             unkillable_since: None,
+            start: None,
+            quarantine,
             votes_from: Instant::default(),
             warming: false,
+            confirmation: Confirmation::default(),
+            told: None,
             noted_until: None,
             met: None,
             pipe: Pipe::new(now),
@@ -173,7 +190,8 @@ impl Session {
         self.predecessor = None;
         self.fault = None;
         self.settled_once = true;
-        self.state = State::Open { heartbeat_at: now.after(jittered(HEARTBEAT, random)) };
+        let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
+        self.state = State::Open { heartbeat_at };
         self.ledger.opened(now);
         self.pay();
     }
@@ -199,7 +217,10 @@ impl Session {
                 Purpose::Vote(round) => {
                     stranded.push(Stranded { round, may_have_left: one.may_have_left });
                 }
-                Purpose::Settle(debt) => self.ledger.owe(debt),
+                Purpose::Settle(mut debt) => {
+                    debt.may_have_run |= one.may_have_left;
+                    self.ledger.owe(debt);
+                }
                 _ => {}
             }
         }
@@ -208,7 +229,7 @@ impl Session {
 
     // Sending.
 
-    /// Whether a SET or an extension would be sent now.
+    /// Whether a command that is no debt would be sent now.
     pub(super) fn admits(&self, len: usize) -> Result<(), Reason> {
         match &self.fault {
             None if self.pipe.due_bytes() + len > LARGEST_QUEUE => Err(Reason::QueueFull),
@@ -262,83 +283,6 @@ impl Session {
         self.pipe.receive(bytes);
     }
 
-    /// What the next complete answer has led to; `None` when there is none.
-    pub(super) fn next_settled(&mut self, now: Instant, settings: &Settings) -> Option<Settled> {
-        if !self.has_connection() {
-            return None;
-        }
-        let (purpose, reply) = match self.pipe.next_answer(now) {
-            Ok(Some(Arrived::Answer(purpose, reply))) => (purpose, reply),
-            Ok(Some(Arrived::Message(data))) => return Some(self.message(&data)),
-            Ok(None) => return None,
-            Err(cause) => return Some(Settled::Broken(Fault::down(cause))),
-        };
-        if self.is_open() {
-            // It has opened and it answers. To open alone is not enough: a session that dies each
-            // time at once is not redialled at the shortest pause for ever.
-            self.failures = 0;
-        }
-        Some(match purpose {
-            Purpose::Vote(round) => Settled::Vote(round, reply),
-            Purpose::Remaining(request, attempt) => Settled::Remaining(request, attempt, reply),
-            Purpose::Settle(debt) => self.debt_answered(now, settings, debt, &reply),
-            // A denied right to load costs what needs the script, which says so itself: NOSCRIPT.
-            Purpose::Uncounted | Purpose::Load | Purpose::Unsubscribe => Settled::Nothing,
-            // A denied right leaves it unconfirmed: whoever waits goes on polling.
-            Purpose::Subscribe(key) => match reply {
-                Value::Push { .. } => Settled::Subscribed(key),
-                _ => Settled::Nothing,
-            },
-            Purpose::Hello => self.hello_answered(&reply),
-            Purpose::Select => match wire::error(&reply) {
-                Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
-                None => {
-                    self.introduce(settings);
-                    Settled::Nothing
-                }
-            },
-            Purpose::Info => self.info_answered(now, &reply),
-            Purpose::Persistence => {
-                self.identity.learn_persistence(&reply);
-                Settled::Nothing
-            }
-            Purpose::Agree => self.agreement_answered(settings, &reply),
-            Purpose::Kill => self.kill_answered(now, &reply),
-        })
-    }
-
-    fn debt_answered(
-        &mut self,
-        now: Instant,
-        settings: &Settings,
-        debt: Debt,
-        reply: &Value,
-    ) -> Settled {
-        let (deletion, pause) = (debt.deletion.clone(), settings.operation_timeout);
-        let said = match reply {
-            Value::Int(deleted) => {
-                self.ledger.answered(debt, now, pause);
-                Ok(*deleted > 0)
-            }
-            other => {
-                self.ledger.refused(debt, now, pause);
-                Err(wire::unexpected(other))
-            }
-        };
-        let told = match (&deletion.tells, reply) {
-            (Some(key), Value::Int(told @ 1..)) => Some((key.clone(), told.unsigned_abs() - 1)),
-            _ => None,
-        };
-        Settled::Release { round: deletion.round, said, told }
-    }
-
-    /// A message on a channel: the key that it speaks of.
-    fn message(&self, data: &[Value]) -> Settled {
-        let channel = data.first().and_then(wire::text);
-        let key = channel.and_then(|channel| channel.strip_prefix(&*self.channels));
-        key.map_or(Settled::Nothing, |key| Settled::Freed(key.into()))
-    }
-
     // Asking.
 
     pub(super) const fn epoch(&self) -> Epoch {
@@ -372,6 +316,11 @@ impl Session {
     /// Rollbacks and releases that wait for a connection, or to be sent again.
     pub(super) fn owed(&self) -> usize {
         self.ledger.len()
+    }
+
+    /// The longest life of a key that is to be deleted here.
+    pub(super) fn longest_life(&self) -> Duration {
+        self.ledger.longest_life().max(self.pipe.longest_life())
     }
 
     /// Rollbacks and releases without an integer for an answer.

@@ -8,6 +8,7 @@ use bytes::{Buf, BytesMut};
 use redis::{PushKind, Value};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What an answer is the answer to.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(in crate::coordinator) enum Purpose {
     Info,
     /// How the server keeps what it has granted.
     Persistence,
-    /// What the clients of the server have in common: the last that is asked of it.
-    Agree,
+    /// What the clients of the server have in common, asked then: the last that is asked of it.
+    Agree(Instant),
     /// A script, in the handshake or after a NOSCRIPT: for the next round.
     Load,
     Kill,
@@ -178,6 +179,15 @@ impl Pipe {
     /// Rollbacks and releases without an answer.
     pub(super) const fn debts_due(&self) -> usize {
         self.debts_due
+    }
+
+    /// The longest life of a key whose deletion has no answer.
+    pub(super) fn longest_life(&self) -> Duration {
+        let life = |due: &Due| match &due.purpose {
+            Purpose::Settle(debt) => Some(debt.deletion.ttl),
+            _ => None,
+        };
+        self.due.iter().filter_map(life).max().unwrap_or_default()
     }
 
     /// The connection is gone, and every answer with it.

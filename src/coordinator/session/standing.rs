@@ -4,8 +4,10 @@ use super::Session;
 use super::identity::Persistence;
 use crate::coordinator::fault::Fault;
 use crate::coordinator::{RestartGuard, Settings};
-use crate::quorum::{Instant, standing};
+use crate::quorum::Instant;
+use crate::quorum::standing::Start;
 use crate::report::Reason;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The part of a node in an attempt.
@@ -24,32 +26,47 @@ impl Session {
     /// set forward. Set back, it does not count against a process that was met long enough ago.
     pub(in crate::coordinator) fn judge_standing(&mut self, now: Instant, settings: &Settings) {
         if self.is_trusted(settings) {
-            return;
+            return self.meet(now);
         }
-        let quarantine = settings.quarantine;
-        let at_the_latest = now.after(quarantine);
+        let just_now = Start::at(now);
         let known_since = match (&self.met, &self.identity.run_id) {
             (Some((last, since)), Some(run_id)) if last == run_id => Some(*since),
             _ => None,
         };
         let told = match self.identity.uptime {
             Some((heard, uptime)) => {
-                let told = standing::votes_from(heard, uptime, quarantine);
-                known_since.map_or(told, |since| told.min(since.after(quarantine)))
+                let told = Start::told(heard, uptime);
+                known_since.map_or(told, |since| told.min(Start::at(since)))
             }
             // It was judged by what it told when it was opened.
-            None if self.is_open() => self.votes_from,
-            None => at_the_latest,
+            None if self.is_open() => self.start.unwrap_or(just_now),
+            None => just_now,
         };
         // Another server under the same address: nobody knows what the one before it had granted.
-        let replaced = match (&self.met, &self.identity.run_id) {
-            (Some((last, _)), Some(run_id)) if last != run_id => at_the_latest,
-            _ => told,
-        };
-        self.votes_from = self.votes_from.max(told).max(replaced);
-        if let (Some(run_id), None) = (&self.identity.run_id, known_since) {
+        let replaced = if self.is_new() { just_now } else { told };
+        self.start = self.start.max(Some(told)).max(Some(replaced));
+        self.meet(now);
+        self.wait_for(now, self.quarantine);
+    }
+
+    /// Remembers the server process, if it is another one than the last time.
+    fn meet(&mut self, now: Instant) {
+        if let Some(run_id) = &self.identity.run_id
+            && self.met.as_ref().is_none_or(|(last, _)| last != run_id)
+        {
             self.met = Some((run_id.clone(), now));
         }
+    }
+
+    /// Another server process than the last time.
+    fn is_new(&self) -> bool {
+        matches!((&self.met, &self.identity.run_id), (Some((last, _)), Some(run_id)) if last != run_id)
+    }
+
+    /// A server that has started does not vote for so long.
+    pub(in crate::coordinator) fn wait_for(&mut self, now: Instant, quarantine: Duration) {
+        self.quarantine = quarantine;
+        self.votes_from = self.start.map(|start| start.votes_from(quarantine)).unwrap_or_default();
         self.warming = self.votes_from > now;
     }
 
@@ -58,7 +75,20 @@ impl Session {
         match settings.restart_guard {
             RestartGuard::On => false,
             RestartGuard::Off => true,
-            RestartGuard::TrustPersistence => self.identity.persistence == Persistence::Durable,
+            RestartGuard::TrustPersistence => {
+                let durable = self.identity.persistence == Persistence::Durable;
+                durable && (!self.is_new() || self.remembers())
+            }
+        }
+    }
+
+    /// What its clients go by was noted there before it started: it has kept its memory. A new machine
+    /// under an old address has none, whatever its settings.
+    fn remembers(&self) -> bool {
+        match (self.identity.memory, self.identity.uptime) {
+            // Its uptime may be told up to a second too short.
+            (Some(memory), Some((_, uptime))) => memory > uptime + Duration::from_secs(1),
+            _ => false,
         }
     }
 
@@ -74,18 +104,35 @@ impl Session {
         }
     }
 
-    /// What a SET of `len` bytes that is sent now would bring.
-    pub(in crate::coordinator) fn part(&self, len: usize, now: Instant) -> Part {
-        match (self.admits(len), self.warming_up(now)) {
+    /// What a SET of `len` bytes that is sent now would bring; nothing anywhere if we are `barred`.
+    pub(in crate::coordinator) fn part(
+        &self,
+        len: usize,
+        now: Instant,
+        barred: Option<&Arc<str>>,
+    ) -> Part {
+        match (self.takes(len, now, barred), self.warming_up(now)) {
             (Ok(()), None) => Part::Vote,
             (Ok(()), Some(remaining)) => Part::Uncounted(Reason::WarmingUp { remaining }),
             (Err(reason), _) => Part::Absent(reason),
         }
     }
 
+    /// Whether a SET or an extension would be sent now.
+    pub(in crate::coordinator) fn takes(
+        &self,
+        len: usize,
+        now: Instant,
+        barred: Option<&Arc<str>>,
+    ) -> Result<(), Reason> {
+        self.admits(len)?;
+        self.confirmed(now)?;
+        barred.map_or(Ok(()), |by| Err(Reason::Barred { by: by.clone() }))
+    }
+
     /// Whether a vote that is asked for now would count.
     pub(in crate::coordinator) fn may_vote(&self, now: Instant) -> bool {
-        self.is_open() && self.warming_up(now).is_none()
+        self.is_open() && self.confirmed(now).is_ok() && self.warming_up(now).is_none()
     }
 
     /// How long it has yet to wait until it may vote; `None` if it may.

@@ -9,7 +9,8 @@ use std::time::Duration;
 impl Session {
     /// When this session next needs to be woken.
     pub(in crate::coordinator) fn wake_at(&self, settings: &Settings) -> Option<Instant> {
-        match self.state {
+        let forgets_at = self.told().map(|told| told.until);
+        let of_the_state = match self.state {
             State::Down { redial_at } => Some(redial_at),
             State::Dialing => None,
             State::Handshake { until } => Some(until),
@@ -19,6 +20,10 @@ impl Session {
                 let others = [self.ledger.retry_at(), self.silent_until(settings), votes];
                 Some(others.into_iter().flatten().fold(heartbeat_at, Instant::min))
             }
+        };
+        match (of_the_state, forgets_at) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
         }
     }
 
@@ -29,6 +34,9 @@ impl Session {
         settings: &Settings,
         random: &mut dyn Random,
     ) -> Wake {
+        if self.forget(now) {
+            return Wake::Changed;
+        }
         match self.state {
             State::Down { redial_at } if now >= redial_at => Wake::Dial,
             State::Handshake { until } if now >= until => {
@@ -39,7 +47,7 @@ impl Session {
             }
             State::Open { heartbeat_at } => {
                 if now >= heartbeat_at {
-                    self.beat(settings);
+                    self.beat(now, settings);
                     let heartbeat_at = now.after(jittered(HEARTBEAT, random));
                     self.state = State::Open { heartbeat_at };
                 }
@@ -48,12 +56,17 @@ impl Session {
                 }
                 if self.warming && now >= self.votes_from {
                     self.warming = false;
-                    return Wake::Votes;
+                    return Wake::Changed;
                 }
                 Wake::Nothing
             }
             _ => Wake::Nothing,
         }
+    }
+
+    /// For how long the server has owed an answer and said nothing.
+    pub(in crate::coordinator) fn silent_for(&self, now: Instant) -> Duration {
+        self.pipe.silent_since().map_or(Duration::ZERO, |since| now.since(since))
     }
 
     /// Until when the server may owe an answer and say nothing.

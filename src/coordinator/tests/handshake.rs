@@ -52,7 +52,7 @@ fn the_login_goes_with_the_first_command_and_the_database_is_chosen_behind_it() 
 }
 
 /// What HELLO is answered with, and the fault that the master then has.
-const REFUSALS: [(&str, &str); 8] = [
+const REFUSALS: [(&str, &str); 11] = [
     (
         "-WRONGPASS invalid username-password pair or user is disabled.",
         "rejected wrongpass invalid username-password pair or user is disabled.",
@@ -68,7 +68,16 @@ const REFUSALS: [(&str, &str); 8] = [
     ),
     (
         "-ERR unknown command `HELLO`, with args beginning with: `3`",
-        "rejected err unknown command `hello`: redis 6.2 or later is needed",
+        "rejected err unknown command `hello`: redis 6.2 or later is needed, and hello not renamed",
+    ),
+    ("-ERR max number of clients reached", "down err max number of clients reached (maxclients)"),
+    (
+        "raw %2\\r\\n$2\\r\\nid\\r\\n:1\\r\\n$4\\r\\nmode\\r\\n$7\\r\\ncluster\\r\\n",
+        "unfit a node of a cluster, which moves keys and promotes replicas by itself: name ..",
+    ),
+    (
+        "raw %2\\r\\n$2\\r\\nid\\r\\n:1\\r\\n$4\\r\\nmode\\r\\n$8\\r\\nsentinel\\r\\n",
+        "unfit a sentinel, which keeps no keys: name independent masters only",
     ),
     ("-LOADING Redis is loading the dataset in memory", "down loading redis is loading .."),
     ("ok", "rejected hello 3 was not answered as by a redis server"),
@@ -126,7 +135,7 @@ fn a_master_that_denies_info_and_the_script_still_votes() {
          n1 > -NOPERM User default has no permissions to run the 'info' command
          n1 > -NOPERM User default has no permissions to run the 'script|load' command
          n1 > -NOPERM User default has no permissions to run the 'script|load' command
-         n1 > 1
+         n1 > confirmed
          = settled
          no faults
          acquire 1 r

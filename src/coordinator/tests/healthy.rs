@@ -31,7 +31,7 @@ impl Stage {
             "INFO" if asked.ends_with("server") => format!("server {}", wire.run_id),
             "INFO" if asked.ends_with("memory") => "memory".into(),
             "INFO" => "master".into(),
-            "EVAL" if asked.starts_with("EVAL agree") => "1".into(),
+            "EVAL" if asked.starts_with("EVAL agree") => "confirmed".into(),
             "SCRIPT" => "text c0ffee".into(),
             "SELECT" => "ok".into(),
             "SET" => "nil".into(),

@@ -180,10 +180,28 @@ fn a_release_that_one_list_cannot_confirm_is_told_so() {
          release 2 of 1
          n1-6 < EVAL release 1 r #1
          n1-2,n5 > 1
-         n3-4 > 0
+         n3 > 0
+         n4 > -LOADING
          = -
          n6 > 0
          = release 2 unconfirmed: ..",
+    );
+}
+
+#[test]
+fn a_lock_that_was_gone_on_one_list_was_lost_though_the_other_confirms_the_release() {
+    play(
+        "acquire 1 r
+         n1-6 < SET r #1 NX PX 10000
+         n1-6 > ok
+         = acquired 1 until 9898ms
+         release 2 of 1
+         n1-6 < EVAL release 1 r #1
+         n1-2,n5 > 1
+         n3-4 > 0
+         = -
+         n6 > 0
+         = release 2 lost: quorum gone: ..",
     );
 }
 

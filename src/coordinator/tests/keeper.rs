@@ -169,3 +169,40 @@ fn a_keeper_tops_up_who_has_lost_the_key() {
         ),
     );
 }
+
+/// Whoever asks for it: the caller hears how far it was moved, in the end not at all.
+#[test]
+fn an_extension_by_hand_does_not_go_beyond_max_hold_either() {
+    play(
+        1,
+        "acquire 1 r ttl 900ms keep 1400ms
+         n1 < SET ..
+         n1 > ok
+         = acquired 1 until 889ms
+         +200ms
+         extend 2 of 1
+         n1 < EVALSHA extend 1 r #1 900
+         n1 > 1
+         = extended 2 until 1089ms
+         +250ms
+         extend 3 of 1
+         n1 < EVALSHA ..
+         n1 > 1
+         = extended 3 until 1339ms
+         +249ms
+         extend 4 of 1
+         n1 < EVALSHA ..
+         n1 > 1
+         = extended 4 until 1400ms
+         +500ms
+         extend 5 of 1
+         n1 < EVALSHA ..
+         n1 > 1
+         = extended 5 until 1400ms
+         +200.999999ms
+         n1 < -
+         = -
+         +1ns
+         = lost 1: lapsed",
+    );
+}

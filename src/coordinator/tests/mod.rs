@@ -5,6 +5,7 @@
 
 mod acquire;
 mod agreement;
+mod barrier;
 mod cancels;
 mod claims;
 mod connections;
@@ -12,6 +13,7 @@ mod denied;
 mod endings;
 mod extension;
 mod fenced;
+mod foreign;
 mod handover;
 mod handshake;
 mod healthy;
@@ -23,6 +25,7 @@ mod local_queue;
 mod loss;
 mod notes;
 mod pauses;
+mod probing;
 mod queue;
 mod redial;
 mod release;
@@ -39,6 +42,7 @@ mod unfit;
 mod verdicts;
 mod waiting;
 mod waking;
+mod withdrawal;
 mod words;
 
 use crate::address::Login;

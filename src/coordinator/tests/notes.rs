@@ -1,10 +1,11 @@
 //! What is noted for whoever watches, and that nothing is noted for nobody.
 #![cfg(any(feature = "tracing", feature = "metrics"))]
 
-use super::super::{Decided, Margin, NodeStanding, Note, Prolonged, Watching};
+use super::super::{Decided, Margin, Note, Prolonged, Watching};
 use super::open;
 use super::stage::Stage;
 use crate::report::Answer;
+use crate::status::NodeStanding;
 
 fn watched(masters: usize) -> Stage {
     let mut stage = open(masters);

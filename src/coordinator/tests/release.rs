@@ -31,12 +31,23 @@ fn a_release_is_told_when_a_quorum_has_deleted_and_the_rest_is_owed() {
 }
 
 /// What the five say (`d`eleted, `v`acant, `e`rror, `_` silence until the timeout), and the outcome.
-const RELEASES: [(&str, &str); 9] = [
+const RELEASES: [(&str, &str); 11] = [
     ("ddd__", "released 2"),
     ("vvddd", "released 2"),
     ("eeddd", "released 2"),
     ("ddv__", "release 2 unconfirmed: deleted | deleted | no key there | no answer in time | .."),
-    ("vvv__", "release 2 unconfirmed: no key there | no key there | no key there | not waited .."),
+    (
+        "vvv__",
+        "release 2 lost: quorum gone: no key there | no key there | no key there | not waited ..",
+    ),
+    (
+        "vvd_v",
+        "release 2 lost: quorum gone: no key there | no key there | deleted | not waited for | ..",
+    ),
+    (
+        "vev__",
+        "release 2 unconfirmed: no key there | error of the server (LOADING) | no key there | ..",
+    ),
     ("_____", "release 2 unconfirmed: no answer in time | .."),
     ("eee__", "release 2 unconfirmed: error of the server (LOADING) | .."),
     ("ddve_", "release 2 unconfirmed: deleted | deleted | no key there | error of the server .."),
@@ -136,8 +147,44 @@ fn a_master_that_was_not_asked_is_not_waited_for() {
          release 2 of 1
          n1-3 < EVAL release 1 r #1
          n1 > 0
-         = release 2 unconfirmed: no key there | not waited for | not waited for | \
+         = release 2 lost: quorum gone: no key there | not waited for | not waited for | \
            no key there | no key there",
+    );
+}
+
+/// Its keys have expired by then, though nobody else had it in time.
+#[test]
+fn what_is_gone_after_the_deadline_was_not_lost_before() {
+    held(
+        "+9.8s
+         release 2 of 1
+         n1-5 < EVAL release 1 r #1
+         n1-2 > 0
+         +98ms
+         n3 > 0
+         = release 2 unconfirmed: no key there | no key there | no key there | not waited for | ..",
+    );
+}
+
+/// The first may have deleted it.
+#[test]
+fn a_release_that_is_sent_again_does_not_tell_who_has_deleted() {
+    held(
+        "release 2 of 1
+         n1-5 < EVAL release 1 r #1
+         n1 breaks
+         n2 > 0
+         n3 > 0
+         = -
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > 1
+         n1 < EVAL release 1 r #1
+         n1 > 0
+         = -
+         +150ms
+         = release 2 unconfirmed: no answer in time | no key there | no key there | ..",
     );
 }
 

@@ -30,6 +30,7 @@
 use super::super::{Acquire, KeepAlive, Keys, RequestId};
 use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
+use crate::status::{NodeStanding, NodeStatus};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -127,11 +128,9 @@ impl Stage {
                 };
                 self.jitter.store(picked, Ordering::Relaxed);
             }
-            "no" => return same(&format!("{:?}", self.machine.faults()), "[]"),
+            "no" => return same(&format!("{:?}", self.faults()), "[]"),
             "fault" => {
-                let faults = self.machine.faults().into_iter().map(|(node, fault)| {
-                    format!("{node} {:?} {}", fault.kind, fault.cause).to_lowercase()
-                });
+                let faults = self.faults().into_iter();
                 let mut told = faults.filter(|fault| fault.starts_with(words[1])).collect();
                 return next(&mut told, &rest(step).to_lowercase());
             }
@@ -144,6 +143,21 @@ impl Stage {
             }
         }
         Ok(())
+    }
+
+    /// The masters that cannot be used, and why.
+    fn faults(&self) -> Vec<String> {
+        let fault = |one: &NodeStatus| {
+            let (kind, cause) = match &one.standing {
+                NodeStanding::Down(cause) => ("down", cause),
+                NodeStanding::Rejected(cause) => ("rejected", cause),
+                NodeStanding::Unfit(cause) => ("unfit", cause),
+                NodeStanding::Disagrees(cause) => ("disagreement", cause),
+                _ => return None,
+            };
+            Some(format!("{} {kind} {cause}", one.node).to_lowercase())
+        };
+        self.machine.status(self.now).nodes().iter().filter_map(fault).collect()
     }
 
     fn node_step(&mut self, node: usize, words: &[&str], step: &str) -> Result<(), String> {

@@ -10,7 +10,7 @@ use super::super::{
 };
 use super::words::{Tokens, command, event};
 use crate::address::Login;
-use crate::quorum::{Backoff, Drift, Instant, Membership, Window, standing};
+use crate::quorum::{Backoff, Drift, Instant, Membership, Window, agreement, standing};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,12 +77,14 @@ fn settings(membership: Membership, masters: usize) -> Settings {
     let (drift, max_ttl) = (DRIFT, Duration::from_secs(30));
     let window = Window { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
     let quarantine = standing::quarantine(max_ttl, window, drift);
+    let names: Vec<Arc<str>> = (1..=masters).map(|node| format!("n{node}").into()).collect();
     let terms = Terms {
         key: "quorumlock:agreement".into(),
         max_ttl,
         window,
-        lists: vec![(1..=masters).map(|node| format!("n{node}").into()).collect()],
-        life: quarantine,
+        masters: names.clone(),
+        lists: vec![names],
+        life: agreement::life(quarantine, drift),
     };
     Settings {
         restart_guard: RestartGuard::Off,
@@ -108,12 +110,20 @@ impl Stage {
     pub(super) fn with(masters: usize, login: &Login, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = settings(Membership::of(masters).expect("a membership"), masters);
         change(&mut settings);
-        Self::set(settings, masters, login)
+        Self::set(settings, &vec![login.clone(); masters])
+    }
+
+    /// The same, each with a login of its own.
+    pub(super) fn of_logins(logins: &[Login], change: impl FnOnce(&mut Settings)) -> Self {
+        let masters = logins.len();
+        let mut settings = settings(Membership::of(masters).expect("a membership"), masters);
+        change(&mut settings);
+        Self::set(settings, logins)
     }
 
     /// The same, of one list or two.
     pub(super) fn of(membership: Membership, masters: usize, login: &Login) -> Self {
-        Self::set(settings(membership, masters), masters, login)
+        Self::set(settings(membership, masters), &vec![login.clone(); masters])
     }
 
     /// As one client of several, whose tokens are its own and go by its name: `A1`, `A2`.
@@ -124,10 +134,11 @@ impl Stage {
         self
     }
 
-    fn set(settings: Settings, masters: usize, login: &Login) -> Self {
+    fn set(settings: Settings, logins: &[Login]) -> Self {
+        let masters = logins.len();
         let jitter = Arc::new(AtomicU64::new(MIDDLE));
         let dice = Dice { jitter: jitter.clone(), tokens: 0 };
-        let nodes = (1..=masters).map(|node| (format!("n{node}").into(), login.clone()));
+        let nodes = (1..).zip(logins).map(|(node, one)| (format!("n{node}").into(), one.clone()));
         let wire = |node: usize| Wire {
             epoch: Epoch::default(),
             connected: false,

@@ -331,7 +331,7 @@ fn trust_in_persistence_is_held_against_the_configuration() {
              n1 > {told}
              n1 > text c0ffee
              n1 > text c0ffee
-             n1 > 1
+             n1 > confirmed
              = settled
              acquire 1 r
              {then}"

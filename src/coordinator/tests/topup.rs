@@ -216,3 +216,57 @@ fn a_top_up_that_was_written_when_the_connection_broke_is_released_there_too() {
          n3 < EVAL release 1 r #1",
     );
 }
+
+#[test]
+fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
+    play(
+        3,
+        "acquire 1 r+s
+         n1-3 < EVALSHA acquire 2 r s #1 10000
+         n1-2 > ok
+         = acquired 1 until 9898ms
+         n3 > nil
+         extend 2 of 1
+         n1-3 < EVALSHA extend 2 r s #1 10000
+         n1-2 > 1
+         = extended 2 ..
+         n3 > 0
+         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 > -NOSCRIPT No matching script
+         n3 < SCRIPT LOAD acquire
+         n3 > text c0ffee
+         n3 < -                         // a second trip could land behind the release
+         extend 3 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 3 ..
+         n3 > 0
+         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 > ok",
+    );
+}
+
+/// Nobody remembers which script it was.
+#[test]
+fn a_script_that_is_found_missing_after_its_round_is_loaded_all_the_same() {
+    play(
+        3,
+        "acquire 1 r+s
+         n1-3 < EVALSHA ..
+         n1-2 > ok
+         = acquired 1 ..
+         +200ms                         // the round is over
+         n3 > -NOSCRIPT No matching script
+         n3 < SCRIPT LOAD acquire
+         n3 < SCRIPT LOAD extend
+         n3 > text c0ffee
+         n3 > text c0ffee
+         extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         n3 > 0
+         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 > ok",
+    );
+}

@@ -1,6 +1,7 @@
 //! Wake-ups between processes, and one node first. Of three nodes `n3` is asked first for `r`, and
 //! tells when it becomes free.
 
+use super::super::Settings;
 use super::Stage;
 use crate::address::Login;
 
@@ -98,22 +99,6 @@ fn what_the_first_node_refuses_the_others_are_not_asked() {
 }
 
 #[test]
-fn a_first_node_that_says_nothing_costs_one_operation_timeout() {
-    waits().play(
-        "n3 > freed r
-         n3 < SET r #3 NX PX 10000
-         +199ms
-         n1-3 < -
-         +1ms
-         n3 < EVAL release 1 r #3
-         next 220ms
-         +20ms
-         n1-3 < PTTL r
-         n1-3 < SET r #4 NX PX 10000",
-    );
-}
-
-#[test]
 fn the_last_attempt_of_a_wait_asks_all() {
     play(
         "jitter most
@@ -180,6 +165,50 @@ fn a_release_tells_others_if_nobody_waits_here() {
          n1-2 > 1
          = released 3
          n3 > 1",
+    );
+}
+
+/// Three masters of which each has a database of its own: channels know none, so their names do.
+#[test]
+fn a_release_tells_on_the_channel_that_is_listened_to_whatever_databases_there_are() {
+    let login = |database| Login { database, ..Login::default() };
+    let change = |settings: &mut Settings| settings.wakes_up = true;
+    let mut stage = Stage::of_logins(&[login(0), login(0), login(7)], change);
+    stage.tokens.telling = true;
+    stage.steps(
+        "n1-2 opens
+         n3 < DIAL
+         n3 connects
+         n3 < HELLO ..
+         n3 < SELECT 7
+         n3 > hello 1
+         n3 > ok
+         n3 asks
+         n3 > server run3
+         n3 > master
+         n3 > memory
+         n3 > text c0ffee
+         n3 > text c0ffee
+         n3 > confirmed
+         = settled",
+    );
+    stage.play(
+        "acquire 1 r
+         n1-3 < SET ..
+         n1-3 > ok
+         = acquired 1 ..
+         drop 1
+         n1-2 < EVAL release 1 r #1
+         n3 < EVAL release_and_tell 1 r #1 quorumlock:free:7:
+         n1-3 > 1
+         acquire 2 r wait 10s
+         n1-3 < SET r #2 ..
+         n1-3 > nil
+         n1-3 < EVAL release 1 r #2
+         n3 < SUBSCRIBE quorumlock:free:7:r
+         cancel 2
+         n1-3 > 0
+         n3 > -NOPERM no",
     );
 }
 

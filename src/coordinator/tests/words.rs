@@ -181,8 +181,8 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         }
         "memory" => info("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n"),
         // What follows the role in a handshake, and in a heartbeat.
-        "agreed" => ["memory", "text c0ffee", "text c0ffee", "1"].map(reply).concat(),
-        "known" => ["master", "memory", "1"].map(reply).concat(),
+        "agreed" => ["memory", "text c0ffee", "text c0ffee", "confirmed"].map(reply).concat(),
+        "known" => ["master", "memory", "confirmed"].map(reply).concat(),
         "master" => info("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"),
         "replica" => {
             let (host, port) = rest.split_once(':').expect("host:port");
@@ -201,15 +201,23 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let (left, value) = rest.split_once(' ').expect("a value");
             format!("*2\r\n${}\r\n{value}\r\n:{left}\r\n", value.len()).into()
         }
-        // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs.
+        // All others go by the same, for a day: noted again, or first by us, until 1700000000000.
+        "confirmed" => b"*3\r\n:1700000000000\r\n:1699999990000\r\n:86400000\r\n".into(),
+        "noted" => b"*3\r\n:1700000000000\r\n:0\r\n:0\r\n".into(),
+        "looked" => b"*3\r\n:0\r\n:0\r\n:0\r\n".into(),
+        // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
         "disagrees" => {
-            let (left, told) = rest.split_once(' ').expect("what is left");
-            let (field, theirs) = match told.strip_prefix("lists ") {
-                Some(lists) => ("lists", lists),
-                None => told.rsplit_once(' ').expect("a field"),
-            };
             let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
-            format!("*3\r\n{}{}:{left}\r\n", bulk(field), bulk(theirs)).into()
+            let told = rest.split(" & ").map(|difference| {
+                let (left, told) = difference.split_once(' ').expect("what is left");
+                let (field, theirs) = match told.strip_prefix("lists ") {
+                    Some(lists) => ("lists", lists.replace(" + ", "\n")),
+                    None => told.rsplit_once(' ').map(|(f, t)| (f, t.into())).expect("a field"),
+                };
+                format!("{}{}:{left}\r\n", bulk(field), bulk(&theirs))
+            });
+            let told: Vec<String> = told.collect();
+            format!("*{}\r\n:0\r\n:0\r\n:5000\r\n{}", 3 + 3 * told.len(), told.concat()).into()
         }
         // `config appendonly yes appendfsync always`
         "config" => {

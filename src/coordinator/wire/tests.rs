@@ -106,3 +106,63 @@ fn a_reply_that_claims_to_be_vast_or_deep_takes_no_more_than_its_bytes() {
         assert!(matches!(told, Ok(None) | Err(_)), "{told:?}");
     }
 }
+
+/// What servers answered: Redis 6.2, 7.0 and 8.0, Valkey 8.1 and 9.1. Redis 7.4 has the words of 8.0 and
+/// KeyDB 6.3 those of 6.2; no test runs on these two.
+#[test]
+fn what_is_denied_is_known_in_the_words_of_each_server() {
+    let denied = |line: &str| is_denied(&plain(&format!("-{line}\r\n")));
+    for line in [
+        "NOPERM this user has no permissions to run the 'client' command or its subcommand",
+        "NOPERM this user has no permissions to run the 'client|kill' command",
+        "NOPERM User app has no permissions to run the 'client|kill' command",
+        "NOPERM No permissions to access a key",
+        "ERR unknown command `CLIENT`, with args beginning with: `KILL`, `ID`, `1`, ",
+        "ERR unknown command 'CLIENT', with args beginning with: 'KILL' 'ID' '1' ",
+        "ERR Unknown subcommand or wrong number of arguments for 'KILL'. Try CLIENT HELP.",
+        "ERR unknown subcommand 'KILL'. Try CLIENT HELP.",
+        "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: The user executing \
+         the script can't run this command or subcommand",
+        "ERR The user executing the script can't run this command or subcommand script: 1, on \
+         @user_script:1.",
+        "ERR ACL failure in script: User app has no permissions to run the 'hget' command script: 1, \
+         on @user_script:1.",
+        "ERR ACL failure in script: User app has no permissions to run the 'hget' command script: on \
+         @user_script:1.",
+        "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: Unknown Redis \
+         command called from Lua script",
+        "ERR Unknown Redis command called from script script: 1, on @user_script:1.",
+        "ERR Unknown command called from script script: on @user_script:1.",
+    ] {
+        assert!(denied(line), "{line}");
+    }
+    for line in [
+        "LOADING Redis is loading the dataset in memory",
+        "BUSY Redis is busy running a script.",
+        "NOSCRIPT No matching script. Please use EVAL.",
+        "ERR max number of clients reached",
+        "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not \
+         allowed when used memory > 'maxmemory'.",
+        "NOREPLICAS Not enough good replicas to write. script: 1, on @user_script:1.",
+        "ERR Wrong number of args calling command from script script: on @user_script:1.",
+    ] {
+        assert!(!denied(line), "{line}");
+    }
+}
+
+#[test]
+fn what_answers_instead_of_a_server_is_quoted() {
+    for (said, told) in [
+        (&b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n"[..], "\"HTTP/1.1 400 Bad Request\""),
+        (b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", "\"SSH-2.0-OpenSSH_9.2p1 Debian-2\""),
+        (&[b'x'; 100], &format!("\"{}\"", "x".repeat(LONGEST_LINE))),
+    ] {
+        let mut replies = Replies::new();
+        replies.receive(said);
+        assert_eq!(replies.next(), Err(format!("not a RESP3 reply: {told}").into()));
+    }
+    let mut replies = Replies::new();
+    replies.receive(b"\x15\x03\x01\x00\x02\x02\n");
+    let told = replies.next().unwrap_err();
+    assert!(told.starts_with("not a RESP3 reply: ") && !told.contains('"'), "{told}");
+}

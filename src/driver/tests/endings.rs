@@ -149,3 +149,44 @@ async fn a_dial_that_panics_is_a_dial_that_failed() {
     let told = redlock.try_acquire(KEY).await.unwrap_err().to_string();
     assert!(told.contains("10.0.0.6:6379 down (the dial panicked)"), "{told}");
 }
+
+/// The call's ttl, and the life that the keys have by its lock-delay, count, not the builder's.
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_as_long_as_there_is_anything_to_delete() {
+    let short = 200 * MS;
+    for (ttl, delay, waits) in [
+        (TTL, Duration::ZERO, LINGER),
+        (short, Duration::ZERO, short),
+        (short, 300 * MS, 500 * MS),
+        (short, TTL, LINGER),
+    ] {
+        for builders in [short, TTL] {
+            let masters = five().await;
+            let redlock = connect(masters.builder().ttl(builders)).await;
+            let guard = redlock.acquire(KEY).ttl(ttl).lock_delay(delay).await.unwrap();
+            settle().await;
+            masters[1..].iter().for_each(Master::cut_off);
+            drop(guard);
+            let began = Instant::now();
+            let undrained = redlock.shutdown().await.unwrap_err();
+            let claim = format!("{ttl:?} and {delay:?}, the builder's {builders:?}");
+            assert_eq!((undrained.owed, began.elapsed()), (4, waits), "{claim}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_collects_from_a_master_that_comes_back_within_the_life_of_the_key() {
+    let masters = five().await;
+    let redlock = connect(masters.builder().ttl(200 * MS)).await;
+    let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
+    settle().await;
+    masters[0].cut_off();
+    drop(guard);
+    let (ended, ()) = tokio::join!(redlock.shutdown(), async {
+        sleep(500 * MS).await;
+        masters[0].rejoin();
+    });
+    ended.unwrap();
+    assert_no_keys(&masters, "after the shutdown");
+}

@@ -57,3 +57,38 @@ async fn a_keeper_ends_with_its_guard_also_while_it_extends() {
         assert_eq!(driver.remembered(), 0);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_with_an_end_is_not_extended_beyond_it_by_hand() {
+    let (masters, redlock) = five_and_client().await;
+    let most = 15 * SECOND;
+    let guard = redlock.acquire(KEY).ttl(TTL).max_hold(most).await.unwrap();
+    let mut deadlines = Vec::new();
+    for _ in 0..20 {
+        deadlines.extend(guard.extend().await);
+        sleep(SECOND).await;
+    }
+    assert_eq!(guard.lost().await.held_for(), most);
+    assert_eq!(deadlines.len(), 15, "none is extended once it is over");
+    assert_eq!(deadlines.iter().max(), deadlines.last());
+    assert!(deadlines[6..].iter().all(|at| at == &deadlines[6]), "{deadlines:?}");
+    drop(guard);
+    settle().await;
+    assert_no_keys(&masters, "after the end");
+}
+
+/// Nobody loads again what a top-up misses, as a vote that misses it does.
+#[tokio::test(start_paused = true)]
+async fn a_lock_of_several_is_topped_up_on_a_master_that_forgot_its_scripts() {
+    let (masters, redlock) = five_and_client().await;
+    let guard = redlock.acquire([KEY, "another"]).ttl(TTL).keep_alive().await.unwrap();
+    settle().await;
+    assert_eq!(holders(&masters), [0, 1, 2, 3, 4]);
+    operate(&masters[0], &["SCRIPT", "FLUSH"]).await;
+    operate(&masters[0], &["DEL", KEY, "another"]).await;
+    sleep(2 * TTL).await;
+    assert_eq!(holders(&masters), [0, 1, 2, 3, 4], "six extensions later");
+    guard.release().await;
+    settle().await;
+    assert_no_keys(&masters, "after the release");
+}

@@ -2,17 +2,23 @@
 //! only when everybody waits, so each of these is exact and takes milliseconds.
 
 mod cancelled;
+mod connecting;
+mod contended;
 mod deadlines;
 mod dropped;
 mod endings;
+mod held_up;
 mod idle;
 mod keeping;
+mod readiness;
+mod restarts;
 mod storms;
 mod tap;
+mod torn;
 
-use super::Driver;
 use super::clock::Clock;
-use crate::embedded::Masters;
+use super::{Driver, Message};
+use crate::embedded::{Master, Masters};
 use crate::quorum::Instant;
 use crate::{ExtendError, Guard, Lost, Redlock, RedlockBuilder};
 use std::future::poll_fn;
@@ -20,6 +26,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 
 const MS: Duration = Duration::from_millis(1);
@@ -71,6 +78,17 @@ fn assert_no_keys(masters: &Masters, claim: &str) {
     }
 }
 
+/// A command of an operator, over a connection of its own.
+async fn operate(master: &Master, words: &[&str]) {
+    let mut connection = master.dialer()().await.unwrap();
+    let mut command = redis::cmd(words[0]);
+    command.arg(&words[1..]);
+    connection.write_all(&command.get_packed_command()).await.unwrap();
+    let mut reply = [0; 64];
+    let len = connection.read(&mut reply).await.unwrap();
+    assert!(len > 0 && reply[0] != b'-', "{words:?}: {}", String::from_utf8_lossy(&reply[..len]));
+}
+
 async fn not_extended(guard: &Guard) -> Lost {
     match guard.extend().await {
         Err(ExtendError::Lost(lost)) => lost,
@@ -105,6 +123,7 @@ impl Observed {
             polled
         }));
         connected.await.unwrap().unwrap();
+        redlock.send(Message::Connected);
         (redlock, observed)
     }
 

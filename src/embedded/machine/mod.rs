@@ -141,6 +141,15 @@ impl Machine {
         }
     }
 
+    /// The fields of the hash that stands under a key of database 0, and their values.
+    #[cfg(test)]
+    pub(crate) fn hash(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, Vec<u8>)] {
+        match self.database().get(key, millis(now)) {
+            Some(Value::Hash(hash)) => hash.fields(),
+            _ => &[],
+        }
+    }
+
     /// The keys of database 0, in order.
     pub(crate) fn keys(&self, now: Duration) -> impl Iterator<Item = &[u8]> {
         self.database().keys(millis(now))

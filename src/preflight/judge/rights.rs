@@ -18,8 +18,8 @@ impl Answers<'_> {
         for (right, reply) in others.chain(time) {
             let Some(error) = wire::error(reply) else { continue };
             // What a script lacks, the survey names.
-            if surveyed.is_empty() || !is_withheld_within_a_script(&error) {
-                let withheld = is_withheld(reply, &error);
+            if surveyed.is_empty() || !wire::is_denied_within_a_script(&error) {
+                let withheld = wire::is_denied(reply);
                 refused.entry(right).or_insert((error, withheld));
             }
         }
@@ -36,8 +36,7 @@ impl Answers<'_> {
             let expected = match code(&error) {
                 "READONLY" => judged.role == Some(Role::Replica),
                 "NOSCRIPT" => refused.contains_key(&Right::ScriptLoad),
-                // Nobody has this id.
-                _ => right == Right::ClientKill,
+                _ => false,
             };
             // What ails the whole master (LOADING, MISCONF, BUSY) is told once, where it is worst.
             if !expected && told.insert(code(&error).to_owned()) {
@@ -56,28 +55,16 @@ impl Answers<'_> {
             let [command, error] = &parts[..] else { return None };
             let (command, error) = (wire::text(command)?, wire::text(error)?);
             let right = Right::named(command)?;
-            is_withheld_within_a_script(error).then(|| (right, error.into()))
+            wire::is_denied_within_a_script(error).then(|| (right, error.into()))
         };
         failed.iter().filter_map(withheld).collect()
     }
 }
 
-/// The command, or one within the script, is not for our user or not known.
-fn is_withheld(reply: &Value, error: &str) -> bool {
-    wire::is_denied(reply) || is_withheld_within_a_script(error)
-}
-
-fn is_withheld_within_a_script(error: &str) -> bool {
-    let words = [
-        "The user executing the script can't", // 6.2 and 7.0
-        "ACL failure in script",               // from 7.2 on
-        "Unknown Redis command called from script",
-    ];
-    words.iter().any(|words| error.contains(words))
-}
-
+/// What ails the server, in one word. Of a command within a script 6.2 tells it behind where that was.
 fn code(error: &str) -> &str {
-    match error.split(' ').next() {
+    let within = error.strip_prefix("ERR Error running script").and_then(|e| e.split(": -").nth(1));
+    match within.unwrap_or(error).split(' ').next() {
         Some("ERR") | None => error,
         Some(code) => code,
     }

@@ -4,6 +4,8 @@
 //! the code with it for every input up to a bound, a law holds for random input of any size, and
 //! whatever fails prints a picture of the votes, one letter per master.
 
+mod admission;
+mod agreement;
 mod backoff;
 mod ballots;
 mod clocks;
@@ -16,6 +18,7 @@ mod joint_rounds;
 mod keeper;
 mod membership;
 mod permutations;
+mod readiness;
 mod standing;
 mod tally;
 mod tally_orders;

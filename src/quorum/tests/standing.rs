@@ -1,6 +1,6 @@
 //! How long a node that has lost its memory does not vote.
 
-use super::super::standing::{quarantine, votes_from};
+use super::super::standing::{Start, quarantine};
 use super::super::{Drift, Instant, Window};
 use super::ballots::lets_in;
 use super::drift::HABIT;
@@ -48,7 +48,7 @@ fn a_node_waits_for_the_longest_ttl_or_for_the_window_and_for_the_drift() {
 #[test]
 fn a_node_votes_a_quarantine_after_its_start() {
     for (read, uptime, expected) in VOTES_FROM {
-        let said = votes_from(at(read), Duration::from_secs(uptime), ms(30_000));
+        let said = Start::told(at(read), Duration::from_secs(uptime)).votes_from(ms(30_000));
         assert_eq!(said, at(expected), "read at {read}, uptime {uptime} s");
     }
 }
@@ -57,9 +57,9 @@ fn a_node_votes_a_quarantine_after_its_start() {
 fn the_longest_spans_never_let_a_node_vote() {
     let end = Instant::from_nanos(u64::MAX);
     let ever = quarantine(Duration::MAX, Window::DEFAULT, HABIT);
-    assert_eq!(votes_from(at(0), Duration::ZERO, ever), end);
+    assert_eq!(Start::at(at(0)).votes_from(ever), end);
     let ever = quarantine(ms(1), window(Duration::MAX, Duration::MAX), HABIT);
-    assert_eq!(votes_from(at(0), Duration::ZERO, ever), end);
+    assert_eq!(Start::at(at(0)).votes_from(ever), end);
 }
 
 #[test]
@@ -119,7 +119,7 @@ proptest! {
         let whole = |nanos: u64| (nanos + second) / 1_000_000_000;
         let uptime = Duration::from_secs(whole(started + ran) - whole(started));
         let read = Instant::from_nanos(started + ran + late);
-        let said = votes_from(read, uptime, ms(30_000));
+        let said = Start::told(read, uptime).votes_from(ms(30_000));
         prop_assert!(said >= Instant::from_nanos(started).after(ms(30_000)));
         let latest = started + late + 2_000_000_000;
         prop_assert!(said <= Instant::from_nanos(latest).after(ms(30_000)), "two seconds too late");

@@ -3,12 +3,14 @@
 use super::Verdict;
 use std::collections::BTreeMap;
 
+/// The wins of each key with a fence, by their tokens: those that none was above when they came.
 #[derive(Default)]
-pub(in crate::simulation) struct FencesRise(BTreeMap<String, u64>);
+pub(in crate::simulation) struct FencesRise(BTreeMap<String, Vec<(String, u64)>>);
 
 impl FencesRise {
     /// `ballot` is zero for an unfenced lock. One that was taken away by force before its holder knew
-    /// that he had it is told behind the one after it: it `is_named`.
+    /// that he had it is told behind the one after it: it `is_named`. Of clients that are at odds and
+    /// could not know of each other a win is `excused`.
     pub(in crate::simulation) fn won(
         &mut self,
         token: &str,
@@ -16,16 +18,21 @@ impl FencesRise {
         fenced: bool,
         ballot: u64,
         is_named: bool,
+        excused: impl Fn(&str) -> bool,
     ) -> Verdict {
         if (ballot != 0) != fenced {
             return Err(format!("{token} was won with the ballot {ballot}"));
         }
         for key in keys {
-            let greatest = self.0.entry((*key).to_owned()).or_default();
-            if fenced && ballot <= *greatest && !is_named {
-                return Err(format!("{token} has {key} with {ballot}, not above {greatest}"));
+            let wins = self.0.entry((*key).to_owned()).or_default();
+            let mut above =
+                wins.iter().filter(|(_, other)| fenced && ballot <= *other && !is_named);
+            if let Some((_, other)) = above.find(|(token, _)| !excused(token)) {
+                return Err(format!("{token} has {key} with {ballot}, not above {other}"));
             }
-            *greatest = ballot.max(*greatest);
+            if fenced && wins.iter().all(|(_, other)| ballot > *other) {
+                wins.push((token.to_owned(), ballot));
+            }
         }
         Ok(())
     }
@@ -33,12 +40,14 @@ impl FencesRise {
 
 #[test]
 fn a_token_that_repeats_or_goes_down_is_found() {
+    let never = |_: &str| false;
     for second in [7, 6] {
         let mut fences = FencesRise::default();
-        assert_eq!(fences.won("1", &["a"], true, 7, false), Ok(()));
-        assert_eq!(fences.won("2", &["a"], false, 0, false), Ok(()), "unfenced");
-        assert_eq!(fences.won("3", &["b"], true, second, false), Ok(()), "of another");
-        assert!(fences.won("4", &["a", "b"], true, second, false).is_err());
+        assert_eq!(fences.won("1", &["a"], true, 7, false, never), Ok(()));
+        assert_eq!(fences.won("2", &["a"], false, 0, false, never), Ok(()), "unfenced");
+        assert_eq!(fences.won("3", &["b"], true, second, false, never), Ok(()), "of another");
+        assert!(fences.won("4", &["a", "b"], true, second, false, never).is_err());
+        assert_eq!(fences.won("5", &["a"], true, second, false, |token| token == "1"), Ok(()));
     }
-    assert!(FencesRise::default().won("1", &["a"], false, 7, false).is_err());
+    assert!(FencesRise::default().won("1", &["a"], false, 7, false, never).is_err());
 }

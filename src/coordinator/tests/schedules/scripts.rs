@@ -19,7 +19,7 @@ impl Master {
         let [script, count, rest @ ..] = words else { panic!("{words:?} is no call") };
         let (keys, args) = rest.split_at(number(count) as usize);
         match *script {
-            "agree" => "1".into(),
+            "agree" => "confirmed".into(),
             "inspect" => match self.get(now, keys[0]) {
                 Some(value) => format!("stands {} {value}", self.life(now, keys[0])),
                 None => "nil".into(),
@@ -76,20 +76,20 @@ impl Master {
     fn release(&mut self, now: Instant, keys: &[&str], args: &[&str]) -> String {
         let [token, ballot @ ..] = args else { panic!("{args:?}") };
         let (locks, fences) = parted(keys, ballot);
-        if let [ballot, ahead, kept] = ballot {
-            let p = number(ballot);
-            for fence in fences {
-                if p <= self.wall_us(now) + number(ahead) && p > self.fence(now, fence) {
-                    self.set(now, fence, ballot, millis(kept));
-                }
-            }
-        }
         let mut all = 1;
         for key in locks {
             if self.get(now, key) == Some(*token) {
                 self.remove(key);
             } else {
                 all = 0;
+            }
+        }
+        if let [ballot, ahead, kept] = ballot {
+            let p = number(ballot);
+            for fence in fences {
+                if p <= self.wall_us(now) + number(ahead) && p > self.fence(now, fence) {
+                    self.set(now, fence, ballot, millis(kept));
+                }
             }
         }
         all.to_string()

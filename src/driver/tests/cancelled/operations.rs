@@ -161,6 +161,14 @@ pub(super) const ALL: &[Operation] = &[
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.force_release(&inspection).await) }).keeping(guard)
     }),
+    operation!("status::status", "status", Neither, |stage| {
+        let redlock = stage.redlock.clone();
+        Begun::new(async move { drop(redlock.status().await) })
+    }),
+    operation!("status::wait_until_ready", "wait_until_ready", Neither, |stage| {
+        let redlock = stage.redlock.clone();
+        Begun::new(async move { drop(redlock.wait_until_ready(TTL).await) })
+    }),
     operation!("redlock::preflight", "preflight of a handle", Neither, |stage| {
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.preflight().await) })

@@ -1,0 +1,46 @@
+//! How long the key that refused an attempt has yet to live: it bounds the pause before the next.
+
+use super::queue::Phase;
+use super::timers::Timer;
+use super::{AttemptId, Coordinator, RequestId};
+use redis::Value;
+use std::time::Duration;
+
+/// What PTTL says where there is no key.
+const NO_KEY: Value = Value::Int(-2);
+
+impl Coordinator {
+    /// A node has told how long the key that refused us has yet to live.
+    pub(super) fn learn_remaining(
+        &mut self,
+        node: usize,
+        request: RequestId,
+        attempt: AttemptId,
+        reply: &Value,
+    ) {
+        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        let left = match reply {
+            reply if *reply == NO_KEY => Duration::ZERO,
+            Value::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
+            // -1: a key that never expires.
+            _ => return,
+        };
+        match &mut acquisition.phase {
+            Phase::Trying { round, attempt: current } if *current == attempt => {
+                // Where no key was, one that refuses has come since: its life nobody has told.
+                if let Some(round) = self.rounds.get_mut(*round).filter(|_| *reply != NO_KEY) {
+                    round.note_remaining(node, left);
+                }
+            }
+            // Of a node that was not waited for.
+            Phase::Waiting { failed, .. } if *failed == attempt => {
+                acquisition.learn(node, left);
+                if let Some((old, new)) = acquisition.shorten(&self.settings) {
+                    self.timers.cancel(old, Timer::Attempt(request));
+                    self.timers.set(new, Timer::Attempt(request));
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a master says to what this client goes by, and whether it may be asked for a vote.
+
+use super::{Purpose, RECONFIRM, REDIAL_BASE, Session, Settled, State};
+use crate::coordinator::Settings;
+use crate::coordinator::agreement::{Said, Told};
+use crate::coordinator::fault::Fault;
+use crate::quorum::{Instant, agreement};
+use crate::report::Reason;
+use redis::Value;
+use std::time::Duration;
+
+/// What was asked on one connection, and what was answered. Each instant is the one at which the
+/// question was queued.
+#[derive(Default)]
+pub(super) struct Confirmation {
+    /// The latest question.
+    asked: Option<Instant>,
+    /// The latest that was answered at all.
+    answered: Option<Instant>,
+    /// The latest that was answered with an agreement, unless a disagreement came after it. An error
+    /// is neither.
+    agreed: Option<Instant>,
+    /// The latest answer leaves nothing to be asked before the next heartbeat.
+    is_settled: bool,
+}
+
+impl Session {
+    /// Asks whether the other clients of the server go by the same.
+    pub(super) fn ask_to_confirm(&mut self, now: Instant, settings: &Settings) {
+        self.confirmation.asked = Some(now);
+        self.push(Purpose::Agree(now), settings.agreement.question());
+    }
+
+    /// Whether an answer is due to a question that is younger than `age`, or a question has to be asked
+    /// and is. `false` if there is nothing to wait for: it has answered one, or there is no connection.
+    pub(in crate::coordinator) fn is_to_confirm(
+        &mut self,
+        now: Instant,
+        age: Duration,
+        settings: &Settings,
+    ) -> bool {
+        let young = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= age);
+        if !self.is_open() || young(self.confirmation.answered) {
+            return false;
+        }
+        if !young(self.confirmation.asked) || self.confirmation.asked == self.confirmation.answered
+        {
+            self.ask_to_confirm(now, settings);
+        }
+        true
+    }
+
+    /// The last of what was asked: all that can be known is known.
+    pub(super) fn agreement_answered(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        asked: Instant,
+        reply: &Value,
+    ) -> Settled {
+        #[cfg(all(test, feature = "embedded"))]
+        let asked = settings.agreement.counts_from(asked, now);
+        let said = settings.agreement.said(now, reply);
+        self.confirmation.answered = Some(asked);
+        self.confirmation.is_settled = matches!(said, Said::Agreed { .. } | Said::Alike { .. });
+        match said {
+            Said::Agreed { ends, before, memory } => {
+                self.confirmation.agreed = Some(asked);
+                self.told = None;
+                self.identity.memory = Some(memory);
+                let still_ours = before == 0 || self.noted_until == Some(before);
+                self.noted_until = still_ours.then_some(ends);
+            }
+            Said::Alike { memory } => {
+                self.told = None;
+                self.identity.memory = Some(memory);
+            }
+            Said::Told { told, memory } => {
+                self.confirmation.agreed = None;
+                self.told = Some(told);
+                self.identity.memory = Some(memory);
+            }
+            Said::Error(fault) if !self.is_open() => self.identity.unconfirmed = Some(fault),
+            Said::Error(_) => {}
+            Said::Unreadable => {
+                let cause = "an answer to the agreement that it cannot have";
+                return Settled::Broken(Fault::down(cause));
+            }
+        }
+        let again_at = self.asks_again_at(now);
+        if let State::Open { heartbeat_at } = &mut self.state {
+            *heartbeat_at = again_at.min(*heartbeat_at);
+        }
+        Settled::Identified
+    }
+
+    /// When to ask again at the latest: soon, after a disagreement or an error.
+    pub(super) fn asks_again_at(&self, now: Instant) -> Instant {
+        if self.confirmation.is_settled {
+            return Instant::from_nanos(u64::MAX);
+        }
+        let soon = now.after(RECONFIRM);
+        self.told.as_ref().map_or(soon, |told| told.lapses.clamp(now.after(REDIAL_BASE), soon))
+    }
+
+    /// Whether a vote may be asked for: this client's own note stands there.
+    pub(in crate::coordinator) fn confirmed(&self, now: Instant) -> Result<(), Reason> {
+        match (&self.told, self.confirmation.agreed) {
+            (_, Some(asked)) if agreement::is_fresh(asked, now) => Ok(()),
+            (Some(told), _) => Err(Reason::Disagreement(told.cause.clone())),
+            (None, _) => Err(Reason::Unconfirmed),
+        }
+    }
+
+    /// Whether this master keeps others from a lock of `ttl` that a round of now may win.
+    pub(in crate::coordinator) fn shields(
+        &self,
+        now: Instant,
+        ttl: Duration,
+        settings: &Settings,
+    ) -> bool {
+        let asked = self.confirmation.agreed.filter(|_| self.may_vote(now));
+        asked.is_some_and(|asked| agreement::shields(asked, now, ttl, settings.quarantine))
+    }
+
+    /// What it has told of clients that go by something else.
+    pub(in crate::coordinator) const fn told(&self) -> Option<&Told> {
+        self.told.as_ref()
+    }
+
+    /// Nobody has confirmed for long enough what it told: forgotten, if that is new.
+    pub(super) fn forget(&mut self, now: Instant) -> bool {
+        self.told.take_if(|told| told.until <= now).is_some()
+    }
+}

@@ -1,0 +1,100 @@
+//! What the answers of one master lead to: one place that sends each to what it answers.
+
+use super::pipe::Arrived;
+use super::{Purpose, Session, Settled};
+use crate::coordinator::fault::Fault;
+use crate::coordinator::ledger::Debt;
+use crate::coordinator::{Settings, wire};
+use crate::quorum::Instant;
+use redis::Value;
+
+impl Session {
+    /// What the next complete answer has led to; `None` when there is none.
+    pub(in crate::coordinator) fn next_settled(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+    ) -> Option<Settled> {
+        if !self.has_connection() {
+            return None;
+        }
+        let (purpose, reply) = match self.pipe.next_answer(now) {
+            Ok(Some(Arrived::Answer(purpose, reply))) => (purpose, reply),
+            Ok(Some(Arrived::Message(data))) => return Some(self.message(&data)),
+            Ok(None) => return None,
+            Err(cause) => return Some(Settled::Broken(Fault::down(cause))),
+        };
+        if self.is_open() {
+            // It has opened and it answers. To open alone is not enough: a session that dies each
+            // time at once is not redialled at the shortest pause for ever.
+            self.failures = 0;
+        }
+        Some(match purpose {
+            Purpose::Vote(round) => Settled::Vote(round, reply),
+            Purpose::Remaining(request, attempt) => Settled::Remaining(request, attempt, reply),
+            Purpose::Settle(debt) => self.debt_answered(now, settings, debt, &reply),
+            // For the next round, as with a vote.
+            Purpose::Uncounted if wire::is_noscript(&reply) => {
+                self.load(wire::ACQUIRE);
+                Settled::Nothing
+            }
+            // A denied right to load costs what needs the script, which says so itself: NOSCRIPT.
+            Purpose::Uncounted | Purpose::Load | Purpose::Unsubscribe => Settled::Nothing,
+            // A denied right leaves it unconfirmed: whoever waits goes on polling.
+            Purpose::Subscribe(key) => match reply {
+                Value::Push { .. } => Settled::Subscribed(key),
+                _ => Settled::Nothing,
+            },
+            Purpose::Hello => self.hello_answered(&reply),
+            Purpose::Select => match wire::error(&reply) {
+                Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
+                None => {
+                    self.introduce(now, settings);
+                    Settled::Nothing
+                }
+            },
+            Purpose::Info => self.info_answered(now, &reply),
+            Purpose::Persistence => {
+                self.identity.learn_persistence(&reply);
+                Settled::Nothing
+            }
+            Purpose::Agree(asked) => self.agreement_answered(now, settings, asked, &reply),
+            Purpose::Kill => self.kill_answered(now, &reply),
+        })
+    }
+
+    fn debt_answered(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        debt: Debt,
+        reply: &Value,
+    ) -> Settled {
+        let (deletion, pause) = (debt.deletion.clone(), settings.operation_timeout);
+        let may_have_run = debt.may_have_run;
+        let said = match reply {
+            Value::Int(deleted) => {
+                self.ledger.answered(debt, now, pause);
+                Ok(*deleted > 0)
+            }
+            other => {
+                self.ledger.refused(debt, now, pause);
+                Err(wire::unexpected(other))
+            }
+        };
+        let told = match (&deletion.tells, reply) {
+            (Some(key), Value::Int(told @ 1..)) => Some((key.clone(), told.unsigned_abs() - 1)),
+            _ => None,
+        };
+        // Who has deleted what is gone, we or another, nobody can tell: no vote.
+        let round = deletion.round.filter(|_| !(may_have_run && said == Ok(false)));
+        Settled::Release { round, said, told }
+    }
+
+    /// A message on a channel: the key that it speaks of.
+    fn message(&self, data: &[Value]) -> Settled {
+        let channel = data.first().and_then(wire::text);
+        let key = channel.and_then(|channel| channel.strip_prefix(&*self.channels));
+        key.map_or(Settled::Nothing, |key| Settled::Freed(key.into()))
+    }
+}

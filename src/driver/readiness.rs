@@ -1,0 +1,61 @@
+//! Who waits until a quorum may vote.
+
+use super::message::Reply;
+use crate::coordinator::Coordinator;
+use crate::error::NotReady;
+use crate::quorum::Instant;
+use std::time::Duration;
+
+struct Waiter {
+    since: Instant,
+    until: Instant,
+    reply: Reply<Result<(), NotReady>>,
+}
+
+/// Those who wait until a quorum may vote. Whoever gave up is forgotten at the next look.
+#[derive(Default)]
+pub(super) struct Waiters(Vec<Waiter>);
+
+impl Waiters {
+    pub(super) fn add(
+        &mut self,
+        now: Instant,
+        within: Duration,
+        reply: Reply<Result<(), NotReady>>,
+    ) {
+        self.0.push(Waiter { since: now, until: now.after(within), reply });
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[cfg(all(test, feature = "embedded"))]
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// When the next of them has waited long enough.
+    pub(super) fn end_at(&self) -> Option<Instant> {
+        self.0.iter().map(|one| one.until).min()
+    }
+
+    /// Answers those that need not wait any longer.
+    pub(super) fn look(&mut self, machine: &Coordinator, now: Instant) {
+        self.0.retain(|one| !one.reply.is_closed());
+        if machine.can_vote(now) {
+            for one in self.0.drain(..) {
+                let _ = one.reply.send(Ok(()));
+            }
+        } else {
+            for one in self.0.extract_if(.., |one| one.until <= now) {
+                let (waited, status) = (now.since(one.since), machine.status(now));
+                let _ = one.reply.send(Err(NotReady { waited, status }));
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Waiting for a lock beside masters that are slow, far away or hang: to be told when it is free, and
+//! to ask one node first, is no worse than polling.
+
+use super::*;
+
+/// What chance may make of a mean of so many rounds.
+const ROUNDS: u32 = 60;
+const CHANCE: Duration = Duration::from_millis(50);
+
+struct Clients {
+    ours: Redlock,
+    theirs: Redlock,
+    /// Whom both ask first.
+    first: usize,
+}
+
+/// Two processes.
+async fn clients(masters: &Masters, ttl: Duration, wakes_up: bool) -> Clients {
+    let builder = || {
+        let builder = masters.builder().ttl(ttl);
+        if wakes_up { builder } else { builder.without_wake_ups() }
+    };
+    let (ours, observed) = Observed::connect(builder()).await;
+    let first_of = |driver: &Option<Driver>| driver.as_ref()?.machine.first_node(now(), KEY);
+    let first = first_of(&observed.driver.lock().unwrap()).unwrap();
+    Clients { ours, theirs: connect(builder()).await, first }
+}
+
+/// How long after a release a waiter in another process is served, on average.
+async fn served(Clients { ours, theirs, .. }: &Clients) -> Duration {
+    let mut total = Duration::ZERO;
+    for round in 0..ROUNDS {
+        let held = theirs.acquire(KEY).wait(30 * SECOND).keep_alive().await.unwrap();
+        let waiting = async {
+            let guard = ours.acquire(KEY).wait(30 * SECOND).await.unwrap();
+            (guard, now())
+        };
+        let holding = async {
+            sleep(SECOND + 7 * round * MS).await;
+            drop(held);
+            now()
+        };
+        let ((guard, served), released) = tokio::join!(waiting, holding);
+        total += served.since(released);
+        drop(guard);
+        sleep(SECOND / 2).await;
+    }
+    total / ROUNDS
+}
+
+/// With wake-ups, and by polling alone; `befalls` is told which master all ask first.
+async fn compared(ttl: Duration, befalls: impl Fn(&Masters, usize)) -> [Duration; 2] {
+    let mut means = [Duration::ZERO; 2];
+    for (mean, wakes_up) in means.iter_mut().zip([true, false]) {
+        let masters = five().await;
+        let clients = clients(&masters, ttl, wakes_up).await;
+        befalls(&masters, clients.first);
+        *mean = served(&clients).await;
+    }
+    means
+}
+
+/// It answers after more than an operation timeout, and before its connection is replaced.
+#[tokio::test(start_paused = true)]
+async fn a_slow_master_keeps_nobody_waiting_longer_whose_first_it_is() {
+    let [woken, polling] = compared(TTL, |masters, first| masters[first].slow(300 * MS)).await;
+    assert!(woken < polling + CHANCE, "{woken:?}, and {polling:?} by polling");
+}
+
+/// Two round trips take longer than a round may, which is a tenth of the ttl.
+#[tokio::test(start_paused = true)]
+async fn masters_that_are_far_away_keep_nobody_waiting_longer_who_asks_one_first() {
+    let far = |masters: &Masters, _| masters.iter().for_each(|master| master.slow(60 * MS));
+    let [woken, polling] = compared(SECOND, far).await;
+    assert!(woken < polling + CHANCE, "{woken:?}, and {polling:?} by polling");
+}
+
+/// On masters that are well and far away, one that others take all the time is at most contended.
+#[tokio::test(start_paused = true)]
+async fn masters_that_are_far_away_make_no_outage_of_a_lock_that_is_taken() {
+    for rtt in [60, 90] {
+        let masters = five().await;
+        let Clients { ours, theirs, .. } = clients(&masters, SECOND, true).await;
+        masters.iter().for_each(|master| master.slow(rtt * MS));
+        let busy = tokio::spawn(async move {
+            loop {
+                let held = theirs.acquire(KEY).wait(60 * SECOND).await.unwrap();
+                sleep(150 * MS).await;
+                held.release().await;
+                sleep(20 * MS).await;
+            }
+        });
+        for _ in 0..100 {
+            match ours.acquire(KEY).wait(400 * MS).await {
+                Ok(guard) => drop(guard),
+                Err(error) => assert!(error.is_contended(), "{error}"),
+            }
+            sleep(63 * MS).await;
+        }
+        busy.abort();
+    }
+}
+
+/// Whichever it is, and whenever the wait ends: somebody else holds the lock, and that is told.
+#[tokio::test(start_paused = true)]
+async fn a_master_that_hangs_as_the_wait_ends_makes_no_outage_of_a_lock_that_is_held() {
+    let masters = five().await;
+    let Clients { ours, theirs, first } = clients(&masters, TTL, true).await;
+    let _held = theirs.acquire(KEY).keep_alive().await.unwrap();
+    for wait in (300..1_500).step_by(50) {
+        let hangs = async {
+            sleep((wait - 150) * MS).await;
+            masters[first].pause();
+        };
+        let wait = async { ours.acquire(KEY).wait(wait * MS).await.unwrap_err() };
+        let (refused, ()) = tokio::join!(wait, hangs);
+        assert!(refused.is_contended(), "{refused}");
+        masters[first].resume();
+        sleep(SECOND).await;
+    }
+}

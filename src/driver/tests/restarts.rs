@@ -1,0 +1,45 @@
+//! What must outlast a restart and a long life: how long an empty master does not vote, and what a
+//! client has noted at its masters.
+
+use super::*;
+use crate::embedded::Memory;
+use crate::error::ConnectError;
+
+const SHORT: Duration = Duration::from_secs(2);
+
+/// Five masters that have been up for a day, as each tells.
+fn patient(masters: &Masters) -> RedlockBuilder {
+    masters.builder().ttl(SHORT).max_ttl(10 * SHORT)
+}
+
+/// A call may have any ttl up to `max_ttl`, whatever the builder's is.
+#[tokio::test(start_paused = true)]
+async fn a_master_that_restarts_empty_does_not_vote_for_as_long_as_the_longest_ttl_of_a_call() {
+    let masters = five().await;
+    let (ours, theirs) = (connect(patient(&masters)).await, connect(patient(&masters)).await);
+    let held = ours.acquire(KEY).ttl(10 * SHORT).await.unwrap();
+    settle().await;
+    for master in &masters[..3] {
+        master.kill();
+        master.restart(Memory::Lost).unwrap();
+    }
+    let waiting = theirs.acquire(KEY).wait(30 * SHORT).await.unwrap();
+    assert!(!held.is_valid(), "{waiting:?} beside {held:?}");
+}
+
+/// Each heartbeat prolongs what is noted: there is no moment in which it has lapsed.
+#[tokio::test(start_paused = true)]
+async fn what_a_client_has_noted_stands_for_as_long_as_it_lives() {
+    let masters = five().await;
+    let first = connect(patient(&masters)).await;
+    let other = || masters.builder().ttl(SHORT).max_ttl(5 * SHORT).connect_on(Clock::tokio());
+    for _ in 0..150 {
+        sleep(SECOND).await;
+        let refused = other().await;
+        assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
+    }
+    first.acquire(KEY).await.unwrap().release().await;
+    drop(first);
+    sleep(60 * SECOND).await;
+    assert!(other().await.is_ok(), "once it is gone, others may go by what they like");
+}

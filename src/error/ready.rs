@@ -1,0 +1,46 @@
+//! Why locks cannot be had yet.
+
+use super::{Closed, Invalid};
+use crate::report::round;
+use crate::status::Status;
+use std::fmt;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why [`wait_until_ready`](crate::Redlock::wait_until_ready) ended without a quorum.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReadyError {
+    /// Too few masters may vote, and the time is over.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
+    /// The call cannot succeed where it was made: fix it.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+/// Too few masters may vote, after a wait for more of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NotReady {
+    /// For how long it was waited.
+    pub waited: Duration,
+    /// How the masters stand.
+    pub status: Status,
+}
+
+impl fmt::Display for NotReady {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waited = humantime::format_duration(round(self.waited));
+        write!(f, "not ready after {waited}: {}: ", self.status.count())?;
+        self.status.nodes().iter().enumerate().try_for_each(|(place, node)| {
+            let between = if place == 0 { "" } else { "; " };
+            write!(f, "{between}{node}")
+        })
+    }
+}
+
+impl std::error::Error for NotReady {}

@@ -1,0 +1,77 @@
+//! Which server it is, and what differs between them.
+
+use super::super::question::Subject;
+use super::*;
+
+#[test]
+fn a_server_is_called_by_its_own_name_and_version() {
+    for (info, hello, expected) in [
+        ("redis_version:6.2.14\r\n", [("server", "redis"), ("version", "6.2.14")], "Redis 6.2.14"),
+        ("redis_version:7.4.1\r\n", [("server", "redis"), ("version", "7.4.1")], "Redis 7.4.1"),
+        (
+            "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n",
+            [("server", "valkey"), ("version", "9.1.2")],
+            "Valkey 9.1.2",
+        ),
+        // It may be told to say so where clients insist.
+        (
+            "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1\r\n",
+            [("server", "redis"), ("version", "7.2.4")],
+            "Valkey 8.1.1",
+        ),
+        // INFO is denied.
+        ("", [("server", "valkey"), ("version", "8.1.1")], "Valkey 8.1.1"),
+    ] {
+        let mut heard = heard([(Question::InfoServer, text(info))]);
+        heard.hello = Some(map(&hello));
+        let node = judged(&heard);
+        let told = format!("{} {}", node.server.clone().unwrap(), node.version.clone().unwrap());
+        assert_eq!(told, expected);
+        assert!(node.to_string().contains(expected), "{node}");
+    }
+}
+
+#[test]
+fn a_policy_that_evicts_nothing_yet_is_worth_a_note() {
+    let memory = |limit, policy| {
+        found([(
+            Question::ConfigMemory,
+            map(&[("maxmemory", limit), ("maxmemory-policy", policy)]),
+        )])
+    };
+    assert_eq!(memory("0", "noeviction"), []);
+    assert_eq!(memory("9", "noeviction"), []);
+    let note = FindingKind::WouldEvict("allkeys-lru".into());
+    assert_eq!(Finding::from(note.clone()).severity, Severity::Note);
+    assert_eq!(memory("0", "allkeys-lru"), [note]);
+}
+
+#[test]
+fn whoever_cannot_be_asked_is_told_of_with_a_remedy_that_fits() {
+    for (kind, remedy) in [
+        (FindingKind::of_mode("cluster"), "name independent masters, with cluster-enabled no"),
+        (FindingKind::of_mode("sentinel"), "name independent masters, each by its own port"),
+        (FindingKind::of_mode("standalone"), ""),
+        (Some(FindingKind::TooManyClients("".into())), "raise its maxclients"),
+        (Some(FindingKind::NotRedis("".into())), "mend host and port"),
+        (Some(FindingKind::Rejected("ERR unknown command 'HELLO'".into())), "upgrade it"),
+        (Some(FindingKind::Rejected("WRONGPASS".into())), "mend user, password or database"),
+    ] {
+        let told = kind.map(|kind| Finding::from(kind).remedy.to_string()).unwrap_or_default();
+        assert!(told.starts_with(remedy) && told.is_empty() == remedy.is_empty(), "{told}");
+    }
+}
+
+/// Some servers take 0 for none given, and kill everybody else.
+#[test]
+fn nobody_is_killed_but_by_an_id_that_nobody_has() {
+    let (key, max_ttl, life) = ("a".to_owned(), STAYS_AWAY, STAYS_AWAY);
+    let masters = Vec::new();
+    let terms = Terms { key, max_ttl, window: Window::DEFAULT, masters, lists: Vec::new(), life };
+    let kill = Question::Kill.command(&Subject::new(terms, "k".into()), "token");
+    assert!(
+        kill.ends_with(b"$2\r\nID\r\n$19\r\n9223372036854775807\r\n"),
+        "{}",
+        kill.escape_ascii()
+    );
+}

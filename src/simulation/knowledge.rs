@@ -1,0 +1,222 @@
+//! What a client could know, when it sent what won, of those that go by something else.
+//!
+//! Clients at odds tell each other what they go by through the masters that they have in common. Two
+//! without a list in common may both be valid only if neither of them, when it sent, had a link up to a
+//! master of its lists where the other's note stood. Where only the numbers differ, the later one must
+//! have had none, and the earlier one not have sent to where the later one's note stood: what it had
+//! won by was lost with the memory of those masters. All else is a violation.
+//!
+//! A link is up once nothing was wrong with it for a while: so long it may take to dial and be told.
+
+use super::agenda::{Direction, LineId};
+use super::client::name;
+use super::clock::{Time, millis, nanos};
+use super::invariants::Verdict;
+use super::setup::{DRIFT, Setup};
+use super::world::World;
+use crate::NodeStanding;
+use crate::quorum::{Instant, LONGEST_SILENCE, NodeSet};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The longest pause before a dial, the dial, a handshake.
+const GRACE: Duration = millis(4_500);
+
+/// The kinds of clients, by their seats.
+type Kinds = NodeSet;
+
+/// One command by which a lock is acquired or extended, as it was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) at: Time,
+    /// The kinds whose notes stood at masters to which a link was up.
+    heard_of: Kinds,
+    /// The kinds whose notes stood at the masters that the commands of this round were sent to.
+    beside: Kinds,
+}
+
+/// What a valid hold rests on.
+#[derive(Clone, Copy, Debug)]
+struct Ground {
+    seat: usize,
+    sent: Sent,
+}
+
+/// By the tokens of the locks.
+#[derive(Default)]
+pub(super) struct Grounds(BTreeMap<String, Ground>);
+
+impl World {
+    pub(super) const fn is_at_odds(&self) -> bool {
+        self.setup.story.is_some()
+    }
+
+    // Links.
+
+    /// What is wrong with the links at present.
+    pub(super) fn note_disturbances(&mut self) {
+        if !self.is_at_odds() {
+            return;
+        }
+        for client in 0..self.clients.len() {
+            for node in 0..self.masters.len() {
+                if !self.is_undisturbed(client, node) {
+                    self.clients[client].disturbed[node] = self.agenda.now;
+                }
+            }
+        }
+    }
+
+    /// Something has been wrong with one link just now.
+    pub(super) fn disturb(&mut self, client: usize, node: usize) {
+        self.clients[client].disturbed[node] = self.agenda.now;
+    }
+
+    /// The client has closed its end, or found it broken: it dials anew. If it did so because it was
+    /// told of others, it knows.
+    pub(super) fn note_break(&mut self, client: usize, node: usize) {
+        if !self.is_at_odds() {
+            return;
+        }
+        let (own, local) = (self.clients[client].own(node), self.local(client));
+        let status = self.clients[client].machine.as_ref().map(|machine| machine.status(local));
+        let standing = status.as_ref().map(|status| &status.nodes()[own].standing);
+        let told = matches!(standing, Some(NodeStanding::Disagrees(_)));
+        if !told {
+            self.disturb(client, node);
+        }
+    }
+
+    fn is_undisturbed(&self, client: usize, node: usize) -> bool {
+        let is_cut = |direction| self.is_cut(client, node, direction);
+        self.masters[node].reads()
+            && ![Direction::ToMaster, Direction::ToClient].into_iter().any(is_cut)
+            && !self.slowness.iter().any(|slow| slow.node == node)
+    }
+
+    fn is_up(&self, client: usize, node: usize) -> bool {
+        let since = self.clients[client].disturbed[node];
+        self.is_undisturbed(client, node) && self.agenda.now >= since + nanos(GRACE)
+    }
+
+    /// What went wrong while a client was stopped it finds out when it goes on.
+    pub(super) fn note_resumed(&mut self, client: usize) {
+        let (now, since) = (self.agenda.now, self.clients[client].paused_at);
+        let late = self.clients[client].disturbed.iter_mut().filter(|at| **at >= since);
+        late.for_each(|at| *at = now);
+    }
+
+    // Notes.
+
+    /// A master has executed something: from when on does what stand there?
+    pub(super) fn note_notes(&mut self, node: usize) {
+        if !self.is_at_odds() {
+            return;
+        }
+        for seat in 0..self.setup.seats() {
+            let stands = self.stands(node, seat);
+            let since = &mut self.noted[node][seat];
+            *since = stands.then(|| since.unwrap_or(self.agenda.now));
+        }
+    }
+
+    /// Whether what the kind of a seat goes by stands at a master.
+    pub(super) fn stands(&self, node: usize, seat: usize) -> bool {
+        let master = &self.masters[node];
+        let noted = master.noted(self.agenda.now);
+        let wall = master.clock.at(self.agenda.now);
+        self.setup.kind(seat).stands_in(noted, wall)
+    }
+
+    /// A client that was refused has taken back what it had noted, unless there was another one of its
+    /// kind before it.
+    pub(super) fn judge_withdrawal(&self, place: usize) -> Verdict {
+        let kind = self.setup.kind(self.clients[place].seat);
+        let noted_it = |other: usize| {
+            let theirs = self.setup.kind(self.clients[other].seat);
+            other != place && theirs == kind && !self.clients[other].is_refused
+        };
+        if (0..self.clients.len()).any(noted_it) {
+            return Ok(());
+        }
+        let mut nodes = kind.nodes().into_iter();
+        match nodes.find(|node| self.stands(*node, self.clients[place].seat)) {
+            None => Ok(()),
+            Some(node) => {
+                let who = name(place);
+                Err(format!("{who} was refused, and what it has noted stands at n{}", node + 1))
+            }
+        }
+    }
+
+    /// It stands there, and whoever has a link to it has been told.
+    fn is_told_of(&self, node: usize, seat: usize) -> bool {
+        // Of one of two kinds: whoever noted second was told at once. Where there are three, the third
+        // may keep a note out, and who is kept out asks again in time.
+        let at_once = self.setup.seats() < 3;
+        let since = self.noted[node][seat];
+        let late = |since| self.agenda.now >= since + nanos(LONGEST_SILENCE);
+        self.stands(node, seat) && since.is_some_and(|since| at_once || late(since))
+    }
+
+    // What was sent.
+
+    fn at_odds_with(&self, seat: usize) -> impl Iterator<Item = usize> {
+        let others = 0..self.setup.seats();
+        others.filter(move |other| self.setup.kind(seat).is_at_odds_with(self.setup.kind(*other)))
+    }
+
+    /// A client writes a command by which `token` is acquired or extended.
+    pub(super) fn sends(&mut self, id: LineId, token: &str) {
+        if !self.is_at_odds() {
+            return;
+        }
+        let line = &self.lines[id.0];
+        let (place, node, at) = (line.client, line.node, self.agenda.now);
+        let (seat, alive) = (self.clients[place].seat, line.server.is_some());
+        let nodes = self.setup.kind(seat).nodes();
+        let up: Vec<usize> = nodes.into_iter().filter(|node| self.is_up(place, *node)).collect();
+        let heard = |seat: &usize| up.iter().any(|node| self.is_told_of(*node, *seat));
+        let heard_of: Kinds = self.at_odds_with(seat).filter(heard).collect();
+        let beside = |seat: &usize| alive && self.stands(node, *seat);
+        let beside: Kinds = self.at_odds_with(seat).filter(beside).collect();
+        self.sent.entry(token.to_owned()).or_default().push(Sent { at, heard_of, beside });
+    }
+
+    /// The round that brought `token` this deadline is what its hold rests on now.
+    pub(super) fn rests(&mut self, place: usize, token: &str, ttl: Duration, deadline: Instant) {
+        if !self.is_at_odds() {
+            return;
+        }
+        let client = &self.clients[place];
+        let validity = nanos(ttl.saturating_sub(DRIFT.of(ttl)));
+        let started = Instant::from_nanos(deadline.as_nanos().saturating_sub(validity));
+        let started = client.clock.when(started).saturating_sub(1_000);
+        let sent = self.sent.get(token).map(Vec::as_slice).unwrap_or_default();
+        let mut round = sent.iter().filter(|sent| sent.at >= started);
+        let Some(first) = round.next() else { return };
+        let beside = round.fold(first.beside, |beside, sent| beside.union(sent.beside));
+        let sent = Sent { beside, ..*first };
+        self.grounds.0.insert(token.to_owned(), Ground { seat: client.seat, sent });
+    }
+}
+
+impl Grounds {
+    /// Whether two locks may both be valid: their holders are at odds, and could not know.
+    pub(super) fn excuse(&self, setup: &Setup, one: &str, other: &str) -> bool {
+        let (Some(one), Some(other)) = (self.0.get(one), self.0.get(other)) else {
+            return false;
+        };
+        let (ours, theirs) = (setup.kind(one.seat), setup.kind(other.seat));
+        let neither_knew =
+            !one.sent.heard_of.contains(other.seat) && !other.sent.heard_of.contains(one.seat);
+        if !ours.shares_a_list(theirs) && neither_knew {
+            return true;
+        }
+        let (earlier, later) =
+            if one.sent.at <= other.sent.at { (one, other) } else { (other, one) };
+        !ours.shares_numbers(theirs)
+            && !later.sent.heard_of.contains(earlier.seat)
+            && !earlier.sent.beside.contains(later.seat)
+    }
+}

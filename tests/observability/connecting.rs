@@ -1,0 +1,36 @@
+//! A master that a new client goes on without is told while it connects: by an event and a metric.
+
+use crate::capture::Capture;
+use crate::scenario::{client, exposed, name, recorder};
+use quorumlock::embedded::Masters;
+use quorumlock::{ConnectError, NodeStanding};
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_master_that_a_new_client_cannot_use_is_an_error_and_a_gauge_with_its_reason() {
+    let recorder = recorder();
+    let handle = recorder.handle();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let (capture, _capturing) = Capture::set();
+    let masters = Masters::start_in_memory(3).await.unwrap();
+    masters[1].deny(&["eval"]).unwrap();
+    let redlock = client(&masters).connect().await.unwrap();
+    let status = redlock.status().await.unwrap();
+    let NodeStanding::Rejected(cause) = &status.nodes()[1].standing else { panic!("{status}") };
+    let told = capture.named("unfit");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].event.level, "ERROR");
+    assert_eq!(told[0].field("node"), name(&masters, 1) + ":6379");
+    assert_eq!((told[0].field("standing"), told[0].field("cause")), ("rejected", &**cause));
+    let standing =
+        |word: &str| exposed(&handle).sum("quorumlock_node_standing", &[("standing", word)]);
+    let are = |number: f64, expected: f64| (number - expected).abs() < 1e-6;
+    assert!(are(standing("rejected"), 1.0) && are(standing("voting"), 2.0));
+
+    // Another client's terms: the newcomer is refused, and it is told of each master.
+    let other = client(&masters).max_ttl(Duration::from_secs(60)).connect().await;
+    assert!(matches!(other, Err(ConnectError::Disagreement(_))), "{other:?}");
+    let told = capture.named("unfit");
+    let disagree = told.iter().filter(|one| one.field("standing") == "disagrees").count();
+    assert_eq!(disagree, 2, "{told:?}");
+}
