@@ -60,7 +60,7 @@ pub fn explore<M: Model>(
     bounds: Bounds,
     mut progress: impl FnMut(usize),
 ) -> Outcome<M::Action> {
-    let began = (Instant::now(), processor_time());
+    let began = Began::now();
     let mut seen = Seen::new();
     let first = model.canonical(model.initial());
     seen.insert(model.digest(&first), 0);
@@ -108,11 +108,23 @@ pub fn explore<M: Model>(
     let complete = violation.is_none() && !full;
     // The last level had no successor that was new.
     let depth = if complete { depth - 1 } else { depth };
-    let took = match (began.1, processor_time()) {
-        (Ok(then), Ok(now)) => now.saturating_sub(then),
-        _ => began.0.elapsed(),
-    };
-    Outcome { states: seen.len(), depth, complete, violation, took }
+    Outcome { states: seen.len(), depth, complete, violation, took: began.took() }
+}
+
+/// When something began, by the clock and in processor time.
+pub(crate) struct Began(Instant, io::Result<Duration>);
+
+impl Began {
+    pub(crate) fn now() -> Self {
+        Self(Instant::now(), processor_time())
+    }
+
+    pub(crate) fn took(&self) -> Duration {
+        match (&self.1, processor_time()) {
+            (Ok(then), Ok(now)) => now.saturating_sub(*then),
+            _ => self.0.elapsed(),
+        }
+    }
 }
 
 /// Of this thread, as Linux counts it: a busy machine does not make a run look longer.

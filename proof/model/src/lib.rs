@@ -13,6 +13,7 @@
 #[path = "../../../src/quorum/mod.rs"]
 mod quorum;
 
+pub mod agreement;
 pub mod checker;
 mod clients;
 pub mod config;

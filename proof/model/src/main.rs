@@ -3,10 +3,9 @@
 //! `--quick`: a part of it, in less than a minute. `--write`: the results go into `results.md`.
 //! Anything else is a part of the name of the runs that are wanted.
 
-use model::checker::{Bounds, explore};
-use model::report::{self, Explored};
-use model::runs::{self, Kind, Run};
-use model::{Protocol, report::thousands};
+use model::agreement;
+use model::report::{self, Explored, thousands};
+use model::runs::{self, Kind};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,8 +22,10 @@ fn main() -> io::Result<ExitCode> {
     let has = |flag: &str| words.iter().any(|word| word == flag);
     let (quick, write) = (has("--quick"), has("--write"));
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let runs = runs::all().into_iter().filter(|run| {
-        (run.quick || !quick) && wanted.iter().all(|word| run.name().contains(word.as_str()))
+    let protocol = runs::all().into_iter().map(Run::Protocol);
+    let runs = protocol.chain(agreement::runs::all().into_iter().map(Run::Agreement));
+    let runs = runs.filter(|run| {
+        (run.is_quick() || !quick) && wanted.iter().all(|word| run.name().contains(word.as_str()))
     });
     let runs: Vec<Run> = runs.collect();
     if runs.is_empty() || (write && (quick || !wanted.is_empty())) {
@@ -34,8 +35,8 @@ fn main() -> io::Result<ExitCode> {
     let began = Instant::now();
     let results = explore_all(&runs);
     let wrong = results.iter().filter(|one| !one.is_expected()).count();
-    let count = |kind| results.iter().filter(|one| one.run.kind == kind).count();
-    let states: usize = results.iter().map(|one| one.outcome.states).sum();
+    let count = |kind| results.iter().filter(|one| one.kind == kind).count();
+    let states: usize = results.iter().map(|one| one.states).sum();
     println!(
         "{} runs hold, {} mutants are caught, {} are margin, {} limits are shown: {} states in {}",
         count(Kind::Holds),
@@ -57,6 +58,35 @@ fn main() -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A run of either part of the model.
+enum Run {
+    Protocol(runs::Run),
+    Agreement(agreement::runs::Run),
+}
+
+impl Run {
+    fn is_quick(&self) -> bool {
+        match self {
+            Self::Protocol(run) => run.quick,
+            Self::Agreement(run) => run.quick,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Protocol(run) => run.name(),
+            Self::Agreement(run) => run.name(),
+        }
+    }
+
+    fn explored(&self, progress: impl FnMut(usize)) -> Explored {
+        match self {
+            Self::Protocol(run) => run.explored(progress),
+            Self::Agreement(run) => run.explored(progress),
+        }
+    }
+}
+
 /// What is under way, for whoever looks on.
 #[derive(Default)]
 struct Progress {
@@ -75,7 +105,7 @@ fn explore_all(runs: &[Run]) -> Vec<Explored> {
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(run) = runs.get(place) else { break };
-                    let result = explore_one(run, states);
+                    let result = run.explored(|count| states.store(count, Ordering::Relaxed));
                     clear_line();
                     println!("{}", result.printed());
                     results.lock().expect("a thread has panicked")[place] = Some(result);
@@ -87,14 +117,6 @@ fn explore_all(runs: &[Run]) -> Vec<Explored> {
         scope.spawn(|| watch(&progress, runs.len()));
     });
     results.into_inner().expect("a thread has panicked").into_iter().flatten().collect()
-}
-
-fn explore_one(run: &Run, states: &AtomicUsize) -> Explored {
-    let protocol = Protocol::new(run.config.clone());
-    let bounds = Bounds { states: run.config.states };
-    let outcome = explore(&protocol, bounds, |count| states.store(count, Ordering::Relaxed));
-    let told = outcome.violation.as_ref().map(|found| protocol.told(&found.trace));
-    Explored { run: run.clone(), outcome, told: told.unwrap_or_default() }
 }
 
 /// A line that is written over, if anybody reads it as it is written.

@@ -228,13 +228,18 @@ fn quarantine(config: &Config) -> u8 {
     };
     let drift = Drift { rate_ppm: 0, constant: span(config.drift) };
     let longest = standing::quarantine(span(config.longest()), Window { back, ahead }, drift);
-    let now = Instant::from_nanos(NOW);
-    let from = ticks(standing::votes_from(now, Duration::ZERO, longest).since(now));
+    let from = ticks(votes_after(longest));
     match config.mutant {
         Some(Mutant::NoRestartGuard) => 0,
         Some(Mutant::RestartGuardOneShort) => from - 1,
         _ => from,
     }
+}
+
+/// How long after its start a node votes.
+pub(crate) fn votes_after(quarantine: Duration) -> Duration {
+    let now = Instant::from_nanos(NOW);
+    standing::Start::at(now).votes_from(quarantine).since(now)
 }
 
 /// Any time, with room before it.

@@ -1,17 +1,37 @@
 //! What was explored, in words: for the terminal, and for `results.md`.
 
-use crate::checker::Outcome;
+use crate::checker::{Bounds, Outcome, explore};
 use crate::config::{Config, Fence, Order, RESOURCES};
-use crate::protocol::Action;
+use crate::protocol::Protocol;
 use crate::runs::{Kind, Run};
 use std::fmt::Write as _;
 use std::time::Duration;
 
+/// A part of the model, with tables of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    Protocol,
+    Agreement,
+}
+
 /// A run and what came of it.
 #[derive(Clone, Debug)]
 pub struct Explored {
-    pub run: Run,
-    pub outcome: Outcome<Action>,
+    pub part: Part,
+    pub kind: Kind,
+    pub name: String,
+    /// What it was explored within.
+    pub bounds: String,
+    /// The property that was to be violated.
+    pub expected: Option<&'static str>,
+    /// The one that was, and in how many steps.
+    pub found: Option<(&'static str, usize)>,
+    /// The trace was not found but written down.
+    pub written: bool,
+    pub states: usize,
+    /// How far it went.
+    pub extent: String,
+    pub took: Duration,
     /// The trace in words.
     pub told: Vec<String>,
 }
@@ -19,23 +39,19 @@ pub struct Explored {
 impl Explored {
     /// What was to come of it has come of it.
     pub fn is_expected(&self) -> bool {
-        let violated = self.outcome.violation.as_ref().map(|one| one.property);
-        violated == self.run.violates.map(|one| one.words())
+        self.found.map(|(property, _)| property) == self.expected
     }
 
     /// For the terminal: a line, and the trace below it.
     pub fn printed(&self) -> String {
-        let states = thousands(self.outcome.states);
-        let took = seconds(self.outcome.took);
+        let states = thousands(self.states);
+        let took = seconds(self.took);
         let mark = if self.is_expected() { "ok" } else { "NOT AS EXPECTED" };
-        let verdict = match &self.outcome.violation {
-            Some(found) => {
-                let steps = found.trace.len();
-                format!("`{}` is violated in {steps} steps", found.property)
-            }
-            None => format!("every property holds, {}", self.extent()),
+        let verdict = match self.found {
+            Some((property, steps)) => format!("`{property}` is violated in {steps} steps"),
+            None => format!("every property holds, {}", self.extent),
         };
-        let mut text = format!("{mark}: {}: {verdict}; {states} states, {took}", self.run.name());
+        let mut text = format!("{mark}: {}: {verdict}; {states} states, {took}", self.name);
         for (place, step) in self.told.iter().enumerate() {
             let _ = write!(text, "\n    {:>2}. {step}", place + 1);
         }
@@ -45,11 +61,13 @@ impl Explored {
     fn verdict(&self) -> &'static str {
         if self.is_expected() { "holds" } else { "**VIOLATED**" }
     }
+}
 
+impl<A> Outcome<A> {
     /// How far it went.
-    fn extent(&self) -> String {
-        let depth = self.outcome.depth;
-        if self.outcome.complete {
+    pub(crate) fn extent(&self) -> String {
+        let depth = self.depth;
+        if self.complete {
             format!("all, {depth} steps deep")
         } else {
             format!("only to {depth} steps")
@@ -62,6 +80,26 @@ impl Run {
         match self.config.mutant {
             Some(mutant) => format!("{} ({})", mutant.words(), self.config.name),
             None => self.config.name.to_owned(),
+        }
+    }
+
+    /// Explores it. `progress` is told now and then how many states there are.
+    pub fn explored(&self, progress: impl FnMut(usize)) -> Explored {
+        let protocol = Protocol::new(self.config.clone());
+        let outcome = explore(&protocol, Bounds { states: self.config.states }, progress);
+        let told = outcome.violation.as_ref().map(|found| protocol.told(&found.trace));
+        Explored {
+            part: Part::Protocol,
+            kind: self.kind,
+            name: self.name(),
+            bounds: bounds(&self.config),
+            expected: self.violates.map(|one| one.words()),
+            extent: outcome.extent(),
+            found: outcome.violation.map(|found| (found.property, found.trace.len())),
+            written: false,
+            states: outcome.states,
+            took: outcome.took,
+            told: told.unwrap_or_default(),
         }
     }
 }
@@ -137,7 +175,7 @@ fn resources(claims: u8) -> String {
     format!("{{{}}}", claimed.collect::<Vec<_>>().join(","))
 }
 
-fn plural(count: usize, what: &str) -> String {
+pub(crate) fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
@@ -160,51 +198,65 @@ pub fn seconds(span: Duration) -> String {
 /// The whole of `results.md`.
 pub fn markdown(results: &[Explored]) -> String {
     let mut text = INTRODUCTION.to_owned();
-    let of = |kind| results.iter().filter(move |one| one.run.kind == kind);
-    let states: usize = results.iter().map(|one| one.outcome.states).sum();
-    let took: Duration = results.iter().map(|one| one.outcome.took).sum();
+    let states: usize = results.iter().map(|one| one.states).sum();
+    let took: Duration = results.iter().map(|one| one.took).sum();
     let runs = results.len();
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "{runs} runs, {} states, {} of processor time.\n\n{HOLDS}",
+        "{runs} runs, {} states, {} of processor time.",
         thousands(states),
         seconds(took)
     );
+    for part in [Part::Protocol, Part::Agreement] {
+        let of_part: Vec<&Explored> = results.iter().filter(|one| one.part == part).collect();
+        if part == Part::Agreement {
+            text += AGREEMENT;
+        }
+        tables(&mut text, &of_part);
+    }
+    text
+}
+
+fn tables(text: &mut String, results: &[&Explored]) {
+    let of = |kind| results.iter().filter(move |one| one.kind == kind);
+    *text += HOLDS;
     for one in of(Kind::Holds) {
-        let (states, extent) = (thousands(one.outcome.states), one.extent());
-        let (bounds, took) = (bounds(&one.run.config), seconds(one.outcome.took));
-        let verdict = one.verdict();
-        let name = one.run.name();
+        let Explored { name, bounds, extent, .. } = one;
+        let (states, took, verdict) = (counted(one), seconds(one.took), one.verdict());
         let _ = writeln!(text, "| {name} | {bounds} | {verdict} | {states} | {extent} | {took} |");
     }
-    let margins = of(Kind::Margin).map(|one| (one.run.name(), bounds(&one.run.config), one));
-    let margins: Vec<String> = margins
-        .map(|(name, bounds, one)| {
-            let states = thousands(one.outcome.states);
-            format!("| {name} | {bounds} | {} | {states} | {} |\n", one.verdict(), one.extent())
-        })
-        .collect();
     for (kind, heading) in [(Kind::Mutant, MUTANTS), (Kind::Limit, LIMITS)] {
-        text += heading;
+        *text += heading;
         for one in of(kind) {
-            let (name, bounds) = (one.run.name(), bounds(&one.run.config));
-            let (found, steps) = match &one.outcome.violation {
-                Some(found) => (found.property, found.trace.len().to_string()),
+            let Explored { name, bounds, .. } = one;
+            let (found, steps) = match one.found {
+                Some((property, steps)) => (property, steps.to_string()),
                 None => ("**NOT FOUND**", "-".to_owned()),
             };
-            let states = thousands(one.outcome.states);
+            let states = counted(one);
             let _ = writeln!(text, "| {name} | {bounds} | {found} | {steps} | {states} |");
         }
         for one in of(kind) {
-            let _ = write!(text, "\n**{}**\n\n", capital(&one.run.name()));
+            let _ = write!(text, "\n**{}**\n\n", capital(&one.name));
             for (place, step) in one.told.iter().enumerate() {
                 let _ = writeln!(text, "{}. {step}", place + 1);
             }
         }
     }
-    text += MARGIN;
-    text.extend(margins);
-    text
+    *text += MARGIN;
+    for one in of(Kind::Margin) {
+        let Explored { name, bounds, extent, .. } = one;
+        let (verdict, states) = (one.verdict(), counted(one));
+        let _ = writeln!(text, "| {name} | {bounds} | {verdict} | {states} | {extent} |");
+    }
+}
+
+fn counted(one: &Explored) -> String {
+    match one.states {
+        0 if one.written => "written".to_owned(),
+        0 => "-".to_owned(),
+        states => thousands(states),
+    }
 }
 
 fn capital(text: &str) -> String {
@@ -222,7 +274,17 @@ Times are of one thread on a machine that does other things besides.
 
 ";
 
-const HOLDS: &str = "\
+const AGREEMENT: &str = "
+# The agreement between clients
+
+Two or three clients go by different settings. `{1,2,3} ttl 1 of 2` is a client with that list of
+masters, its ttl and its `max_ttl`. A tick is as long as a confirmation counts, or half as long (`L 2`).
+*Cuts*: links fail and heal. *Late*: that client reads answers at any later time. *At random*: walks from
+a seed that is always the same. *Written*: too far for a search, a way that was written down, and which
+the rules as they ship do not let through.
+";
+
+const HOLDS: &str = "
 ## As it ships
 
 | what | bounds | | states | explored | time |

@@ -116,9 +116,16 @@ pub fn extend(keys: &mut [Key; RESOURCES], claim: &Claim, shortens: bool) -> Ext
     worst
 }
 
-/// `release.lua`, `release_all.lua`: raises the fence, if it is within the window, then compares
-/// and deletes. Whose keys it has deleted, as bits of owners.
+/// `release.lua`, `release_all.lua`: compares and deletes, then raises the fence, if it is within the
+/// window. Whose keys it has deleted, as bits of owners.
 pub fn release(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballot>) -> u8 {
+    let mut deleted = 0;
+    for one in claim.keys() {
+        if claim.is_ours(keys[one].owner) {
+            deleted |= 1 << (keys[one].owner - 1);
+            (keys[one].owner, keys[one].left) = (0, 0);
+        }
+    }
     if let Some(ballot) = ballot
         && ballot.ahead.is_none_or(|far| ballot.number <= ballot.clock + far)
     {
@@ -126,13 +133,6 @@ pub fn release(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballo
             if ballot.number > keys[one].fence {
                 (keys[one].fence, keys[one].fence_left) = (ballot.number, ballot.kept);
             }
-        }
-    }
-    let mut deleted = 0;
-    for one in claim.keys() {
-        if claim.is_ours(keys[one].owner) {
-            deleted |= 1 << (keys[one].owner - 1);
-            (keys[one].owner, keys[one].left) = (0, 0);
         }
     }
     deleted

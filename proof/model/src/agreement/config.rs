@@ -1,0 +1,153 @@
+//! What one run explores: the clients, and what may go wrong.
+
+use super::mutant::Mutant;
+use super::property::Property;
+
+/// As many nodes as a run can have: two lists of five with four in common.
+pub const NODES: usize = 6;
+pub const CLIENTS: usize = 3;
+
+/// A client, and what it goes by. Spans are in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Client {
+    /// Its lists of nodes, as bits; the same twice is one list.
+    pub lists: [u8; 2],
+    /// What it asks for, at most its `max_ttl`.
+    pub ttl: u8,
+    pub max_ttl: u8,
+    /// Its window.
+    pub back: u8,
+    pub ahead: u8,
+    /// How often it may try to acquire, and how often to extend what it then holds.
+    pub attempts: u8,
+    pub rounds: u8,
+    /// It only looks.
+    pub reads: bool,
+    /// It reads answers late.
+    pub late: bool,
+}
+
+impl Client {
+    /// One list, a `max_ttl` of two ticks, of which it uses one, and one attempt.
+    pub const fn of(list: u8) -> Self {
+        let lists = [list; 2];
+        let (ttl, max_ttl, back, ahead) = (1, 2, 0, 0);
+        Self { lists, ttl, max_ttl, back, ahead, attempts: 1, rounds: 0, reads: false, late: false }
+    }
+
+    pub const fn joint(list: u8, also: u8) -> Self {
+        Self { lists: [list, also], ..Self::of(list) }
+    }
+
+    pub const fn ttl(self, ttl: u8, max_ttl: u8) -> Self {
+        Self { ttl, max_ttl, ..self }
+    }
+
+    pub const fn window(self, back: u8, ahead: u8) -> Self {
+        Self { back, ahead, ..self }
+    }
+
+    pub const fn tries(self, attempts: u8, rounds: u8) -> Self {
+        Self { attempts, rounds, ..self }
+    }
+
+    pub const fn late(self) -> Self {
+        Self { late: true, ..self }
+    }
+
+    pub const fn reader(self) -> Self {
+        Self { attempts: 0, reads: true, ..self }
+    }
+
+    /// The nodes of its lists, as bits.
+    pub const fn members(&self) -> u8 {
+        self.lists[0] | self.lists[1]
+    }
+
+    pub fn shares_a_list(&self, other: &Self) -> bool {
+        self.lists.iter().any(|list| other.lists.contains(list))
+    }
+
+    pub fn has_the_numbers(&self, other: &Self) -> bool {
+        let numbers = |one: &Self| (one.max_ttl, one.back, one.ahead);
+        numbers(self) == numbers(other)
+    }
+
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        self.shares_a_list(other) && self.has_the_numbers(other)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub name: &'static str,
+    pub nodes: usize,
+    pub clients: Vec<Client>,
+    /// How many ticks the longest silence is.
+    pub silence: u8,
+    /// How often a node may restart empty.
+    pub restarts: u8,
+    /// Clients are cut off from nodes.
+    pub cuts: bool,
+    /// Questions are answered with errors.
+    pub errors: bool,
+    pub property: Property,
+    pub mutant: Option<Mutant>,
+    /// Distinct states at most.
+    pub states: usize,
+}
+
+impl Config {
+    /// Links fail, and nothing else.
+    pub fn new(name: &'static str, nodes: usize, clients: &[Client]) -> Self {
+        Self {
+            name,
+            nodes,
+            clients: clients.to_vec(),
+            silence: 1,
+            restarts: 0,
+            cuts: true,
+            errors: false,
+            property: Property::Exclusion,
+            mutant: None,
+            states: 4_000_000,
+        }
+    }
+
+    pub fn restarts(mut self, restarts: u8) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    /// Every client may try so often, and extend so often what it then holds.
+    pub fn tries(mut self, attempts: u8, rounds: u8) -> Self {
+        for client in self.clients.iter_mut().filter(|client| !client.reads) {
+            (client.attempts, client.rounds) = (attempts, rounds);
+        }
+        self
+    }
+
+    pub fn uncut(mut self) -> Self {
+        self.cuts = false;
+        self
+    }
+
+    pub fn errors(mut self) -> Self {
+        self.errors = true;
+        self
+    }
+
+    pub fn property(mut self, property: Property) -> Self {
+        self.property = property;
+        self
+    }
+
+    pub fn mutant(mut self, mutant: Mutant) -> Self {
+        self.mutant = Some(mutant);
+        self
+    }
+
+    pub fn is(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+}

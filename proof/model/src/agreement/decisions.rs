@@ -1,0 +1,202 @@
+//! What the core decides, asked once for every age that a run can have.
+
+use super::config::{CLIENTS, Client, Config, NODES};
+use super::mutant::Mutant;
+use super::state::{Link, State, bit};
+use crate::protocol::{NOW, votes_after};
+use crate::quorum::agreement::{self, ForeignList, LONGEST_SILENCE, Numbers};
+use crate::quorum::{Drift, Instant, Membership, NodeSet, Window, validity};
+use std::time::Duration;
+
+const AGES: usize = 32;
+const NO_DRIFT: Drift = Drift { rate_ppm: 0, constant: Duration::ZERO };
+
+/// What one client goes by, as the core has it.
+#[derive(Debug)]
+struct Ways {
+    membership: Membership,
+    /// By age of a confirmation.
+    shields: [bool; AGES],
+    /// Ticks that its note stands.
+    life: u8,
+    /// Ticks that a node which has restarted does not vote, by the clients whose numbers were told.
+    warms: [u8; 1 << CLIENTS],
+    /// By ticks since a round was sent: how many are left of a win.
+    left: [u8; AGES],
+    /// Every client's lists, as far as they are this one's.
+    foreign: Vec<Vec<ForeignList>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Decisions {
+    ways: Vec<Ways>,
+    /// By age.
+    fresh: [bool; AGES],
+    /// The age from which on nothing changes.
+    oldest: u8,
+    pub(super) silence: u8,
+}
+
+impl Decisions {
+    pub(super) fn new(config: &Config) -> Self {
+        let tick = LONGEST_SILENCE / u32::from(config.silence);
+        let ages = |judge: &dyn Fn(Instant, Instant) -> bool| {
+            let mut table = [false; AGES];
+            for (age, one) in table.iter_mut().enumerate() {
+                let asked = Instant::from_nanos(NOW);
+                *one = judge(asked, asked.after(tick * age as u32));
+            }
+            table
+        };
+        let for_ever = config.is(Mutant::NoTimeLimit);
+        let fresh = ages(&|asked, now| for_ever || agreement::is_fresh(asked, now));
+        let numbers: Vec<Numbers> = config.clients.iter().map(|one| numbers(one, tick)).collect();
+        let ways = config.clients.iter().zip(&numbers).map(|(client, own)| {
+            let quarantine = own.quarantine(NO_DRIFT);
+            let ttl = tick * u32::from(client.ttl);
+            let any_ttl = config.is(Mutant::ShieldsWithoutTheTtl);
+            let life = match config.is(Mutant::LifeWithoutSlack) {
+                true => quarantine,
+                false => agreement::life(quarantine, NO_DRIFT),
+            };
+            let now = Instant::from_nanos(NOW);
+            let left = |age: u32| {
+                let then = now.after(tick * age);
+                let deadline = validity::deadline(now, then, ttl, NO_DRIFT);
+                deadline.map_or(0, |deadline| ticks(deadline.since(then), tick))
+            };
+            Ways {
+                membership: membership(client),
+                shields: ages(&|asked, now| {
+                    let ttl = if any_ttl { Duration::ZERO } else { ttl };
+                    agreement::shields(asked, now, ttl, quarantine)
+                }),
+                life: ticks(life, tick),
+                warms: warms(config, own, &numbers, tick),
+                left: std::array::from_fn(|age| left(age as u32)),
+                foreign: config.clients.iter().map(|other| foreign(client, other)).collect(),
+            }
+        });
+        let ways: Vec<Ways> = ways.collect();
+        let longest = ways.iter().map(|one| one.life).max().unwrap_or(0);
+        Self { ways, fresh, oldest: longest + 1, silence: config.silence }
+    }
+
+    /// A tick later. What does not count any more is none.
+    pub(super) fn older(&self, age: u8) -> u8 {
+        if age == 0 || !self.fresh[usize::from(age)] { 0 } else { (age + 1).min(self.oldest) }
+    }
+
+    /// A tick later, of what is not read yet: it never gets fresh again.
+    pub(super) fn older_unread(&self, age: u8) -> u8 {
+        if age == 0 { 0 } else { (age + 1).min(self.silence + 2) }
+    }
+
+    /// What is confirmed by an answer to a question of that age.
+    pub(super) fn confirms(&self, age: u8) -> u8 {
+        if self.fresh[usize::from(age - 1)] { age } else { 0 }
+    }
+
+    pub(super) fn life(&self, client: usize) -> u8 {
+        self.ways[client].life
+    }
+
+    /// Ticks left of a win of `client`, so many ticks after it was sent; 0 for none.
+    pub(super) fn left(&self, client: usize, since: u8) -> u8 {
+        self.ways[client].left[usize::from(since)]
+    }
+
+    /// Ticks that a restarted node does not vote for a client that was `told` of others' numbers.
+    pub(super) fn warms(&self, client: usize, told: u8) -> u8 {
+        self.ways[client].warms[usize::from(told)]
+    }
+
+    /// Nobody waits for longer.
+    pub(super) fn longest_warming(&self) -> u8 {
+        self.ways.iter().flat_map(|one| one.warms).max().unwrap_or(0)
+    }
+
+    pub(super) fn is_quorum(&self, client: usize, nodes: impl Iterator<Item = usize>) -> bool {
+        self.ways[client].membership.is_quorum(nodes.collect())
+    }
+
+    /// A node that confirmed so long ago keeps others away, if it votes.
+    pub(super) fn is_shield(&self, client: usize, link: &Link) -> bool {
+        link.confirmed > 0 && self.ways[client].shields[usize::from(link.confirmed - 1)]
+    }
+
+    /// Whether `other` may win where none of the shields is.
+    pub(super) fn wins_apart(
+        &self,
+        config: &Config,
+        client: usize,
+        other: usize,
+        shields: NodeSet,
+    ) -> bool {
+        let lists = &self.ways[client].foreign[other];
+        if config.is(Mutant::OneMoreThanAMajority) {
+            let left = |one: &ForeignList| one.len - one.ours.intersection(shields).len();
+            return lists.iter().all(|one| left(one) > one.len / 2 + 1);
+        }
+        config.is(Mutant::AnyDisagreementStops) || agreement::wins_apart(lists, shields)
+    }
+
+    /// Of whom `client` was told, as bits: where the numbers differ, where the lists do.
+    pub(super) fn told(&self, config: &Config, state: &State, client: usize) -> (u8, u8) {
+        let (mut numbers, mut lists) = (0, 0);
+        let ours = &config.clients[client];
+        for other in (0..config.clients.len()).filter(|other| *other != client) {
+            let theirs = &config.clients[other];
+            for node in &state.nodes[..config.nodes] {
+                let link = &node.links[client];
+                if link.told[other] == 0 {
+                    continue;
+                }
+                if !ours.has_the_numbers(theirs) {
+                    numbers |= bit(other);
+                }
+                if !ours.shares_a_list(theirs) && link.hidden & bit(other) == 0 {
+                    lists |= bit(other);
+                }
+            }
+        }
+        (numbers, lists)
+    }
+}
+
+fn numbers(client: &Client, tick: Duration) -> Numbers {
+    let span = |ticks: u8| tick * u32::from(ticks);
+    let window = Window { back: span(client.back), ahead: span(client.ahead) };
+    Numbers { max_ttl: span(client.max_ttl), window }
+}
+
+fn membership(client: &Client) -> Membership {
+    let [list, also] = client.lists.map(set);
+    Membership::joint(list, also).expect("a client without nodes")
+}
+
+fn set(bits: u8) -> NodeSet {
+    (0..NODES).filter(|node| bits >> node & 1 == 1).collect()
+}
+
+fn foreign(client: &Client, other: &Client) -> Vec<ForeignList> {
+    let lists = &other.lists[..if other.lists[0] == other.lists[1] { 1 } else { 2 }];
+    let ours = set(client.members());
+    let list =
+        |list: &u8| ForeignList { len: set(*list).len(), ours: set(*list).intersection(ours) };
+    lists.iter().map(list).collect()
+}
+
+fn warms(config: &Config, own: &Numbers, all: &[Numbers], tick: Duration) -> [u8; 1 << CLIENTS] {
+    std::array::from_fn(|told| {
+        let told = if config.is(Mutant::NumbersCostOneVote) { 0 } else { told };
+        let others = all.iter().enumerate().filter(|(other, _)| told >> other & 1 == 1);
+        let joint = others.fold(*own, |joint, (_, other)| joint.joint(*other));
+        ticks(votes_after(joint.quarantine(NO_DRIFT)), tick)
+    })
+}
+
+/// Whatever ends within a tick ends with it.
+fn ticks(span: Duration, tick: Duration) -> u8 {
+    u8::try_from(span.as_nanos().div_ceil(tick.as_nanos())).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,127 @@
+//! States that differ by the names of nodes and clients alone.
+
+use super::config::{CLIENTS, Config, NODES};
+use super::state::{Actor, Known, Link, NOBODYS, Node, State};
+
+/// New names for clients that leave everything as it was configured, with new places for their nodes;
+/// and the nodes of a class, which are in the same lists, can change places besides.
+#[derive(Debug)]
+pub(super) struct Renaming {
+    nodes: [usize; NODES],
+    clients: [usize; CLIENTS],
+    count: usize,
+    /// Where each class begins, and the last one ends.
+    bounds: Vec<usize>,
+}
+
+impl Renaming {
+    /// One for each order of clients that is possible.
+    pub(super) fn all(config: &Config) -> Vec<Self> {
+        let bounds = bounds(config);
+        let of_nodes = orders(config.nodes);
+        let all = orders(config.clients.len()).into_iter().filter_map(|clients| {
+            let nodes = of_nodes.iter().find(|nodes| fits(config, nodes, &clients))?;
+            let mut one = Self {
+                nodes: std::array::from_fn(|place| place),
+                clients: std::array::from_fn(|place| place),
+                count: clients.len(),
+                bounds: bounds.clone(),
+            };
+            one.nodes[..nodes.len()].copy_from_slice(nodes);
+            one.clients[..clients.len()].copy_from_slice(&clients);
+            Some(one)
+        });
+        all.collect()
+    }
+
+    /// The same state with the new names, its nodes in order.
+    pub(super) fn renamed(&self, state: &State) -> State {
+        let unchanged = self.clients[..self.count].iter().enumerate().all(|(old, new)| old == *new);
+        let mut renamed = *state;
+        if !unchanged {
+            for (old, node) in state.nodes.iter().enumerate() {
+                renamed.nodes[self.nodes[old]] = self.node(node);
+            }
+            for (old, actor) in state.actors.iter().enumerate() {
+                renamed.actors[self.clients[old]] = self.actor(actor);
+            }
+        }
+        for class in self.bounds.windows(2) {
+            renamed.nodes[class[0]..class[1]].sort_unstable();
+        }
+        renamed
+    }
+
+    fn node(&self, node: &Node) -> Node {
+        let owner = match node.owner {
+            0 | NOBODYS => node.owner,
+            owner => self.clients[usize::from(owner) - 1] as u8 + 1,
+        };
+        let mut renamed = Node { owner, ..*node };
+        for (old, link) in node.links.iter().enumerate() {
+            renamed.links[self.clients[old]] = self.link(link);
+        }
+        renamed
+    }
+
+    fn link(&self, link: &Link) -> Link {
+        let (tells, hidden) = (self.bits(link.tells), self.bits(link.hidden));
+        let mut renamed = Link { tells, hidden, ..*link };
+        for (old, told) in link.told.iter().enumerate() {
+            renamed.told[self.clients[old]] = *told;
+        }
+        renamed
+    }
+
+    fn actor(&self, actor: &Actor) -> Actor {
+        let known = |one: Known| Known {
+            could: self.bits(one.could),
+            beside: self.bits(one.beside),
+            after: self.bits(one.after),
+        };
+        Actor { of_round: known(actor.of_round), of_hold: known(actor.of_hold), ..*actor }
+    }
+
+    fn bits(&self, bits: u8) -> u8 {
+        let set = (0..CLIENTS).filter(|old| bits >> old & 1 == 1);
+        set.fold(0, |all, old| all | 1 << self.clients[old])
+    }
+}
+
+/// Whether every client goes by the same as the one whose name it gets.
+fn fits(config: &Config, nodes: &[usize], clients: &[usize]) -> bool {
+    let moved = |list: u8| {
+        let members = (0..config.nodes).filter(|node| list >> node & 1 == 1);
+        members.fold(0_u8, |all, node| all | 1 << nodes[node])
+    };
+    config.clients.iter().enumerate().all(|(old, client)| {
+        let mut lists = client.lists.map(moved);
+        let mut other = config.clients[clients[old]];
+        lists.sort_unstable();
+        other.lists.sort_unstable();
+        super::config::Client { lists, ..*client } == other
+    })
+}
+
+/// Every order of so many.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..count {
+        let longer = all.iter().flat_map(|order: &Vec<usize>| {
+            let rest = (0..count).filter(|one| !order.contains(one));
+            rest.map(|one| order.iter().copied().chain([one]).collect()).collect::<Vec<_>>()
+        });
+        all = longer.collect();
+    }
+    all
+}
+
+/// Nodes of the same lists that are neighbours.
+fn bounds(config: &Config) -> Vec<usize> {
+    let lists = |node: usize| -> Vec<u8> {
+        let lists = config.clients.iter().flat_map(|one| one.lists);
+        lists.map(|list| list >> node & 1).collect()
+    };
+    let begins = (1..config.nodes).filter(|node| lists(*node) != lists(node - 1));
+    [0].into_iter().chain(begins).chain([config.nodes]).collect()
+}

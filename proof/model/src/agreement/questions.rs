@@ -1,0 +1,85 @@
+//! A client asks a node whether it goes by the same as the others, and notes what it goes by.
+
+use super::mutant::Mutant;
+use super::protocol::Agreement;
+use super::state::{State, bit};
+
+impl Agreement {
+    pub(super) fn ask(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
+        let one = &mut state.nodes[node];
+        let link = &mut one.links[client];
+        if link.unseen > 0 {
+            // It finds its connection closed, and asks on a new one.
+            link.close();
+        }
+        if link.under_way > 0 {
+            return None;
+        }
+        let noted = |other: &usize| one.links[*other].note > 0;
+        let tells = self.others(client).filter(noted).fold(0, |all, other| all | bit(other));
+        let reads = self.config.clients[client].reads;
+        let link = &mut one.links[client];
+        if tells == 0 && (!reads || self.config.is(Mutant::ReaderNotes)) {
+            let prolonged = !self.config.is(Mutant::ProlongedOnce) || link.note == 0;
+            if prolonged {
+                link.note = link.note.max(self.decisions.life(client));
+            }
+        }
+        if !self.sends_again(state, client) {
+            return Some(());
+        }
+        let link = &mut state.nodes[node].links[client];
+        (link.under_way, link.tells) = (1, tells);
+        if self.config.clients[client].late { Some(()) } else { self.read(state, client, node) }
+    }
+
+    pub(super) fn read(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
+        let link = &mut state.nodes[node].links[client];
+        if link.under_way == 0 || link.unseen > 0 {
+            return None;
+        }
+        let (asked, tells) = (link.under_way, link.tells);
+        let from_now = self.config.is(Mutant::LimitFromTheAnswer);
+        let counts = if from_now { 1 } else { self.decisions.confirms(asked) };
+        (link.under_way, link.tells, link.failed) = (0, 0, false);
+        link.answered = counts;
+        link.confirmed = if tells == 0 { counts } else { 0 };
+        // What this node told before is replaced by what it tells now.
+        (link.told, link.hidden) = Default::default();
+        if tells == 0 && self.config.is(Mutant::ForgottenAtAnyAnswer) {
+            for node in &mut state.nodes[..self.config.nodes] {
+                let link = &mut node.links[client];
+                (link.told, link.hidden) = Default::default();
+            }
+        }
+        let clients = &self.config.clients;
+        let numbers = |other: &usize| !clients[client].has_the_numbers(&clients[*other]);
+        let told = |other: &usize| tells >> other & 1 == 1;
+        let hides = self.config.is(Mutant::NumbersHideLists)
+            && (0..self.count()).filter(told).any(|other| numbers(&other));
+        for other in (0..self.count()).filter(told) {
+            let one = &mut state.nodes[node];
+            let lapses = one.links[other].note.max(self.decisions.silence + 1);
+            let link = &mut one.links[client];
+            link.told[other] = lapses;
+            if hides {
+                link.hidden |= bit(other);
+            }
+        }
+        Some(())
+    }
+
+    /// An answer, but none that says anything.
+    pub(super) fn fail(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
+        let sends_again = self.sends_again(state, client);
+        let link = &mut state.nodes[node].links[client];
+        if link.unseen > 0 || link.under_way > 0 || !sends_again {
+            return None;
+        }
+        (link.answered, link.failed) = (1, true);
+        if self.config.is(Mutant::ErrorIsAYes) {
+            link.confirmed = 1;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,216 @@
+//! When a client may send, and what comes of it.
+
+use super::mutant::Mutant;
+use super::property::Property;
+use super::protocol::Agreement;
+use super::state::{Known, Link, NOBODYS, Node, Round, State, bit};
+use crate::quorum::NodeSet;
+
+/// A round that may be sent.
+struct Passed {
+    /// To these nodes, as bits.
+    to: u8,
+    /// Whose note or lock stands at a node that could tell of it.
+    could: u8,
+}
+
+impl Agreement {
+    pub(super) fn acquire(&self, state: &mut State, client: usize) -> Option<()> {
+        let one = &state.actors[client];
+        if one.attempts == 0 || one.round != Round::None || one.left > 0 {
+            return None;
+        }
+        let passed = self.passes(state, client)?;
+        state.actors[client].attempts -= 1;
+        state.actors[client].rounds = self.config.clients[client].rounds;
+        self.send(state, client, Round::Acquire, &passed);
+        Some(())
+    }
+
+    pub(super) fn extend(&self, state: &mut State, client: usize) -> Option<()> {
+        let one = &state.actors[client];
+        let new = one.left == self.config.clients[client].ttl;
+        if one.rounds == 0 || one.round != Round::None || one.left == 0 || new {
+            return None;
+        }
+        let passed = match self.config.is(Mutant::ExtensionUngated) {
+            true => self.passes_unasked(state, client),
+            false => self.passes(state, client)?,
+        };
+        state.actors[client].rounds -= 1;
+        self.send(state, client, Round::Extend, &passed);
+        Some(())
+    }
+
+    fn send(&self, state: &mut State, client: usize, round: Round, passed: &Passed) {
+        for (place, node) in state.nodes[..self.config.nodes].iter_mut().enumerate() {
+            let link = &mut node.links[client];
+            (link.sent, link.granted) = (passed.to >> place & 1 == 1, false);
+        }
+        let under_way = |one: &usize| {
+            let one = &state.actors[*one];
+            one.round != Round::None || one.left > 0
+        };
+        let others = (0..self.count()).filter(|one| *one != client).filter(under_way);
+        let after = others.fold(0, |all, other| all | bit(other));
+        for other in &mut state.actors {
+            other.of_round.after &= !bit(client);
+        }
+        let one = &mut state.actors[client];
+        (one.round, one.since) = (round, 0);
+        one.of_round = Known { could: passed.could, beside: 0, after };
+    }
+
+    /// Whether a round of `client` may be sent.
+    ///
+    /// Nodes from which it has no answer in time are those that it is cut off from: links fail and heal
+    /// at any time, and fewer that are cut would only mean that it could know of more.
+    fn passes(&self, state: &State, client: usize) -> Option<Passed> {
+        let (numbers, lists) = self.decisions.told(&self.config, state, client);
+        let warms = self.decisions.warms(client, numbers);
+        let answers = |node: &usize| {
+            let link = &state.nodes[*node].links[client];
+            link.answered > 0 && link.unseen == 0
+        };
+        let waits = !self.config.is(Mutant::NoBarrier);
+        if waits && !self.config.cuts && !self.members(client).all(|node| answers(&node)) {
+            return None;
+        }
+        let votes = |node: &Node| {
+            let unseen = node.links[client].unseen;
+            if unseen > 0 { unseen > warms } else { node.up >= warms }
+        };
+        if !self.config.is(Mutant::ListsCostOneVote) && lists != 0 {
+            let shield = |place: &usize| {
+                let node = &state.nodes[*place];
+                let voting = votes(node) || self.config.is(Mutant::WarmingShields);
+                voting && self.decisions.is_shield(client, &node.links[client])
+            };
+            let shields: NodeSet = self.members(client).filter(shield).collect();
+            let told = |other: &usize| lists >> other & 1 == 1;
+            let apart = |other| self.decisions.wins_apart(&self.config, client, other, shields);
+            if (0..self.count()).filter(told).any(apart) {
+                return None;
+            }
+        }
+        let to = self.members(client).filter(|place| {
+            let node = &state.nodes[*place];
+            let link = &node.links[client];
+            link.confirmed > 0 && link.unseen == 0 && node.up >= warms
+        });
+        let to: Vec<usize> = to.collect();
+        let reached = |node: &usize| answers(node) || !waits;
+        let could = self.could_know(state, client, reached);
+        let passed = Passed { to: to.iter().fold(0, |all, node| all | bit(*node)), could };
+        self.decisions.is_quorum(client, to.into_iter()).then_some(passed)
+    }
+
+    /// To every node that has not just started, whatever it says. It can be reached.
+    fn passes_unasked(&self, state: &State, client: usize) -> Passed {
+        let warms = self.decisions.warms(client, 0);
+        let votes = |node: &usize| state.nodes[*node].up >= warms;
+        let to = self.members(client).filter(votes).fold(0, |all, node| all | bit(node));
+        Passed { to, could: self.could_know(state, client, |_| true) }
+    }
+
+    /// Whose note or lock stands at a node that is `reached` and tells: an error does not. A lock without
+    /// its note is a rule that was broken, and no excuse for who is not told.
+    fn could_know(&self, state: &State, client: usize, reached: impl Fn(&usize) -> bool) -> u8 {
+        let tells = |link: &Link| !link.failed || self.config.property == Property::ErrorsTell;
+        let noted = |other: &usize| {
+            self.members(client).filter(&reached).any(|node| {
+                let (node, owner) = (&state.nodes[node], *other as u8 + 1);
+                let (link, holds) = (&node.links[client], node.owner == owner && node.counted);
+                (node.links[*other].note > 0 || holds) && link.unseen == 0 && tells(link)
+            })
+        };
+        self.others(client).filter(noted).fold(0, |all, other| all | bit(other))
+    }
+
+    /// An answer is read at once: later is only a shorter hold.
+    pub(super) fn grant(&self, state: &mut State, client: usize, place: usize) -> Option<()> {
+        let (node, owner) = (&mut state.nodes[place], client as u8 + 1);
+        let round = state.actors[client].round;
+        let granted = if round == Round::Extend { node.owner == owner } else { node.owner == 0 };
+        if !node.links[client].sent || !granted {
+            return None;
+        }
+        (node.owner, node.left) = (owner, self.config.clients[client].ttl);
+        node.counted = round != Round::None;
+        node.links[client].sent = false;
+        if round == Round::None {
+            return Some(());
+        }
+        node.links[client].granted = true;
+        let noted = |other: &usize| state.nodes[place].links[*other].note > 0;
+        let beside = self.others(client).filter(noted).fold(0, |all, other| all | bit(other));
+        state.actors[client].of_round.beside |= beside;
+        let grants = |node: &usize| state.nodes[*node].links[client].granted;
+        if self.decisions.is_quorum(client, self.members(client).filter(grants)) {
+            self.win(state, client);
+        }
+        Some(())
+    }
+
+    fn win(&self, state: &mut State, client: usize) {
+        let one = &mut state.actors[client];
+        one.left = one.left.max(self.decisions.left(client, one.since));
+        one.of_hold = one.of_round;
+        let (after, extends) = (one.of_round.after, one.rounds > 0);
+        for (other, one) in state.actors.iter_mut().enumerate() {
+            if after >> other & 1 == 1 {
+                one.of_hold.after &= !bit(client);
+            }
+        }
+        self.end_round(state, client, extends);
+    }
+
+    /// Nothing more comes of the round. What it sent may still set keys, which only an extension
+    /// makes anything of.
+    pub(super) fn end_round(&self, state: &mut State, client: usize, sets: bool) {
+        let one = &mut state.actors[client];
+        (one.round, one.since, one.of_round) = (Round::None, 0, Known::default());
+        let holds = one.left > 0;
+        for node in &mut state.nodes[..self.config.nodes] {
+            let link = &mut node.links[client];
+            (link.sent, link.granted) = (link.sent && sets, false);
+            if !holds && node.owner == client as u8 + 1 {
+                (node.owner, node.counted) = (NOBODYS, false);
+            }
+        }
+        if !holds {
+            let one = &mut state.actors[client];
+            (one.rounds, one.of_hold) = (0, Known::default());
+            for other in &mut state.actors {
+                other.of_round.after &= !bit(client);
+                other.of_hold.after &= !bit(client);
+            }
+        }
+    }
+
+    pub(super) fn give_up(&self, state: &mut State, client: usize) -> Option<()> {
+        let one = &state.actors[client];
+        let tries_again = one.attempts > 0 || (one.rounds > 0 && one.left > 0);
+        if one.round == Round::None || !tries_again {
+            return None;
+        }
+        self.end_round(state, client, false);
+        Some(())
+    }
+
+    /// Sets what is vacant, for a later extension to find.
+    pub(super) fn top_up(&self, state: &mut State, client: usize, place: usize) -> Option<()> {
+        let (one, node) = (&state.actors[client], &state.nodes[place]);
+        let link = &node.links[client];
+        if one.left == 0 || one.rounds == 0 || node.owner != 0 || link.unseen > 0 {
+            return None;
+        }
+        if !self.config.is(Mutant::TopUpUngated) {
+            self.passes(state, client).filter(|_| link.confirmed > 0)?;
+        }
+        let ttl = self.config.clients[client].ttl;
+        let node = &mut state.nodes[place];
+        (node.owner, node.left) = (client as u8 + 1, ttl);
+        Some(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Rules broken on purpose, and what is not promised.
+
+use super::{
+    Client, Config, FIVE, GOES_ON, Kind, ONE_REPLACED, READERS, Run, STOPS, Search, TWO_UNKNOWN,
+    both, numbers, scenes, scripts, to_the_full,
+};
+use crate::agreement::mutant::Mutant;
+use crate::agreement::property::Property;
+use crate::agreement::protocol::Action;
+
+fn caught(mutant: Mutant, config: Config) -> Run {
+    Run::violates(Kind::Mutant, TWO_UNKNOWN, config.mutant(mutant))
+}
+
+fn written(mutant: Mutant, script: &'static [Action], config: Config) -> Run {
+    Run { search: Search::Written(script), ..caught(mutant, config) }
+}
+
+pub(super) fn runs() -> Vec<Run> {
+    let lists = |name| Config::new(name, 4, &ONE_REPLACED);
+    let full = |name| Config::new(name, 4, &to_the_full(ONE_REPLACED));
+    let [one, other] = ONE_REPLACED;
+    let late = [one.late(), other];
+    let extended = |name| full(name).tries(1, 1);
+    let of_numbers = |name| Config::new(name, 3, &numbers(2, 1));
+    let reader = [one, other.reader()];
+    let reader = Config::new("its lists differ", 4, &reader).property(Property::ReadersStopNobody);
+    let five = |name, clients: &[Client]| Config::new(name, 6, clients).restarts(1);
+    let margin = extended("never two holders, for all that").mutant(Mutant::TopUpUngated);
+    vec![
+        caught(Mutant::NoTimeLimit, lists("other lists")),
+        caught(Mutant::NoTimeLimit, of_numbers("another max_ttl").restarts(1)),
+        caught(Mutant::LimitFromTheAnswer, Config::new("other lists", 4, &late)),
+        caught(Mutant::LifeWithoutSlack, full("other lists")),
+        caught(Mutant::LifeWithoutSlack, of_numbers("another max_ttl").restarts(1)),
+        caught(Mutant::ProlongedOnce, lists("other lists")),
+        caught(Mutant::NoBarrier, lists("other lists")),
+        caught(Mutant::NoBarrier, of_numbers("another max_ttl").restarts(1)),
+        caught(Mutant::ListsCostOneVote, lists("other lists")),
+        caught(Mutant::OneMoreThanAMajority, lists("other lists")),
+        caught(Mutant::ForgottenAtAnyAnswer, lists("other lists")),
+        caught(Mutant::NumbersCostOneVote, of_numbers("a restart").restarts(1)),
+        caught(Mutant::NumbersHideLists, Config::new("both differ", 4, &both())),
+        caught(Mutant::ExtensionUngated, extended("other lists")),
+        caught(Mutant::ErrorIsAYes, lists("other lists").errors()),
+        written(Mutant::WarmingShields, scripts::WARMING, five("five each, a restart", &FIVE)),
+        written(
+            Mutant::ShieldsWithoutTheTtl,
+            scripts::UNSEEN,
+            five("five each, an unseen restart", &to_the_full(FIVE)),
+        ),
+        Run::violates(Kind::Mutant, READERS, reader.mutant(Mutant::ReaderNotes)),
+        Run {
+            search: Search::Scene(scenes::stray_stops_itself),
+            ..Run::violates(
+                Kind::Mutant,
+                GOES_ON,
+                five("a stray stops the fleet", &FIVE).mutant(Mutant::AnyDisagreementStops),
+            )
+        },
+        Run {
+            search: Search::Scene(scenes::both_stop),
+            ..Run::violates(
+                Kind::Mutant,
+                STOPS,
+                five("after a cut has healed", &FIVE).mutant(Mutant::ListsCostOneVote),
+            )
+        },
+        Run { kind: Kind::Margin, quick: true, ..Run::holds(margin) },
+        Run::violates(
+            Kind::Limit,
+            TWO_UNKNOWN,
+            lists("the one master that could tell answers with an error")
+                .errors()
+                .property(Property::ErrorsTell),
+        ),
+    ]
+}

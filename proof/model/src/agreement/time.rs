@@ -1,0 +1,80 @@
+//! What happens by itself: time passes, nodes restart.
+
+use super::protocol::Agreement;
+use super::state::{Link, Node, Round, State, bit};
+
+impl Agreement {
+    /// One tick of every clock.
+    pub(super) fn tick(&self, state: &mut State) -> Option<()> {
+        let longest = self.decisions.longest_warming();
+        for node in &mut state.nodes[..self.config.nodes] {
+            node.up = (node.up + 1).min(longest);
+            node.left = node.left.saturating_sub(1);
+            if node.left == 0 {
+                (node.owner, node.counted) = (0, false);
+            }
+            for link in &mut node.links[..self.count()] {
+                self.link_ages(link);
+                if link.confirmed == 0 && link.unseen > 0 {
+                    // It has to connect anew, whatever it believes.
+                    link.close();
+                } else if link.unseen > 0 {
+                    link.unseen = (link.unseen + 1).min(longest + 1);
+                }
+            }
+        }
+        for client in 0..self.count() {
+            let one = &mut state.actors[client];
+            let held = one.left > 0;
+            one.left = one.left.saturating_sub(1);
+            let mut ends = held && one.left == 0;
+            if one.round != Round::None {
+                one.since += 1;
+                ends |= self.decisions.left(client, one.since) == 0;
+            }
+            if ends {
+                self.end_round(state, client, false);
+            }
+        }
+        Some(())
+    }
+
+    fn link_ages(&self, link: &mut Link) {
+        link.note = link.note.saturating_sub(1);
+        link.confirmed = self.decisions.older(link.confirmed);
+        link.answered = self.decisions.older(link.answered);
+        link.under_way = self.decisions.older_unread(link.under_way);
+        for (client, told) in link.told.iter_mut().enumerate() {
+            *told = told.saturating_sub(1);
+            if *told == 0 {
+                link.hidden &= !bit(client);
+            }
+        }
+        if link.answered == 0 {
+            link.failed = false;
+        }
+    }
+
+    /// It comes back empty. What was under way to it and from it dies with its connections.
+    pub(super) fn restart(&self, state: &mut State, place: usize, unseen: u8) -> Option<()> {
+        state.restarts = state.restarts.checked_sub(1)?;
+        let Node { links, up, .. } = state.nodes[place];
+        let mut node = Node { links, ..Node::default() };
+        for (client, link) in node.links[..self.count()].iter_mut().enumerate() {
+            let misses = unseen >> client & 1 == 1;
+            // Only who goes by a confirmation can miss it.
+            if misses && link.confirmed == 0 {
+                return None;
+            }
+            let (confirmed, answered) = (link.confirmed, link.answered);
+            let believed = if link.unseen > 0 { link.unseen } else { up + 1 };
+            link.close();
+            link.note = 0;
+            if misses {
+                (link.confirmed, link.answered, link.unseen) = (confirmed, answered, believed);
+            }
+        }
+        state.nodes[place] = node;
+        Some(())
+    }
+}

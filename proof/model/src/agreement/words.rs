@@ -1,0 +1,145 @@
+//! A trace as a person would tell it.
+
+use super::protocol::{Action, Agreement};
+use super::state::{NOBODYS, Round, State};
+use crate::checker::Model;
+
+const NAMES: [&str; 3] = ["A", "B", "C"];
+
+impl Agreement {
+    /// Each step in words.
+    pub fn told(&self, trace: &[Action]) -> Vec<String> {
+        let mut state = self.initial();
+        let mut told = Vec::new();
+        for action in trace {
+            let after = self.step(&state, *action).expect("a trace leads from step to step");
+            told.push(self.sentence(*action, &state, &after));
+            state = after;
+        }
+        told
+    }
+
+    fn sentence(&self, action: Action, before: &State, after: &State) -> String {
+        match action {
+            Action::Tick => format!("a tick{}", self.expired(before, after)),
+            Action::Ask { client, node } => {
+                let name = NAMES[client];
+                let asks = format!("{name} asks {}", node + 1);
+                let noted =
+                    after.nodes[node].links[client].note > before.nodes[node].links[client].note;
+                let notes = if noted { ", which notes it" } else { "" };
+                if after.nodes[node].links[client].under_way > 0 {
+                    return format!("{asks}{notes}");
+                }
+                format!("{asks}{notes}{}", self.heard(client, node, after))
+            }
+            Action::Read { client, node } => {
+                let heard = self.heard(client, node, after);
+                format!("{} reads what {} has answered{heard}", NAMES[client], node + 1)
+            }
+            Action::Fail { client, node } => {
+                format!("{} answers {} with an error", node + 1, NAMES[client])
+            }
+            Action::Acquire { client } => {
+                format!("{} sends to {}", self.cut(client, before), self.targets(client, after))
+            }
+            Action::Extend { client } => {
+                let targets = self.targets(client, after);
+                format!("{} sends an extension to {targets}", self.cut(client, before))
+            }
+            Action::GiveUp { client } => format!("{} gives up", NAMES[client]),
+            Action::Grant { client, node } => self.granted(client, node, before, after),
+            Action::TopUp { client, node } => format!("{} tops up {}", NAMES[client], node + 1),
+            Action::Restart { node, unseen: 0 } => format!("{} restarts empty", node + 1),
+            Action::Restart { node, unseen } => {
+                let missed = (0..self.count()).filter(|client| unseen >> client & 1 == 1);
+                let names: Vec<&str> = missed.map(|client| NAMES[client]).collect();
+                let (names, sees) =
+                    (names.join(" and "), if names.len() > 1 { "see" } else { "sees" });
+                format!("{} restarts empty, which {names}, cut off, {sees} not", node + 1)
+            }
+        }
+    }
+
+    /// What a client has just been told.
+    fn heard(&self, client: usize, node: usize, after: &State) -> String {
+        let link = &after.nodes[node].links[client];
+        let told = |other: &usize| link.told[*other] > 0;
+        let told: Vec<&str> = (0..self.count()).filter(told).map(|one| NAMES[one]).collect();
+        match (told.as_slice(), link.confirmed > 0) {
+            ([], true) => String::new(),
+            // It sends nothing any more, and so needs none.
+            ([], false) if !self.sends_again(after, client) => String::new(),
+            ([], false) => ", which confirms nothing any more".to_owned(),
+            (told, _) => format!(", which tells it of {}", told.join(" and ")),
+        }
+    }
+
+    /// Who sends, and what it has no answer from.
+    fn cut(&self, client: usize, before: &State) -> String {
+        let silent = |node: &usize| {
+            let link = &before.nodes[*node].links[client];
+            link.answered == 0 || link.unseen > 0
+        };
+        let silent: Vec<String> =
+            self.members(client).filter(silent).map(|node| (node + 1).to_string()).collect();
+        match silent.as_slice() {
+            [] => NAMES[client].to_owned(),
+            silent => format!("{}, without an answer from {},", NAMES[client], listed(silent)),
+        }
+    }
+
+    fn targets(&self, client: usize, after: &State) -> String {
+        let sent = |node: &usize| after.nodes[*node].links[client].sent;
+        let sent: Vec<String> =
+            (0..self.config.nodes).filter(sent).map(|node| (node + 1).to_string()).collect();
+        listed(&sent)
+    }
+
+    fn granted(&self, client: usize, node: usize, before: &State, after: &State) -> String {
+        let (name, was) = (NAMES[client], before.actors[client].round);
+        let granted = match was {
+            Round::Acquire => format!("{} grants {name}", node + 1),
+            Round::Extend => format!("{} extends {name}'s key", node + 1),
+            Round::None => format!("{name}'s late SET reaches {} and is granted", node + 1),
+        };
+        let won = was != Round::None && after.actors[client].round == Round::None;
+        let left = after.actors[client].left;
+        let ticks = if left == 1 { "tick" } else { "ticks" };
+        if won { format!("{granted}, which holds for {left} {ticks}") } else { granted }
+    }
+
+    /// What a tick has ended.
+    fn expired(&self, before: &State, after: &State) -> String {
+        let mut told = String::new();
+        for (client, name) in NAMES.iter().enumerate().take(self.count()) {
+            if before.actors[client].left > 0 && after.actors[client].left == 0 {
+                told += &format!("; {name} lapses");
+            }
+        }
+        for node in 0..self.config.nodes {
+            let (was, is) = (&before.nodes[node], &after.nodes[node]);
+            for (client, name) in NAMES.iter().enumerate().take(self.count()) {
+                if was.links[client].note > 0 && is.links[client].note == 0 {
+                    told += &format!("; {name}'s note on {} lapses", node + 1);
+                }
+            }
+            if was.owner != 0 && is.owner == 0 {
+                let whose = match was.owner {
+                    NOBODYS => "a key".to_owned(),
+                    owner => format!("{}'s key", NAMES[usize::from(owner) - 1]),
+                };
+                told += &format!("; {whose} on {} expires", node + 1);
+            }
+        }
+        told
+    }
+}
+
+fn listed(words: &[String]) -> String {
+    match words {
+        [] => "nobody".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,244 @@
+//! The model of the agreement: what it takes for the same, what its walks meet, what its scenes say, and
+//! that nothing it finds is found without a rule broken.
+
+use model::agreement::config::{Client, Config};
+use model::agreement::mutant::Mutant;
+use model::agreement::property::{READERS, TWO_UNKNOWN};
+use model::agreement::runs::{self, Run, Search};
+use model::agreement::state::State;
+use model::agreement::{Action, Agreement};
+use model::checker::{Bounds, Model, Outcome, explore};
+use model::runs::Kind;
+
+const ONE_REPLACED: [Client; 2] = [Client::of(0b0111), Client::of(0b1110)];
+
+fn quick() -> impl Iterator<Item = Run> {
+    runs::all().into_iter().filter(|run| run.quick)
+}
+
+/// The agreement with every node and client told from every other.
+struct Named(Agreement);
+
+impl Model for Named {
+    type State = State;
+    type Action = Action;
+
+    fn initial(&self) -> State {
+        self.0.initial()
+    }
+
+    fn successors(&self, state: &State, emit: impl FnMut(Action, State)) {
+        self.0.successors(state, emit);
+    }
+
+    fn canonical(&self, state: State) -> State {
+        state
+    }
+
+    fn digest(&self, state: &State) -> u64 {
+        self.0.digest(state)
+    }
+
+    fn violated(&self, state: &State) -> Option<&'static str> {
+        self.0.violated(state)
+    }
+}
+
+fn found(outcome: &Outcome<Action>) -> Option<(&'static str, usize)> {
+    outcome.violation.as_ref().map(|found| (found.property, found.trace.len()))
+}
+
+#[test]
+fn to_take_nodes_and_clients_for_the_same_changes_no_verdict_and_no_length() {
+    let mut compared = 0;
+    for run in quick().filter(|run| matches!(run.search, Search::All)) {
+        let (name, bounds) = (run.name(), Bounds { states: 20_000 });
+        let agreement = Agreement::new(run.config);
+        let few = explore(&agreement, bounds, |_| ());
+        if few.complete || few.violation.is_some() {
+            let many = explore(&Named(agreement), Bounds { states: 20_000 * 24 }, |_| ());
+            assert_eq!(found(&few), found(&many), "{name}");
+            assert_eq!((few.complete, few.depth), (many.complete, many.depth), "{name}");
+            assert!(few.states <= many.states, "{name}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 5, "{compared} runs are small enough");
+}
+
+#[test]
+fn every_mutant_is_run_and_every_run_is_named_once() {
+    let runs = runs::all();
+    let mut names: Vec<String> = runs.iter().map(Run::name).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "two runs of one name");
+    for mutant in Mutant::ALL {
+        let is_run = |run: &Run| {
+            let margin = run.kind == Kind::Margin && mutant == Mutant::TopUpUngated;
+            run.config.is(mutant) && (run.violates.is_some() || margin)
+        };
+        assert!(runs.iter().any(is_run), "{mutant:?} is in no run that catches it");
+    }
+}
+
+/// The quick ones of every mutant: the states that its violation took, or the same script or scene.
+#[test]
+fn what_catches_a_mutant_holds_without_it() {
+    for mut run in quick().filter(|run| run.config.mutant.is_some()) {
+        let name = run.name();
+        (run.config.mutant, run.config.states) = (None, 40_000);
+        let explored = run.explored(|_| ());
+        assert_eq!(explored.found, None, "{name}, without the mutant: {:#?}", explored.told);
+    }
+}
+
+#[test]
+fn a_written_way_is_refused_where_the_rule_says_so() {
+    for run in quick() {
+        let Search::Written(way) = run.search else { continue };
+        let mut config = run.config.clone();
+        config.mutant = None;
+        let agreement = Agreement::new(config);
+        let mut state = agreement.initial();
+        let refused = way.iter().find(|action| match agreement.step(&state, **action) {
+            Some(next) => {
+                state = next;
+                false
+            }
+            None => true,
+        });
+        assert_eq!(refused, Some(&Action::Acquire { client: 0 }), "{}", run.name());
+    }
+}
+
+#[test]
+fn walks_find_what_a_search_finds() {
+    for mutant in [
+        Mutant::NoTimeLimit,
+        Mutant::ProlongedOnce,
+        Mutant::LifeWithoutSlack,
+        Mutant::NoBarrier,
+        Mutant::ListsCostOneVote,
+        Mutant::OneMoreThanAMajority,
+        Mutant::ForgottenAtAnyAnswer,
+    ] {
+        let clients = ONE_REPLACED.map(|one| one.ttl(2, 2));
+        let config = Config::new("walked", 4, &clients).mutant(mutant);
+        let walked = Agreement::new(config.clone()).walk(3_000_000, |_| ());
+        let met = found(&walked).expect("a violation that is not rare");
+        let searched = explore(&Agreement::new(config), Bounds { states: 1_000_000 }, |_| ());
+        let shortest = found(&searched).expect("a violation that is near");
+        assert_eq!((met.0, shortest.0), (TWO_UNKNOWN, TWO_UNKNOWN), "{mutant:?}");
+        assert!(met.1 >= shortest.1 && met.1 <= 2 * shortest.1, "{mutant:?}: {met:?} {shortest:?}");
+    }
+}
+
+#[test]
+fn walks_are_the_same_every_time_and_a_shortened_way_still_ends_badly() {
+    let config = Config::new("walked", 4, &ONE_REPLACED).mutant(Mutant::NoBarrier);
+    let agreement = Agreement::new(config);
+    let [one, other] = [0, 1].map(|_| agreement.walk(3_000_000, |_| ()));
+    assert_eq!((one.states, found(&one)), (other.states, found(&other)));
+    let way = one.violation.expect("two holders").trace;
+    assert_eq!(agreement.outcome_of(&way), Some(TWO_UNKNOWN));
+    for left_out in 0..way.len() {
+        let mut fewer = way.clone();
+        fewer.remove(left_out);
+        assert_eq!(agreement.outcome_of(&fewer), None, "step {left_out} can be left out");
+    }
+}
+
+/// Explores for what is not forbidden.
+struct Meets<F>(Agreement, F);
+
+impl<F: Fn(&Agreement, &State) -> bool> Model for Meets<F> {
+    type State = State;
+    type Action = Action;
+
+    fn initial(&self) -> State {
+        self.0.initial()
+    }
+
+    fn successors(&self, state: &State, emit: impl FnMut(Action, State)) {
+        self.0.successors(state, emit);
+    }
+
+    fn canonical(&self, state: State) -> State {
+        self.0.canonical(state)
+    }
+
+    fn digest(&self, state: &State) -> u64 {
+        self.0.digest(state)
+    }
+
+    fn violated(&self, state: &State) -> Option<&'static str> {
+        (self.1)(&self.0, state).then_some("met")
+    }
+}
+
+fn meets(config: Config, what: impl Fn(&Agreement, &State) -> bool) -> bool {
+    let model = Meets(Agreement::new(config), what);
+    explore(&model, Bounds { states: 400_000 }, |_| ()).violation.is_some()
+}
+
+fn two_hold(_: &Agreement, state: &State) -> bool {
+    state.actors.iter().filter(|one| one.left > 0).count() > 1
+}
+
+#[test]
+fn the_exception_is_reached_and_only_where_links_fail() {
+    let lists = Config::new("two cut off from each other", 4, &ONE_REPLACED);
+    assert!(meets(lists.clone(), two_hold), "two that could not know hold");
+    assert!(!meets(lists.uncut(), two_hold), "with all links up nobody holds beside another");
+}
+
+#[test]
+fn who_is_told_of_other_numbers_wins_all_the_same() {
+    let numbers = [(2, 2), (1, 1)].map(|(ttl, max_ttl)| Client::of(0b111).ttl(ttl, max_ttl));
+    let holds_and_is_told = |_: &Agreement, state: &State| {
+        (0..2).any(|client| {
+            let told =
+                |node: &model::agreement::state::Node| node.links[client].told[1 - client] > 0;
+            state.actors[client].left > 0 && state.nodes.iter().any(told)
+        })
+    };
+    let config = Config::new("other numbers", 3, &numbers).tries(2, 0).restarts(1);
+    assert!(meets(config, holds_and_is_told));
+}
+
+#[test]
+fn errors_change_nothing_where_all_else_is_well() {
+    let config = Config::new("errors alone", 4, &ONE_REPLACED).uncut();
+    let without = explore(&Agreement::new(config.clone()), Bounds { states: 150_000 }, |_| ());
+    let with = explore(&Agreement::new(config.errors()), Bounds { states: 150_000 }, |_| ());
+    assert!(without.complete && without.violation.is_none() && with.violation.is_none());
+    assert!(with.states > without.states, "errors are answers");
+}
+
+#[test]
+fn a_reader_is_told_and_tells_of_nobody() {
+    let run = |mutant| {
+        let runs = runs::all().into_iter();
+        let mut one =
+            runs.into_iter().find(|run| run.config.is(Mutant::ReaderNotes)).expect("a run");
+        one.config.mutant = mutant;
+        one.explored(|_| ()).found.map(|(property, _)| property)
+    };
+    assert_eq!((run(None), run(Some(Mutant::ReaderNotes))), (None, Some(READERS)));
+}
+
+#[test]
+fn a_trace_names_nodes_and_clients_the_same_throughout() {
+    let config = Config::new("lists", 4, &ONE_REPLACED).mutant(Mutant::ListsCostOneVote);
+    let agreement = Agreement::new(config);
+    let found = explore(&agreement, Bounds { states: 50_000 }, |_| ()).violation.expect("two");
+    assert_eq!(agreement.outcome_of(&found.trace), Some(TWO_UNKNOWN));
+    let told = agreement.told(&found.trace);
+    assert_eq!(told.len(), found.trace.len());
+    let holds =
+        |name: &str| told.iter().any(|step| step.contains(&format!("grants {name}, which holds")));
+    assert!(holds("A") && holds("B"), "{told:#?}");
+    assert!(told.iter().any(|step| step.contains("which tells it of")), "{told:#?}");
+}
