@@ -168,9 +168,10 @@ impl Flaw {
             Self::NumbersCostOneVote => {
                 ("then differ(field, theirs,", "then differ(field, ARGV[1 + place],")
             }
-            Self::NumbersHideLists => {
-                ("left > 0 and not common", "left > 0 and not common and #answer == 3")
-            }
+            Self::NumbersHideLists => (
+                "left > 0 and not common",
+                "left > 0 and not common and noted.max_ttl == ARGV[2] and noted['window back'] == ARGV[3]",
+            ),
             Self::ProlongedOnce => {
                 ("now + life, before + 1", "before > 0 and 0 or now + life, before + 1")
             }
