@@ -2,7 +2,7 @@
 //!
 //! A process that was stopped knows nothing of who has come meanwhile. Nor does one behind a cut that
 //! has just healed. So no round begins before every open master has answered a question that is young
-//! enough, or has left it unanswered for as long as a round waits. Heartbeats see to that as a rule, and
+//! enough, or has left it unanswered for an operation timeout. Heartbeats see to that as a rule, and
 //! it costs nothing. The votes of three masters could otherwise win before the two that know better are
 //! read. What is then decided is in [`crate::quorum::agreement`].
 
@@ -52,7 +52,7 @@ impl Coordinator {
         }
         let is_held_up = self.awaits_confirmations(now, ttl);
         if is_held_up {
-            let until = now.after(self.settings.round_timeout(ttl));
+            let until = now.after(self.settings.operation_timeout);
             self.barrier.0.push(HeldUp { round, ttl, until });
         }
         is_held_up
