@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint package test test-servers fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint package test test-servers test-upgrade fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down
 SEEDS ?= 1000000
 
@@ -34,6 +34,9 @@ test: ## every test, against redis-servers that it starts; installs redis-server
 test-servers: ## the same on Redis 6.2, 7.0, 8, Valkey 8, 9 and a mixed quorum: half an hour; SERVERS=, TARGETS=, FRESH=1
 	@TARGETS="$(TARGETS)" FRESH="$(FRESH)" scripts/test-servers $(SERVERS)
 
+test-upgrade: ## commands of another version beside this one's, up and down: FROM=, a commit
+	@FROM="$(FROM)" scripts/test-upgrade
+
 fix: ## mends what lint finds and a machine can mend
 	scripts/pictures
 	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
@@ -62,7 +65,7 @@ instructions: ## what a lock costs in instructions and allocations, held to what
 	scripts/instructions
 
 chaos: ## locks on five containers while masters and clients are struck: MINUTES=3; SEED= repeats the choices
-	@MINUTES="$(MINUTES)" SEED="$(SEED)" WITHOUT="$(WITHOUT)" scripts/chaos $(SECONDS)
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" ODDS="$(ODDS)" WITHOUT="$(WITHOUT)" scripts/chaos $(SECONDS)
 
 loom: ## what threads share by hand, in every order of events: seconds, once it is built
 	cargo test --locked --manifest-path proof/loom/Cargo.toml

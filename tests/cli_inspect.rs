@@ -56,6 +56,19 @@ async fn several_locks_are_told_in_turn_and_as_a_json_line_each() {
     assert_eq!((&free["state"], &free["holder"]), (&"free".into(), &Value::Null));
 }
 
+/// It has told the master nothing that could keep others away.
+#[test]
+fn after_an_inspection_with_one_master_of_five_a_command_with_all_five_runs() {
+    let masters = Masters::start(5);
+    let inspected = told(cli::over([masters[0].url()]).args(["inspect", "r"]));
+    assert_eq!((inspected.code, &*inspected.stderr), (Some(0), ""), "{inspected:?}");
+    let run = told(&mut cli::on(&masters, &["run", "-n", "r", "--", "echo", "at work"]));
+    assert_eq!((run.code, &*run.stdout, &*run.stderr), (Some(0), "at work\n", ""), "{run:?}");
+    // Nor is a single one refused afterwards, or kept from looking.
+    let again = told(cli::over([masters[0].url()]).args(["inspect", "r"]));
+    assert_eq!(again.code, Some(0), "{again:?}");
+}
+
 #[test]
 fn a_lock_of_which_no_quorum_tells_gives_112() {
     let masters = Masters::start(3);

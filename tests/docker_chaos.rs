@@ -13,7 +13,7 @@ mod support;
 mod timeline;
 
 use chaos::check::Kind;
-use chaos::client::{Orders, Spoiled};
+use chaos::client::{Orders, Party, Spoiled};
 use chaos::journal::Journal;
 use chaos::people::People;
 use chaos::plan::Deed;
@@ -33,6 +33,8 @@ const SEED: &str = "QUORUMLOCK_CHAOS_SEED";
 const SECONDS: &str = "QUORUMLOCK_CHAOS_SECONDS";
 /// What is taken away from the main run: by hand, to see it fail.
 const WITHOUT: &str = "QUORUMLOCK_CHAOS_WITHOUT";
+/// Whether clients go by different things in the main run.
+const ODDS: &str = "QUORUMLOCK_CHAOS_ODDS";
 /// The path of a history to be judged once more: by hand, when a check has changed.
 const HISTORY: &str = "QUORUMLOCK_CHAOS_HISTORY";
 /// Set for the helper below, which runs in a process of its own.
@@ -47,7 +49,11 @@ fn from_environment<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<
 }
 
 async fn play(spoiled: Spoiled, lasts: Duration) -> Option<Outcome> {
-    let run = Run::new(Seed::from_env(SEED), lasts, spoiled);
+    play_with(spoiled, lasts, false).await
+}
+
+async fn play_with(spoiled: Spoiled, lasts: Duration, at_odds: bool) -> Option<Outcome> {
+    let run = Run::new(Seed::from_env(SEED), lasts, spoiled, at_odds);
     let outcome = run.play().await?;
     tell(&report(&outcome));
     Some(outcome)
@@ -83,12 +89,32 @@ fn report(outcome: &Outcome) -> String {
 async fn no_two_hold_a_lock_and_nothing_is_left_whatever_befalls_masters_and_clients() {
     let seconds = from_environment(SECONDS, |text| text.parse().ok()).unwrap_or(12);
     let spoiled = from_environment(WITHOUT, Spoiled::parse).unwrap_or(Spoiled::Nothing);
-    let Some(outcome) = play(spoiled, Duration::from_secs(seconds)).await else { return };
+    let at_odds = from_environment(ODDS, |text| Some(text == "1")).unwrap_or(false);
+    let lasts = Duration::from_secs(seconds);
+    let Some(outcome) = play_with(spoiled, lasts, at_odds).await else { return };
     assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
     let figures = &outcome.figures;
     assert!(figures.acquired as u64 > seconds && figures.accepted > 10, "no load");
     let faults: usize = figures.faults.values().sum();
     assert!(faults >= 4 && figures.stopped + figures.killed >= 2, "no trouble");
+}
+
+/// Two of the three kinds of clients are stopped for longer than what they go by stands, and another one
+/// takes their place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_at_odds_keep_each_other_away_however_long_they_are_stopped() {
+    let lasts = Duration::from_secs(40);
+    let Some(outcome) = play_with(Spoiled::Nothing, lasts, true).await else { return };
+    assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
+    let winners = outcome.figures.by_party.iter().filter(|won| **won > 20).count();
+    assert!(winners >= 2, "{:?}: nobody took anybody's place", outcome.figures.by_party);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_agreement_clients_at_odds_overlap() {
+    let lasts = Duration::from_secs(6);
+    let Some(outcome) = play_with(Spoiled::Agreement, lasts, true).await else { return };
+    assert!(outcome.count(Kind::Overlap) > 5, "not found");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,6 +184,8 @@ async fn a_run_that_is_to_be_killed() {
     let nobody = ReservedPort::new();
     let orders = Orders {
         name: String::new(),
+        party: Party::Good,
+        at_odds: false,
         seed: 0,
         tasks: 1,
         nodes: vec![nobody.address()],

@@ -76,6 +76,8 @@ pub(crate) enum What {
 
     /// No key may be left from here on, whoever had it: all are gone, and everything has expired.
     Empty,
+    /// There are clients that go by something else than others: they keep each other away.
+    AtOdds,
     /// Something that must not be.
     Odd(String),
 }
@@ -192,6 +194,7 @@ impl fmt::Display for What {
                 write!(f, "{verb} {by} {id} {resource} {token}")
             }
             Self::Empty => f.write_str("empty"),
+            Self::AtOdds => f.write_str("at-odds"),
             Self::Odd(text) => write!(f, "odd {}", text.replace('\n', " ")),
         }
     }
@@ -250,6 +253,7 @@ impl What {
                 accepted: verb == "accepts",
             },
             ("empty", []) => Self::Empty,
+            ("at-odds", []) => Self::AtOdds,
             _ => return None,
         })
     }

@@ -1,6 +1,6 @@
 //! The client processes, and what befalls them: stopped, killed, told to end, replaced.
 
-use super::client::{self, Orders};
+use super::client::{self, Orders, Party};
 use super::clock::now;
 use super::history::What;
 use super::journal::Journal;
@@ -15,6 +15,15 @@ use std::time::{Duration, Instant};
 /// How long a client may take to let go of everything.
 const PATIENCE: Duration = Duration::from_secs(20);
 const TICK: Duration = Duration::from_millis(10);
+
+/// Who is in a place, in a run at odds.
+pub(crate) fn party(place: usize) -> Party {
+    match place % 4 {
+        2 => Party::OtherList,
+        3 => Party::OtherTtl,
+        _ => Party::Good,
+    }
+}
 
 /// One client process. Killed when dropped.
 struct Person {
@@ -42,8 +51,8 @@ impl People {
     pub(crate) fn hire(orders: Orders, count: usize, rng: Rng, journal: Arc<Journal>) -> Self {
         let (places, leaving) = (Vec::new(), Vec::new());
         let mut people = Self { orders, journal, rng, places, leaving, born: 0 };
-        for _ in 0..count {
-            let person = people.newcomer();
+        for place in 0..count {
+            let person = people.newcomer(place);
             people.places.push(person);
         }
         people
@@ -83,12 +92,13 @@ impl People {
         self.places.iter().map(|person| person.process.id()).collect()
     }
 
-    fn newcomer(&mut self) -> Person {
+    fn newcomer(&mut self, place: usize) -> Person {
         self.born += 1;
-        let name = format!("c{}", self.born);
+        let party = if self.orders.at_odds { party(place) } else { Party::Good };
+        let name = format!("{}{}", party.word(), self.born);
         // Odd and even in turn: with half of the masters each, if that is what is spoiled.
         let seed = (self.rng.next() & !1) | (self.born & 1);
-        let orders = Orders { name: name.clone(), seed, ..self.orders.clone() };
+        let orders = Orders { name: name.clone(), party, seed, ..self.orders.clone() };
         self.journal.note(&name, What::Born);
         let program = std::env::current_exe().expect("the path of this program");
         let mut command = Command::new(program);
@@ -111,11 +121,11 @@ impl People {
             Deed::Kill => {
                 self.journal.note(&person.name, What::Killed);
                 person.kill();
-                self.places[place] = self.newcomer();
+                self.places[place] = self.newcomer(place);
             }
             Deed::End => {
                 self.go_on(place);
-                let newcomer = self.newcomer();
+                let newcomer = self.newcomer(place);
                 let person = std::mem::replace(&mut self.places[place], newcomer);
                 self.tell_to_end(person);
             }
@@ -144,7 +154,7 @@ impl People {
             if let Some(status) = self.places[place].process.try_wait().expect("its state") {
                 let name = self.places[place].name.clone();
                 self.journal.note(&name, What::Odd(format!("ended by itself: {status}")));
-                self.places[place] = self.newcomer();
+                self.places[place] = self.newcomer(place);
             }
         }
         let journal = &self.journal;

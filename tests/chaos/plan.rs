@@ -1,5 +1,8 @@
 //! What is to befall masters and clients, and when: decided beforehand, by the seed alone.
 
+mod odds;
+
+use super::client::Party;
 use super::history::Condition;
 use crate::support::seed::Rng;
 use std::time::Duration;
@@ -54,21 +57,29 @@ pub(crate) struct Setting {
     pub(crate) quarantine: Duration,
     /// The longest ttl: who is stopped for longer has lost its locks.
     pub(crate) ttl: Duration,
+    /// By place, who goes by the same; and how long what a client goes by stands at a master after it
+    /// was last heard of. In a run at odds alone.
+    pub(crate) at_odds: Option<(fn(usize) -> Party, Duration)>,
 }
 
 impl Plan {
     pub(crate) fn new(mut rng: Rng, setting: &Setting) -> Self {
         let (mut masters, mut clients) = (rng.fork(), rng.fork());
-        Self { blows: blows(&mut masters, setting), deeds: deeds(&mut clients, setting) }
+        let deeds = match setting.at_odds {
+            Some((party, stands)) => odds::deeds(&mut clients, setting, party, stands),
+            None => deeds(&mut clients, setting),
+        };
+        Self { blows: blows(&mut masters, setting), deeds }
     }
 }
 
-/// A minority is away as a rule, a majority in one phase out of four.
+/// A minority is away as a rule, a majority in one phase out of four. In a run at odds one at most is:
+/// clients that have no master left in common cannot know of each other.
 fn blows(rng: &mut Rng, setting: &Setting) -> Vec<Vec<Blow>> {
     let masters = setting.masters;
     let mut striker = Striker {
         setting,
-        minority: (masters - 1) / 2,
+        minority: if setting.at_odds.is_some() { 1 } else { (masters - 1) / 2 },
         blows: vec![Vec::new(); masters],
         free_at: vec![Duration::ZERO; masters],
         kinds: Vec::new(),
@@ -84,12 +95,16 @@ fn blows(rng: &mut Rng, setting: &Setting) -> Vec<Vec<Blow>> {
                 }
             }
             phase_ends = at + PHASE;
-            most = if rng.chance(25) { masters - 1 } else { striker.minority };
+            let spares = setting.at_odds.is_some() || !rng.chance(25);
+            most = if spares { striker.minority } else { masters - 1 };
         }
         if most > striker.minority {
             striker.strike_one(rng, at, most);
             at += rng.duration(50 * MS..400 * MS);
-        } else if rng.chance(25) && striker.free(at).len() > striker.minority {
+        } else if setting.at_odds.is_none()
+            && rng.chance(25)
+            && striker.free(at).len() > striker.minority
+        {
             at = striker.strike_in_turn(rng, at);
         } else {
             striker.strike_one(rng, at, most);
@@ -205,6 +220,7 @@ mod tests {
         recovery: SEC,
         quarantine: Duration::from_secs(4),
         ttl: Duration::from_secs(3),
+        at_odds: None,
     };
 
     #[test]

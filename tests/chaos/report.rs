@@ -2,6 +2,7 @@
 
 use super::check::availability::{self, Availability};
 use super::check::hand_over::{self, HandOvers};
+use super::client::Party;
 use super::clock::between;
 use super::history::{Condition, Entry, What};
 use super::story::{Attempt, Story, process};
@@ -30,6 +31,8 @@ pub(crate) struct Figures {
     pub(crate) late: usize,
     pub(crate) availability: Availability,
     pub(crate) hand_overs: HandOvers,
+    /// Locks won by those that are in order, by those with another list, and with another ttl.
+    pub(crate) by_party: [usize; 3],
 }
 
 impl Figures {
@@ -72,6 +75,10 @@ impl Figures {
             late: story.writes.iter().filter(is_late).count(),
             availability: availability::figures(story),
             hand_overs: hand_over::figures(story),
+            by_party: Party::ALL.map(|party| {
+                let theirs = |it: &&&Attempt| Party::of(process(&it.task)) == Some(party);
+                acquired.iter().filter(theirs).count()
+            }),
         }
     }
 }
@@ -91,6 +98,10 @@ impl fmt::Display for Figures {
             "  clients: {} processes, {} stops, {} killed, {} ended by themselves ({} owing something)",
             self.processes, self.stopped, self.killed, self.ended, self.owed,
         )?;
+        let [good, list, ttl] = self.by_party;
+        if list + ttl > 0 {
+            writeln!(f, "  at odds: {good} won by five masters, {list} by three, {ttl} by a ttl")?;
+        }
         writeln!(
             f,
             "  store: {} writes accepted ({} late, before anybody else's), {} refused as late",

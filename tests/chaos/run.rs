@@ -1,10 +1,10 @@
 //! One run: containers, proxies, clients, trouble, and what the history of it shows.
 
 use super::check::{Kind, Violation, violations};
-use super::client::{MAX_TTL, Orders, Spoiled, WINDOW};
+use super::client::{MAX_TTL, Orders, Party, Spoiled, WINDOW};
 use super::history::{Condition, What};
 use super::journal::{Journal, Reader};
-use super::people::People;
+use super::people::{self, People};
 use super::picture::timeline;
 use super::plan::{Plan, Setting};
 use super::report::{Figures, Progress};
@@ -31,6 +31,9 @@ const TASKS: usize = 3;
 const QUARANTINE: Duration = Duration::from_millis(4300);
 /// Until a master that was struck is of use again to everybody.
 const RECOVERY: Duration = Duration::from_millis(2500);
+/// How long what a client goes by stands at a master after it was last heard of: the quarantine, 15 s,
+/// and the drift of both.
+const STANDS: Duration = Duration::from_millis(19_500);
 /// After the last key was set, none of any kind is left.
 const EXPIRED: Duration = Duration::from_millis(5000);
 
@@ -41,6 +44,8 @@ pub(crate) struct Run {
     /// From the first blow to the last one.
     pub(crate) lasts: Duration,
     pub(crate) spoiled: Spoiled,
+    /// Some clients go by another list, and some by another longest ttl.
+    pub(crate) at_odds: bool,
     profile: Profile,
 }
 
@@ -57,16 +62,16 @@ pub(crate) struct Outcome {
 }
 
 impl Run {
-    pub(crate) fn new(seed: Seed, lasts: Duration, spoiled: Spoiled) -> Self {
+    pub(crate) fn new(seed: Seed, lasts: Duration, spoiled: Spoiled, at_odds: bool) -> Self {
         let remember = match spoiled {
-            Spoiled::Nothing => seed.rng().chance(50),
+            Spoiled::Nothing | Spoiled::Agreement => seed.rng().chance(50),
             // They vote at once, which is sooner.
             Spoiled::Rollback | Spoiled::Quorum => true,
             // Where nothing is forgotten there is nothing to guard.
             Spoiled::RestartGuard => false,
         };
         let profile = if remember { Profile::Durable } else { Profile::Volatile };
-        Self { seed, lasts, spoiled, profile }
+        Self { seed, lasts, spoiled, at_odds, profile }
     }
 
     /// `None`, and a line that says so, where no Docker daemon answers.
@@ -78,6 +83,9 @@ impl Run {
         let history = self.history();
         let journal = Arc::new(Journal::open(&history));
         let store = store::serve(journal.clone()).await;
+        if self.at_odds {
+            journal.note("run", What::AtOdds);
+        }
 
         let mut rng = self.seed.rng();
         let quarantine = self.quarantine();
@@ -91,10 +99,13 @@ impl Run {
             recovery: RECOVERY,
             quarantine: quarantine.unwrap_or_default(),
             ttl: MAX_TTL,
+            at_odds: self.at_odds.then_some((people::party, STANDS)),
         };
         let plan = Plan::new(rng.fork(), &setting);
         let orders = Orders {
             name: String::new(),
+            party: Party::Good,
+            at_odds: self.at_odds,
             seed: 0,
             tasks: TASKS,
             nodes: proxies.iter().map(Proxy::addr).collect(),
@@ -142,10 +153,14 @@ impl Run {
 
     fn again(&self) -> String {
         let (seed, seconds, spoiled) = (self.seed, self.lasts.as_secs(), self.spoiled.word());
-        match self.spoiled {
-            Spoiled::Nothing => format!("make chaos SEED={seed} SECONDS={seconds}"),
-            _ => format!("make chaos SEED={seed} SECONDS={seconds} WITHOUT={spoiled}"),
+        let mut again = format!("make chaos SEED={seed} SECONDS={seconds}");
+        if self.at_odds {
+            again.push_str(" ODDS=1");
         }
+        if self.spoiled != Spoiled::Nothing {
+            again.push_str(&format!(" WITHOUT={spoiled}"));
+        }
+        again
     }
 
     /// For so long a master that has started does not vote, if the clients see to that.
@@ -163,7 +178,8 @@ impl Run {
             Spoiled::Nothing => String::new(),
             other => format!("-without-{}", other.word()),
         };
-        let path = folder.join(format!("{}{spoiled}.history", self.seed));
+        let odds = if self.at_odds { "-odds" } else { "" };
+        let path = folder.join(format!("{}{odds}{spoiled}.history", self.seed));
         std::fs::write(&path, "").expect("a history that can be written");
         path
     }
@@ -209,6 +225,9 @@ impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let profile = format!("{:?}", self.profile).to_lowercase();
         write!(f, "chaos on five {profile} masters, seed {}", self.seed)?;
+        if self.at_odds {
+            f.write_str(", clients at odds")?;
+        }
         match self.spoiled {
             Spoiled::Nothing => Ok(()),
             spoiled => write!(f, ", without {}", spoiled.word()),

@@ -81,6 +81,8 @@ pub(crate) struct Story {
     pub(crate) sightings: Vec<Sighting>,
     /// From then on there must be no key.
     pub(crate) empty: Option<Nanos>,
+    /// Clients that go by something else keep each other away: an outage is nobody's fault.
+    pub(crate) at_odds: bool,
     pub(crate) odd: Vec<(Nanos, String)>,
 }
 
@@ -168,6 +170,7 @@ impl Story {
                 self.writes.push(Write { at, by, id, resource, token, accepted });
             }
             What::Empty => self.empty = Some(at),
+            What::AtOdds => self.at_odds = true,
             What::Odd(text) => self.odd.push((at, format!("{who}: {text}"))),
         }
     }

@@ -37,7 +37,9 @@ fn judge(story: &Story) -> (Availability, Vec<Violation>) {
     };
     let (mut failed, holds) = (BTreeMap::new(), story.holds_by_resource());
     let mut violations = Vec::new();
-    for attempt in &story.attempts {
+    // Who is kept away by others finds no quorum, for longer than any ttl.
+    let judged = if story.at_odds { &[][..] } else { &story.attempts[..] };
+    for attempt in judged {
         let (at, is_outage) = match (attempt.hold, attempt.failed) {
             (Some(hold), _) => (hold.from, false),
             (None, Some((at, Why::NoQuorum | Why::Late))) => (at, true),

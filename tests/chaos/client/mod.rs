@@ -3,20 +3,26 @@
 mod orders;
 mod task;
 
-pub(crate) use orders::{MAX_TTL, Orders, Spoiled, VARIABLE, WINDOW};
+pub(crate) use orders::{MAX_TTL, Orders, Party, Spoiled, VARIABLE, WINDOW};
 
 use super::history::What;
 use super::journal::Journal;
 use crate::support::seed::Seed;
+use quorumlock::{ConnectError, Redlock};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 use task::Task;
 use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 /// What the test is called that is such a process.
 pub(crate) const TEST: &str = "a_client_process";
+
+/// Who was refused asks again after that.
+const REFUSED: Duration = Duration::from_millis(300);
 
 /// Lives as it was ordered to. Without orders there is nothing to do.
 pub(crate) fn run_if_ordered() {
@@ -31,27 +37,39 @@ pub(crate) fn run_if_ordered() {
 /// Until its standard input ends, and then for as long as it takes to let go of everything.
 async fn live(orders: Orders) {
     let journal = Arc::new(Journal::open(&orders.history));
-    let redlock = match orders.builder().connect().await {
-        Ok(redlock) => redlock,
-        Err(error) => {
-            journal.note(&orders.name, What::Odd(format!("connect: {error}")));
-            return;
-        }
-    };
+    let told_to_end = tokio::spawn(async { tokio::io::stdin().read(&mut [0; 1]).await });
+    let Some(redlock) = connect(&orders, &journal, &told_to_end).await else { return };
     let (end, ending) = watch::channel(false);
     let (ids, mut rng) = (Arc::new(AtomicU64::new(0)), Seed(orders.seed).rng());
     let mut tasks = Vec::new();
     for n in 0..orders.tasks {
         let who = format!("{}.{n}", orders.name);
         let (redlock, journal, ids) = (redlock.clone(), journal.clone(), ids.clone());
-        let task = Task::new(who, redlock, journal, ids, rng.fork(), ending.clone(), orders.store);
+        let (ending, orders) = (ending.clone(), orders.clone());
+        let task = Task::new(who, redlock, journal, ids, rng.fork(), ending, orders);
         tasks.push(tokio::spawn(async move { task.await.work().await }));
     }
-    let _ended = tokio::io::stdin().read(&mut [0; 1]).await;
+    let _ended = told_to_end.await;
     end.send_replace(true);
     for task in tasks {
         task.await.expect("a task that does not panic");
     }
     let owed = redlock.shutdown().await.map_or_else(|error| error.owed.max(1), |()| 0);
     journal.note(&orders.name, What::Gone { owed });
+}
+
+/// Refused as long as others go by something else, it asks again. `None`: it is to end, or it can't be.
+async fn connect<T>(orders: &Orders, journal: &Journal, end: &JoinHandle<T>) -> Option<Redlock> {
+    let what = loop {
+        match orders.builder().connect().await {
+            Ok(redlock) => return Some(redlock),
+            Err(ConnectError::Disagreement(_)) if orders.at_odds && !end.is_finished() => {
+                tokio::time::sleep(REFUSED).await;
+            }
+            Err(ConnectError::Disagreement(_)) if orders.at_odds => break What::Gone { owed: 0 },
+            Err(error) => break What::Odd(format!("connect: {error}")),
+        }
+    };
+    journal.note(&orders.name, what);
+    None
 }

@@ -27,11 +27,26 @@ pub(crate) enum Spoiled {
     Quorum,
     /// A master that returns empty votes at once.
     RestartGuard,
+    /// Each client is told that all others go by the same.
+    Agreement,
+}
+
+/// What a client goes by: with what it has to have in common with all others, or with a mistake in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Party {
+    /// As it should be.
+    Good,
+    /// It was given three of the five masters: two of them are a majority, and the three others are
+    /// one of all five.
+    OtherList,
+    /// Its locks are shorter, and so is the time for which a restarted master does not vote.
+    OtherTtl,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Orders {
     pub(crate) name: String,
+    pub(crate) party: Party,
     pub(crate) seed: u64,
     pub(crate) tasks: usize,
     /// Of the masters as clients reach them.
@@ -39,13 +54,15 @@ pub(crate) struct Orders {
     pub(crate) store: SocketAddr,
     /// The masters forget nothing, and clients trust them with a vote right after a restart.
     pub(crate) durable: bool,
+    /// There are clients that go by something else: to be refused is nothing odd.
+    pub(crate) at_odds: bool,
     pub(crate) spoiled: Spoiled,
     pub(crate) history: PathBuf,
 }
 
 impl Spoiled {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Nothing, Self::Rollback, Self::Quorum, Self::RestartGuard];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Nothing, Self::Rollback, Self::Quorum, Self::RestartGuard, Self::Agreement];
 
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -53,6 +70,7 @@ impl Spoiled {
             Self::Rollback => "rollback",
             Self::Quorum => "quorum",
             Self::RestartGuard => "restart-guard",
+            Self::Agreement => "agreement",
         }
     }
 
@@ -61,28 +79,61 @@ impl Spoiled {
     }
 }
 
+impl Party {
+    pub(crate) const ALL: [Self; 3] = [Self::Good, Self::OtherList, Self::OtherTtl];
+
+    /// What its processes are called, before their numbers.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "c",
+            Self::OtherList => "list",
+            Self::OtherTtl => "ttl",
+        }
+    }
+
+    /// Of the process of this name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let word = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        Self::ALL.into_iter().find(|known| known.word() == word)
+    }
+
+    pub(crate) const fn max_ttl(self) -> Duration {
+        match self {
+            Self::Good | Self::OtherList => MAX_TTL,
+            Self::OtherTtl => Duration::from_millis(1500),
+        }
+    }
+}
+
 impl Orders {
     /// One line for the environment; the path, which may hold anything, comes last.
     pub(crate) fn to_line(&self) -> String {
-        let Self { name, seed, tasks, store, durable, .. } = self;
+        let Self { name, party, seed, tasks, store, durable, at_odds, .. } = self;
+        let party = party.word();
         let nodes: Vec<String> = self.nodes.iter().map(SocketAddr::to_string).collect();
         let (nodes, spoiled, history) =
             (nodes.join(","), self.spoiled.word(), self.history.display());
-        format!("{name} {seed} {tasks} {nodes} {store} {durable} {spoiled} {history}")
+        format!(
+            "{name} {party} {seed} {tasks} {nodes} {store} {durable} {at_odds} {spoiled} {history}"
+        )
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let words: Vec<&str> = line.splitn(8, ' ').collect();
-        let [name, seed, tasks, nodes, store, durable, spoiled, history] = words[..] else {
+        let words: Vec<&str> = line.splitn(10, ' ').collect();
+        let [name, party, seed, tasks, nodes, store, durable, at_odds, spoiled, history] =
+            words[..]
+        else {
             return None;
         };
         Some(Self {
             name: name.to_owned(),
+            party: Party::of(party)?,
             seed: seed.parse().ok()?,
             tasks: tasks.parse().ok()?,
             nodes: nodes.split(',').map(str::parse).collect::<Result<_, _>>().ok()?,
             store: store.parse().ok()?,
             durable: durable.parse().ok()?,
+            at_odds: at_odds.parse().ok()?,
             spoiled: Spoiled::parse(spoiled)?,
             history: history.into(),
         })
@@ -95,17 +146,25 @@ impl Orders {
 
     /// The client that is ordered, with the restart guard on, its label that of the process.
     pub(super) fn builder(&self) -> RedlockBuilder {
-        let builder = Redlock::builder().max_ttl(MAX_TTL).fencing_window(WINDOW, WINDOW);
-        let builder = builder.ttl(MAX_TTL).label(&self.name);
+        let max_ttl = self.party.max_ttl();
+        let builder = Redlock::builder().max_ttl(max_ttl).fencing_window(WINDOW, WINDOW);
+        let builder = builder.ttl(max_ttl).label(&self.name);
         let builder = if self.durable { builder.trust_persistence() } else { builder };
         let through = |builder: RedlockBuilder, node: &SocketAddr, sabotage| {
             let dial = dial_through(*node, sabotage, Arc::new(AtomicU64::new(0)));
             builder.node_via(format!("redis://{node}"), dial)
         };
+        let nodes = match self.party {
+            Party::OtherList => &self.nodes[..3],
+            Party::Good | Party::OtherTtl => &self.nodes[..],
+        };
         match self.spoiled {
-            Spoiled::Nothing => builder.nodes(self.nodes.iter().map(|it| format!("redis://{it}"))),
+            Spoiled::Nothing => builder.nodes(nodes.iter().map(|it| format!("redis://{it}"))),
             Spoiled::Rollback => {
-                self.nodes.iter().fold(builder, |it, node| through(it, node, Sabotage::Rollback))
+                nodes.iter().fold(builder, |it, node| through(it, node, Sabotage::Rollback))
+            }
+            Spoiled::Agreement => {
+                nodes.iter().fold(builder, |it, node| through(it, node, Sabotage::Agreement))
             }
             Spoiled::Quorum => {
                 let from = if self.seed.is_multiple_of(2) { 0 } else { 2 };
@@ -113,7 +172,7 @@ impl Orders {
                 three.iter().fold(builder, |it, node| through(it, node, Sabotage::Agreement))
             }
             Spoiled::RestartGuard => {
-                let nodes = self.nodes.iter().map(|it| format!("redis://{it}"));
+                let nodes = nodes.iter().map(|it| format!("redis://{it}"));
                 builder.nodes(nodes).without_restart_guard()
             }
         }
@@ -128,12 +187,14 @@ mod tests {
     fn orders_arrive_as_they_were_given() {
         for spoiled in Spoiled::ALL {
             let orders = Orders {
-                name: "c7".to_owned(),
+                name: "list7".to_owned(),
+                party: Party::OtherList,
                 seed: 3,
                 tasks: 2,
                 nodes: ["127.0.0.1:1", "127.0.0.1:2"].map(|it| it.parse().unwrap()).to_vec(),
                 store: "127.0.0.1:3".parse().unwrap(),
                 durable: true,
+                at_odds: true,
                 spoiled,
                 history: "/a folder/with spaces".into(),
             };

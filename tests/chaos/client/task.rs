@@ -1,12 +1,12 @@
 //! One task of a client: it asks for locks, holds them in every way there is, and tells of it.
 
+use super::Orders;
 use crate::chaos::clock::{Nanos, between, nanos, now};
 use crate::chaos::history::{What, Why};
 use crate::chaos::journal::Journal;
 use crate::chaos::store::Store;
 use crate::support::seed::Rng;
 use quorumlock::{AcquireError, AcquireFuture, FencingToken, Guard, Kind, Redlock};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -39,7 +39,7 @@ struct Wish {
 }
 
 impl Wish {
-    fn random(rng: &mut Rng) -> Self {
+    fn random(rng: &mut Rng, max_ttl: Duration) -> Self {
         let (choice, fenced) = match rng.within(0..100) {
             0..60 => (&FENCED[..], true),
             60..75 => (&UNFENCED[..], false),
@@ -53,7 +53,7 @@ impl Wish {
             resources.push(other.to_owned());
             resources.sort();
         }
-        let ttl = *rng.pick(&[1500 * MS, 2000 * MS, 3000 * MS]);
+        let ttl = (*rng.pick(&[1500 * MS, 2000 * MS, 3000 * MS])).min(max_ttl);
         let wait = if rng.chance(30) { Duration::ZERO } else { rng.duration(ttl / 4..ttl * 2) };
         let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
         let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
@@ -84,6 +84,7 @@ pub(super) struct Task {
     rng: Rng,
     ending: watch::Receiver<bool>,
     store: Store,
+    max_ttl: Duration,
 }
 
 impl Task {
@@ -94,16 +95,17 @@ impl Task {
         ids: Arc<AtomicU64>,
         rng: Rng,
         ending: watch::Receiver<bool>,
-        store: SocketAddr,
+        orders: Orders,
     ) -> Self {
-        let store = Store::connect(store).await;
-        Self { who, redlock, journal, ids, rng, ending, store }
+        let store = Store::connect(orders.store).await;
+        let max_ttl = orders.party.max_ttl();
+        Self { who, redlock, journal, ids, rng, ending, store, max_ttl }
     }
 
     /// Until it is told to end.
     pub(super) async fn work(mut self) {
         while !*self.ending.borrow() {
-            let wish = Wish::random(&mut self.rng);
+            let wish = Wish::random(&mut self.rng, self.max_ttl);
             let id = self.next_id();
             if self.attempt(id, &wish, None).await == Err(Why::NoQuorum) {
                 let next = self.next_id();
