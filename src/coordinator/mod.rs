@@ -342,10 +342,12 @@ impl Coordinator {
         self.debts() == 0 && !self.may_yet_note()
     }
 
-    /// A handshake that is under way while the client withdraws may still note what is then to be taken
-    /// back.
+    /// A handshake that is under way while the client withdraws, or a question, may still note what is
+    /// then to be taken back.
     fn may_yet_note(&self) -> bool {
-        let notes = |session: &Session| session.has_connection() && !session.is_open();
+        let notes = |session: &Session| {
+            session.has_connection() && (!session.is_open() || session.is_asking())
+        };
         self.withdrawing && self.sessions.iter().any(notes)
     }
 

@@ -66,6 +66,9 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
         if session.is_open() {
+            if self.withdrawing {
+                session.withdraw(now, &self.settings);
+            }
             self.unsubscribe_unwanted(node);
             self.wake_starved(now);
         } else if session.hand_over(now) {

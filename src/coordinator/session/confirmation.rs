@@ -24,6 +24,13 @@ pub(super) struct Confirmation {
     is_settled: bool,
 }
 
+impl Confirmation {
+    /// Whether an answer is still to come.
+    pub(super) fn is_asking(&self) -> bool {
+        self.asked != self.answered
+    }
+}
+
 impl Session {
     /// Asks whether the other clients of the server go by the same.
     pub(super) fn ask_to_confirm(&mut self, now: Instant, settings: &Settings) {
@@ -43,11 +50,15 @@ impl Session {
         if !self.is_open() || young(self.confirmation.answered) {
             return false;
         }
-        if !young(self.confirmation.asked) || self.confirmation.asked == self.confirmation.answered
-        {
+        if !young(self.confirmation.asked) || !self.confirmation.is_asking() {
             self.ask_to_confirm(now, settings);
         }
         true
+    }
+
+    /// Whether the server has yet to say what it makes of what this client goes by.
+    pub(in crate::coordinator) fn is_asking(&self) -> bool {
+        self.confirmation.is_asking()
     }
 
     /// The last of what was asked: all that can be known is known.

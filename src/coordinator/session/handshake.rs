@@ -41,6 +41,9 @@ impl Session {
 
     /// Asks again, in case something has changed.
     pub(super) fn beat(&mut self, now: Instant, settings: &Settings) {
+        if self.withdraws {
+            return;
+        }
         self.ask_who(settings);
         self.ask_to_confirm(now, settings);
     }
@@ -79,8 +82,13 @@ impl Session {
     }
 
     /// This client will not be: what it was the first to note is taken back, or whoever comes with
-    /// better terms would have to wait until it lapses.
+    /// better terms would have to wait until it lapses. It asks no more, and what a question that is
+    /// under way prolongs is taken back once that is answered.
     pub(in crate::coordinator) fn withdraw(&mut self, now: Instant, settings: &Settings) {
+        self.withdraws = true;
+        if self.confirmation.is_asking() {
+            return;
+        }
         if let Some(ends) = self.noted_until.take() {
             let command = settings.agreement.withdrawal(ends);
             let ttl = settings.agreement.life();

@@ -141,6 +141,8 @@ pub(super) struct Session {
     told: Option<Told>,
     /// What this client goes by was noted here by nobody else, and stands until then.
     noted_until: Option<u64>,
+    /// Nothing more is to be noted, and what was is taken back.
+    withdraws: bool,
     /// The server process that was met last under this address, and when it was met first.
     met: Option<(Arc<str>, Instant)>,
     pipe: Pipe,
@@ -170,6 +172,7 @@ impl Session {
             confirmation: Confirmation::default(),
             told: None,
             noted_until: None,
+            withdraws: false,
             met: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),

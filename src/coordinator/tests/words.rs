@@ -203,6 +203,7 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         }
         // All others go by the same, for a day: noted again, or first by us, until 1700000000000.
         "confirmed" => b"*3\r\n:1700000000000\r\n:1699999990000\r\n:86400000\r\n".into(),
+        "prolonged" => b"*3\r\n:1700000012000\r\n:1700000000000\r\n:12000\r\n".into(),
         "noted" => b"*3\r\n:1700000000000\r\n:0\r\n:0\r\n".into(),
         "looked" => b"*3\r\n:0\r\n:0\r\n:0\r\n".into(),
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
