@@ -63,8 +63,8 @@ impl Answers<'_> {
 
 /// What ails the server, in one word. Of a command within a script 6.2 tells it behind where that was.
 fn code(error: &str) -> &str {
-    let within = error.strip_prefix("ERR Error running script").and_then(|e| e.split(": -").nth(1));
-    match within.unwrap_or(error).split(' ').next() {
+    let within = error.rsplit_once("@user_script: ").and_then(|(_, error)| error.split_once(": -"));
+    match within.map(|(_line, error)| error).unwrap_or(error).split(' ').next() {
         Some("ERR") | None => error,
         Some(code) => code,
     }

@@ -39,6 +39,8 @@ fn what_ails_the_whole_master_is_told_once_in_the_words_of_each_version() {
             format!(
                 "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -{ails}"
             ),
+            // Of a script that hands on the error of a command.
+            format!("@user_script: 9: -{ails}"),
             format!("{ails} script: 1, on @user_script:9."),
         ] {
             let role = if is_replica { "role:slave\r\n" } else { "role:master\r\n" };
