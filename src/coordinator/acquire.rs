@@ -31,7 +31,7 @@ impl Coordinator {
                 Acquisition::new(subject, keep_alive, now, until, Phase::Queued),
             );
         }
-        if self.is_held_up(now, subject.ttl, barrier::Round::Acquire(request)) {
+        if self.is_held_up(now, subject.life(), barrier::Round::Acquire(request)) {
             let acquisition = Acquisition::new(subject, keep_alive, now, until, Phase::Confirming);
             self.acquisitions.insert(request, Box::new(acquisition));
             return;
@@ -109,7 +109,7 @@ impl Coordinator {
 
     fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
-        if self.is_held_up(now, acquisition.subject.ttl, barrier::Round::Acquire(request)) {
+        if self.is_held_up(now, acquisition.subject.life(), barrier::Round::Acquire(request)) {
             if let Some(acquisition) = self.acquisitions.get_mut(&request) {
                 acquisition.phase = Phase::Confirming;
             }
@@ -268,7 +268,7 @@ impl Coordinator {
         let apart = self.learn_clocks(now, request, &round, ballot);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         let Some(acquisition) = self.acquisitions.get(&request) else { return };
-        let is_barred = self.barred(now, acquisition.subject.ttl).is_some();
+        let is_barred = self.barred(now, acquisition.subject.life()).is_some();
         let quorum_can_vote = !is_barred && self.quorum_can_vote(now);
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
         let may_hurry = acquisition.may_hurry(&reports);

@@ -72,8 +72,8 @@ pub(super) struct Told {
     pub(super) cause: Arc<str>,
     /// The lists of each client that has none in common with this one.
     pub(super) clients: Vec<Vec<ForeignList>>,
-    /// The greatest numbers of them and of this client.
-    pub(super) numbers: Numbers,
+    /// The numbers that they go by: one and the same, at one master.
+    pub(super) theirs: Numbers,
     /// When the first of it lapses at the master, if nobody confirms it again.
     pub(super) lapses: Instant,
     /// Until then it counts, if the master says nothing more.
@@ -163,7 +163,7 @@ impl Agreement {
         let mut told = Told {
             cause: "".into(),
             clients: Vec::new(),
-            numbers: self.terms.numbers(),
+            theirs: self.terms.numbers(),
             lapses: now.after(Duration::MAX),
             until: now.after(LONGEST_SILENCE),
         };
@@ -174,16 +174,14 @@ impl Agreement {
             let left = Duration::from_millis(left.unsigned_abs());
             told.lapses = told.lapses.min(now.after(left));
             told.until = told.until.max(now.after(left));
-            let mut numbers = self.terms.numbers();
             let number = theirs.parse().ok().map(Duration::from_millis);
             match (field, number) {
                 ("lists", _) => told.clients.push(self.terms.foreign(theirs)),
-                ("max_ttl", Some(max_ttl)) => numbers.max_ttl = max_ttl,
-                ("window back", Some(back)) => numbers.window.back = back,
-                ("window ahead", Some(ahead)) => numbers.window.ahead = ahead,
+                ("max_ttl", Some(max_ttl)) => told.theirs.max_ttl = max_ttl,
+                ("window back", Some(back)) => told.theirs.window.back = back,
+                ("window ahead", Some(ahead)) => told.theirs.window.ahead = ahead,
                 _ => {}
             }
-            told.numbers = told.numbers.joint(numbers);
             let difference = Difference::new(field, theirs, left, &self.terms);
             causes.push(format!("{difference}: {}", difference.remedy()));
         }

@@ -23,6 +23,13 @@ pub(super) struct Subject {
     pub(super) label: Option<Arc<str>>,
 }
 
+impl Subject {
+    /// How long its keys live.
+    pub(super) const fn life(&self) -> Duration {
+        self.ttl.saturating_add(self.lock_delay)
+    }
+}
+
 /// What must be known to extend it, and to undo it.
 pub(super) struct Attempt {
     pub(super) claim: Claim,
@@ -78,7 +85,7 @@ impl Coordinator {
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
 
         let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
-        let barred = self.barred(now, subject.ttl);
+        let barred = self.barred(now, subject.life());
         for (node, session) in self.sessions.iter().enumerate() {
             match session.part(set.len(), now, barred.as_ref()) {
                 Part::Vote => takers.insert(node),
@@ -132,7 +139,7 @@ impl Attempt {
     ) -> Self {
         let mut token = hex(random);
         subject.label.iter().for_each(|label| token.extend([":", label]));
-        let life = subject.ttl.saturating_add(subject.lock_delay);
+        let life = subject.life();
         let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
         Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, hold: None }
     }

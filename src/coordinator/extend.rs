@@ -19,8 +19,8 @@ impl Coordinator {
             self.notes.extension(id, asked, Prolonged::Lost, none, Vec::new);
             return self.answer_lost(asker, id);
         };
-        let ttl = attempt.ttl;
-        if !self.is_held_up(now, ttl, barrier::Round::Extend(asker, id)) {
+        let life = attempt.claim.life;
+        if !self.is_held_up(now, life, barrier::Round::Extend(asker, id)) {
             self.begin_extension(now, asker, id);
         }
     }
@@ -33,7 +33,7 @@ impl Coordinator {
             self.notes.extension(id, asked, Prolonged::Lost, none, Vec::new);
             return self.answer_lost(asker, id);
         };
-        let barred = self.barred(now, attempt.ttl);
+        let barred = self.barred(now, attempt.claim.life);
         let command = attempt.claim.extend(&mut self.packer);
         let timeout = self.settings.round_timeout(attempt.ttl);
         let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
@@ -168,7 +168,7 @@ impl Coordinator {
         let Some(attempt) = self.attempts.get(id).filter(|one| one.held().is_some()) else {
             return;
         };
-        let barred = self.barred(now, attempt.ttl);
+        let barred = self.barred(now, attempt.claim.life);
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         let set = attempt.claim.top_up(&mut self.packer);
         let session = &mut self.sessions[node];

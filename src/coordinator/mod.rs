@@ -300,7 +300,6 @@ impl Coordinator {
             }
         }
         self.wake_sessions(now);
-        self.let_through(now, true);
         self.serve_waiting(now);
     }
 
@@ -323,8 +322,7 @@ impl Coordinator {
     /// When [`Coordinator::handle_timeout`] is next due.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.sessions.iter().filter_map(|one| one.wake_at(&self.settings)).min();
-        let rounds = self.barrier.opens_at();
-        sessions.into_iter().chain(self.timers.next_at()).chain(rounds).min()
+        sessions.into_iter().chain(self.timers.next_at()).min()
     }
 
     /// Rounds that are open: a measure of how busy it is.

@@ -59,10 +59,12 @@ impl Coordinator {
 
     /// The server has told all that it was asked: in the handshake, and with each heartbeat.
     fn identified(&mut self, now: Instant, node: usize) {
+        self.barrier.stir();
+        // What it has told counts, whatever it is itself.
+        self.weigh_numbers(now);
         if let Some(fault) = self.unfit(node) {
             return self.break_session(now, node, fault);
         }
-        self.weigh_numbers(now);
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
         if session.is_open() {
@@ -77,6 +79,7 @@ impl Coordinator {
     }
 
     fn open(&mut self, now: Instant, node: usize) {
+        self.barrier.stir();
         let Self { sessions, settings, random, .. } = self;
         sessions[node].open(now, &mut **random);
         if self.withdrawing {
@@ -113,6 +116,7 @@ impl Coordinator {
     }
 
     pub(super) fn break_session(&mut self, now: Instant, node: usize, fault: Fault) {
+        self.barrier.stir();
         let session = &mut self.sessions[node];
         if session.has_connection() {
             self.actions.push_back(Action::Close { node, epoch: session.epoch() });

@@ -62,8 +62,9 @@ impl Coordinator {
     /// of their own.
     pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) {
         let attempt = self.rounds.get(id).and_then(Round::attempt);
-        let Some(ttl) = attempt.and_then(|id| Some(self.attempts.get(id)?.ttl)) else { return };
-        let barred = self.barred(now, ttl);
+        let claim = attempt.and_then(|id| Some(&self.attempts.get(id)?.claim));
+        let Some(life) = claim.map(|claim| claim.life) else { return };
+        let barred = self.barred(now, life);
         let Some(round) = self.rounds.get_mut(id) else { return };
         let Some(held_back) = round.held_back.take() else { return };
         let Some(attempt) = attempt.and_then(|id| self.attempts.get_mut(id)) else { return };

@@ -32,6 +32,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::coop::has_budget_remaining;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
@@ -44,6 +45,23 @@ const BUSY: usize = 4;
 const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
 
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// tokio's timers count in this: one that is set so far ahead never fires at once.
+const ONE_PARK: Duration = Duration::from_millis(1);
+
+/// Whether all that has arrived is being read, because rounds are to begin without masters that have not
+/// answered.
+///
+/// A read that finds nothing proves little: it asks the kernel only about sockets of which tokio knows
+/// already that something is there, and tokio looks when it parks. A timer fires behind that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CatchingUp {
+    No,
+    /// The timer is set.
+    Parks,
+    /// It has fired, and all is read next.
+    Reads,
+}
 
 pub(crate) struct Driver {
     machine: Coordinator,
@@ -59,6 +77,9 @@ pub(crate) struct Driver {
     buffer: Box<[u8]>,
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
+    catching_up: CatchingUp,
+    /// Fires once the runtime has asked the kernel what has arrived.
+    caught_up: Pin<Box<Sleep>>,
     yielded: bool,
     /// How long debts are still paid once everybody has gone, at most.
     linger: Duration,
@@ -90,6 +111,8 @@ impl Driver {
             buffer: vec![0; 16 * 1024].into(),
             sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
             wakes_at: Instant::default(),
+            catching_up: CatchingUp::No,
+            caught_up: Box::pin(tokio::time::sleep(Duration::ZERO)),
             yielded: false,
             linger: options.linger(),
             ends_at: None,
@@ -236,12 +259,49 @@ impl Driver {
         }
     }
 
+    /// Lets rounds begin without masters that have had the time to answer, once all that has arrived is
+    /// read. `true` if it let them.
+    fn catch_up(&mut self, cx: &mut Context<'_>) -> bool {
+        let now = self.clock.now();
+        if self.machine.opens_at().is_none_or(|at| at > now) {
+            self.catching_up = CatchingUp::No;
+            return false;
+        }
+        match self.catching_up {
+            // A budget that is spent ends a read as if there were nothing more.
+            CatchingUp::Reads if has_budget_remaining() => {
+                self.catching_up = CatchingUp::No;
+                self.machine.handle_caught_up(now);
+                return true;
+            }
+            CatchingUp::Reads => cx.waker().wake_by_ref(),
+            CatchingUp::Parks => {}
+            CatchingUp::No => {
+                self.catching_up = CatchingUp::Parks;
+                self.caught_up.as_mut().reset(tokio::time::Instant::now() + ONE_PARK);
+            }
+        }
+        false
+    }
+
+    /// `true` if the runtime has just looked at what has arrived, as was waited for. If it has yet to, it
+    /// wakes the driver then.
+    fn has_parked(&mut self, cx: &mut Context<'_>) -> bool {
+        let waits = self.catching_up == CatchingUp::Parks;
+        let has_parked = waits && self.caught_up.as_mut().poll(cx).is_ready();
+        if has_parked {
+            self.catching_up = CatchingUp::Reads;
+        }
+        has_parked
+    }
+
     /// Sleeps until something is due. `true` if it already is.
     fn sleep(&mut self, cx: &mut Context<'_>) -> bool {
         let now = self.clock.now();
         let most = if self.callers.holding() { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
         let ends = self.ends_at.into_iter().chain(self.callers.end_at());
-        let next = self.machine.poll_timeout().into_iter().chain(ends).min();
+        let opens = self.machine.opens_at().filter(|_| self.catching_up == CatchingUp::No);
+        let next = self.machine.poll_timeout().into_iter().chain(opens).chain(ends).min();
         let until = next.map_or(now.after(most), |at| at.min(now.after(most)));
         // A timer that fires early costs one turn of the loop; moving it each time costs more.
         if until <= now {
@@ -272,11 +332,13 @@ impl Future for Driver {
         let this = &mut *self;
         this.callers.begin_turn(&mut this.machine);
         loop {
+            this.has_parked(cx);
             let asked = this.take_requests(cx);
             this.take_dials(cx);
             let mut acted = this.read(cx);
             // After reading: what has arrived is looked at before it is called late.
             this.expire();
+            acted |= this.catch_up(cx);
             acted |= this.act();
             let answered = this.callers.answer(&mut this.machine, this.clock);
             if (asked || answered) && !this.yielded && this.machine.open_rounds() >= BUSY {
@@ -291,7 +353,7 @@ impl Future for Driver {
             if this.has_ended() {
                 return Poll::Ready(());
             }
-            if !acted && !this.sleep(cx) {
+            if !acted && !this.sleep(cx) && !this.has_parked(cx) {
                 this.yielded = false;
                 return Poll::Pending;
             }

@@ -147,7 +147,8 @@ impl World {
         let (now, most) = (self.agenda.now, nanos(self.setup.lateness));
         let state = &mut self.clients[client];
         let Some(machine) = &state.machine else { return };
-        let Some(due) = machine.poll_timeout() else {
+        let due = machine.poll_timeout().into_iter().chain(machine.opens_at()).min();
+        let Some(due) = due else {
             state.wakes_at = None;
             return;
         };
@@ -166,9 +167,16 @@ impl World {
         if state.paused > 0 || state.wakes_at.is_none_or(|(_, planned)| planned != at) {
             return;
         }
+        let now = state.clock.at(self.agenda.now);
+        if let Some(machine) =
+            state.machine.as_mut().filter(|it| it.opens_at().is_some_and(|at| at <= now))
+        {
+            machine.handle_caught_up(now);
+        }
         self.expire(client);
     }
 
+    /// Timers fire; what has arrived may not be read yet.
     pub(super) fn expire(&mut self, client: usize) {
         let now = self.agenda.now;
         let state = &mut self.clients[client];

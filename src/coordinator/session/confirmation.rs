@@ -38,22 +38,29 @@ impl Session {
         self.push(Purpose::Agree(now), settings.agreement.question());
     }
 
-    /// Whether an answer is due to a question that is younger than `age`, or a question has to be asked
-    /// and is. `false` if there is nothing to wait for: it has answered one, or there is no connection.
-    pub(in crate::coordinator) fn is_to_confirm(
+    /// Until when it is to answer a question that was asked from `since` on or is younger than `age`; it
+    /// is asked one if none is under way. `None` if there is nothing to wait for: it has answered one, or
+    /// has not been reached since it was lost.
+    pub(in crate::coordinator) fn awaited_until(
         &mut self,
         now: Instant,
+        since: Instant,
         age: Duration,
         settings: &Settings,
-    ) -> bool {
-        let young = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= age);
-        if !self.is_open() || young(self.confirmation.answered) {
-            return false;
+    ) -> Option<Instant> {
+        if self.heard_at.is_some_and(|at| at >= since || now.since(at) <= age) {
+            return None;
         }
-        if !young(self.confirmation.asked) || !self.confirmation.is_asking() {
-            self.ask_to_confirm(now, settings);
-        }
-        true
+        let from = if self.is_open() {
+            if !self.confirmation.is_asking() {
+                self.ask_to_confirm(now, settings);
+            }
+            // A question that has not left yet cannot be answered.
+            self.pipe.asked_at().or(self.confirmation.asked)
+        } else {
+            self.lost_at
+        };
+        from.map(|from| from.after(settings.operation_timeout))
     }
 
     /// Whether the server has yet to say what it makes of what this client goes by.
@@ -69,27 +76,30 @@ impl Session {
         asked: Instant,
         reply: &Value,
     ) -> Settled {
+        self.confirmation.answered = Some(asked);
         #[cfg(all(test, feature = "embedded"))]
         let asked = settings.agreement.counts_from(asked, now);
+        self.heard_at = Some(asked);
         let said = settings.agreement.said(now, reply);
-        self.confirmation.answered = Some(asked);
+        // Its uptime was told before, with the question at the earliest.
+        let at_the_question = |memory: Duration| Some(memory.saturating_sub(now.since(asked)));
         self.confirmation.is_settled = matches!(said, Said::Agreed { .. } | Said::Alike { .. });
         match said {
             Said::Agreed { ends, before, memory } => {
                 self.confirmation.agreed = Some(asked);
                 self.told = None;
-                self.identity.memory = Some(memory);
+                self.identity.memory = at_the_question(memory);
                 let still_ours = before == 0 || self.noted_until == Some(before);
                 self.noted_until = still_ours.then_some(ends);
             }
             Said::Alike { memory } => {
                 self.told = None;
-                self.identity.memory = Some(memory);
+                self.identity.memory = at_the_question(memory);
             }
             Said::Told { told, memory } => {
                 self.confirmation.agreed = None;
                 self.told = Some(told);
-                self.identity.memory = Some(memory);
+                self.identity.memory = at_the_question(memory);
             }
             Said::Error(fault) if !self.is_open() => self.identity.unconfirmed = Some(fault),
             Said::Error(_) => {}
@@ -123,15 +133,16 @@ impl Session {
         }
     }
 
-    /// Whether this master keeps others from a lock of `ttl` that a round of now may win.
+    /// Whether this master keeps others, who wait for `quarantine`, from keys that live for `life` and
+    /// that a round of now may set.
     pub(in crate::coordinator) fn shields(
         &self,
         now: Instant,
-        ttl: Duration,
-        settings: &Settings,
+        life: Duration,
+        quarantine: Duration,
     ) -> bool {
         let asked = self.confirmation.agreed.filter(|_| self.may_vote(now));
-        asked.is_some_and(|asked| agreement::shields(asked, now, ttl, settings.quarantine))
+        asked.is_some_and(|asked| agreement::shields(asked, now, life, quarantine))
     }
 
     /// What it has told of clients that go by something else.

@@ -21,7 +21,7 @@ pub(in crate::coordinator) struct Identity {
     maxmemory: u64,
     eviction: Option<Arc<str>>,
     pub(super) persistence: Persistence,
-    /// For how long it has remembered what its clients go by.
+    /// For how long it had remembered what its clients go by when it was asked, at least.
     pub(super) memory: Option<Duration>,
     /// Why it did not say, in the handshake, whether its other clients go by the same.
     pub(in crate::coordinator) unconfirmed: Option<Fault>,

@@ -137,6 +137,10 @@ pub(super) struct Session {
     warming: bool,
     /// What the server has said on this connection to what this client goes by.
     confirmation: Confirmation,
+    /// When the last question was asked that it has answered, on whatever connection.
+    heard_at: Option<Instant>,
+    /// Since then its connection is lost, and no redial has failed.
+    lost_at: Option<Instant>,
     /// What it has told of clients that go by something else; it outlives the connection.
     told: Option<Told>,
     /// What this client goes by was noted here by nobody else, and stands until then.
@@ -170,6 +174,8 @@ impl Session {
             votes_from: Instant::default(),
             warming: false,
             confirmation: Confirmation::default(),
+            heard_at: None,
+            lost_at: None,
             told: None,
             noted_until: None,
             withdraws: false,
@@ -192,6 +198,7 @@ impl Session {
     pub(super) fn open(&mut self, now: Instant, random: &mut dyn Random) {
         self.predecessor = None;
         self.fault = None;
+        self.lost_at = None;
         self.settled_once = true;
         let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
         self.state = State::Open { heartbeat_at };
@@ -206,6 +213,7 @@ impl Session {
         fault: Fault,
         random: &mut dyn Random,
     ) -> Vec<Stranded> {
+        self.lost_at = self.is_open().then_some(now);
         if self.is_open() {
             self.predecessor = Some(std::mem::take(&mut self.identity));
         }

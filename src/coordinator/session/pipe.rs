@@ -127,6 +127,12 @@ impl Pipe {
         unstamped.filter(|due| due.start < written).for_each(|due| due.written_at = Some(now));
     }
 
+    /// When the last question of what clients go by began to leave, if it has and is not answered.
+    pub(super) fn asked_at(&self) -> Option<Instant> {
+        let asks = |due: &&Due| matches!(due.purpose, Purpose::Agree(_));
+        self.due.iter().rfind(asks).and_then(|due| due.written_at)
+    }
+
     pub(super) fn receive(&mut self, bytes: &[u8]) {
         self.replies.receive(bytes);
     }

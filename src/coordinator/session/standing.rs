@@ -63,6 +63,12 @@ impl Session {
         matches!((&self.met, &self.identity.run_id), (Some((last, _)), Some(run_id)) if last != run_id)
     }
 
+    /// The server process that was met under this address before, or the first one. One that does not
+    /// say which it is may be any.
+    fn is_known(&self) -> bool {
+        self.identity.run_id.is_some() && !self.is_new()
+    }
+
     /// A server that has started does not vote for so long.
     pub(in crate::coordinator) fn wait_for(&mut self, now: Instant, quarantine: Duration) {
         self.quarantine = quarantine;
@@ -77,7 +83,7 @@ impl Session {
             RestartGuard::Off => true,
             RestartGuard::TrustPersistence => {
                 let durable = self.identity.persistence == Persistence::Durable;
-                durable && (!self.is_new() || self.remembers())
+                durable && (self.is_known() || self.remembers())
             }
         }
     }

@@ -118,9 +118,99 @@ fn a_master_that_is_gone_is_not_waited_for() {
          n1-3 < EVAL agree ..
          n1-2 > confirmed
          n3 breaks
+         n1-2 < -                  // it may be back at once
+         +60ms
+         n3 < DIAL
+         n1-2 beats
+         n1 > server run1
+         n2 > server run2
+         n1-2 > master
+         n1-2 > memory
+         n1-2 > confirmed
+         n3 unreachable
          n1-2 < SET r #1 NX PX 10000
          n1-2 > ok
          = acquired 1 ..",
+    );
+}
+
+/// The connections to those that know better may be gone with the sleep of the machine.
+#[test]
+fn after_a_stop_a_lost_connection_is_waited_for_until_it_has_told() {
+    play(
+        5,
+        "~60s
+         acquire 1 r
+         n1-5 < EVAL agree ..
+         n3-4 breaks
+         n1-2,n5 > confirmed
+         n1-2,n5 < -
+         +60ms
+         n3-4 < DIAL
+         n1-2,n5 beats
+         n3-4 connects
+         n3-4 < HELLO ..
+         n3-4 asks
+         n3 > hello 13
+         n4 > hello 14
+         n3 > server run3
+         n4 > server run4
+         n3-4 > master
+         n3-4 > memory
+         n3-4 > text c0ffee
+         n3-4 > text c0ffee
+         n1-2,n5 < -
+         n3-4 > disagrees 39000 lists n3 n4 n9
+         n3-4 < CLIENT KILL ..
+         n1-2,n5 < -
+         n3-4 > 1
+         = disagreement 1 at 1 ..",
+    );
+}
+
+#[test]
+fn a_connection_that_was_lost_is_not_waited_for_once_it_has_had_its_time() {
+    play(
+        3,
+        "~60s
+         acquire 1 r
+         n1-3 < EVAL agree ..
+         n1-2 > confirmed
+         n3 breaks
+         +60ms
+         n3 < DIAL                 // which hangs
+         n1-2 beats
+         n1 > server run1
+         n2 > server run2
+         n1-2 > master
+         n1-2 > memory
+         n1-2 > confirmed
+         +130ms
+         n1-2 < -
+         +20ms
+         n1-2 < SET r #1 NX PX 10000
+         n1-2 > ok
+         = acquired 1 ..",
+    );
+}
+
+/// It has had its time before the second round was asked for.
+#[test]
+fn a_master_that_hangs_is_not_waited_for_longer_than_an_operation_timeout_in_all() {
+    play(
+        3,
+        "~60s
+         acquire 1 r
+         n1-3 < EVAL agree ..
+         n1-2 > confirmed
+         +200ms
+         n1-3 beats
+         n1-2 < SET r #1 NX PX 10000
+         acquire 2 q
+         n1-2 < -
+         +1ms
+         n1-2 < SET q #2 NX PX 10000
+         n3 < -",
     );
 }
 

@@ -149,13 +149,65 @@ fn with_a_long_ttl_the_shields_are_asked_first() {
     stage.play(
         "~303ms
          acquire 1 r ttl 30s
-         n1-5 < EVAL agree ..
-         n1-4 > confirmed
+         n1-3,n5 < EVAL agree ..     // n4 keeps nobody away
+         n4 < -
+         n1-3 > confirmed
          n5 > disagrees 40000 lists n1 n2 n3 n5 n9
          n1-4 < SET r #1 NX PX 30000
          n1-3 > ok
          = acquired 1 ..
          n4 > ok",
+    );
+}
+
+/// The keys of a lock with a lock-delay live for longer than it may be relied on.
+#[test]
+fn with_a_lock_delay_the_shields_are_asked_first_for_as_long_as_the_keys_live() {
+    let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
+    stage.play(
+        "~303ms
+         acquire 1 r ttl 10s delay 20s
+         n1-3,n5 < EVAL agree ..
+         n1-3 > confirmed
+         n5 > disagrees 40000 lists n1 n2 n3 n5 n9
+         n1-4 < SET r #1 NX PX 30000
+         n1-3 > ok
+         = acquired 1 ..
+         n4 > ok",
+    );
+}
+
+/// A shield that restarts keeps the other away for as long as the *other* waits.
+#[test]
+fn a_client_that_does_not_wait_as_long_as_we_do_is_kept_away_for_as_long_as_it_waits() {
+    let theirs = "n1 n2 n3 & 39000 max_ttl 3000";
+    let mut stage = told("n3", "n1-2,n4-5", theirs);
+    stage.play(
+        "acquire 1 r ttl 10s
+         = disagreement 1 at 1 ..
+         acquire 2 r ttl 2s
+         n1-2,n4-5 < SET r #1 NX PX 2000
+         n1-2,n4 > ok
+         = acquired 2 ..
+         n5 > ok",
+    );
+}
+
+/// Where no answer is young enough when it comes, a round asks each master once and goes on.
+#[test]
+fn a_ttl_that_leaves_no_time_for_shields_asks_no_more_than_once_a_round() {
+    let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
+    stage.play(
+        "~303ms
+         acquire 1 r ttl 30s wait forever
+         n1-3,n5 < EVAL agree ..
+         ~400ms
+         n1-2 > confirmed
+         n5 > disagrees 40000 lists n1 n2 n3 n5 n9
+         n1-2,n5 < -
+         n3 > confirmed
+         n1-5 < -
+         = -",
     );
 }
 

@@ -26,7 +26,8 @@ async fn who_waits_is_told_when_the_last_master_of_a_quorum_has_warmed_up_and_no
     assert!(redlock.try_acquire(KEY).await.is_err());
     redlock.wait_until_ready(60 * SECOND).await.unwrap();
     let waited = began.elapsed();
-    assert!(waited >= left && waited <= left + 2 * MS, "{waited:?} of {left:?}");
+    // A heartbeat may tell of a later start, by the second to which uptimes are rounded.
+    assert!(waited >= left && waited <= left + SECOND + 2 * MS, "{waited:?} of {left:?}");
     assert!(redlock.status().await.unwrap().can_acquire());
     redlock.try_acquire(KEY).await.unwrap().release().await;
     let began = Instant::now();
