@@ -38,6 +38,7 @@ mod silence;
 mod stage;
 mod standing;
 mod topup;
+mod trust;
 mod unfit;
 mod verdicts;
 mod waiting;

@@ -1,15 +1,11 @@
 //! Masters that have just started: used, and not counted. `D` is 30 s and its drift, 30,302 ms.
 
-use super::super::{RestartGuard, Settings};
+use super::super::RestartGuard;
 use super::Stage;
 use crate::address::Login;
 
 fn guarded(masters: usize) -> Stage {
     Stage::with(masters, &Login::default(), |settings| settings.restart_guard = RestartGuard::On)
-}
-
-fn trusting(settings: &mut Settings) {
-    settings.restart_guard = RestartGuard::TrustPersistence;
 }
 
 /// A handshake with a master that says how long it has been up.
@@ -274,67 +270,4 @@ fn a_process_that_was_met_long_enough_ago_votes_on_though_its_clock_is_set_back(
     stage.steps(&[beat(0), "acquire 1 r \n = no quorum 1 .. \n".into()].concat());
     stage.steps(&[beat(0), beat(0), beat(0)].concat());
     stage.play("acquire 2 r \n n1 < SET .. \n n1 > ok \n = acquired 2 ..");
-}
-
-/// What `CONFIG GET *append*` tells, and what becomes of a master that has just started.
-const PERSISTENCE: [(&str, &str); 6] = [
-    (
-        "config appendonly yes appendfsync always no-appendfsync-on-rewrite no",
-        "n1 < SET .. \n n1 > ok \n = acquired 1 ..",
-    ),
-    (
-        "config appendonly yes appendfsync everysec no-appendfsync-on-rewrite no",
-        "n1 < CLOSE
-         fault n1 unfit appendfsync is everysec, and trust_persistence needs appendonly yes, \
-           appendfsync always and no-appendfsync-on-rewrite no
-         = no quorum 1 ..",
-    ),
-    (
-        "config appendonly no appendfsync always no-appendfsync-on-rewrite no",
-        "n1 < CLOSE
-         fault n1 unfit appendonly is no, and trust_persistence needs appendonly yes, \
-           appendfsync always and no-appendfsync-on-rewrite no
-         = no quorum 1 ..",
-    ),
-    (
-        "config appendonly yes appendfsync always no-appendfsync-on-rewrite yes",
-        "n1 < CLOSE
-         fault n1 unfit no-appendfsync-on-rewrite is yes, and ..
-         = no quorum 1 ..",
-    ),
-    (
-        "config appendonly yes appendfsync always",
-        "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)",
-    ),
-    ("-NOPERM no", "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)"),
-];
-
-#[test]
-fn trust_in_persistence_is_held_against_the_configuration() {
-    for (told, then) in PERSISTENCE {
-        let mut stage = Stage::with(1, &Login::default(), trusting);
-        stage.play(&format!(
-            "n1 < DIAL
-             n1 connects
-             n1 < HELLO ..
-             n1 < INFO server
-             n1 < INFO replication
-             n1 < INFO memory
-             n1 < CONFIG GET *append*
-             n1 < SCRIPT ..
-             n1 < SCRIPT ..
-             n1 < EVAL agree ..
-             n1 > hello 1
-             n1 > server run1 up 1
-             n1 > master
-             n1 > memory
-             n1 > {told}
-             n1 > text c0ffee
-             n1 > text c0ffee
-             n1 > confirmed
-             = settled
-             acquire 1 r
-             {then}"
-        ));
-    }
 }

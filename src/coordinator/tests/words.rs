@@ -205,6 +205,8 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         "confirmed" => b"*3\r\n:1700000000000\r\n:1699999990000\r\n:86400000\r\n".into(),
         "prolonged" => b"*3\r\n:1700000012000\r\n:1700000000000\r\n:12000\r\n".into(),
         "noted" => b"*3\r\n:1700000000000\r\n:0\r\n:0\r\n".into(),
+        // `remembers 3500`: for how many milliseconds.
+        "remembers" => format!("*3\r\n:1700000000000\r\n:1699999990000\r\n:{rest}\r\n").into(),
         "looked" => b"*3\r\n:0\r\n:0\r\n:0\r\n".into(),
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
         "disagrees" => {

@@ -15,6 +15,7 @@ mod restarts;
 mod storms;
 mod tap;
 mod torn;
+mod unread;
 
 use super::clock::Clock;
 use super::{Driver, Message};
