@@ -85,6 +85,7 @@ pub(super) struct Task {
     ending: watch::Receiver<bool>,
     store: Store,
     max_ttl: Duration,
+    at_odds: bool,
 }
 
 impl Task {
@@ -98,8 +99,8 @@ impl Task {
         orders: Orders,
     ) -> Self {
         let store = Store::connect(orders.store).await;
-        let max_ttl = orders.party.max_ttl();
-        Self { who, redlock, journal, ids, rng, ending, store, max_ttl }
+        let (max_ttl, at_odds) = (orders.party.max_ttl(), orders.at_odds);
+        Self { who, redlock, journal, ids, rng, ending, store, max_ttl, at_odds }
     }
 
     /// Until it is told to end.
@@ -182,6 +183,8 @@ impl Task {
             Some(Err(AcquireError::Contended(_))) => Err(Why::Contended),
             Some(Err(AcquireError::NoQuorum(error))) if error.is_too_late() => Err(Why::Late),
             Some(Err(AcquireError::NoQuorum(_))) => Err(Why::NoQuorum),
+            // Kept away by others that go by something else.
+            Some(Err(AcquireError::Disagreement(_))) if self.at_odds => Err(Why::NoQuorum),
             Some(Err(error)) => {
                 self.note(What::Odd(format!("acquire {}: {error}", wish.resources.join(","))));
                 Err(Why::Cancelled)
