@@ -9,7 +9,7 @@ use super::seed::Rng;
 use super::setup::Setup;
 use crate::address::Login;
 use crate::coordinator::{AttemptId, Coordinator, Random, RequestId};
-use crate::quorum::Instant;
+use crate::quorum::{Instant, NodeSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -119,6 +119,8 @@ pub(super) struct Client {
     pub(super) lines: Vec<Option<LineId>>,
     /// When something was last wrong with its link to each master.
     pub(super) disturbed: Vec<Time>,
+    /// Masters to which a connection has ended: what they noted then it may never have read.
+    pub(super) unread: NodeSet,
     /// It has connected, as callers wait for.
     pub(super) is_connected: bool,
     /// It was told of others when it connected, and will not be.
@@ -164,6 +166,7 @@ impl Client {
             waiting: Vec::new(),
             lines: (0..setup.masters).map(|_| None).collect(),
             disturbed: vec![now; setup.masters],
+            unread: NodeSet::EMPTY,
             is_connected: false,
             is_refused: false,
             requests: 0,

@@ -78,6 +78,7 @@ impl World {
         if !self.is_at_odds() {
             return;
         }
+        self.clients[client].unread.insert(node);
         let (own, local) = (self.clients[client].own(node), self.local(client));
         let status = self.clients[client].machine.as_ref().map(|machine| machine.status(local));
         let standing = status.as_ref().map(|status| &status.nodes()[own].standing);
@@ -128,8 +129,8 @@ impl World {
         self.setup.kind(seat).stands_in(noted, wall)
     }
 
-    /// A client that was refused has taken back what it had noted, unless there was another one of its
-    /// kind before it.
+    /// A client that was refused has taken back what it was told that it had noted, unless there was
+    /// another one of its kind before it.
     pub(super) fn judge_withdrawal(&self, place: usize) -> Verdict {
         let kind = self.setup.kind(self.clients[place].seat);
         let noted_it = |other: usize| {
@@ -139,7 +140,8 @@ impl World {
         if (0..self.clients.len()).any(noted_it) {
             return Ok(());
         }
-        let mut nodes = kind.nodes().into_iter();
+        let unread = self.clients[place].unread;
+        let mut nodes = kind.nodes().into_iter().filter(|node| !unread.contains(*node));
         match nodes.find(|node| self.stands(*node, self.clients[place].seat)) {
             None => Ok(()),
             Some(node) => {
