@@ -6,6 +6,7 @@ use super::clock::{millis, nanos};
 use super::flaw::Flaw;
 use super::history::How;
 use super::world::World;
+use crate::coordinator::Coordinator;
 use crate::error::ConnectError;
 use std::time::Duration;
 
@@ -109,8 +110,7 @@ impl World {
 
     pub(super) fn end_if_paid(&mut self, place: usize) {
         let client = &self.clients[place];
-        let debts = client.machine.as_ref().map(|machine| machine.debts());
-        if client.is_ending && debts == Some(0) {
+        if client.is_ending && client.machine.as_ref().is_some_and(Coordinator::is_drained) {
             self.is_gone(place, false);
         }
     }
