@@ -206,7 +206,7 @@ impl Coordinator {
         let without = |node: usize| voting.difference([node].into_iter().collect());
         let membership = self.settings.membership;
         self.settled.then(|| {
-            if !membership.is_quorum(voting) {
+            if !self.can_vote(now) {
                 Margin::None
             } else if voting.iter().all(|node| membership.is_quorum(without(node))) {
                 Margin::Spare

@@ -27,7 +27,8 @@ for field, ends in pairs(noted) do
 end
 for place, field in ipairs(numbers) do
   local theirs = noted[field]
-  if theirs and theirs ~= ARGV[1 + place] then differ(field, theirs, latest - now) end
+  -- Numbers outlive the last list by what others have taken back.
+  if theirs and theirs ~= ARGV[1 + place] and latest > now then differ(field, theirs, latest - now) end
 end
 local before = tonumber(redis.call('HGET', KEYS[1], ours) or 0)
 answer[2] = before
