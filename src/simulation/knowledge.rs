@@ -9,7 +9,7 @@
 //! A link is up once nothing was wrong with it for a while: so long it may take to dial and be told.
 
 use super::agenda::{Direction, LineId};
-use super::client::name;
+use super::client::{Client, name};
 use super::clock::{Time, millis, nanos};
 use super::invariants::Verdict;
 use super::setup::{DRIFT, Setup};
@@ -133,14 +133,14 @@ impl World {
     /// another one of its kind before it.
     pub(super) fn judge_withdrawal(&self, place: usize) -> Verdict {
         let kind = self.setup.kind(self.clients[place].seat);
-        let noted_it = |other: usize| {
-            let theirs = self.setup.kind(self.clients[other].seat);
-            other != place && theirs == kind && !self.clients[other].is_refused
-        };
-        if (0..self.clients.len()).any(noted_it) {
+        let is_alike = |client: &&Client| self.setup.kind(client.seat) == kind;
+        let others = self.clients.iter().enumerate().filter(|(other, _)| *other != place);
+        let mut others = others.map(|(_, client)| client).filter(is_alike);
+        if others.any(|other| !other.is_refused || other.keys_expire) {
             return Ok(());
         }
-        let unread = self.clients[place].unread;
+        let alike = self.clients.iter().filter(is_alike).map(|client| client.unread);
+        let unread = alike.fold(NodeSet::EMPTY, NodeSet::union);
         let mut nodes = kind.nodes().into_iter().filter(|node| !unread.contains(*node));
         match nodes.find(|node| self.stands(*node, self.clients[place].seat)) {
             None => Ok(()),
