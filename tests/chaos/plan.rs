@@ -2,7 +2,6 @@
 
 mod odds;
 
-use super::client::Party;
 use super::history::Condition;
 use crate::support::seed::Rng;
 use std::time::Duration;
@@ -57,16 +56,15 @@ pub(crate) struct Setting {
     pub(crate) quarantine: Duration,
     /// The longest ttl: who is stopped for longer has lost its locks.
     pub(crate) ttl: Duration,
-    /// By place, who goes by the same; and how long what a client goes by stands at a master after it
-    /// was last heard of. In a run at odds alone.
-    pub(crate) at_odds: Option<(fn(usize) -> Party, Duration)>,
+    /// How long what a client goes by stands at a master after it was last heard of: in a run at odds.
+    pub(crate) at_odds: Option<Duration>,
 }
 
 impl Plan {
     pub(crate) fn new(mut rng: Rng, setting: &Setting) -> Self {
         let (mut masters, mut clients) = (rng.fork(), rng.fork());
         let deeds = match setting.at_odds {
-            Some((party, stands)) => odds::deeds(&mut clients, setting, party, stands),
+            Some(stands) => odds::deeds(&mut clients, setting, stands),
             None => deeds(&mut clients, setting),
         };
         Self { blows: blows(&mut masters, setting), deeds }

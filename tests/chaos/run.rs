@@ -4,7 +4,7 @@ use super::check::{Kind, Violation, violations};
 use super::client::{MAX_TTL, Orders, Party, Spoiled, WINDOW};
 use super::history::{Condition, What};
 use super::journal::{Journal, Reader};
-use super::people::{self, People};
+use super::people::People;
 use super::picture::timeline;
 use super::plan::{Plan, Setting};
 use super::report::{Figures, Progress};
@@ -99,7 +99,7 @@ impl Run {
             recovery: RECOVERY,
             quarantine: quarantine.unwrap_or_default(),
             ttl: MAX_TTL,
-            at_odds: self.at_odds.then_some((people::party, STANDS)),
+            at_odds: self.at_odds.then_some(STANDS),
         };
         let plan = Plan::new(rng.fork(), &setting);
         let orders = Orders {

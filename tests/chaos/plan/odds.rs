@@ -3,6 +3,7 @@
 
 use super::{Deed, MS, SEC, Setting};
 use crate::chaos::client::Party;
+use crate::chaos::people::party;
 use crate::support::seed::Rng;
 use std::time::Duration;
 
@@ -14,7 +15,6 @@ const ALONE: Duration = Duration::from_secs(6);
 pub(super) fn deeds(
     rng: &mut Rng,
     setting: &Setting,
-    party: fn(usize) -> Party,
     stands: Duration,
 ) -> Vec<(Duration, usize, Deed)> {
     let mut deeds = Vec::new();
@@ -25,13 +25,13 @@ pub(super) fn deeds(
         let parties: Vec<Party> = Party::ALL.into_iter().filter(|it| *it != last).collect();
         last = *rng.pick(&parties);
         let mut over = at;
-        for place in 0..setting.clients {
+        for (place, free_at) in free_at.iter_mut().enumerate() {
             if party(place) == last {
                 continue;
             }
-            let from = at.max(free_at[place]) + rng.duration(Duration::ZERO..2 * SEC);
+            let from = at.max(*free_at) + rng.duration(Duration::ZERO..2 * SEC);
             let lasts = stands + rng.duration(2 * SEC..ALONE);
-            free_at[place] = from + lasts + SEC;
+            *free_at = from + lasts + SEC;
             over = over.max(from + lasts);
             deeds.push((from, place, Deed::Stop(lasts)));
         }
@@ -61,7 +61,6 @@ pub(super) fn deeds(
 
 #[test]
 fn everybody_is_stopped_for_longer_than_what_they_go_by_stands_and_never_all_at_once() {
-    let party = crate::chaos::people::party;
     let stands = 20 * SEC;
     let setting = Setting {
         from: SEC,
@@ -71,7 +70,7 @@ fn everybody_is_stopped_for_longer_than_what_they_go_by_stands_and_never_all_at_
         recovery: SEC,
         quarantine: 4 * SEC,
         ttl: 3 * SEC,
-        at_odds: Some((party, stands)),
+        at_odds: Some(stands),
     };
     for seed in 0..50 {
         let rng = crate::support::seed::Seed(seed).rng();
