@@ -12,6 +12,9 @@ use std::time::Duration;
 
 const RESOURCE: &str = "bench:instructions";
 
+/// In [`Case::Crowd`].
+const TASKS: u64 = 64;
+
 /// Cycles before the count of allocations begins: tables and buffers have their size by then.
 const WARM_UP: u64 = 100;
 
@@ -32,6 +35,8 @@ pub(crate) enum Case {
     Fenced,
     /// Two tasks of one process that pass a lock from one to the other; an acquire and a release, too.
     HandedOver,
+    /// Tasks at full speed, each with a resource of its own.
+    Crowd,
     /// One of the masters cannot be reached.
     Dead,
     /// One of the masters has stopped answering.
@@ -39,12 +44,13 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Floor,
         Self::Unguarded,
         Self::Guarded,
         Self::Fenced,
         Self::HandedOver,
+        Self::Crowd,
         Self::Dead,
         Self::Hung,
     ];
@@ -56,6 +62,7 @@ impl Case {
             Self::Guarded => "guarded",
             Self::Fenced => "fenced",
             Self::HandedOver => "handed-over",
+            Self::Crowd => "crowd",
             Self::Dead => "one-dead",
             Self::Hung => "one-hung",
         }
@@ -124,6 +131,16 @@ impl Case {
                 }
                 assert!(passed_on + 2 >= cycles, "passed on {passed_on} times in {cycles}");
             }
+            Self::Crowd => {
+                let tasks = (0..TASKS).map(|task| {
+                    let share = cycles / TASKS + u64::from(task < cycles % TASKS);
+                    let (redlock, resource) = (redlock.clone(), format!("bench:crowd:{task}"));
+                    tokio::spawn(async move { on_its_own(&redlock, &resource.into(), share).await })
+                });
+                for task in tasks.collect::<Vec<_>>() {
+                    task.await.expect("a task that ends");
+                }
+            }
             Self::Fenced => {
                 for _ in 0..cycles {
                     let guard = redlock.acquire(RESOURCE).fenced().await.expect("a free lock");
@@ -138,6 +155,14 @@ impl Case {
 async fn alone(redlock: &Redlock, cycles: u64) {
     for _ in 0..cycles {
         let guard = redlock.acquire(RESOURCE).await.expect("a free lock");
+        assert_eq!(guard.release().await, Released::Released);
+    }
+}
+
+/// As [`alone`], by the name that the task has: nothing is allocated for it.
+async fn on_its_own(redlock: &Redlock, resource: &Arc<str>, cycles: u64) {
+    for _ in 0..cycles {
+        let guard = redlock.acquire(resource.clone()).await.expect("a free lock");
         assert_eq!(guard.release().await, Released::Released);
     }
 }
