@@ -43,18 +43,19 @@ pub(crate) fn life(quarantine: Duration, drift: Drift) -> Duration {
     quarantine.saturating_add(LONGEST_SILENCE).saturating_add(drift.of(LONGEST_SILENCE))
 }
 
-/// Whether a master that has confirmed us, and that votes for us, keeps another client away until a lock
-/// of `ttl` that is won by a round of `now` is over.
+/// Whether a master that has confirmed us, and that votes for us, keeps another client away until the
+/// keys that a round of `now` sets are over, `life` later.
 ///
 /// The note stands for longer than that at a master that remembers. One that restarts unseen forgets
 /// the note, and does not vote for the other client for `quarantine` from then on: later than `asked`.
-pub(crate) fn shields(asked: Instant, now: Instant, ttl: Duration, quarantine: Duration) -> bool {
-    is_fresh(asked, now) && asked.after(quarantine) >= now.after(ttl)
+/// That is the other client's quarantine, if it is shorter than ours.
+pub(crate) fn shields(asked: Instant, now: Instant, life: Duration, quarantine: Duration) -> bool {
+    is_fresh(asked, now) && asked.after(quarantine) >= now.after(life)
 }
 
-/// How old a confirmation may be for its master to be a shield of a lock of `ttl`.
-pub(crate) fn shield_life(ttl: Duration, quarantine: Duration) -> Duration {
-    quarantine.saturating_sub(ttl).min(LONGEST_SILENCE)
+/// How old a confirmation may be for its master to be a shield of keys that live for `life`.
+pub(crate) fn shield_life(life: Duration, quarantine: Duration) -> Duration {
+    quarantine.saturating_sub(life).min(LONGEST_SILENCE)
 }
 
 /// A list of another client, as far as it is ours.
