@@ -3,6 +3,7 @@
 //! The version before had another agreement: `rolling_upgrade/agree.lua` is its script, asked here as it
 //! asked. `make test-upgrade` has its command itself, at work beside this one.
 
+#![cfg(all(feature = "cli", target_os = "linux"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
