@@ -118,7 +118,7 @@ async fn a_client_of_the_version_before_takes_no_more_than_the_drift_of_a_note()
 }
 
 /// Where the command of the other version is, for the test below.
-const OTHER: &str = "QUORUMLOCK_OTHER";
+const OTHER: &str = "OTHER_QUORUMLOCK";
 
 /// Commands that the two versions run in turn, until `over`: how many. None finds another one at work.
 fn work(command: impl Fn() -> Command, over: &AtomicBool, failed: &Mutex<Vec<String>>) -> usize {
