@@ -8,8 +8,8 @@
 
 mod support;
 
+use quorumlock::RedlockBuilder;
 use quorumlock::error::ConnectError;
-use quorumlock::{Redlock, RedlockBuilder};
 use redis::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 use support::cli;
-use support::masters::Masters;
+use support::masters::{self, Masters};
 use support::server::Server;
 use support::witness;
 
@@ -31,7 +31,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const STANDS: i64 = 45_302;
 
 fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
-    Redlock::builder().nodes(urls).without_restart_guard()
+    masters::builder().nodes(urls)
 }
 
 /// What the version before asks with these settings.

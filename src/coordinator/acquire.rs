@@ -9,7 +9,6 @@ use super::fencing::refusal;
 use super::note::Decided;
 use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
-use super::session::Session;
 use super::timers::Timer;
 use super::{
     Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire,
@@ -324,14 +323,8 @@ impl Coordinator {
         }
     }
 
-    fn quorum_can_vote(&self, now: Instant) -> bool {
-        let voting = |(node, session): (usize, &Session)| session.may_vote(now).then_some(node);
-        let voting = self.sessions.iter().enumerate().filter_map(voting).collect();
-        self.settings.membership.is_quorum(voting)
-    }
-
-    /// A node has opened, has warmed up, or has confirmed what we go by: whoever waits because too few could vote tries again at
-    /// once, if there are enough now.
+    /// A node has opened, has warmed up, or has confirmed what we go by: whoever waits because too few
+    /// could vote tries again at once, if there are enough now.
     pub(super) fn wake_starved(&mut self, now: Instant) {
         if !self.quorum_can_vote(now) {
             return;

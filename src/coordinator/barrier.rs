@@ -59,6 +59,9 @@ impl Coordinator {
     /// All that has arrived by `now` has been read. Time alone is no reason to go on without a master:
     /// after a stop its answer may have been there for long.
     pub(crate) fn handle_caught_up(&mut self, now: Instant) {
+        if self.opens_at().is_none_or(|at| at > now) {
+            return;
+        }
         self.barrier.stir();
         self.let_through(now, true);
         self.serve_waiting(now);

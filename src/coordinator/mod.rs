@@ -325,6 +325,11 @@ impl Coordinator {
         sessions.into_iter().chain(self.timers.next_at()).min()
     }
 
+    /// When anything is next due, of time or of the barrier.
+    pub(crate) fn due_at(&self) -> Option<Instant> {
+        self.poll_timeout().into_iter().chain(self.opens_at()).min()
+    }
+
     /// Rounds that are open: a measure of how busy it is.
     pub(crate) fn open_rounds(&self) -> usize {
         self.rounds.len()

@@ -191,8 +191,12 @@ impl Coordinator {
 
     /// Whether a quorum may vote.
     pub(crate) fn can_vote(&self, now: Instant) -> bool {
-        let is_quorum = self.settings.membership.is_quorum(self.voting(now));
-        is_quorum && self.barred(now, Duration::ZERO).is_none()
+        self.quorum_can_vote(now) && self.barred(now, Duration::ZERO).is_none()
+    }
+
+    /// The same, whoever bars it.
+    pub(super) fn quorum_can_vote(&self, now: Instant) -> bool {
+        self.settings.membership.is_quorum(self.voting(now))
     }
 
     fn voting(&self, now: Instant) -> NodeSet {

@@ -300,8 +300,11 @@ impl Driver {
         let now = self.clock.now();
         let most = if self.callers.holding() { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
         let ends = self.ends_at.into_iter().chain(self.callers.end_at());
-        let opens = self.machine.opens_at().filter(|_| self.catching_up == CatchingUp::No);
-        let next = self.machine.poll_timeout().into_iter().chain(opens).chain(ends).min();
+        let due = match self.catching_up {
+            CatchingUp::No => self.machine.due_at(),
+            CatchingUp::Parks | CatchingUp::Reads => self.machine.poll_timeout(),
+        };
+        let next = due.into_iter().chain(ends).min();
         let until = next.map_or(now.after(most), |at| at.min(now.after(most)));
         // A timer that fires early costs one turn of the loop; moving it each time costs more.
         if until <= now {

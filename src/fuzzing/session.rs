@@ -234,17 +234,12 @@ impl Play {
     fn pass(&mut self, span: Duration) {
         let until = self.now.after(span);
         let mut turns = 0;
-        let due = |machine: &Coordinator| {
-            machine.poll_timeout().into_iter().chain(machine.opens_at()).min()
-        };
-        while let Some(at) = due(&self.machine).filter(|at| *at <= until) {
+        while let Some(at) = self.machine.due_at().filter(|at| *at <= until) {
             turns = if at > self.now { 0 } else { turns + 1 };
             assert!(turns < 1_000, "{at:?} is still due after a thousand turns");
             self.now = self.now.max(at);
             self.machine.handle_timeout(self.now);
-            if self.machine.opens_at().is_some_and(|at| at <= self.now) {
-                self.machine.handle_caught_up(self.now);
-            }
+            self.machine.handle_caught_up(self.now);
             self.pump();
         }
         self.now = until;

@@ -147,8 +147,7 @@ impl World {
         let (now, most) = (self.agenda.now, nanos(self.setup.lateness));
         let state = &mut self.clients[client];
         let Some(machine) = &state.machine else { return };
-        let due = machine.poll_timeout().into_iter().chain(machine.opens_at()).min();
-        let Some(due) = due else {
+        let Some(due) = machine.due_at() else {
             state.wakes_at = None;
             return;
         };
@@ -168,9 +167,7 @@ impl World {
             return;
         }
         let now = state.clock.at(self.agenda.now);
-        if let Some(machine) =
-            state.machine.as_mut().filter(|it| it.opens_at().is_some_and(|at| at <= now))
-        {
+        if let Some(machine) = &mut state.machine {
             machine.handle_caught_up(now);
         }
         self.expire(client);

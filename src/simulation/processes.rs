@@ -35,10 +35,7 @@ impl World {
         }
         // Behind what has arrived by now.
         self.release_held();
-        let due = self.clients[place]
-            .machine
-            .as_ref()
-            .and_then(|machine| machine.poll_timeout().into_iter().chain(machine.opens_at()).min());
+        let due = self.clients[place].machine.as_ref().and_then(Coordinator::due_at);
         self.clients[place].wakes_at = due.map(|due| (due, now));
         self.agenda.at(now, Happening::Wakes { client: place, at: now });
     }

@@ -170,21 +170,15 @@ impl Stage {
     pub(super) fn pass(&mut self, span: Duration) {
         let until = self.now.after(span);
         let mut turns = 0;
-        while let Some(at) = self.due().filter(|at| *at <= until) {
+        while let Some(at) = self.machine.due_at().filter(|at| *at <= until) {
             turns = if at > self.now { 0 } else { turns + 1 };
             assert!(turns < 1_000, "poll_timeout still names {at:?} after a thousand turns");
             self.now = self.now.max(at);
             self.machine.handle_timeout(self.now);
-            if self.machine.opens_at().is_some_and(|at| at <= self.now) {
-                self.machine.handle_caught_up(self.now);
-            }
+            self.machine.handle_caught_up(self.now);
             self.pump();
         }
         self.now = until;
-    }
-
-    fn due(&self) -> Option<Instant> {
-        self.machine.poll_timeout().into_iter().chain(self.machine.opens_at()).min()
     }
 
     pub(super) fn acquire(&mut self, request: u64, acquire: Acquire) {
