@@ -138,8 +138,6 @@ pub(crate) struct Coordinator {
     /// What the wall clock showed when it was last read: microseconds since 1970.
     wall: (Instant, u64),
     settled: bool,
-    /// This client is not to be: what it notes at a master is taken back.
-    withdrawing: bool,
 }
 
 impl Coordinator {
@@ -172,7 +170,6 @@ impl Coordinator {
             packer: wire::Packer::new(),
             wall: (now, 0),
             settled: false,
-            withdrawing: false,
         };
         machine.wake_sessions(now);
         machine
@@ -225,7 +222,6 @@ impl Coordinator {
     /// up, or nobody waits for it any more. What it has noted at the masters is taken back, and what
     /// it notes yet.
     pub(crate) fn handle_withdraw(&mut self, now: Instant) {
-        self.withdrawing = true;
         let Self { sessions, settings, .. } = self;
         sessions.iter_mut().for_each(|session| session.withdraw(now, settings));
     }
@@ -342,16 +338,7 @@ impl Coordinator {
 
     /// Whether nothing is owed any more.
     pub(crate) fn is_drained(&self) -> bool {
-        self.debts() == 0 && !self.may_yet_note()
-    }
-
-    /// A handshake that is under way while the client withdraws, or a question, may still note what is
-    /// then to be taken back.
-    fn may_yet_note(&self) -> bool {
-        let notes = |session: &Session| {
-            session.has_connection() && (!session.is_open() || session.is_asking())
-        };
-        self.withdrawing && self.sessions.iter().any(notes)
+        self.debts() == 0 && !self.sessions.iter().any(Session::may_yet_note)
     }
 
     /// What is remembered of requests, apart from debts.

@@ -68,9 +68,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
         if session.is_open() {
-            if self.withdrawing {
-                session.withdraw(now, &self.settings);
-            }
+            session.take_back(now, &self.settings);
             self.unsubscribe_unwanted(node);
             self.wake_starved(now);
         } else if session.hand_over(now) {
@@ -82,9 +80,7 @@ impl Coordinator {
         self.barrier.stir();
         let Self { sessions, settings, random, .. } = self;
         sessions[node].open(now, &mut **random);
-        if self.withdrawing {
-            sessions[node].withdraw(now, settings);
-        }
+        sessions[node].take_back(now, settings);
         self.wake_starved(now);
         self.note_settled();
     }

@@ -63,9 +63,11 @@ impl Session {
         from.map(|from| from.after(settings.operation_timeout))
     }
 
-    /// Whether the server has yet to say what it makes of what this client goes by.
-    pub(in crate::coordinator) fn is_asking(&self) -> bool {
-        self.confirmation.is_asking()
+    /// A handshake that is under way while the client withdraws, or a question, may still note what is
+    /// then to be taken back.
+    pub(in crate::coordinator) fn may_yet_note(&self) -> bool {
+        let asks = !self.is_open() || self.confirmation.is_asking();
+        self.withdraws && self.has_connection() && asks
     }
 
     /// The last of what was asked: all that can be known is known.

@@ -86,7 +86,12 @@ impl Session {
     /// under way prolongs is taken back once that is answered.
     pub(in crate::coordinator) fn withdraw(&mut self, now: Instant, settings: &Settings) {
         self.withdraws = true;
-        if self.confirmation.is_asking() {
+        self.take_back(now, settings);
+    }
+
+    /// Takes back what was noted, once this client withdraws and no answer is awaited.
+    pub(in crate::coordinator) fn take_back(&mut self, now: Instant, settings: &Settings) {
+        if !self.withdraws || self.confirmation.is_asking() {
             return;
         }
         if let Some(ends) = self.noted_until.take() {

@@ -124,9 +124,7 @@ fn a_master_that_is_gone_is_not_waited_for() {
          n1-2 beats
          n1 > server run1
          n2 > server run2
-         n1-2 > master
-         n1-2 > memory
-         n1-2 > confirmed
+         n1-2 > known
          n3 unreachable
          n1-2 < SET r #1 NX PX 10000
          n1-2 > ok
@@ -182,9 +180,7 @@ fn a_connection_that_was_lost_is_not_waited_for_once_it_has_had_its_time() {
          n1-2 beats
          n1 > server run1
          n2 > server run2
-         n1-2 > master
-         n1-2 > memory
-         n1-2 > confirmed
+         n1-2 > known
          +130ms
          n1-2 < -
          +20ms

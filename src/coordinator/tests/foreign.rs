@@ -143,38 +143,24 @@ fn a_master_that_is_warming_up_is_no_shield() {
     stage.play("acquire 1 r \n = disagreement 1 ..");
 }
 
-#[test]
-fn with_a_long_ttl_the_shields_are_asked_first() {
-    let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
-    stage.play(
-        "~303ms
-         acquire 1 r ttl 30s
-         n1-3,n5 < EVAL agree ..     // n4 keeps nobody away
-         n4 < -
-         n1-3 > confirmed
-         n5 > disagrees 40000 lists n1 n2 n3 n5 n9
-         n1-4 < SET r #1 NX PX 30000
-         n1-3 > ok
-         = acquired 1 ..
-         n4 > ok",
-    );
-}
-
 /// The keys of a lock with a lock-delay live for longer than it may be relied on.
 #[test]
-fn with_a_lock_delay_the_shields_are_asked_first_for_as_long_as_the_keys_live() {
-    let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
-    stage.play(
-        "~303ms
-         acquire 1 r ttl 10s delay 20s
-         n1-3,n5 < EVAL agree ..
-         n1-3 > confirmed
-         n5 > disagrees 40000 lists n1 n2 n3 n5 n9
-         n1-4 < SET r #1 NX PX 30000
-         n1-3 > ok
-         = acquired 1 ..
-         n4 > ok",
-    );
+fn where_the_keys_live_long_the_shields_are_asked_first() {
+    for asked in ["ttl 30s", "ttl 10s delay 20s"] {
+        let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
+        stage.play(&format!(
+            "~303ms
+             acquire 1 r {asked}
+             n1-3,n5 < EVAL agree ..     // n4 keeps nobody away
+             n4 < -
+             n1-3 > confirmed
+             n5 > disagrees 40000 lists n1 n2 n3 n5 n9
+             n1-4 < SET r #1 NX PX 30000
+             n1-3 > ok
+             = acquired 1 ..
+             n4 > ok"
+        ));
+    }
 }
 
 /// A shield that restarts keeps the other away for as long as the *other* waits.

@@ -4,6 +4,19 @@ use super::super::{RestartGuard, Settings};
 use super::Stage;
 use crate::address::Login;
 
+/// It is asked what is asked of a master that is trusted, and has said hello.
+const GREETED: &str = "n1 < DIAL
+                       n1 connects
+                       n1 < HELLO ..
+                       n1 < INFO server
+                       n1 < INFO replication
+                       n1 < INFO memory
+                       n1 < CONFIG GET *append*
+                       n1 < SCRIPT ..
+                       n1 < SCRIPT ..
+                       n1 < EVAL agree ..
+                       n1 > hello 1";
+
 fn trusting(settings: &mut Settings) {
     settings.restart_guard = RestartGuard::TrustPersistence;
 }
@@ -46,17 +59,7 @@ fn trust_in_persistence_is_held_against_the_configuration() {
     for (told, then) in PERSISTENCE {
         let mut stage = Stage::with(1, &Login::default(), trusting);
         stage.play(&format!(
-            "n1 < DIAL
-             n1 connects
-             n1 < HELLO ..
-             n1 < INFO server
-             n1 < INFO replication
-             n1 < INFO memory
-             n1 < CONFIG GET *append*
-             n1 < SCRIPT ..
-             n1 < SCRIPT ..
-             n1 < EVAL agree ..
-             n1 > hello 1
+            "{GREETED}
              n1 > server run1 up 1
              n1 > master
              n1 > memory
@@ -75,18 +78,8 @@ fn trust_in_persistence_is_held_against_the_configuration() {
 #[test]
 fn without_a_run_id_no_persistence_is_trusted() {
     let mut stage = Stage::with(1, &Login::default(), trusting);
-    stage.play(
-        "n1 < DIAL
-         n1 connects
-         n1 < HELLO ..
-         n1 < INFO server
-             n1 < INFO replication
-             n1 < INFO memory
-             n1 < CONFIG GET *append*
-             n1 < SCRIPT ..
-             n1 < SCRIPT ..
-             n1 < EVAL agree ..
-         n1 > hello 1
+    stage.play(&format!(
+        "{GREETED}
          n1 > -NOPERM no
          n1 > -NOPERM no
          n1 > memory
@@ -96,8 +89,8 @@ fn without_a_run_id_no_persistence_is_trusted() {
          n1 > confirmed
          = settled
          acquire 1 r
-         = no quorum 1 at 1 after 0ms: warming up (may vote in 30s)",
-    );
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 30s)"
+    ));
 }
 
 /// It is asked how long it is up, then for how long it remembers: between the two it may have stood
@@ -116,34 +109,14 @@ fn a_replaced_server_that_answers_late_has_not_remembered_for_longer() {
                        n1 > text c0ffee";
         let mut stage = Stage::with(1, &Login::default(), trusting);
         stage.play(&format!(
-            "n1 < DIAL
-             n1 connects
-             n1 < HELLO ..
-             n1 < INFO server
-             n1 < INFO replication
-             n1 < INFO memory
-             n1 < CONFIG GET *append*
-             n1 < SCRIPT ..
-             n1 < SCRIPT ..
-             n1 < EVAL agree ..
-             n1 > hello 1
+            "{GREETED}
              n1 > server run1 up 100
              {answers}
              n1 > confirmed
              = settled
              n1 breaks
              +60ms
-             n1 < DIAL
-             n1 connects
-             n1 < HELLO ..
-             n1 < INFO server
-             n1 < INFO replication
-             n1 < INFO memory
-             n1 < CONFIG GET *append*
-             n1 < SCRIPT ..
-             n1 < SCRIPT ..
-             n1 < EVAL agree ..
-             n1 > hello 1
+             {GREETED}
              n1 > server run2 up 1
              {answers}
              {late}
