@@ -32,7 +32,8 @@ pub(super) enum Remaining {
     Millis(i64),
 }
 
-/// One database. What has expired is gone for whoever looks.
+/// One database. What has expired is gone for whoever looks, and for good once a command has looked: a
+/// clock that is set back brings back what nobody has asked for since.
 #[derive(Default)]
 pub(super) struct Keyspace {
     entries: BTreeMap<Vec<u8>, Entry>,
@@ -51,9 +52,7 @@ impl Keyspace {
     /// Moves the end of the key's life; `false` if there is no key. An end that is not in the
     /// future deletes it.
     pub(super) fn expire(&mut self, key: &[u8], at: i64, now: i64) -> bool {
-        let Some(entry) = self.entries.get_mut(key).filter(|entry| entry.is_alive(now)) else {
-            return false;
-        };
+        let Some(entry) = self.entry(key, now) else { return false };
         entry.expires_at = Some(at);
         if at <= now {
             self.entries.remove(key);
@@ -65,31 +64,47 @@ impl Keyspace {
         self.entries.clear();
     }
 
-    pub(super) fn get(&self, key: &[u8], now: i64) -> Option<&Value> {
-        let entry = self.entries.get(key).filter(|entry| entry.is_alive(now))?;
-        Some(&entry.value)
+    pub(super) fn get(&mut self, key: &[u8], now: i64) -> Option<&Value> {
+        self.get_mut(key, now).map(|value| &*value)
     }
 
     pub(super) fn get_mut(&mut self, key: &[u8], now: i64) -> Option<&mut Value> {
-        let entry = self.entries.get_mut(key).filter(|entry| entry.is_alive(now))?;
-        Some(&mut entry.value)
+        Some(&mut self.entry(key, now)?.value)
     }
 
     /// What stands there, or `value` from now on and for ever.
     pub(super) fn get_or_insert(&mut self, key: &[u8], value: Value, now: i64) -> &mut Value {
-        if self.get(key, now).is_none() {
-            self.entries.remove(key);
-        }
+        self.entry(key, now);
         let entry = || Entry { value, expires_at: None };
         &mut self.entries.entry(key.to_vec()).or_insert_with(entry).value
     }
 
-    pub(super) fn remaining(&self, key: &[u8], now: i64) -> Remaining {
+    pub(super) fn remaining(&mut self, key: &[u8], now: i64) -> Remaining {
+        self.entry(key, now);
+        self.left(key, now)
+    }
+
+    /// The life it has left, without a command.
+    pub(super) fn left(&self, key: &[u8], now: i64) -> Remaining {
         match self.entries.get(key).filter(|entry| entry.is_alive(now)) {
             None => Remaining::Vacant,
             Some(Entry { expires_at: None, .. }) => Remaining::Endless,
             Some(Entry { expires_at: Some(at), .. }) => Remaining::Millis(at - now),
         }
+    }
+
+    /// What stands there, without a command.
+    pub(super) fn peek(&self, key: &[u8], now: i64) -> Option<&Value> {
+        let entry = self.entries.get(key).filter(|entry| entry.is_alive(now))?;
+        Some(&entry.value)
+    }
+
+    /// For a command: what has expired is deleted.
+    fn entry(&mut self, key: &[u8], now: i64) -> Option<&mut Entry> {
+        if self.entries.get(key).is_some_and(|entry| !entry.is_alive(now)) {
+            self.entries.remove(key);
+        }
+        self.entries.get_mut(key)
     }
 
     pub(super) fn keys(&self, now: i64) -> impl Iterator<Item = &[u8]> {
@@ -115,6 +130,16 @@ mod tests {
         }
         assert!(!keyspace.expire(b"a", 200, 101), "an expired key can't be prolonged");
         assert!(!keyspace.delete(b"a", 101), "an expired key can't be deleted");
+    }
+
+    #[test]
+    fn what_a_command_has_found_expired_is_gone_though_the_clock_is_set_back() {
+        for asked in [false, true] {
+            let mut keyspace = Keyspace::default();
+            keyspace.set(b"a", Value::String(b"1".to_vec()), Some(100));
+            assert!(!asked || keyspace.get(b"a", 101).is_none());
+            assert_eq!(keyspace.peek(b"a", 50).is_some(), !asked);
+        }
     }
 
     #[test]

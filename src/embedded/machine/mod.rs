@@ -135,7 +135,7 @@ impl Machine {
 
     /// The string that stands under a key of database 0.
     pub(crate) fn value(&self, key: &[u8], now: Duration) -> Option<&[u8]> {
-        match self.database().get(key, millis(now))? {
+        match self.database().peek(key, millis(now))? {
             Value::String(value) => Some(value),
             Value::Hash(_) => None,
         }
@@ -144,7 +144,7 @@ impl Machine {
     /// The fields of the hash that stands under a key of database 0, and their values.
     #[cfg(test)]
     pub(crate) fn hash(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, Vec<u8>)] {
-        match self.database().get(key, millis(now)) {
+        match self.database().peek(key, millis(now)) {
             Some(Value::Hash(hash)) => hash.fields(),
             _ => &[],
         }
@@ -157,7 +157,7 @@ impl Machine {
 
     /// The life that a key of database 0 has left; for ever is the longest time there is.
     pub(crate) fn time_to_live(&self, key: &[u8], now: Duration) -> Option<Duration> {
-        match self.database().remaining(key, millis(now)) {
+        match self.database().left(key, millis(now)) {
             Remaining::Vacant => None,
             Remaining::Endless => Some(Duration::MAX),
             Remaining::Millis(left) => Some(Duration::from_millis(left.unsigned_abs())),
