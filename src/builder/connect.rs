@@ -104,7 +104,7 @@ impl RedlockBuilder {
     pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
         self.options.check()?;
         let (addresses, membership) = self.masters()?;
-        if OsRandom.bits().is_none() {
+        if OsRandom::new().bits().is_none() {
             let problem = "the operating system gives no random bytes for tokens";
             return Err(Invalid::new("randomness", problem));
         }
@@ -115,7 +115,7 @@ impl RedlockBuilder {
 
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
         let settings = self.options.settings(membership, &addresses);
-        let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom));
+        let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
         let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();
         let (reply, connected) = oneshot::channel();

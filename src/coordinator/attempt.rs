@@ -4,7 +4,7 @@ use super::probe::HeldBack;
 use super::round::{self, Round};
 use super::session::{Part, Purpose};
 use super::timers::Timer;
-use super::wire::{self, Ballot, Claim};
+use super::wire::{self, Ballot, Claim, Token};
 use super::{AttemptId, Coordinator, Keys, Loss, RequestId, RoundId};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally};
 use crate::report::Answer;
@@ -74,6 +74,7 @@ impl Coordinator {
         subject: &Subject,
         asking: &Asking,
     ) -> Option<(RoundId, AttemptId)> {
+        let barred = self.barred(now, subject.life());
         let ballot = self.propose(now, subject);
         let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
         let attempt_id: AttemptId = self.attempts.reserve();
@@ -85,7 +86,6 @@ impl Coordinator {
         let mut round = Round::new(purpose, now, timeout, self.sessions.len());
 
         let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
-        let barred = self.barred(now, subject.life());
         for (node, session) in self.sessions.iter().enumerate() {
             match session.part(set.len(), now, barred.as_ref()) {
                 Part::Vote => takers.insert(node),
@@ -103,7 +103,7 @@ impl Coordinator {
                 asked = [first].into_iter().collect();
                 let others = takers.union(warming).difference(asked);
                 let patience = self.settings.patience(subject.ttl);
-                round.hold_back(HeldBack { first, others, set: set.clone() }, patience);
+                round.hold_back(HeldBack { first, others, set: set.to_vec() }, patience);
                 warming = NodeSet::EMPTY;
             }
             // A script's refusal tells it by itself.
@@ -115,10 +115,10 @@ impl Coordinator {
                 if let Some(pttl) = &pttl {
                     session.push(Purpose::Remaining(request, attempt_id), pttl);
                 }
-                session.push(Purpose::Vote(round_id), &set);
+                session.push(Purpose::Vote(round_id), set);
             }
             for node in warming.iter() {
-                self.sessions[node].push(Purpose::Uncounted, &set);
+                self.sessions[node].push(Purpose::Uncounted, set);
             }
             attempt.touched = asked.union(warming);
         }
@@ -137,8 +137,7 @@ impl Attempt {
         random: u128,
         ballot: Option<Box<Ballot>>,
     ) -> Self {
-        let mut token = hex(random);
-        subject.label.iter().for_each(|label| token.extend([":", label]));
+        let token = Token::new(random, subject.label.clone());
         let life = subject.life();
         let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
         Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, hold: None }
@@ -157,25 +156,5 @@ impl Attempt {
     /// The fencing token that a win of it has; zero if it is not fenced.
     pub(super) fn ballot(&self) -> u64 {
         self.claim.ballot.as_ref().map_or(0, |ballot| ballot.number)
-    }
-}
-
-/// All 32 digits: what `{:032x}` gives, at a tenth of its price.
-fn hex(number: u128) -> String {
-    let digits = (0..32).rev().map(|place| (number >> (4 * place)) as u8 & 0xf);
-    digits
-        .map(|digit| char::from(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit }))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::hex;
-
-    #[test]
-    fn a_token_has_all_its_digits() {
-        for number in [0, 1, 0xfedc_ba98_7654_3210_0123_4567_89ab_cdef, u128::MAX] {
-            assert_eq!(hex(number), format!("{number:032x}"));
-        }
     }
 }

@@ -170,7 +170,7 @@ impl Coordinator {
             return;
         }
         let Attempt { claim, began, .. } = attempt;
-        let command = claim.release(&mut self.packer, channels);
+        let command = claim.release(&mut self.packer, channels).to_vec();
         let tells = channels.map(|_| claim.keys.first().clone());
         let deletion = Deletion { command, ttl: claim.life, round, tells, began: *began };
         let deletion = Arc::new(deletion);

@@ -177,6 +177,11 @@ impl Coordinator {
 
     // Requests.
 
+    /// What was drawn at random in an earlier turn is not used in this one.
+    pub(crate) fn begin_turn(&mut self) {
+        self.random.forget();
+    }
+
     pub(crate) fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
         self.begin_acquire(now, request, acquire);
         self.serve_waiting(now);
@@ -350,9 +355,9 @@ impl Coordinator {
     }
 
     /// What stands in Redis for an attempt, while it is remembered.
-    #[cfg(all(test, feature = "embedded"))]
-    pub(crate) fn token(&self, attempt: AttemptId) -> Option<&str> {
-        self.attempts.get(attempt).map(|one| one.claim.token.as_str())
+    #[cfg(test)]
+    pub(crate) fn token(&self, attempt: AttemptId) -> Option<String> {
+        self.attempts.get(attempt).map(|one| one.claim.token.to_string())
     }
 
     /// For errors: how many are enough.

@@ -1,8 +1,12 @@
-//! Commands out, replies in. Packing and parsing are the `redis` crate's.
+//! Commands out, replies in. Parsing is the `redis` crate's, and so is packing, but for what is sent
+//! with each lock.
 
 mod claim;
+mod resp;
+mod token;
 
 pub(crate) use claim::{Ballot, Claim, Packer};
+pub(crate) use token::Token;
 
 use crate::address::Login;
 use redis::{Cmd, Value};

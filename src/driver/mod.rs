@@ -333,6 +333,7 @@ impl Future for Driver {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        this.machine.begin_turn();
         this.callers.begin_turn(&mut this.machine);
         loop {
             this.has_parked(cx);

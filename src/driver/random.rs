@@ -1,14 +1,82 @@
-//! Randomness from the operating system, drawn anew each time: a generator of our own would
-//! repeat itself after a fork, and two processes would share their tokens.
+//! Randomness from the operating system, none of it kept from one poll of the driver to the next: a
+//! generator of our own would repeat itself after a fork, and two processes would share their tokens.
 
 use crate::coordinator::Random;
 
-pub(crate) struct OsRandom;
+/// As many bytes as the kernel gives without interruption (getrandom(2)).
+const MOST: usize = 256;
+
+/// The first draw of a turn: one lock at a time needs no more.
+const LEAST: usize = 32;
+
+const NUMBER: usize = size_of::<u128>();
+
+/// One trip to the kernel serves all that a turn of the driver asks for, or nearly.
+pub(crate) struct OsRandom {
+    drawn: [u8; MOST],
+    /// Bytes that are yet to be given out: the first of `drawn`.
+    left: usize,
+    /// Something was drawn in this turn.
+    draws_more: bool,
+}
+
+impl OsRandom {
+    pub(crate) const fn new() -> Self {
+        Self { drawn: [0; MOST], left: 0, draws_more: false }
+    }
+
+    /// `None` if there is nothing to be had.
+    fn draw(&mut self) -> Option<()> {
+        let len = if self.draws_more { MOST } else { LEAST };
+        getrandom::fill(self.drawn.get_mut(..len)?).ok()?;
+        (self.left, self.draws_more) = (len, true);
+        Some(())
+    }
+}
 
 impl Random for OsRandom {
     fn bits(&mut self) -> Option<u128> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).ok()?;
+        if self.left < NUMBER {
+            self.draw()?;
+        }
+        let left = self.left.checked_sub(NUMBER)?;
+        let bytes = self.drawn.get(left..self.left)?.try_into().ok()?;
+        self.left = left;
         Some(u128::from_le_bytes(bytes))
+    }
+
+    fn forget(&mut self) {
+        (self.left, self.draws_more) = (0, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_number_is_given_twice_and_none_is_left_of_an_earlier_turn() {
+        let mut random = OsRandom::new();
+        let mut given = BTreeSet::new();
+        for _turn in 0..3 {
+            assert_eq!(random.left, 0);
+            for _ in 0..100 {
+                assert!(given.insert(random.bits().expect("the system has randomness")));
+            }
+            random.forget();
+        }
+    }
+
+    #[test]
+    fn one_number_costs_a_small_draw_and_many_cost_few_large_ones() {
+        let mut random = OsRandom::new();
+        random.bits();
+        assert_eq!(random.left, LEAST - NUMBER);
+        (0..2).for_each(|_| _ = random.bits());
+        assert_eq!(random.left, MOST - NUMBER);
+        random.forget();
+        random.bits();
+        assert_eq!(random.left, LEAST - NUMBER, "each turn begins small");
     }
 }

@@ -3,7 +3,7 @@
 use super::FindingKind;
 use super::question::{Heard, Question, Subject, TimeSample, time};
 use crate::address::{Address, Login};
-use crate::coordinator::wire::{self, Replies};
+use crate::coordinator::wire::{self, Replies, Token};
 use crate::coordinator::{Epoch, Fault, FaultKind, Random, TOO_MANY_CLIENTS};
 use crate::driver::dial::BoxStream;
 use crate::driver::link::Link;
@@ -62,7 +62,7 @@ impl Probe {
             let reply = talk.ask("TIME", &time()).await?;
             heard.note_time(TimeSample { asked_at, round_trip: began.elapsed(), reply });
         }
-        let token = format!("{:032x}", OsRandom.bits().unwrap_or_default());
+        let token = Token::new(OsRandom::new().bits().unwrap_or_default(), None);
         let subject = self.subject.within(login.database);
         for question in Question::ALL {
             talk.send(&question.command(&subject, &token));

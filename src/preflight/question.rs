@@ -1,7 +1,7 @@
 //! What is asked of each master, and what it said.
 
 use super::{FindingKind, Right};
-use crate::coordinator::wire::{self, Ballot, Claim, Packer};
+use crate::coordinator::wire::{self, Ballot, Claim, Packer, Token};
 use crate::coordinator::{Agreement, Keys, Terms};
 use crate::quorum::Window;
 use redis::Value;
@@ -116,7 +116,7 @@ impl Question {
     /// The command, under a token of our own. Each is what the crate sends otherwise, so that a
     /// script is denied here if it would be there. The extension finds the key and prolongs it, the
     /// releases delete theirs; what is noted by other clients is read and not touched.
-    pub(super) fn command(self, subject: &Subject, token: &str) -> Vec<u8> {
+    pub(super) fn command(self, subject: &Subject, token: &Token) -> Vec<u8> {
         let Subject { terms, key, channels } = subject;
         match self {
             Self::InfoServer => wire::info("server"),
@@ -131,12 +131,12 @@ impl Question {
             }
             Self::LoadAcquire => wire::load(wire::ACQUIRE),
             Self::LoadExtend => wire::load(wire::EXTEND),
-            Self::Set => subject.plain(token, LIFE).acquire(&mut Packer::new()),
+            Self::Set => subject.plain(token, LIFE).acquire(&mut Packer::new()).to_vec(),
             Self::Pttl => wire::pttl(key),
-            Self::Extend => subject.plain(token, LONGER_LIFE).extend(&mut Packer::new()),
-            Self::Release => subject.plain(token, LIFE).release(&mut Packer::new(), None),
-            Self::AcquireAll => subject.fenced(token).acquire(&mut Packer::new()),
-            Self::ReleaseAll => subject.fenced(token).release(&mut Packer::new(), None),
+            Self::Extend => subject.plain(token, LONGER_LIFE).extend(&mut Packer::new()).to_vec(),
+            Self::Release => subject.plain(token, LIFE).release(&mut Packer::new(), None).to_vec(),
+            Self::AcquireAll => subject.fenced(token).acquire(&mut Packer::new()).to_vec(),
+            Self::ReleaseAll => subject.fenced(token).release(&mut Packer::new(), None).to_vec(),
             Self::Agree => {
                 let key = subject.part("agreement").to_string();
                 Agreement::new(Terms { key, life: LIFE, ..terms.clone() }).question().to_vec()
@@ -173,17 +173,17 @@ impl Subject {
         format!("{}:{name}", self.key).into()
     }
 
-    fn plain(&self, token: &str, life: Duration) -> Claim {
-        Claim { keys: Keys::one(self.key.clone()), token: token.to_owned(), life, ballot: None }
+    fn plain(&self, token: &Token, life: Duration) -> Claim {
+        Claim { keys: Keys::one(self.key.clone()), token: token.clone(), life, ballot: None }
     }
 
     /// With the lowest ballot there is, and a window that it is within.
-    fn fenced(&self, token: &str) -> Claim {
+    fn fenced(&self, token: &Token) -> Claim {
         let fences = Keys::one(self.part("fence"));
         let window = Window { back: AGES, ahead: AGES };
         let ballot = Ballot { fences: fences.into(), number: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced"));
-        Claim { keys, token: token.to_owned(), life: LIFE, ballot: Some(Box::new(ballot)) }
+        Claim { keys, token: token.clone(), life: LIFE, ballot: Some(Box::new(ballot)) }
     }
 }
 

@@ -69,7 +69,7 @@ impl World {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
         let Some(machine) = &mut client.machine else { return };
-        let token = machine.token(attempt).expect("the token of a win").to_owned();
+        let token = machine.token(attempt).expect("the token of a win");
         let Some(asked) = client.asked.remove(&request.0) else {
             // Nobody waits for it any more.
             return machine.handle_release(local, None, attempt, true);

@@ -107,6 +107,6 @@ fn a_label_stands_behind_the_token() {
     stage.steps(
         "acquire 1 r label worker-7 \n n1 < SET r #1 NX PX 10000 \n n1 > ok \n = acquired ..",
     );
-    let token = stage.machine.attempts.get(stage.hold(1)).unwrap().claim.token.clone();
+    let token = stage.machine.token(stage.hold(1)).expect("it is held");
     assert_eq!((token.len(), &token[32..]), (32 + 9, ":worker-7"));
 }

@@ -1,24 +1,23 @@
 //! A master that does not keep up: a queue that is bounded in bytes.
 
 use super::super::session::LARGEST_QUEUE;
-use super::super::wire::{Claim, Packer};
+use super::super::wire::{Claim, Packer, Token};
 use super::{Stage, open};
 use std::time::Duration;
 
 const TTL: Duration = Duration::from_secs(10);
 
 /// The SET of `key`, encoded.
-fn set(key: &str, token: &str) -> Vec<u8> {
-    let (keys, token) = (key.into(), token.to_owned());
-    Claim { keys, token, life: TTL, ballot: None }.acquire(&mut Packer::new())
+fn set(key: &str) -> Vec<u8> {
+    let (keys, token) = (key.into(), Token::new(0, None));
+    Claim { keys, token, life: TTL, ballot: None }.acquire(&mut Packer::new()).to_vec()
 }
 
 /// Three masters, `r` held on all of them, and `n1` silent with so many bytes of room in its queue.
 fn with_room(room: usize) -> Stage {
     let mut stage = open(3);
     stage.steps("acquire 1 r \n n1-3 < SET .. \n n1-3 > ok \n = acquired 1 ..");
-    let token = "0".repeat(32);
-    let bare = set(&"k".repeat(1_000_000), &token).len() - 1_000_000;
+    let bare = set(&"k".repeat(1_000_000)).len() - 1_000_000;
     let key = "k".repeat(LARGEST_QUEUE - room - bare);
     stage.steps(&format!("acquire 2 {key} \n n1-3 < SET .. \n n2-3 > ok \n = acquired 2 .."));
     stage
@@ -26,7 +25,7 @@ fn with_room(room: usize) -> Stage {
 
 #[test]
 fn a_set_is_taken_to_the_last_byte_and_refused_beyond() {
-    let one = set("s", &"0".repeat(32)).len();
+    let one = set("s").len();
     let mut stage = with_room(one);
     stage.steps("acquire 3 s \n n1-3 < SET s .. \n n2-3 > ok \n = acquired 3 ..");
     stage.play("n1 < -");
@@ -44,7 +43,7 @@ fn a_set_is_taken_to_the_last_byte_and_refused_beyond() {
 
 #[test]
 fn a_full_queue_refuses_neither_rollbacks_nor_releases() {
-    let one = set("s", &"0".repeat(32)).len();
+    let one = set("s").len();
     with_room(one).play(
         "acquire 3 s
          n1-3 < SET s #3 NX PX 10000

@@ -257,8 +257,8 @@ impl Stage {
 
     /// The name of an attempt's token.
     pub(super) fn token(&mut self, attempt: AttemptId) -> String {
-        let token = self.machine.attempts.get(attempt).map(|one| one.claim.token.as_str());
-        self.tokens.name(token.expect("an attempt"))
+        let token = self.machine.token(attempt).expect("an attempt");
+        self.tokens.name(&token)
     }
 
     /// What is left in the machine's tables when nothing is asked of it any more.

@@ -1,10 +1,10 @@
 //! The commands that take, keep and give back what one attempt claims.
 
-use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, RELEASE_AND_TELL, millis, pack};
+use super::resp::Command;
+use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, RELEASE_AND_TELL, Token, millis};
 use crate::coordinator::Keys;
 use crate::quorum::Window;
 use crate::quorum::fence::micros;
-use redis::Cmd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Claim {
     pub(crate) keys: Keys,
-    /// What stands under the keys: nobody else's, and never used again.
-    pub(crate) token: String,
+    pub(crate) token: Token,
     /// How long the keys live.
     pub(crate) life: Duration,
     /// Boxed: most attempts have none, and each is moved from table to table.
@@ -33,7 +32,7 @@ pub(crate) struct Ballot {
 
 /// Packs the commands of claims: one after the other in the same room.
 pub(crate) struct Packer {
-    command: Cmd,
+    room: Vec<u8>,
     /// By which the scripts of the handshake are called.
     acquire: String,
     extend: String,
@@ -42,82 +41,84 @@ pub(crate) struct Packer {
 impl Packer {
     pub(crate) fn new() -> Self {
         let hash = |script| redis::Script::new(script).get_hash().to_owned();
-        Self { command: Cmd::new(), acquire: hash(ACQUIRE), extend: hash(EXTEND) }
+        Self { room: Vec::new(), acquire: hash(ACQUIRE), extend: hash(EXTEND) }
     }
 }
 
 impl Claim {
     /// One key without a ballot is `SET key token NX PX life`, the plain layout, so that other
     /// Redlock clients exclude us and we them.
-    pub(crate) fn acquire(&self, packer: &mut Packer) -> Vec<u8> {
+    pub(crate) fn acquire<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
         if self.is_plain() { self.set(packer) } else { self.acquire_all(packer, true) }
     }
 
     /// To a node that has lost the keys of a lock that is held. Its ballot was won long ago: how
     /// far it is behind the node's clock does not matter.
-    pub(crate) fn top_up(&self, packer: &mut Packer) -> Vec<u8> {
+    pub(crate) fn top_up<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
         if self.is_plain() { self.set(packer) } else { self.acquire_all(packer, false) }
     }
 
-    pub(crate) fn extend(&self, packer: &mut Packer) -> Vec<u8> {
-        let Packer { command, extend, .. } = packer;
-        command.clear();
-        command.arg("EVALSHA").arg(&*extend).arg(self.keys.len());
-        self.keys.iter().for_each(|key| _ = command.arg(&**key));
-        pack(command.arg(&self.token).arg(millis(self.life)))
+    pub(crate) fn extend<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+        let Packer { room, extend, .. } = packer;
+        let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVALSHA").arg(extend);
+        let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
+        command.token(&self.token).number(millis(self.life)).done()
     }
 
     /// Compare and delete. Carried in full by each release, so that it works at once on a master
     /// that has just restarted. `tell` those who wait in other processes, on channels that begin so.
-    pub(crate) fn release(&self, packer: &mut Packer, tell: Option<&str>) -> Vec<u8> {
-        let command = &mut packer.command;
-        command.clear();
-        command.arg("EVAL");
+    pub(crate) fn release<'a>(&self, packer: &'a mut Packer, tell: Option<&str>) -> &'a [u8] {
+        let room = &mut packer.room;
         if self.is_plain() {
             let script = if tell.is_some() { RELEASE_AND_TELL } else { RELEASE };
-            command.arg(script).arg(1).arg(&**self.keys.first()).arg(&self.token);
-            tell.into_iter().for_each(|channels| _ = command.arg(channels));
-            return pack(command);
+            let command = Command::new(room, 5 + usize::from(tell.is_some()));
+            let command = command.arg("EVAL").arg(script).number(1);
+            let command = command.arg(&**self.keys.first()).token(&self.token);
+            return tell.into_iter().fold(command, Command::arg).done();
         }
-        self.name_keys(command.arg(RELEASE_ALL));
-        command.arg(&self.token).arg(tell.unwrap_or_default());
-        if let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() {
-            command.arg(number).arg(micros(window.ahead)).arg(millis(*kept));
-        }
-        pack(command)
+        let more = if self.ballot.is_some() { 3 } else { 0 };
+        let command = Command::new(room, 3 + self.named() + 2 + more);
+        let command = self.name(command.arg("EVAL").arg(RELEASE_ALL));
+        let command = command.token(&self.token).arg(tell.unwrap_or_default());
+        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
     }
 
     pub(crate) fn is_plain(&self) -> bool {
         self.ballot.is_none() && self.keys.len() == 1
     }
 
-    fn set(&self, packer: &mut Packer) -> Vec<u8> {
-        let command = &mut packer.command;
-        command.clear();
-        command.arg("SET").arg(&**self.keys.first()).arg(&self.token);
-        pack(command.arg("NX").arg("PX").arg(millis(self.life)))
+    fn set<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+        let command = Command::new(&mut packer.room, 6).arg("SET").arg(&**self.keys.first());
+        command.token(&self.token).arg("NX").arg("PX").number(millis(self.life)).done()
     }
 
-    fn acquire_all(&self, packer: &mut Packer, not_behind: bool) -> Vec<u8> {
-        let Packer { command, acquire, .. } = packer;
-        command.clear();
-        self.name_keys(command.arg("EVALSHA").arg(&*acquire));
-        command.arg(&self.token).arg(millis(self.life));
-        if let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() {
-            command.arg(number);
-            match not_behind {
-                true => command.arg(micros(window.back)),
-                false => command.arg(""),
-            };
-            command.arg(micros(window.ahead)).arg(millis(*kept));
-        }
-        pack(command)
+    fn acquire_all<'a>(&self, packer: &'a mut Packer, not_behind: bool) -> &'a [u8] {
+        let Packer { room, acquire, .. } = packer;
+        let more = if self.ballot.is_some() { 4 } else { 0 };
+        let command = Command::new(room, 3 + self.named() + 2 + more).arg("EVALSHA").arg(acquire);
+        let command = self.name(command).token(&self.token).number(millis(self.life));
+        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        let command = command.number(*number);
+        let command = match not_behind {
+            true => command.number(micros(window.back)),
+            false => command.arg(""),
+        };
+        command.number(micros(window.ahead)).number(millis(*kept)).done()
     }
 
-    fn name_keys(&self, command: &mut Cmd) {
-        let fences = self.ballot.as_ref().map(|ballot| &*ballot.fences);
-        command.arg(self.keys.len() + fences.map_or(0, Keys::len));
-        let fences = fences.into_iter().flat_map(Keys::iter);
-        self.keys.iter().chain(fences).for_each(|key| _ = command.arg(&**key));
+    /// How many keys a script is told of.
+    fn named(&self) -> usize {
+        self.keys.len() + self.ballot.as_ref().map_or(0, |ballot| ballot.fences.len())
+    }
+
+    /// How many keys there are, and which: those of the claim, then their fences.
+    fn name<'a>(&self, command: Command<'a>) -> Command<'a> {
+        let fences = self.ballot.iter().flat_map(|ballot| ballot.fences.iter());
+        command.number(self.named() as u64).keys(self.keys.iter().chain(fences))
     }
 }

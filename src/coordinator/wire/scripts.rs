@@ -48,12 +48,12 @@ impl Master {
     }
 
     fn acquire(&mut self, claim: &Claim) -> Value {
-        let command = claim.acquire(&mut self.packer);
+        let command = claim.acquire(&mut self.packer).to_vec();
         self.ask(&command)
     }
 
     fn release(&mut self, claim: &Claim) -> Value {
-        let command = claim.release(&mut self.packer, None);
+        let command = claim.release(&mut self.packer, None).to_vec();
         self.ask(&command)
     }
 }
@@ -65,7 +65,7 @@ fn claim(number: u64) -> Claim {
     let ballot = Ballot { fences, number, window, kept: 9 * SECOND };
     Claim {
         keys: Keys::one("r".into()),
-        token: format!("token {number}"),
+        token: Token::new(number.into(), None),
         life: SECOND,
         ballot: Some(Box::new(ballot)),
     }
@@ -120,7 +120,7 @@ fn a_release_raises_the_fence_to_its_ballot_and_never_lowers_it() {
             let mut master = Master::new();
             fence.iter().for_each(|fence| master.set("fence", &fence.to_string()));
             if held {
-                master.set("r", "token 1000000000");
+                master.set("r", &claim(CLOCK).token.to_string());
             }
             let told = master.release(&claim(CLOCK));
             assert_eq!(told, Value::Int(held.into()), "{fence:?}");
@@ -137,7 +137,7 @@ fn a_release_raises_the_fence_to_its_ballot_and_never_lowers_it() {
 fn a_release_deletes_though_no_fence_can_be_raised() {
     let mut master = Master::new();
     let claim = claim(CLOCK);
-    master.set("r", &claim.token);
+    master.set("r", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
     assert_eq!(master.release(&claim), Value::Int(1));
     assert_eq!((master.stands("r"), master.stands("fence")), (None, None));
@@ -154,7 +154,7 @@ fn a_release_of_several_that_deletes_but_some_and_raises_no_fence_is_not_settled
     let ballot = ballot.map(|one| Box::new(Ballot { fences: Arc::new(fences), ..*one }));
     let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
     let claim = Claim { keys, token, life, ballot };
-    master.set("s", &claim.token);
+    master.set("s", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
     let told = master.release(&claim);
     assert!(error(&told).is_some(), "{told:?}");

@@ -1,0 +1,101 @@
+//! Commands in RESP, written by hand: nearly all that is sent is one of five, and each microsecond of
+//! a master's answer is one that its client spends here.
+//!
+//! <https://redis.io/docs/latest/develop/reference/protocol-spec/>: an array of bulk strings.
+
+use super::Token;
+use std::sync::Arc;
+
+/// One command: how many arguments it has is said first, its name among them.
+pub(super) struct Command<'a> {
+    room: &'a mut Vec<u8>,
+    /// Arguments that are yet to come.
+    due: usize,
+}
+
+impl<'a> Command<'a> {
+    /// Begins it in `room`, whatever is in it.
+    pub(super) fn new(room: &'a mut Vec<u8>, arguments: usize) -> Self {
+        room.clear();
+        head(room, b'*', arguments as u64);
+        Self { room, due: arguments }
+    }
+
+    pub(super) fn arg(self, argument: impl AsRef<[u8]>) -> Self {
+        self.parts(&[argument.as_ref()])
+    }
+
+    /// One argument, of several parts.
+    pub(super) fn parts(mut self, parts: &[&[u8]]) -> Self {
+        self.due = self.due.saturating_sub(1);
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        head(self.room, b'$', len as u64);
+        parts.iter().for_each(|part| self.room.extend_from_slice(part));
+        self.room.extend_from_slice(b"\r\n");
+        self
+    }
+
+    pub(super) fn number(self, number: u64) -> Self {
+        self.arg(decimal(number, &mut [0; 20]))
+    }
+
+    pub(super) fn token(self, token: &Token) -> Self {
+        match token.label() {
+            Some(label) => self.parts(&[&token.digits(), b":", label.as_bytes()]),
+            None => self.arg(token.digits()),
+        }
+    }
+
+    pub(super) fn keys<'b>(self, keys: impl Iterator<Item = &'b Arc<str>>) -> Self {
+        keys.fold(self, |command, key| command.arg(&**key))
+    }
+
+    pub(super) fn done(self) -> &'a [u8] {
+        debug_assert_eq!(self.due, 0, "as many arguments as were announced");
+        self.room
+    }
+}
+
+fn head(room: &mut Vec<u8>, sign: u8, number: u64) {
+    let mut digits = [0; 20];
+    room.push(sign);
+    room.extend_from_slice(decimal(number, &mut digits));
+    room.extend_from_slice(b"\r\n");
+}
+
+/// The digits of `number`, at the end of `digits`.
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[at..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_all_its_digits() {
+        for number in [0, 9, 10, 1_234_567_890, u64::MAX] {
+            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
+        }
+    }
+
+    #[test]
+    fn it_is_written_as_the_redis_crate_writes_it() {
+        let token = Token::new(7, Some("web 3".into()));
+        let keys: [Arc<str>; 2] = ["a\r\nb".into(), "".into()];
+        let mut room = b"what was there before".to_vec();
+        let command = Command::new(&mut room, 6).arg("EVALSHA").number(0).number(u64::MAX);
+        let written = command.token(&token).keys(keys.iter()).done();
+        let mut expected = redis::cmd("EVALSHA");
+        expected.arg(0).arg(u64::MAX).arg(token.to_string()).arg("a\r\nb").arg("");
+        assert_eq!(written, expected.get_packed_command());
+    }
+}

@@ -1,0 +1,61 @@
+//! What stands under the keys of an attempt.
+
+use std::fmt::{self, Display};
+use std::sync::Arc;
+
+/// Nobody else's, and never used again: 128 random bits, and the label of whoever asked behind them.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    random: u128,
+    label: Option<Arc<str>>,
+}
+
+impl Token {
+    pub(crate) const DIGITS: usize = 32;
+
+    pub(crate) const fn new(random: u128, label: Option<Arc<str>>) -> Self {
+        Self { random, label }
+    }
+
+    /// All of its digits: what `{:032x}` gives, at a twentieth of its price.
+    pub(crate) fn digits(&self) -> [u8; Self::DIGITS] {
+        let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble & 0xf)];
+        let mut digits = [0; Self::DIGITS];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.random.to_be_bytes()) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte)]);
+        }
+        digits
+    }
+
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+}
+
+impl Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { random, label } = self;
+        write!(f, "{random:032x}")?;
+        label.iter().try_for_each(|label| write!(f, ":{label}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_all_its_digits() {
+        for random in [0, 1, 0xfedc_ba98_7654_3210_0123_4567_89ab_cdef, u128::MAX] {
+            let token = Token::new(random, None);
+            assert_eq!(token.digits(), *format!("{random:032x}").as_bytes());
+            assert_eq!(token.to_string().as_bytes(), token.digits());
+        }
+    }
+
+    #[test]
+    fn a_label_stands_behind_the_digits() {
+        let token = Token::new(0xa, Some("web-3".into()));
+        assert_eq!(token.to_string(), format!("{:032x}:web-3", 10));
+    }
+}
