@@ -20,8 +20,9 @@ pub(crate) struct Hold {
     claim: Claim,
     deadline: SharedDeadline,
     loss: OnceLock<Lost>,
-    /// Cancelled once `loss` is set.
-    over: CancellationToken,
+    /// Cancelled once `loss` is set. Made for the first who waits for that; none where nobody has, and
+    /// the hold is over.
+    over: OnceLock<Option<CancellationToken>>,
 }
 
 impl Hold {
@@ -32,7 +33,7 @@ impl Hold {
             claim: Claim::new(),
             deadline: SharedDeadline::new(deadline),
             loss: OnceLock::new(),
-            over: CancellationToken::new(),
+            over: OnceLock::new(),
         }
     }
 
@@ -61,7 +62,9 @@ impl Hold {
     pub(crate) fn end(&self, now: Instant, reason: LostReason) {
         self.deadline.end();
         let _ = self.loss.set(self.loss_at(now, reason));
-        self.over.cancel();
+        if let Some(over) = self.over.get_or_init(|| None) {
+            over.cancel();
+        }
     }
 
     /// The guard's side: it is released, dropped or left. `false` if it had lapsed by then.
@@ -78,8 +81,10 @@ impl Hold {
 
     /// Completes when the hold is over, at once if it is.
     pub(crate) async fn lost(&self) -> Lost {
-        self.over.cancelled().await;
-        // Set before the token is cancelled; what is said here otherwise is never heard.
+        if let Some(over) = self.over() {
+            over.cancelled().await;
+        }
+        // Set before the token is cancelled, or before there is to be none; what is said here otherwise is never heard.
         self.loss
             .get()
             .cloned()
@@ -88,7 +93,16 @@ impl Hold {
 
     /// Cancelled when the hold is over. Whoever cancels it himself cancels only his own copy.
     pub(crate) fn token(&self) -> CancellationToken {
-        self.over.child_token()
+        self.over().map(CancellationToken::child_token).unwrap_or_else(|| {
+            let over = CancellationToken::new();
+            over.cancel();
+            over
+        })
+    }
+
+    /// What is cancelled when the hold is over; `None` if it is.
+    fn over(&self) -> Option<&CancellationToken> {
+        self.over.get_or_init(|| Some(CancellationToken::new())).as_ref()
     }
 
     fn loss_at(&self, now: Instant, reason: LostReason) -> Lost {
@@ -207,5 +221,22 @@ mod tests {
         hold.end(at(100), LostReason::Lapsed);
         assert_eq!(waiter.await.unwrap().reason(), &LostReason::Lapsed);
         assert_eq!(hold.lost().await.held_for(), Duration::from_millis(100));
+    }
+
+    /// The token is made for the first who asks, by whoever is first: the end, or somebody who waits.
+    #[tokio::test]
+    async fn a_token_that_is_asked_for_as_the_hold_ends_is_cancelled() {
+        for _ in 0..1_000 {
+            let (hold, start) = (hold_until(100), Barrier::new(2));
+            let token = thread::scope(|scope| {
+                let asking = scope.spawn(|| (start.wait(), hold.token()).1);
+                start.wait();
+                hold.end(at(100), LostReason::Lapsed);
+                asking.join().unwrap()
+            });
+            assert!(token.is_cancelled());
+            assert!(hold.token().is_cancelled(), "and whoever comes late");
+            assert_eq!(hold.lost().await.reason(), &LostReason::Lapsed);
+        }
     }
 }
