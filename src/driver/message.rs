@@ -72,3 +72,10 @@ pub(crate) enum Message {
     /// Dropped when the driver has ended.
     Shutdown(Reply<()>),
 }
+
+impl Message {
+    /// It proposes a ballot, by the wall clock.
+    pub(super) const fn is_fenced(&self) -> bool {
+        matches!(self, Self::Acquire { acquire, .. } if acquire.fences.is_some())
+    }
+}

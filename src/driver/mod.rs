@@ -40,6 +40,9 @@ use tokio::time::Sleep;
 /// writes batch.
 const BUSY: usize = 4;
 
+/// Requests that are taken at once, at the same time on the clock.
+const BATCH: usize = 256;
+
 /// tokio's timers stand still while the machine sleeps: while a lock is held, the clock that does
 /// not is read at least this often.
 const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
@@ -77,6 +80,9 @@ pub(crate) struct Driver {
     buffer: Box<[u8]>,
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
+    /// Read as each turn of the loop begins, and again whenever something has arrived or many have
+    /// asked: what is stamped with it came no later.
+    now: Instant,
     catching_up: CatchingUp,
     /// Fires once the runtime has asked the kernel what has arrived.
     caught_up: Pin<Box<Sleep>>,
@@ -111,6 +117,7 @@ impl Driver {
             buffer: vec![0; 16 * 1024].into(),
             sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
             wakes_at: Instant::default(),
+            now: clock.now(),
             catching_up: CatchingUp::No,
             caught_up: Box::pin(tokio::time::sleep(Duration::ZERO)),
             yielded: false,
@@ -124,14 +131,19 @@ impl Driver {
     /// `true` if they asked anything.
     fn take_requests(&mut self, cx: &mut Context<'_>) -> bool {
         let mut asked = false;
-        while let Poll::Ready(count) = self.requests.poll_recv_many(cx, &mut self.inbox, 256) {
-            let now = self.clock.now();
+        while let Poll::Ready(count) = self.requests.poll_recv_many(cx, &mut self.inbox, BATCH) {
+            if asked {
+                self.now = self.clock.now();
+            }
+            let now = self.now;
             if count == 0 {
                 self.shut_down(now);
                 return false;
             }
             asked = true;
-            self.machine.handle_wall_clock(now, self.clock.wall_us());
+            if self.inbox.iter().any(Message::is_fenced) {
+                self.machine.handle_wall_clock(now, self.clock.wall_us());
+            }
             let mut ends = false;
             for message in self.inbox.drain(..) {
                 ends |= self.callers.take(&mut self.machine, now, message);
@@ -193,11 +205,13 @@ impl Driver {
                 match link.poll_read(cx, &mut self.buffer) {
                     Poll::Pending => break,
                     Poll::Ready(Ok(bytes)) => {
-                        self.machine.handle_bytes(self.clock.now(), node, epoch, bytes);
+                        self.now = self.clock.now();
+                        self.machine.handle_bytes(self.now, node, epoch, bytes);
                     }
                     Poll::Ready(Err(cause)) => {
                         self.links[node] = None;
-                        self.machine.handle_closed(self.clock.now(), node, epoch, &cause);
+                        self.now = self.clock.now();
+                        self.machine.handle_closed(self.now, node, epoch, &cause);
                     }
                 }
                 acted |= self.act();
@@ -213,7 +227,7 @@ impl Driver {
                 match link.poll_write(cx, epoch, bytes) {
                     Poll::Pending => break,
                     Poll::Ready(Ok(len)) => {
-                        self.machine.handle_written(self.clock.now(), node, epoch, len);
+                        self.machine.handle_written(self.now, node, epoch, len);
                     }
                     Poll::Ready(Err(cause)) => {
                         // A stream that fails may have passed on some of it before (TLS does,
@@ -253,7 +267,7 @@ impl Driver {
 
     /// Lets time pass in the machine.
     fn expire(&mut self) {
-        let now = self.clock.now();
+        let now = self.now;
         if self.machine.poll_timeout().is_some_and(|at| at <= now) {
             self.machine.handle_timeout(now);
         }
@@ -262,7 +276,7 @@ impl Driver {
     /// Lets rounds begin without masters that have had the time to answer, once all that has arrived is
     /// read. `true` if it let them.
     fn catch_up(&mut self, cx: &mut Context<'_>) -> bool {
-        let now = self.clock.now();
+        let now = self.now;
         if self.machine.opens_at().is_none_or(|at| at > now) {
             self.catching_up = CatchingUp::No;
             return false;
@@ -297,7 +311,7 @@ impl Driver {
 
     /// Sleeps until something is due. `true` if it already is.
     fn sleep(&mut self, cx: &mut Context<'_>) -> bool {
-        let now = self.clock.now();
+        let now = self.now;
         let most = if self.callers.holding() { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
         let ends = self.ends_at.into_iter().chain(self.callers.end_at());
         let due = match self.catching_up {
@@ -312,7 +326,8 @@ impl Driver {
         }
         if until < self.wakes_at || self.wakes_at <= now {
             self.wakes_at = until;
-            self.sleep.as_mut().reset(tokio::time::Instant::now() + until.since(now));
+            let rest = until.since(self.clock.now());
+            self.sleep.as_mut().reset(tokio::time::Instant::now() + rest);
         }
         if self.sleep.as_mut().poll(cx).is_ready() {
             self.wakes_at = Instant::default();
@@ -336,6 +351,7 @@ impl Future for Driver {
         this.machine.begin_turn();
         this.callers.begin_turn(&mut this.machine);
         loop {
+            this.now = this.clock.now();
             this.has_parked(cx);
             let asked = this.take_requests(cx);
             this.take_dials(cx);
