@@ -206,6 +206,9 @@ impl Coordinator {
             return self.judge_first(now, id);
         }
         let complete = round.is_complete();
+        if verdict == Verdict::Pending && !complete {
+            return;
+        }
         // Clocks that are too far apart are told only once all have told theirs.
         if verdict == Verdict::Lost && !complete && round.speaks_of_clocks() {
             return;
@@ -261,7 +264,7 @@ impl Coordinator {
         attempt_id: AttemptId,
         won: bool,
     ) {
-        let Some(round) = self.close_round(id) else { return };
+        let Some(round) = self.take_round(id) else { return };
         let ballot = self.attempts.get(attempt_id).map_or(0, |attempt| attempt.ballot());
         self.roll_back(attempt_id);
         let apart = self.learn_clocks(now, request, &round, ballot);

@@ -1,7 +1,7 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
 use super::probe::HeldBack;
-use super::round::{self, Round};
+use super::round;
 use super::session::{Part, Purpose};
 use super::timers::Timer;
 use super::wire::{self, Ballot, Claim, Token};
@@ -79,11 +79,11 @@ impl Coordinator {
         let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
-        let set = attempt.claim.acquire(&mut self.packer);
         let tally = Tally::new(self.settings.membership);
         let purpose = round::Purpose::Acquire { request, attempt: attempt_id, tally };
         let timeout = self.settings.round_timeout(subject.ttl);
-        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+        let mut round = self.new_round(purpose, now, timeout);
+        let set = attempt.claim.acquire(&mut self.packer);
 
         let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
         for (node, session) in self.sessions.iter().enumerate() {

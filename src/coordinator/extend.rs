@@ -34,18 +34,19 @@ impl Coordinator {
             return self.answer_lost(asker, id);
         };
         let barred = self.barred(now, attempt.claim.life);
-        let command = attempt.claim.extend(&mut self.packer);
-        let timeout = self.settings.round_timeout(attempt.ttl);
+        let (timeout, ttl) = (self.settings.round_timeout(attempt.ttl), attempt.ttl);
         let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
         let warming = self.sessions.iter().enumerate().filter_map(warming).collect();
-        let extension = Extension::new(self.settings.membership, now, attempt.ttl, warming);
+        let extension = Extension::new(self.settings.membership, now, ttl, warming);
         let purpose =
             round::Purpose::Extend { asker: Some(asker), attempt: id, extension, won: false };
-        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+        let mut round = self.new_round(purpose, now, timeout);
+        let Some(attempt) = self.attempts.get(id) else { return };
+        let command = attempt.claim.extend(&mut self.packer);
         let round_id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.takes(command.len(), now, barred.as_ref()) {
-                Ok(()) => session.push(Purpose::Vote(round_id), &command),
+                Ok(()) => session.push(Purpose::Vote(round_id), command),
                 // It may hold the key all the same: `report` counts it as unknown.
                 Err(reason) => round.report(node, Answer::Refused(reason), now),
             }

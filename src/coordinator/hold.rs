@@ -79,7 +79,7 @@ impl Coordinator {
         let deadline = attempt.held().map(|hold| hold.deadline);
         let purpose = round::Purpose::Release { request, tally, deadline, gone: NodeSet::EMPTY };
         let timeout = self.settings.round_timeout(attempt.ttl);
-        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+        let mut round = self.new_round(purpose, now, timeout);
         for (node, session) in self.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
                 round.deletion(node, Answer::Vacant, now);

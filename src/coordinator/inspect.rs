@@ -80,7 +80,7 @@ impl Coordinator {
     /// One command to every node that takes it; the others have answered with that.
     fn ask_all(&mut self, now: Instant, purpose: round::Purpose, command: &[u8]) -> RoundId {
         let timeout = self.settings.operation_timeout;
-        let mut round = Round::new(purpose, now, timeout, self.sessions.len());
+        let mut round = self.new_round(purpose, now, timeout);
         let id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.admits(command.len()) {
@@ -121,7 +121,7 @@ impl Coordinator {
         if !self.rounds.get(id).is_some_and(Round::is_complete) {
             return;
         }
-        let Some(round) = self.close_round(id) else { return };
+        let Some(round) = self.take_round(id) else { return };
         match round.purpose {
             round::Purpose::Inspect { request, seen } => {
                 let names = self.sessions.iter().map(|session| session.name.clone());

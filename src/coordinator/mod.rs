@@ -114,6 +114,9 @@ impl table::Id for RoundId {
     }
 }
 
+/// Rooms of closed rounds that are kept, at most.
+const MOST_ROOMS: usize = 256;
+
 /// The state machine.
 pub(crate) struct Coordinator {
     settings: Settings,
@@ -122,6 +125,8 @@ pub(crate) struct Coordinator {
     acquisitions: BTreeMap<RequestId, Box<Acquisition>>,
     attempts: Table<Attempt>,
     rounds: Table<Round>,
+    /// Where closed rounds have noted what was said, for those to come.
+    rooms: Vec<round::Answers>,
     timers: Timers,
     places: Places,
     barrier: Barrier,
@@ -158,6 +163,7 @@ impl Coordinator {
             acquisitions: BTreeMap::new(),
             attempts: Table::new(),
             rounds: Table::new(),
+            rooms: Vec::new(),
             timers: Timers::default(),
             places: Places::default(),
             barrier: Barrier::default(),
@@ -367,7 +373,21 @@ impl Coordinator {
 
     // Within.
 
-    fn close_round(&mut self, id: RoundId) -> Option<Round> {
+    fn new_round(&mut self, purpose: round::Purpose, now: Instant, timeout: Duration) -> Round {
+        let room = self.rooms.pop().unwrap_or_default();
+        Round::new(purpose, now, timeout, self.sessions.len(), room)
+    }
+
+    fn close_round(&mut self, id: RoundId) {
+        if let Some(round) = self.take_round(id)
+            && self.rooms.len() < MOST_ROOMS
+        {
+            self.rooms.push(round.into_room());
+        }
+    }
+
+    /// Closes it, for whoever tells what was said.
+    fn take_round(&mut self, id: RoundId) -> Option<Round> {
         let round = self.rounds.remove(id)?;
         self.timers.cancel(round.timeout_at, Timer::Round(id));
         Some(round)

@@ -159,7 +159,8 @@ impl Coordinator {
     pub(super) fn time_out(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let silent = Answer::Unknown(Cause::TimedOut);
-        let outstanding = round.outstanding().into_iter();
+        let outstanding = round.outstanding();
+        let outstanding = outstanding.iter();
         match round.purpose {
             round::Purpose::Acquire { .. } if round.held_back.is_some() => {
                 self.ask_the_others(now, id);

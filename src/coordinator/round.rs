@@ -69,36 +69,57 @@ impl Asker {
     }
 }
 
+/// What each node said, and how long that took.
+pub(super) type Answers = Vec<(Answer, Duration)>;
+
 pub(super) struct Round {
     pub(super) purpose: Purpose,
     pub(super) started: Instant,
     pub(super) timeout_at: Instant,
     /// Those who are asked unless the first refuses.
     pub(super) held_back: Option<HeldBack>,
-    answers: Vec<(Answer, Duration)>,
+    answers: Answers,
+    /// The nodes that have not answered.
+    outstanding: NodeSet,
     /// How long a key has yet to live that may be about to refuse us; empty until a node tells.
     lives: Vec<Option<Duration>>,
 }
 
 impl Round {
-    pub(super) fn new(purpose: Purpose, started: Instant, timeout: Duration, nodes: usize) -> Self {
-        let answers = vec![(Answer::Outstanding, Duration::ZERO); nodes];
-        let timeout_at = started.after(timeout);
-        Self { purpose, started, timeout_at, held_back: None, answers, lives: Vec::new() }
+    /// In the `room` of an earlier one.
+    pub(super) fn new(
+        purpose: Purpose,
+        started: Instant,
+        timeout: Duration,
+        nodes: usize,
+        room: Answers,
+    ) -> Self {
+        let mut answers = room;
+        answers.clear();
+        answers.resize(nodes, (Answer::Outstanding, Duration::ZERO));
+        let (timeout_at, outstanding) = (started.after(timeout), NodeSet::first(nodes));
+        let lives = Vec::new();
+        Self { purpose, started, timeout_at, held_back: None, answers, outstanding, lives }
+    }
+
+    /// Where another may note its answers.
+    pub(super) fn into_room(self) -> Answers {
+        self.answers
     }
 
     /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
     pub(super) fn note(&mut self, node: usize, mut answer: Answer, now: Instant) -> bool {
+        if !self.outstanding.contains(node) {
+            return false;
+        }
+        self.outstanding.remove(node);
         if let Some(left) = self.life(node) {
             answer.note_remaining(left);
         }
-        match self.answers.get_mut(node) {
-            Some(slot) if matches!(slot.0, Answer::Outstanding) => {
-                *slot = (answer, now.since(self.started));
-                true
-            }
-            _ => false,
+        if let Some(slot) = self.answers.get_mut(node) {
+            *slot = (answer, now.since(self.started));
         }
+        true
     }
 
     /// The key on `node` has yet `left` to live; its refusal, if there is one, comes next.
@@ -153,15 +174,12 @@ impl Round {
 
     /// Every node has answered or was given up.
     pub(super) fn is_complete(&self) -> bool {
-        self.answers.iter().all(|(answer, _)| !matches!(answer, Answer::Outstanding))
+        self.outstanding == NodeSet::EMPTY
     }
 
     /// The nodes that were asked and have not answered.
-    pub(super) fn outstanding(&self) -> Vec<usize> {
-        let open = |(node, (answer, _)): (usize, &(Answer, Duration))| {
-            (*answer == Answer::Outstanding).then_some(node)
-        };
-        self.answers.iter().enumerate().filter_map(open).collect()
+    pub(super) const fn outstanding(&self) -> NodeSet {
+        self.outstanding
     }
 
     /// What every node said, by name.
@@ -183,7 +201,7 @@ mod tests {
     fn the_first_answer_of_a_node_is_its_only_one() {
         let began = Instant::from_nanos(0);
         let purpose = Purpose::Inspect { request: RequestId(1), seen: Vec::new() };
-        let mut round = Round::new(purpose, began, Duration::from_secs(1), 1);
+        let mut round = Round::new(purpose, began, Duration::from_secs(1), 1, Vec::new());
         assert!(round.note(0, Answer::Vacant, began));
         assert!(!round.note(0, Answer::Granted, began.after(Duration::from_millis(1))));
         assert!(!round.note(1, Answer::Granted, began), "there is no such node");

@@ -12,8 +12,8 @@ impl NodeSet {
     pub(crate) const EMPTY: Self = Self(0);
 
     /// The first `count` places.
-    pub(crate) fn first(count: usize) -> Self {
-        (0..count).collect()
+    pub(crate) const fn first(count: usize) -> Self {
+        if count < Self::CAPACITY { Self((1 << count) - 1) } else { Self(u64::MAX) }
     }
 
     pub(crate) fn insert(&mut self, node: usize) {
