@@ -34,6 +34,14 @@ async fn grant(server: &Server, rules: &str) {
     witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
 }
 
+/// Valkey has it from 9 on.
+async fn has_delifeq(server: &Server) -> bool {
+    let mut known = cmd("COMMAND");
+    let known: Vec<Option<redis::Value>> =
+        witness::ask(server, known.arg("INFO").arg("delifeq")).await.unwrap();
+    known.iter().any(Option::is_some)
+}
+
 /// What is withheld from a user with these rules, and how bad that is.
 async fn withheld(server: &Server, rules: &str) -> Vec<(Right, Severity)> {
     grant(server, rules).await;
@@ -95,6 +103,18 @@ async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
         assert_eq!(found, expected, "{rules}");
         witness::assert_no_keys_now(&server).await;
     }
+}
+
+/// Where there is no such command, nobody lacks the right to it.
+#[tokio::test]
+async fn the_right_to_a_command_is_asked_for_where_there_is_one() {
+    let server = [Server::start()];
+    let (rules, expected) = match has_delifeq(&server[0]).await {
+        true => ("~* &* +@all -delifeq", vec![(Right::DelIfEq, Note)]),
+        false => ("~* &* +@all", Vec::new()),
+    };
+    assert_eq!(withheld(&server[0], rules).await, expected);
+    witness::assert_no_keys_now(&server).await;
 }
 
 #[tokio::test]
@@ -188,7 +208,11 @@ async fn who_may_do_what_is_needed_is_fit_and_what_connect_refuses_is_not() {
         let granted: Vec<_> = needed.iter().copied().filter(|right| *right != without).collect();
         format!("~* resetchannels {}", granted.join(" "))
     };
-    let notes = [(Right::ConfigGet, Note), (Right::Publish, Note), (Right::Subscribe, Note)];
+    let mut notes =
+        vec![(Right::ConfigGet, Note), (Right::Publish, Note), (Right::Subscribe, Note)];
+    if has_delifeq(&server).await {
+        notes.insert(0, (Right::DelIfEq, Note));
+    }
     assert_eq!(withheld(&server, &rules("")).await, notes);
     let mut refused = Vec::new();
     for right in &needed {

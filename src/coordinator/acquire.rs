@@ -13,7 +13,7 @@ use super::timers::Timer;
 use super::{
     Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire,
 };
-use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
+use crate::quorum::{Instant, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, Reason};
 use redis::Value;
 use std::time::Duration;
@@ -181,7 +181,7 @@ impl Coordinator {
                 self.close_round(round);
                 // It may have refused others, who wait to be told: nobody here goes on to tell them.
                 if let Some(attempt) = self.attempts.remove(attempt) {
-                    self.give_back(now, &attempt, None);
+                    self.give_back(now, attempt, None);
                 }
             }
             Phase::Waiting { again_at, .. } => {
@@ -322,7 +322,7 @@ impl Coordinator {
     /// Every node to which the SET has left, whatever it said, with a debt of its own.
     fn roll_back(&mut self, attempt: AttemptId) {
         if let Some(attempt) = self.attempts.remove(attempt) {
-            self.owe(&attempt, None, NodeSet::EMPTY);
+            self.owe(attempt, None, true, &[]);
         }
     }
 

@@ -1,11 +1,11 @@
 //! A held lock: loss and release.
 
 use super::attempt::Attempt;
-use super::ledger::{Debt, Deletion};
+use super::ledger::{Debt, Deleted, Deletion};
 use super::places::Places;
 use super::round::{self, Round};
 use super::timers::{Timer, Timers};
-use super::{AttemptId, Coordinator, Event, Loss, Release, RequestId, RoundId};
+use super::{AttemptId, Coordinator, Event, Keys, Loss, Release, RequestId, RoundId};
 use crate::quorum::{Instant, NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, Cause};
 use std::sync::Arc;
@@ -65,16 +65,16 @@ impl Coordinator {
                 let told = request.map(|request| Event::Released { request, release });
                 self.events.extend(told);
             }
-            (None, _) => self.give_back(now, &attempt, None),
+            (None, _) => self.give_back(now, attempt, None),
             (Some(request), Some(loss)) => {
-                self.give_back(now, &attempt, None);
+                self.give_back(now, attempt, None);
                 self.events.push_back(Event::Released { request, release: Release::Lost(loss) });
             }
-            (Some(request), None) => self.confirm_release(now, request, &attempt),
+            (Some(request), None) => self.confirm_release(now, request, attempt),
         }
     }
 
-    fn confirm_release(&mut self, now: Instant, request: RequestId, attempt: &Attempt) {
+    fn confirm_release(&mut self, now: Instant, request: RequestId, attempt: Attempt) {
         let tally = Tally::new(self.settings.membership);
         let deadline = attempt.held().map(|hold| hold.deadline);
         let purpose = round::Purpose::Release { request, tally, deadline, gone: NodeSet::EMPTY };
@@ -141,41 +141,36 @@ impl Coordinator {
 
     /// A lock, or what was set of it, is given back: to the next in this process, or to whoever is
     /// told.
-    pub(super) fn give_back(&mut self, now: Instant, attempt: &Attempt, round: Option<RoundId>) {
+    pub(super) fn give_back(&mut self, now: Instant, attempt: Attempt, round: Option<RoundId>) {
         let keys = &attempt.claim.keys;
         let tell = self.places.pass_on(keys) && self.settings.wakes_up;
-        let told = keys.iter().filter(|_| tell).filter_map(|key| self.first_node(now, key));
-        let told = told.collect();
-        self.owe(attempt, round, told);
+        let told = keys.iter().filter(|_| tell);
+        let told = told.filter_map(|key| Some((self.first_node(now, key)?, key.clone())));
+        let told: Vec<_> = told.collect();
+        // The SET of the next one follows in the same write: a script that was forgotten would cost it
+        // that vote.
+        let by_hash = !keys.iter().any(|key| self.places.is_waited_for(key));
+        self.owe(attempt, round, by_hash, &told);
     }
 
-    /// Every node where the key may stand owes its deletion; those of `told` tell who waits for it.
-    pub(super) fn owe(&mut self, attempt: &Attempt, round: Option<RoundId>, told: NodeSet) {
-        self.settle(attempt, round, attempt.touched.difference(told), None);
-        for node in attempt.touched.intersection(told).iter() {
-            // Those of its own database, which may be another than that of the others.
-            let channels = self.sessions[node].channels.clone();
-            self.settle(attempt, round, [node].into_iter().collect(), Some(&channels));
-        }
-    }
-
-    fn settle(
+    /// Every node where the key may stand owes its deletion; those of `told` tell who waits for a key
+    /// that it is free.
+    pub(super) fn owe(
         &mut self,
-        attempt: &Attempt,
+        attempt: Attempt,
         round: Option<RoundId>,
-        nodes: NodeSet,
-        channels: Option<&str>,
+        by_hash: bool,
+        told: &[(usize, Arc<str>)],
     ) {
-        if nodes == NodeSet::EMPTY {
-            return;
-        }
-        let Attempt { claim, began, .. } = attempt;
-        let command = claim.release(&mut self.packer, channels).to_vec();
-        let tells = channels.map(|_| claim.keys.first().clone());
-        let deletion = Deletion { command, ttl: claim.life, round, tells, began: *began };
-        let deletion = Arc::new(deletion);
-        for node in nodes.iter() {
-            self.sessions[node].settle(Debt::new(deletion.clone()));
+        let Attempt { claim, touched, began, .. } = attempt;
+        let (ttl, what) = (claim.life, Deleted::Claim(claim));
+        let deletion = Arc::new(Deletion { what, ttl, round, began });
+        for node in touched.iter() {
+            let keys =
+                told.iter().filter(|(teller, _)| *teller == node).map(|(_, key)| key.clone());
+            let mut debt = Debt::new(deletion.clone());
+            (debt.tells, debt.by_hash) = (Keys::several(keys), by_hash);
+            self.sessions[node].settle(debt, &mut self.packer);
         }
     }
 }

@@ -5,7 +5,8 @@
 //! its attempt can arrive any more.
 
 use super::session::Session;
-use super::{Coordinator, RoundId};
+use super::wire::Claim;
+use super::{Coordinator, Keys, RoundId};
 use crate::quorum::Instant;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,25 +22,37 @@ impl Coordinator {
     }
 }
 
-/// One compare-and-delete, the same for all masters that have to answer it.
+/// One compare-and-delete, the same for all masters that have to answer it. Each packs it when it is
+/// sent, in the way that the server knows then.
 #[derive(Debug)]
 pub(super) struct Deletion {
-    /// The encoded command, with its source: it must work at once on a master that has restarted.
-    pub(super) command: Vec<u8>,
+    pub(super) what: Deleted,
     /// The life of the key it deletes.
     pub(super) ttl: Duration,
     /// Who waits for the answers, if somebody does.
     pub(super) round: Option<RoundId>,
-    /// The key whose waiters it tells that it is free, if it does.
-    pub(super) tells: Option<Arc<str>>,
     /// No SET of the attempt was sent before.
     pub(super) began: Instant,
+}
+
+/// What is to be gone.
+#[derive(Debug)]
+pub(super) enum Deleted {
+    /// What an attempt has set.
+    Claim(Claim),
+    /// What this client has noted, by this command.
+    Note(Vec<u8>),
 }
 
 /// One that a master has to answer.
 #[derive(Debug)]
 pub(super) struct Debt {
     pub(super) deletion: Arc<Deletion>,
+    /// The keys whose waiters are told behind it that they are free.
+    pub(super) tells: Option<Keys>,
+    /// Whether it may call a script that the server is thought to know: that costs a round trip where
+    /// it does not.
+    pub(super) by_hash: bool,
     /// From then on no SET of the attempt can arrive: everything before it has been answered, or
     /// all predecessors are dead.
     certain_from: Option<Instant>,
@@ -53,7 +66,14 @@ pub(super) struct Debt {
 
 impl Debt {
     pub(super) const fn new(deletion: Arc<Deletion>) -> Self {
-        Self { deletion, certain_from: None, may_have_run: false, repeat_until: None }
+        Self {
+            deletion,
+            tells: None,
+            by_hash: true,
+            certain_from: None,
+            may_have_run: false,
+            repeat_until: None,
+        }
     }
 
     /// While a predecessor lives on that may not be killed, its SET may come in behind us. What
@@ -101,7 +121,7 @@ impl Ledger {
     /// An error answered (NOREPLICAS, LOADING, a denied right): still owed, unless the key cannot
     /// be there any more.
     pub(super) fn refused(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
-        debt.may_have_run = true;
+        (debt.may_have_run, debt.by_hash) = (true, false);
         let certain_from = *debt.certain_from.get_or_insert(now);
         if now.since(certain_from) <= debt.deletion.ttl {
             self.retry(debt, now, pause);

@@ -233,8 +233,8 @@ impl Coordinator {
     /// up, or nobody waits for it any more. What it has noted at the masters is taken back, and what
     /// it notes yet.
     pub(crate) fn handle_withdraw(&mut self, now: Instant) {
-        let Self { sessions, settings, .. } = self;
-        sessions.iter_mut().for_each(|session| session.withdraw(now, settings));
+        let Self { sessions, settings, packer, .. } = self;
+        sessions.iter_mut().for_each(|session| session.withdraw(now, settings, packer));
     }
 
     /// No more attempts: what is under way is rolled back, what is owed is still paid.

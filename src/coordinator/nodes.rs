@@ -43,14 +43,11 @@ impl Coordinator {
             Settled::Remaining(request, attempt, reply) => {
                 self.learn_remaining(node, request, attempt, &reply);
             }
-            Settled::Release { round, said, told } => {
-                if let Some((key, told)) = told {
-                    let ours = u64::from(self.listens(node, &key));
-                    self.places.heard(&key, told > ours);
-                }
-                if let Some(round) = round {
-                    self.vote_release(now, round, node, said);
-                }
+            Settled::Release { round, said } => self.vote_release(now, round, node, said),
+            Settled::NotDone(debt) => self.sessions[node].settle(debt, &mut self.packer),
+            Settled::Told { key, listeners } => {
+                let ours = u64::from(self.listens(node, &key));
+                self.places.heard(&key, listeners > ours);
             }
             Settled::Subscribed(key) => self.subscribed(now, node, &key),
             Settled::Freed(key) => self.wake_contender(now, &key),
@@ -68,7 +65,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
         if session.is_open() {
-            session.take_back(now, &self.settings);
+            session.take_back(now, &self.settings, &mut self.packer);
             self.unsubscribe_unwanted(node);
             self.wake_starved(now);
         } else if session.hand_over(now) {
@@ -78,9 +75,9 @@ impl Coordinator {
 
     fn open(&mut self, now: Instant, node: usize) {
         self.barrier.stir();
-        let Self { sessions, settings, random, .. } = self;
-        sessions[node].open(now, &mut **random);
-        sessions[node].take_back(now, settings);
+        let Self { sessions, settings, random, packer, .. } = self;
+        sessions[node].open(now, &mut **random, packer);
+        sessions[node].take_back(now, settings, packer);
         self.wake_starved(now);
         self.note_settled();
     }
@@ -187,7 +184,8 @@ impl Coordinator {
 
     pub(super) fn wake_sessions(&mut self, now: Instant) {
         for node in 0..self.sessions.len() {
-            match self.sessions[node].wake(now, &self.settings, &mut *self.random) {
+            match self.sessions[node].wake(now, &self.settings, &mut *self.random, &mut self.packer)
+            {
                 Wake::Nothing => {}
                 Wake::Dial => {
                     let epoch = self.sessions[node].dial();

@@ -42,6 +42,11 @@ impl Places {
         self.places.contains_key(key)
     }
 
+    /// Whether somebody in this process waits for `key`.
+    pub(super) fn is_waited_for(&self, key: &str) -> bool {
+        self.places.get(key).is_some_and(|place| !place.waiting.is_empty())
+    }
+
     /// Who contends for it in this process.
     pub(super) fn contender(&self, key: &str) -> Option<RequestId> {
         self.places.get(key)?.contender

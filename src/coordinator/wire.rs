@@ -5,7 +5,7 @@ mod claim;
 mod resp;
 mod token;
 
-pub(crate) use claim::{Ballot, Claim, Packer};
+pub(crate) use claim::{Ballot, Claim, Packer, Way};
 pub(crate) use token::Token;
 
 use crate::address::Login;
@@ -16,26 +16,21 @@ use std::time::Duration;
 
 /// Only the owner releases: compare and delete, atomically. The server hashes it each time, in blocks of
 /// 64 bytes: its comment is here, and it stays in two of them.
-const RELEASE: &str = include_str!("scripts/release.lua").trim_ascii_end();
+pub(crate) const RELEASE: &str = include_str!("scripts/release.lua").trim_ascii_end();
 const _: () = assert!(RELEASE.len() < 2 * 64 - 8);
 
-/// The same, and tells those who wait in other processes. Those who wait may be told in vain, and a
-/// master that denies PUBLISH tells nobody.
-const RELEASE_AND_TELL: &str = include_str!("scripts/release_and_tell.lua").trim_ascii_end();
-
-/// The same for several keys, or with a fence; its comment is here, too, since each release carries
-/// it and the server hashes it.
+/// The same for several keys, or with a fence; its comment is here, too, since a release carries it and
+/// the server hashes it.
 ///
-/// KEYS: what is locked, and behind it, if there is a ballot, the fence of each. ARGV: token;
-/// what the channels of the keys begin with ('' to tell nobody); ballot, us that it may be ahead of
-/// this clock, ms that a fence lives. 0 unless all keys were ours and are deleted; otherwise 1 and
-/// how many were told. Behind that it raises the fences, so that an acquire of this ballot that is
+/// KEYS: what is locked, and behind it, if there is a ballot, the fence of each. ARGV: token; ballot,
+/// us that it may be ahead of this clock, ms that a fence lives. 1 if all keys were ours and are
+/// deleted, otherwise 0. Behind that it raises the fences, so that an acquire of this ballot that is
 /// still on its way is stale when it comes.
 ///
 /// A master that is out of memory raises none. That keeps no key from being deleted, and where all
 /// were, their acquire has been there: the answer is an integer. Where not, it may yet come, and
 /// nothing would refuse it: the answer is the error, and the release is still owed.
-const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end();
+pub(crate) const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end();
 
 /// Loaded in the handshake and called by their hashes.
 pub(crate) const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
@@ -104,7 +99,7 @@ pub(crate) fn subscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(redis::cmd("SUBSCRIBE").arg(format!("{channels}{key}")))
 }
 
-/// As our scripts do it.
+/// Tells those who wait for `key` that it is free. They may be told in vain.
 pub(crate) fn publish(channels: &str, key: &str) -> Vec<u8> {
     pack(redis::cmd("PUBLISH").arg(format!("{channels}{key}")).arg(""))
 }
@@ -166,6 +161,13 @@ pub(crate) fn hello_id(reply: &Value) -> Option<i64> {
         Some(Value::Int(id)) => Some(*id),
         _ => None,
     }
+}
+
+/// Whether the server has `DELIFEQ`, from the answer to HELLO: Valkey has it from 9 on.
+pub(crate) fn has_delifeq(hello: &Value) -> bool {
+    let version = map_field(hello, "version").and_then(|version| version.split('.').next());
+    let major = version.and_then(|major| major.parse::<u32>().ok());
+    map_field(hello, "server") == Some("valkey") && major.is_some_and(|major| major >= 9)
 }
 
 /// An error of the server, in its own words; anything else is none.

@@ -1,7 +1,7 @@
 //! What is asked of each master, and what it said.
 
 use super::{FindingKind, Right};
-use crate::coordinator::wire::{self, Ballot, Claim, Packer, Token};
+use crate::coordinator::wire::{self, Ballot, Claim, Packer, Token, Way};
 use crate::coordinator::{Agreement, Keys, Terms};
 use crate::quorum::Window;
 use redis::Value;
@@ -29,6 +29,7 @@ pub(super) enum Question {
     Pttl,
     Extend,
     Release,
+    DeleteIfEqual,
     AcquireAll,
     ReleaseAll,
     Agree,
@@ -69,7 +70,7 @@ pub(super) struct Subject {
 }
 
 impl Question {
-    pub(super) const ALL: [Self; 22] = [
+    pub(super) const ALL: [Self; 23] = [
         Self::InfoServer,
         Self::InfoReplication,
         Self::InfoMemory,
@@ -84,6 +85,7 @@ impl Question {
         Self::Pttl,
         Self::Extend,
         Self::Release,
+        Self::DeleteIfEqual,
         Self::AcquireAll,
         Self::ReleaseAll,
         Self::Agree,
@@ -106,6 +108,7 @@ impl Question {
             Self::Pttl | Self::NotedLife => Right::Pttl,
             Self::Extend | Self::AcquireAll => Right::EvalSha,
             Self::Survey | Self::Release | Self::ReleaseAll | Self::Agree => Right::Eval,
+            Self::DeleteIfEqual => Right::DelIfEq,
             Self::Noted => Right::Hgetall,
             Self::Clear => Right::Del,
             Self::Publish => Right::Publish,
@@ -134,9 +137,17 @@ impl Question {
             Self::Set => subject.plain(token, LIFE).acquire(&mut Packer::new()).to_vec(),
             Self::Pttl => wire::pttl(key),
             Self::Extend => subject.plain(token, LONGER_LIFE).extend(&mut Packer::new()).to_vec(),
-            Self::Release => subject.plain(token, LIFE).release(&mut Packer::new(), None).to_vec(),
+            Self::Release => {
+                subject.plain(token, LIFE).release(&mut Packer::new(), Way::Full).to_vec()
+            }
+            // It is gone by then: only whether our user may.
+            Self::DeleteIfEqual => {
+                subject.plain(token, LIFE).release(&mut Packer::new(), Way::Native).to_vec()
+            }
             Self::AcquireAll => subject.fenced(token).acquire(&mut Packer::new()).to_vec(),
-            Self::ReleaseAll => subject.fenced(token).release(&mut Packer::new(), None).to_vec(),
+            Self::ReleaseAll => {
+                subject.fenced(token).release(&mut Packer::new(), Way::Full).to_vec()
+            }
             Self::Agree => {
                 let key = subject.part("agreement").to_string();
                 Agreement::new(Terms { key, life: LIFE, ..terms.clone() }).question().to_vec()

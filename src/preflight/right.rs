@@ -14,12 +14,14 @@ pub enum Right {
     Eval,
     /// `SCRIPT LOAD`: the scripts of extensions, fenced acquires and several resources.
     ScriptLoad,
-    /// `EVALSHA`: extensions, fenced acquires, several resources.
+    /// `EVALSHA`: extensions, fenced acquires, several resources; releases that need not be in full.
     EvalSha,
     /// `GET`, within scripts: whose key it is.
     Get,
     /// `DEL`, within scripts: release and rollback.
     Del,
+    /// `DELIFEQ`: release and rollback, where the server has it (Valkey 9).
+    DelIfEq,
     /// `PTTL`: how long a key has yet to live, within scripts too.
     Pttl,
     /// `PEXPIRE`, within scripts: the extension, and the life of the agreement.
@@ -72,6 +74,9 @@ impl Right {
                  and neither fenced locks nor several resources can be had"
             }
             Self::Del => "nothing is released or rolled back there: keys stay until they expire",
+            Self::DelIfEq => {
+                "releases go by a script instead, which costs the server three times as much"
+            }
             Self::Pttl => {
                 "no lock can be extended or kept alive there, and who waits does not learn for how \
                  long"
@@ -94,7 +99,7 @@ impl Right {
     pub(super) const fn severity(self) -> Severity {
         match self {
             Self::Hdel | Self::ClientKill | Self::Info => Severity::Warning,
-            Self::ConfigGet | Self::Publish | Self::Subscribe => Severity::Note,
+            Self::DelIfEq | Self::ConfigGet | Self::Publish | Self::Subscribe => Severity::Note,
             _ => Severity::Failure,
         }
     }
@@ -108,6 +113,7 @@ impl Right {
             Self::EvalSha => "+evalsha",
             Self::Get => "+get",
             Self::Del => "+del",
+            Self::DelIfEq => "+delifeq",
             Self::Pttl => "+pttl",
             Self::Pexpire => "+pexpire",
             Self::Time => "+time",
@@ -165,6 +171,7 @@ impl fmt::Display for Right {
             Self::EvalSha => "EVALSHA",
             Self::Get => "GET",
             Self::Del => "DEL",
+            Self::DelIfEq => "DELIFEQ",
             Self::Pttl => "PTTL",
             Self::Pexpire => "PEXPIRE",
             Self::Time => "TIME",

@@ -1,8 +1,70 @@
 //! The commands in what a client writes, however it was cut. In a debug build the `redis` crate's
 //! parser takes most of a world's time, and a command is simple.
 
+use crate::coordinator::wire::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL};
+use std::sync::LazyLock;
+
 /// The words of one command.
 pub(super) type Words = Vec<Vec<u8>>;
+
+/// What a command is about, in whatever way it is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Deed {
+    Acquire,
+    Extend,
+    Release,
+    Agree,
+    Inspect,
+    Other,
+}
+
+/// Scripts that are called by their hashes.
+static HASHES: LazyLock<Vec<(String, Deed)>> = LazyLock::new(|| {
+    let scripts = [
+        (ACQUIRE, Deed::Acquire),
+        (EXTEND, Deed::Extend),
+        (RELEASE, Deed::Release),
+        (RELEASE_ALL, Deed::Release),
+    ];
+    scripts.map(|(script, about)| (redis::Script::new(script).get_hash().to_owned(), about)).into()
+});
+
+impl Deed {
+    pub(super) fn of(words: &[Vec<u8>]) -> Self {
+        let script = words.get(1).map_or(&[][..], |word| word);
+        match words.first().map(|word| &word[..]) {
+            Some(b"SET") => Self::Acquire,
+            Some(b"DELIFEQ") => Self::Release,
+            Some(b"EVALSHA") => {
+                let known = HASHES.iter().find(|(hash, _)| hash.as_bytes() == script);
+                known.map_or(Self::Other, |(_, about)| *about)
+            }
+            Some(b"EVAL") if has(script, b"'DEL', KEYS") => Self::Release,
+            Some(b"EVAL") if has(script, b"'window back'") => Self::Agree,
+            Some(b"EVAL") => Self::Inspect,
+            _ => Self::Other,
+        }
+    }
+
+    /// What stands before its arguments.
+    pub(super) fn skips(words: &[Vec<u8>]) -> usize {
+        if words.first().is_some_and(|verb| verb.starts_with(b"EVAL")) { 3 } else { 1 }
+    }
+}
+
+/// The token of a command that has one.
+pub(super) fn token(words: &[Vec<u8>]) -> String {
+    let keys = match Deed::skips(words) {
+        1 => 1,
+        _ => String::from_utf8_lossy(&words[2]).parse().unwrap_or(0),
+    };
+    let token = words.get(Deed::skips(words) + keys);
+    token.map_or_else(String::new, |token| String::from_utf8_lossy(token).into_owned())
+}
+
+pub(super) fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
 
 #[derive(Default)]
 pub(super) struct Commands {

@@ -3,6 +3,7 @@
 use super::agenda::{Direction, Happening, LineId};
 use super::client::name;
 use super::clock::{Time, nanos};
+use super::commands::{Deed, token};
 use super::line::Piece;
 use super::world::World;
 use crate::coordinator::Action;
@@ -92,24 +93,20 @@ impl World {
     fn look_at(&mut self, id: LineId, bytes: &[u8]) {
         self.lines[id.0].written.receive(bytes);
         while let Some(words) = self.lines[id.0].written.next() {
-            let text = |place: usize| words.get(place).map(|word| String::from_utf8_lossy(word));
-            let keys = text(2).and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
-            let verb = text(0).unwrap_or_default();
-            let script = text(1).unwrap_or_default();
-            if self.is_at_odds() && (verb == "SET" || verb == "EVALSHA") {
-                let token = text(if verb == "SET" { 2 } else { 3 + keys });
-                self.sends(id, &token.unwrap_or_default());
+            let about = Deed::of(&words);
+            if self.is_at_odds() && matches!(about, Deed::Acquire | Deed::Extend) {
+                self.sends(id, &token(&words));
             }
             let line = &mut self.lines[id.0];
-            if verb == "EVALSHA" && script == self.extend_hash {
-                let token = text(3 + keys).unwrap_or_default();
+            if about == Deed::Extend {
+                let token = token(&words);
                 let verdict = self.invariants.keepers.extends(&token, line.opened, &line.released);
                 self.find(verdict);
-            } else if verb == "EVAL" && script.contains("'DEL', KEYS") {
-                let token = text(3 + keys).unwrap_or_default();
+            } else if about == Deed::Release {
+                let token = token(&words);
                 // By force, it may be somebody else's: its holder does not know of it.
                 if !self.invariants.owners.is_named(&token) {
-                    line.released.insert(token.into_owned());
+                    line.released.insert(token);
                 }
             }
             if self.is_loud() {
@@ -120,25 +117,21 @@ impl World {
 
     fn tell(&mut self, id: LineId, words: &[Vec<u8>]) {
         let (from, to) = (name(self.lines[id.0].client), self.lines[id.0].node + 1);
-        let script = words.get(1).map_or("".into(), |word| String::from_utf8_lossy(word));
-        let called = match (&words[0][..], &*script) {
-            (b"EVALSHA", hash) if hash == self.extend_hash => Some("extend"),
-            (b"EVALSHA", _) => Some("acquire"),
-            (b"EVAL", source) if source.contains("'DEL', KEYS") => Some("release"),
-            (b"EVAL", source) if source.contains("lists") => Some("agree"),
-            (b"EVAL", _) => Some("inspect"),
-            (b"SCRIPT", _) => Some("load"),
-            _ => None,
+        let verb = String::from_utf8_lossy(&words[0]);
+        let (about, skips) = (Deed::of(words), Deed::skips(words));
+        let called = match (about, skips) {
+            (_, 1) => verb.into_owned(),
+            (about, _) => format!("{verb} {about:?}"),
         };
-        let skipped = usize::from(called.is_some()) * 3;
-        let rest = words.iter().skip(skipped).take(8).map(|word| String::from_utf8_lossy(word));
+        let rest = words.iter().skip(skips).take(8).map(|word| String::from_utf8_lossy(word));
         let rest: Vec<_> = rest.collect();
-        let rest = match called {
-            Some("agree" | "load") => String::new(),
+        let rest = match about {
+            Deed::Agree => String::new(),
+            _ if words[0] == b"SCRIPT" => String::new(),
             _ => rest.join(" "),
         };
         let line = id.0;
-        self.say(|| format!("{from} > n{to} ({line})  {} {rest}", called.unwrap_or_default()));
+        self.say(|| format!("{from} > n{to} ({line})  {called} {rest}"));
     }
 
     // Time.

@@ -2,6 +2,7 @@
 //! switch for any of it: a flaw is in how it is set up, in the clocks, or in the masters.
 
 use super::clock::millis;
+use super::commands::Deed;
 use super::kinds::{About, Story};
 use super::setup::Setup;
 use crate::coordinator::{RestartGuard, Rule};
@@ -181,29 +182,24 @@ impl Flaw {
 
     /// What a master makes of a command.
     pub(super) fn spoil(self, words: &mut Vec<Vec<u8>>) {
-        let agrees = |words: &[Vec<u8>]| words[0] == b"EVAL" && has(&words[1], b"'window back'");
-        if let (true, Some((rule, broken))) = (agrees(words), self.spoils_the_agreement()) {
+        let deed = Deed::of(words);
+        if let (Deed::Agree, Some((rule, broken))) = (deed, self.spoils_the_agreement()) {
             let script = String::from_utf8_lossy(&words[1]);
             assert!(script.contains(rule), "{self:?} finds nothing to spoil");
             words[1] = script.replace(rule, broken).into_bytes();
             return;
         }
-        let says = |text: &[u8]| words.iter().any(|word| has(word, text));
-        let is_release = words[0] == b"EVAL" && says(b"'DEL', KEYS");
-        let is_extension = words[0] == b"EVALSHA" && words.len() < 7 && words[2] == b"1";
         let (keys, script): (usize, &[u8]) = match self {
-            Self::KeepsWhatIsReleased if is_release => (0, b"return 1"),
+            Self::KeepsWhatIsReleased if deed == Deed::Release => (0, b"return 1"),
             Self::KillsNobody if words[0] == b"CLIENT" => (0, b"return 1"),
-            Self::DeletesForAnybody if is_release => (1, b"return redis.call('DEL', KEYS[1])"),
-            Self::ExtendsNothing if is_extension => (0, b"return 1"),
+            Self::DeletesForAnybody if deed == Deed::Release => {
+                (1, b"return redis.call('DEL', KEYS[1])")
+            }
+            Self::ExtendsNothing if deed == Deed::Extend => (0, b"return 1"),
             _ => return,
         };
-        let rest = if keys == 0 { Vec::new() } else { words.split_off(3) };
+        let rest = if keys == 0 { Vec::new() } else { words.split_off(Deed::skips(words)) };
         *words = vec![b"EVAL".to_vec(), script.to_vec(), keys.to_string().into_bytes()];
         words.extend(rest);
     }
-}
-
-fn has(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
 }

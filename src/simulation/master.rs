@@ -25,6 +25,14 @@ pub(super) struct Master {
     pub(super) forgot_at: Option<Time>,
     operator: Option<ClientId>,
     flaw: Option<Flaw>,
+    seed: u64,
+}
+
+/// Of a third of all masters each process is Redis; of the others it is Valkey 9 as often as not, so that
+/// a restart may be an upgrade, or a downgrade.
+fn is_valkey(seed: u64, life: u64) -> bool {
+    let mixed = (seed ^ life).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    !seed.is_multiple_of(3) && mixed.is_multiple_of(2)
 }
 
 impl Master {
@@ -34,6 +42,7 @@ impl Master {
         if !young {
             machine.set_uptime(86_400_000_000, clock.at(0));
         }
+        machine.set_valkey(is_valkey(seed, 0));
         let forgot_at = young.then_some(0);
         Self {
             machine,
@@ -45,6 +54,7 @@ impl Master {
             forgot_at,
             operator: None,
             flaw,
+            seed,
         }
     }
 
@@ -72,6 +82,7 @@ impl Master {
         self.machine.restart(keeps, self.clock.at(now));
         self.is_up = true;
         self.life += 1;
+        self.machine.set_valkey(is_valkey(self.seed, self.life));
     }
 
     pub(super) fn accept(&mut self) -> ClientId {

@@ -12,7 +12,6 @@ use super::master::Master;
 use super::plan::Act;
 use super::seed::Rng;
 use super::setup::Setup;
-use crate::coordinator::wire::EXTEND;
 use crate::embedded::ClientId;
 use crate::quorum::NodeSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +47,6 @@ pub(super) struct World {
     /// What the holds rest on.
     pub(super) grounds: Grounds,
     pub(super) history: History,
-    pub(super) extend_hash: String,
     pub(super) rng: Rng,
     pub(super) happenings: u64,
     /// How many locks were won.
@@ -95,7 +93,6 @@ impl World {
             noted: vec![vec![None; setup.seats()]; setup.masters],
             sent: BTreeMap::new(),
             grounds: Grounds::default(),
-            extend_hash: redis::Script::new(EXTEND).get_hash().to_owned(),
             rng,
             happenings: 0,
             wins: 0,

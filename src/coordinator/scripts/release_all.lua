@@ -1,11 +1,9 @@
-local ballot = ARGV[3]
+local ballot = ARGV[2]
 local locks = ballot and #KEYS / 2 or #KEYS
-local all, heard, failed = true, 0, false
+local all, failed = true, false
 for i = 1, locks do
   if redis.call('GET', KEYS[i]) == ARGV[1] then
     redis.call('DEL', KEYS[i])
-    local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2] .. KEYS[i], '')
-    if type(told) == 'number' then heard = math.max(heard, told) end
   else
     all = false
   end
@@ -13,14 +11,14 @@ end
 if ballot then
   local time = redis.call('TIME')
   local p = tonumber(ballot)
-  if p <= time[1] * 1000000 + time[2] + ARGV[4] then
+  if p <= time[1] * 1000000 + time[2] + ARGV[3] then
     for i = locks + 1, #KEYS do
       if p > tonumber(redis.call('GET', KEYS[i]) or '0') then
-        local set = redis.pcall('SET', KEYS[i], ballot, 'PX', ARGV[5])
+        local set = redis.pcall('SET', KEYS[i], ballot, 'PX', ARGV[4])
         failed = failed or set.err and set
       end
     end
   end
 end
 if failed and not all then return failed end
-return all and 1 + heard or 0
+return all and 1 or 0

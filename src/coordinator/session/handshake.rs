@@ -1,9 +1,11 @@
 //! What must be known, and who must be dead, before the first SET.
 
 use super::confirmation::Confirmation;
+use super::releases::Known;
 use super::{Identity, Purpose, Session, Settled, State};
 use crate::coordinator::fault::Fault;
-use crate::coordinator::ledger::{Debt, Deletion};
+use crate::coordinator::ledger::{Debt, Deleted, Deletion};
+use crate::coordinator::wire::Packer;
 use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
 use redis::Value;
@@ -17,6 +19,7 @@ impl Session {
     pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
         self.identity = Identity::default();
         self.confirmation = Confirmation::default();
+        self.known = Known::default();
         self.state = State::Handshake { until: now.after(settings.connect_timeout) };
         self.push(Purpose::Hello, &wire::hello(&self.login));
         if self.login.database != 0 {
@@ -60,6 +63,7 @@ impl Session {
 
     pub(super) fn hello_answered(&mut self, reply: &Value) -> Settled {
         self.identity.client_id = wire::hello_id(reply);
+        self.known.native = wire::has_delifeq(reply);
         if self.identity.client_id.is_none() {
             return Settled::Broken(Fault::from_hello(reply));
         }
@@ -84,21 +88,31 @@ impl Session {
     /// This client will not be: what it was the first to note is taken back, or whoever comes with
     /// better terms would have to wait until it lapses. It asks no more, and what a question that is
     /// under way prolongs is taken back once that is answered.
-    pub(in crate::coordinator) fn withdraw(&mut self, now: Instant, settings: &Settings) {
+    pub(in crate::coordinator) fn withdraw(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        packer: &mut Packer,
+    ) {
         self.withdraws = true;
-        self.take_back(now, settings);
+        self.take_back(now, settings, packer);
     }
 
     /// Takes back what was noted, once this client withdraws and no answer is awaited.
-    pub(in crate::coordinator) fn take_back(&mut self, now: Instant, settings: &Settings) {
+    pub(in crate::coordinator) fn take_back(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        packer: &mut Packer,
+    ) {
         if !self.withdraws || self.confirmation.is_asking() {
             return;
         }
         if let Some(ends) = self.noted_until.take() {
-            let command = settings.agreement.withdrawal(ends);
+            let what = Deleted::Note(settings.agreement.withdrawal(ends));
             let ttl = settings.agreement.life();
-            let deletion = Deletion { command, ttl, round: None, tells: None, began: now };
-            self.settle(Debt::new(deletion.into()));
+            let deletion = Deletion { what, ttl, round: None, began: now };
+            self.settle(Debt::new(deletion.into()), packer);
         }
     }
 

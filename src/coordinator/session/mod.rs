@@ -9,6 +9,7 @@ mod confirmation;
 mod handshake;
 mod identity;
 mod pipe;
+mod releases;
 mod replies;
 mod standing;
 mod time;
@@ -29,6 +30,7 @@ use crate::report::Reason;
 use confirmation::Confirmation;
 use pipe::Pipe;
 use redis::Value;
+use releases::Known;
 use std::sync::Arc;
 use std::time::Duration;
 use time::jittered;
@@ -67,13 +69,18 @@ pub(super) enum Settled {
     Broken(Fault),
     Vote(RoundId, Value),
     Remaining(RequestId, AttemptId, Value),
-    /// A release was answered by an integer (was a key deleted?) or by an error.
+    /// A release that somebody waits for was answered by an integer (was a key deleted?) or by an error.
     Release {
-        /// If somebody waits for the answer.
-        round: Option<RoundId>,
+        round: RoundId,
         said: Result<bool, Arc<str>>,
-        /// How many listened when the key became free.
-        told: Option<(Arc<str>, u64)>,
+    },
+    /// A release was not done, since the server does not know how, or not for our user: it is sent again
+    /// in another way.
+    NotDone(Debt),
+    /// So many listened when this key became free.
+    Told {
+        key: Arc<str>,
+        listeners: u64,
     },
     /// Messages of this key come from now on.
     Subscribed(Arc<str>),
@@ -151,6 +158,8 @@ pub(super) struct Session {
     met: Option<(Arc<str>, Instant)>,
     pipe: Pipe,
     ledger: Ledger,
+    /// How the server can be told to release.
+    known: Known,
     failures: u32,
     /// Whether the first try to connect has ended, one way or the other.
     pub(super) settled_once: bool,
@@ -182,6 +191,7 @@ impl Session {
             met: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),
+            known: Known::default(),
             failures: 0,
             settled_once: false,
         }
@@ -195,7 +205,12 @@ impl Session {
     }
 
     /// The predecessor is dead: what is owed goes first, then votes.
-    pub(super) fn open(&mut self, now: Instant, random: &mut dyn Random) {
+    pub(super) fn open(
+        &mut self,
+        now: Instant,
+        random: &mut dyn Random,
+        packer: &mut wire::Packer,
+    ) {
         self.predecessor = None;
         self.fault = None;
         self.lost_at = None;
@@ -203,7 +218,7 @@ impl Session {
         let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
         self.state = State::Open { heartbeat_at };
         self.ledger.opened(now);
-        self.pay();
+        self.pay(packer);
     }
 
     /// Ends the connection. Returns the votes that will never be answered.
@@ -228,7 +243,7 @@ impl Session {
                 Purpose::Vote(round) => {
                     stranded.push(Stranded { round, may_have_left: one.may_have_left });
                 }
-                Purpose::Settle(mut debt) => {
+                Purpose::Settle(mut debt, _) => {
                     debt.may_have_run |= one.may_have_left;
                     self.ledger.owe(debt);
                 }
@@ -254,29 +269,12 @@ impl Session {
         self.pipe.push(purpose, command);
     }
 
-    /// Sends a rollback or a release, or keeps it until there is a connection.
-    pub(super) fn settle(&mut self, mut debt: Debt) {
-        if self.is_open() {
-            debt.repeat_while_unkillable(self.unkillable_since);
-            let deletion = debt.deletion.clone();
-            self.push(Purpose::Settle(debt), &deletion.command);
-        } else {
-            self.ledger.owe(debt);
-        }
-    }
-
     /// The end is near: a master that owes something and is down is dialled at once.
     pub(super) fn collect(&mut self, now: Instant) {
         if let State::Down { redial_at } = &mut self.state
             && self.ledger.len() > 0
         {
             *redial_at = now.min(*redial_at);
-        }
-    }
-
-    fn pay(&mut self) {
-        for debt in self.ledger.take() {
-            self.settle(debt);
         }
     }
 

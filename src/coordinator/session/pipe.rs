@@ -1,7 +1,7 @@
 //! One connection as a queue: bytes out in order, and the order in which answers are due.
 
 use crate::coordinator::ledger::Debt;
-use crate::coordinator::wire::Replies;
+use crate::coordinator::wire::{Replies, Way};
 use crate::coordinator::{AttemptId, RequestId, RoundId};
 use crate::quorum::Instant;
 use bytes::{Buf, BytesMut};
@@ -30,7 +30,10 @@ pub(in crate::coordinator) enum Purpose {
     Remaining(RequestId, AttemptId),
     /// A top-up, or an acquire of a master that is warming up: its answer counts for nothing.
     Uncounted,
-    Settle(Debt),
+    /// A release or a rollback, and the way in which it was sent.
+    Settle(Debt, Way),
+    /// How many listen for this key, which has become free.
+    Tell(Arc<str>),
     /// Answered by a push: messages of this key come from now on.
     Subscribe(Arc<str>),
     Unsubscribe,
@@ -100,7 +103,7 @@ impl Pipe {
     }
 
     pub(super) fn push(&mut self, purpose: Purpose, command: &[u8]) {
-        if matches!(purpose, Purpose::Settle(_)) {
+        if matches!(purpose, Purpose::Settle(..)) {
             self.debts_due += 1;
         }
         let (start, len) = (self.queued, command.len());
@@ -166,7 +169,7 @@ impl Pipe {
                 self.due = VecDeque::new();
             }
             self.due_bytes -= due.len;
-            self.debts_due -= usize::from(matches!(due.purpose, Purpose::Settle(_)));
+            self.debts_due -= usize::from(matches!(due.purpose, Purpose::Settle(..)));
             return Ok(Some(Arrived::Answer(due.purpose, reply)));
         }
         Ok(None)
@@ -190,7 +193,7 @@ impl Pipe {
     /// The longest life of a key whose deletion has no answer.
     pub(super) fn longest_life(&self) -> Duration {
         let life = |due: &Due| match &due.purpose {
-            Purpose::Settle(debt) => Some(debt.deletion.ttl),
+            Purpose::Settle(debt, _) => Some(debt.deletion.ttl),
             _ => None,
         };
         self.due.iter().filter_map(life).max().unwrap_or_default()

@@ -3,7 +3,6 @@
 use super::pipe::Arrived;
 use super::{Purpose, Session, Settled};
 use crate::coordinator::fault::Fault;
-use crate::coordinator::ledger::Debt;
 use crate::coordinator::{Settings, wire};
 use crate::quorum::Instant;
 use redis::Value;
@@ -32,7 +31,12 @@ impl Session {
         Some(match purpose {
             Purpose::Vote(round) => Settled::Vote(round, reply),
             Purpose::Remaining(request, attempt) => Settled::Remaining(request, attempt, reply),
-            Purpose::Settle(debt) => self.debt_answered(now, settings, debt, &reply),
+            Purpose::Settle(debt, way) => self.debt_answered(now, settings, debt, way, &reply),
+            // A master that denies PUBLISH tells nobody.
+            Purpose::Tell(key) => match reply {
+                Value::Int(told) => Settled::Told { key, listeners: told.unsigned_abs() },
+                _ => Settled::Nothing,
+            },
             // For the next round, as with a vote.
             Purpose::Uncounted if wire::is_noscript(&reply) => {
                 self.load(wire::ACQUIRE);
@@ -61,34 +65,6 @@ impl Session {
             Purpose::Agree(asked) => self.agreement_answered(now, settings, asked, &reply),
             Purpose::Kill => self.kill_answered(now, &reply),
         })
-    }
-
-    fn debt_answered(
-        &mut self,
-        now: Instant,
-        settings: &Settings,
-        debt: Debt,
-        reply: &Value,
-    ) -> Settled {
-        let (deletion, pause) = (debt.deletion.clone(), settings.operation_timeout);
-        let may_have_run = debt.may_have_run;
-        let said = match reply {
-            Value::Int(deleted) => {
-                self.ledger.answered(debt, now, pause);
-                Ok(*deleted > 0)
-            }
-            other => {
-                self.ledger.refused(debt, now, pause);
-                Err(wire::unexpected(other))
-            }
-        };
-        let told = match (&deletion.tells, reply) {
-            (Some(key), Value::Int(told @ 1..)) => Some((key.clone(), told.unsigned_abs() - 1)),
-            _ => None,
-        };
-        // Who has deleted what is gone, we or another, nobody can tell: no vote.
-        let round = deletion.round.filter(|_| !(may_have_run && said == Ok(false)));
-        Settled::Release { round, said, told }
     }
 
     /// A message on a channel: the key that it speaks of.

@@ -2,6 +2,7 @@
 
 use super::{HEARTBEAT, Session, State, TIMEOUTS_BEFORE_REPLACEMENT, Wake};
 use crate::coordinator::fault::Fault;
+use crate::coordinator::wire::Packer;
 use crate::coordinator::{Random, Settings};
 use crate::quorum::Instant;
 use std::time::Duration;
@@ -33,6 +34,7 @@ impl Session {
         now: Instant,
         settings: &Settings,
         random: &mut dyn Random,
+        packer: &mut Packer,
     ) -> Wake {
         if self.forget(now) {
             return Wake::Changed;
@@ -52,7 +54,7 @@ impl Session {
                     self.state = State::Open { heartbeat_at };
                 }
                 if self.ledger.retry_at().is_some_and(|at| now >= at) {
-                    self.pay();
+                    self.pay(packer);
                 }
                 if self.warming && now >= self.votes_from {
                     self.warming = false;

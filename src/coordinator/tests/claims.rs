@@ -15,7 +15,7 @@ fn several_resources_are_one_command_to_each_master() {
          n1 > 1
          = extended 2 ..
          release 3 of 1
-         n1 < EVAL release_all 2 r s #1 ..
+         n1 < EVAL release_all 2 r s #1
          n1 > 1
          = released 3",
     );
@@ -28,7 +28,7 @@ fn several_that_are_held_are_refused_with_the_time_they_take() {
         "acquire 1 r+s
          n1 < EVALSHA ..
          n1 > refuses 0 1500 0 0
-         n1 < EVAL release_all 2 r s #1 ..
+         n1 < EVAL release_all 2 r s #1
          = contended 1 at 1 after 0ms: held for 1s 500ms yet
          n1 > 0",
     );

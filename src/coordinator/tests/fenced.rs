@@ -40,13 +40,13 @@ fn the_release_and_the_rollback_raise_the_fence() {
              n1 > ok
              = acquired 1 ..
              release 2 of 1
-             n1 < EVAL release_all 2 r fence:r #1  6 2000000 {KEPT}
+             n1 < EVAL release_all 2 r fence:r #1 6 2000000 {KEPT}
              n1 > 1
              = released 2
              acquire 3 r fenced
              n1 < EVALSHA ..
              +200ms
-             n1 < EVAL release_all 2 r fence:r #2  7 2000000 {KEPT}
+             n1 < EVAL release_all 2 r fence:r #2 7 2000000 {KEPT}
              = no quorum 3 .."
         ),
     );
@@ -60,7 +60,7 @@ fn a_stale_ballot_is_made_good_at_once_by_one_attempt() {
          acquire 1 r fenced
          n1-3 < EVALSHA acquire 2 r fence:r #1 10000 101 ..
          n1-2 > refuses -1 0 900 120
-         n1-3 < EVAL release_all 2 r fence:r #1  101 ..
+         n1-3 < EVAL release_all 2 r fence:r #1 101 ..
          n1-3 < EVALSHA acquire 2 r fence:r #2 10000 901 ..
          n3 > ok
          n1-3 > 0

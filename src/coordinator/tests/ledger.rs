@@ -1,7 +1,8 @@
 //! What is owed: until an integer answers, or nothing can be left to delete.
 
-use super::super::ledger::{Debt, Deletion};
+use super::super::ledger::{Debt, Deleted, Deletion};
 use super::super::session::LARGEST_LEDGER;
+use super::super::wire::Packer;
 use super::{open, play};
 use crate::quorum::Instant;
 use std::sync::Arc;
@@ -196,13 +197,12 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
     for _ in 1..LARGEST_LEDGER {
         // Without bytes, so that it is the number that counts.
         let debt = Debt::new(Arc::new(Deletion {
-            command: Vec::new(),
+            what: Deleted::Note(Vec::new()),
             ttl: Duration::from_secs(1),
             round: None,
-            tells: None,
             began: Instant::from_nanos(0),
         }));
-        stage.machine.sessions[0].settle(debt);
+        stage.machine.sessions[0].settle(debt, &mut Packer::new());
     }
     stage.steps("acquire 3 t \n n1 < SET t #3 NX PX 10000");
     stage.steps("drop 1 \n n1 < EVAL release 1 r #1");

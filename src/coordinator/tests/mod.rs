@@ -43,6 +43,7 @@ mod unfit;
 mod verdicts;
 mod waiting;
 mod waking;
+mod ways;
 mod withdrawal;
 mod words;
 

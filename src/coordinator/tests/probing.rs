@@ -48,7 +48,8 @@ fn a_first_node_that_says_nothing_is_waited_for_no_longer_than_the_first_pause()
          = acquired 1 until 9899ms      // from before the first was asked
          n3 > nil
          drop 1
-         n1-3 < EVAL release 1 r #3",
+         n1-3 < EVAL release 1 r #3
+         n3 < PUBLISH ..",
     );
 }
 
@@ -109,6 +110,7 @@ fn a_first_node_that_gets_nothing_more_written_decides_nothing_either() {
          = acquired 1 until 9899ms
          drop 1
          n1-2 < EVAL release 1 r #3
+         n2 < PUBLISH ..                // nobody would listen to the first
          debts 2",
     );
 }
@@ -141,7 +143,9 @@ fn a_refusal_at_the_end_of_a_wait_is_asked_of_all() {
     probes(
         "cancel 1
          n3 < EVAL release 1 r #3
+         n3 < PUBLISH ..
          n3 > nil
+         n3 > 0
          n3 > 0
          jitter least
          acquire 2 r wait 10ms
@@ -170,7 +174,9 @@ fn a_first_node_that_hangs_as_the_wait_ends_makes_no_outage() {
     probes(
         "cancel 1
          n3 < EVAL release 1 r #3
+         n3 < PUBLISH ..
          n3 > nil
+         n3 > 0
          n3 > 0
          jitter least
          acquire 2 r wait 3ms
@@ -194,10 +200,12 @@ fn one_that_goes_away_meanwhile_is_rolled_back_where_it_was_asked() {
     probes(
         "cancel 1
          n3 < EVAL release 1 r #3
+         n3 < PUBLISH ..
          n1-2 < -
          debts 1
          n3 > ok
          n3 > 1
+         n3 > 0
          +1s
          n1-2 < -",
     );

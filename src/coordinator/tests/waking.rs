@@ -7,7 +7,6 @@ use crate::address::Login;
 
 fn open(masters: usize) -> Stage {
     let mut stage = Stage::with(masters, &Login::default(), |settings| settings.wakes_up = true);
-    stage.tokens.telling = true;
     stage.steps(&format!("n1-{masters} opens \n = settled"));
     stage
 }
@@ -128,10 +127,11 @@ fn a_cancelled_attempt_tells_others_if_nobody_waits_here() {
          n1-3 < SET r #1 NX PX 10000
          n1 > ok
          cancel 1
-         n1-2 < EVAL release 1 r #1
-         n3 < EVAL release_and_tell 1 r #1 quorumlock:free:0:
+         n1-3 < EVAL release 1 r #1
+         n3 < PUBLISH quorumlock:free:0:r ..
          n2-3 > ok
          n1-3 > 1
+         n3 > 0
          acquire 2 r wait 10s
          acquire 3 r wait 10s
          n1-3 < SET r #2 NX PX 10000
@@ -149,22 +149,24 @@ fn a_release_tells_others_if_nobody_waits_here() {
          n1-3 > ok
          = acquired 1 ..
          drop 1
-         n1-2 < EVAL release 1 r #1
-         n3 < EVAL release_and_tell 1 r #1 quorumlock:free:0:    // where they listen
-         n1-2 > 1
-         n3 > 3
+         n1-3 < EVAL release 1 r #1
+         n3 < PUBLISH quorumlock:free:0:r ..      // where they listen
+         n1-3 > 1
+         n3 > 2
          debts 0
          acquire 2 r+s
          n1-3 < EVALSHA ..
          n1-3 > ok
          = acquired 2 ..
          release 3 of 2
-         n2 < EVAL release_all 2 r s #2 ..
-         n1 < EVAL release_all 2 r s #2 quorumlock:free:0:       // where they listen for s
-         n3 < EVAL release_all 2 r s #2 quorumlock:free:0:
+         n1-3 < EVAL release_all 2 r s #2
+         n1 < PUBLISH quorumlock:free:0:s ..
+         n3 < PUBLISH quorumlock:free:0:r ..
          n1-2 > 1
          = released 3
-         n3 > 1",
+         n3 > 1
+         n1 > -NOPERM no
+         n3 > 0",
     );
 }
 
@@ -174,7 +176,6 @@ fn a_release_tells_on_the_channel_that_is_listened_to_whatever_databases_there_a
     let login = |database| Login { database, ..Login::default() };
     let change = |settings: &mut Settings| settings.wakes_up = true;
     let mut stage = Stage::of_logins(&[login(0), login(0), login(7)], change);
-    stage.tokens.telling = true;
     stage.steps(
         "n1-2 opens
          n3 < DIAL
@@ -198,9 +199,10 @@ fn a_release_tells_on_the_channel_that_is_listened_to_whatever_databases_there_a
          n1-3 > ok
          = acquired 1 ..
          drop 1
-         n1-2 < EVAL release 1 r #1
-         n3 < EVAL release_and_tell 1 r #1 quorumlock:free:7:
+         n1-3 < EVAL release 1 r #1
+         n3 < PUBLISH quorumlock:free:7:r ..
          n1-3 > 1
+         n3 > 0
          acquire 2 r wait 10s
          n1-3 < SET r #2 ..
          n1-3 > nil
@@ -212,13 +214,22 @@ fn a_release_tells_on_the_channel_that_is_listened_to_whatever_databases_there_a
     );
 }
 
-/// `r` passes on from acquire to acquire; each is told `told` by `n1`.
-fn pass_on(stage: &mut Stage, from: u64, to: u64, release: &str, told: u64) {
+/// `r` passes on from acquire to acquire; where that is told to others, so many listen at `n1`.
+fn pass_on(stage: &mut Stage, from: u64, to: u64, listeners: Option<u64>) {
+    let (publish, told) = match listeners {
+        Some(listeners) => ("n1 < PUBLISH quorumlock:free:0:r ..", format!("n1 > {listeners}")),
+        None => ("", String::new()),
+    };
     for one in from..=to {
         stage.steps(&format!(
             "drop {one}
-             n1 < EVAL {release} 1 r .. \n n1 < SET r ..
-             n1 > {told} \n n1 > ok \n = acquired {} ..",
+             n1 < EVAL release 1 r ..
+             {publish}
+             n1 < SET r ..
+             n1 > 1
+             {told}
+             n1 > ok
+             = acquired {} ..",
             one + 1,
         ));
     }
@@ -234,24 +245,26 @@ fn many_want_it() -> Stage {
 #[test]
 fn what_passes_on_here_is_told_to_others_every_eighth_time() {
     let mut stage = many_want_it();
-    pass_on(&mut stage, 1, 7, "release", 1);
-    pass_on(&mut stage, 8, 8, "release_and_tell", 1);
-    pass_on(&mut stage, 9, 15, "release", 1);
-    pass_on(&mut stage, 16, 16, "release_and_tell", 1);
+    pass_on(&mut stage, 1, 7, None);
+    pass_on(&mut stage, 8, 8, Some(0));
+    pass_on(&mut stage, 9, 15, None);
+    pass_on(&mut stage, 16, 16, Some(0));
 }
 
 #[test]
 fn if_somebody_listens_one_steps_back() {
     let mut stage = many_want_it();
-    pass_on(&mut stage, 1, 7, "release", 1);
+    pass_on(&mut stage, 1, 7, None);
     // Two are told.
-    pass_on(&mut stage, 8, 8, "release_and_tell", 3);
-    pass_on(&mut stage, 9, 15, "release", 1);
+    pass_on(&mut stage, 8, 8, Some(2));
+    pass_on(&mut stage, 9, 15, None);
     stage.play(
         "drop 16
-         n1 < EVAL release_and_tell ..
+         n1 < EVAL release 1 r ..
+         n1 < PUBLISH ..
          n1 < -
-         n1 > 3
+         n1 > 1
+         n1 > 2
          +3.7ms
          n1 < -
          +50us
@@ -281,10 +294,10 @@ fn who_is_told_by_himself_alone_does_not_step_back() {
          n1 > ok
          = acquired 2 ..",
     );
-    pass_on(&mut stage, 2, 7, "release", 1);
-    pass_on(&mut stage, 8, 8, "release_and_tell", 2);
-    pass_on(&mut stage, 9, 15, "release", 1);
-    pass_on(&mut stage, 16, 16, "release_and_tell", 2);
+    pass_on(&mut stage, 2, 7, None);
+    pass_on(&mut stage, 8, 8, Some(1));
+    pass_on(&mut stage, 9, 15, None);
+    pass_on(&mut stage, 16, 16, Some(1));
 }
 
 #[test]
@@ -341,19 +354,21 @@ fn a_confirmation_that_nobody_asked_for_closes_the_connection() {
 #[test]
 fn once_nobody_listens_any_more_nobody_steps_back() {
     let mut stage = many_want_it();
-    pass_on(&mut stage, 1, 7, "release", 1);
-    pass_on(&mut stage, 8, 8, "release_and_tell", 3);
-    pass_on(&mut stage, 9, 15, "release", 1);
+    pass_on(&mut stage, 1, 7, None);
+    pass_on(&mut stage, 8, 8, Some(2));
+    pass_on(&mut stage, 9, 15, None);
     // One of them steps back, and gets it all the same.
     stage.steps(
         "drop 16
-         n1 < EVAL release_and_tell ..
+         n1 < EVAL release 1 r ..
+         n1 < PUBLISH ..
          n1 > 1
+         n1 > 0
          +3.75ms
          n1 < SET r ..
          n1 > ok
          = acquired 17 ..",
     );
-    pass_on(&mut stage, 17, 23, "release", 1);
-    pass_on(&mut stage, 24, 24, "release_and_tell", 1);
+    pass_on(&mut stage, 17, 23, None);
+    pass_on(&mut stage, 24, 24, Some(0));
 }

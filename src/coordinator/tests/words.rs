@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
-const RELEASE_AND_TELL: &str = include_str!("../scripts/release_and_tell.lua").trim_ascii_end();
 const RELEASE_ALL: &str = include_str!("../scripts/release_all.lua").trim_ascii_end();
 const WITHDRAW: &str = include_str!("../scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("../scripts/inspect.lua").trim_ascii_end();
@@ -21,8 +20,8 @@ pub(super) struct Tokens {
     seen: Vec<String>,
     /// Scripts and their hashes, by name.
     scripts: Vec<(&'static str, String)>,
-    /// Whether a release that tells others is to be told from one that does not.
-    pub(super) telling: bool,
+    /// Whether a release by hash is to be told from one in full.
+    pub(super) ways: bool,
 }
 
 impl Tokens {
@@ -33,17 +32,20 @@ impl Tokens {
     /// With another sign before the number.
     pub(super) fn of(sign: char) -> Self {
         let mut scripts = Vec::new();
-        for (name, script) in [("acquire", wire::ACQUIRE), ("extend", wire::EXTEND)] {
+        let by_hash = [
+            ("acquire", wire::ACQUIRE),
+            ("extend", wire::EXTEND),
+            ("release", RELEASE),
+            ("release_all", RELEASE_ALL),
+        ];
+        for (name, script) in by_hash {
             scripts.push((name, script.to_owned()));
             scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
         }
-        scripts.push(("release", RELEASE.to_owned()));
-        scripts.push(("release_all", RELEASE_ALL.to_owned()));
-        scripts.push(("release_and_tell", RELEASE_AND_TELL.to_owned()));
         scripts.push(("inspect", INSPECT.to_owned()));
         scripts.push(("withdraw", WITHDRAW.to_owned()));
         scripts.push(("agree", AGREE.to_owned()));
-        Self { sign, seen: Vec::new(), scripts, telling: false }
+        Self { sign, seen: Vec::new(), scripts, ways: false }
     }
 
     fn script(&self, text: &str) -> Option<&'static str> {
@@ -68,7 +70,7 @@ fn is_token(text: &str) -> bool {
 
 /// A command with its arguments; scripts and tokens by their names.
 pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
-    let tokens_telling = tokens.telling;
+    let ways = tokens.ways;
     let Value::Array(parts) = sent else { panic!("{sent:?} is no command") };
     let words = parts.iter().map(|part| match wire::text(part).expect("a bulk string") {
         text if tokens.script(text).is_some() => tokens.script(text).unwrap_or_default().into(),
@@ -77,8 +79,10 @@ pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
     });
     let words = words.collect::<Vec<_>>();
     match words.as_slice() {
-        [eval, script, rest @ .., _] if script == "release_and_tell" && !tokens_telling => {
-            format!("{eval} release {}", rest.join(" "))
+        [evalsha, script, rest @ ..]
+            if !ways && evalsha == "EVALSHA" && script.starts_with("release") =>
+        {
+            format!("EVAL {script} {}", rest.join(" "))
         }
         _ => words.join(" "),
     }
@@ -171,6 +175,11 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         "nil" => "_\r\n".into(),
         "hello" => format!(
             "%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:{rest}\r\n"
+        )
+        .into(),
+        "valkey" => format!(
+            "%4\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n$7\r\nversion\r\n$5\r\n9.1.2\r\n$5\r\nproto\r\n:3\r\n\
+             $2\r\nid\r\n:{rest}\r\n"
         )
         .into(),
         // `server run1`, or `server run1 up 7`: seconds.

@@ -1,7 +1,7 @@
 //! The commands that take, keep and give back what one attempt claims.
 
 use super::resp::Command;
-use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, RELEASE_AND_TELL, Token, millis};
+use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, Token, millis};
 use crate::coordinator::Keys;
 use crate::quorum::Window;
 use crate::quorum::fence::micros;
@@ -36,12 +36,33 @@ pub(crate) struct Packer {
     /// By which the scripts of the handshake are called.
     acquire: String,
     extend: String,
+    /// And those of releases.
+    release: String,
+    release_all: String,
+}
+
+/// How a server is told to compare and delete: what it costs there is most of what a lock costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// By the script, with its source: it works at once on a master that has just restarted.
+    Full,
+    /// By the hash of the script. The server may have forgotten it, and says so: nothing was done.
+    Hash,
+    /// By a command of its own, where it is about a single key without a fence: `DELIFEQ` of Valkey 9,
+    /// <https://valkey.io/commands/delifeq/>.
+    Native,
 }
 
 impl Packer {
     pub(crate) fn new() -> Self {
         let hash = |script| redis::Script::new(script).get_hash().to_owned();
-        Self { room: Vec::new(), acquire: hash(ACQUIRE), extend: hash(EXTEND) }
+        Self {
+            room: Vec::new(),
+            acquire: hash(ACQUIRE),
+            extend: hash(EXTEND),
+            release: hash(RELEASE),
+            release_all: hash(RELEASE_ALL),
+        }
     }
 }
 
@@ -65,21 +86,24 @@ impl Claim {
         command.token(&self.token).number(millis(self.life)).done()
     }
 
-    /// Compare and delete. Carried in full by each release, so that it works at once on a master
-    /// that has just restarted. `tell` those who wait in other processes, on channels that begin so.
-    pub(crate) fn release<'a>(&self, packer: &'a mut Packer, tell: Option<&str>) -> &'a [u8] {
-        let room = &mut packer.room;
-        if self.is_plain() {
-            let script = if tell.is_some() { RELEASE_AND_TELL } else { RELEASE };
-            let command = Command::new(room, 5 + usize::from(tell.is_some()));
-            let command = command.arg("EVAL").arg(script).number(1);
-            let command = command.arg(&**self.keys.first()).token(&self.token);
-            return tell.into_iter().fold(command, Command::arg).done();
+    /// Compare and delete.
+    pub(crate) fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
+        let Packer { room, release, release_all, .. } = packer;
+        if way == Way::Native && self.is_plain() {
+            let command = Command::new(room, 3).arg("DELIFEQ").arg(&**self.keys.first());
+            return command.token(&self.token).done();
         }
+        let (script, hash) = match self.is_plain() {
+            true => (RELEASE, release),
+            false => (RELEASE_ALL, release_all),
+        };
         let more = if self.ballot.is_some() { 3 } else { 0 };
-        let command = Command::new(room, 3 + self.named() + 2 + more);
-        let command = self.name(command.arg("EVAL").arg(RELEASE_ALL));
-        let command = command.token(&self.token).arg(tell.unwrap_or_default());
+        let command = Command::new(room, 3 + self.named() + 1 + more);
+        let command = match way {
+            Way::Hash => command.arg("EVALSHA").arg(hash),
+            Way::Native | Way::Full => command.arg("EVAL").arg(script),
+        };
+        let command = self.name(command).token(&self.token);
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };

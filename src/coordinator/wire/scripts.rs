@@ -53,7 +53,7 @@ impl Master {
     }
 
     fn release(&mut self, claim: &Claim) -> Value {
-        let command = claim.release(&mut self.packer, None).to_vec();
+        let command = claim.release(&mut self.packer, Way::Full).to_vec();
         self.ask(&command)
     }
 }

@@ -6,7 +6,7 @@ use super::keys::{NOT_AN_INTEGER, SYNTAX};
 use super::keyspace::DATABASES;
 use super::reply::{Protocol, Reply};
 use super::request::{Requests, integer};
-use super::server::{Server, VERSION};
+use super::server::{Server, VALKEY, VERSION};
 use std::collections::BTreeSet;
 
 #[derive(Default)]
@@ -62,10 +62,14 @@ pub(super) fn hello(server: &mut Server, call: &Call<'_>) -> Reply {
     client.protocol = protocol.unwrap_or(client.protocol);
     let role = if server.replication.is_replica() { "replica" } else { "master" };
     let version = if client.protocol == Protocol::Resp3 { 3 } else { 2 };
+    let (kind, release) = match server.is_valkey {
+        true => ("valkey", VALKEY),
+        false => ("redis", VERSION),
+    };
     let field = |name: &str, value| (Reply::bulk(name), value);
     Reply::Map(vec![
-        field("server", Reply::bulk("redis")),
-        field("version", Reply::bulk(VERSION)),
+        field("server", Reply::bulk(kind)),
+        field("version", Reply::bulk(release)),
         field("proto", Reply::Integer(version)),
         field("id", id(server, call)),
         field("mode", Reply::bulk("standalone")),

@@ -31,6 +31,8 @@ pub(super) struct Command {
     pub(super) in_scripts: bool,
     /// Refused by a replica.
     pub(super) writes: bool,
+    /// Redis does not know it.
+    pub(super) is_valkeys: bool,
     pub(super) run: Run,
 }
 
@@ -40,7 +42,14 @@ impl Command {
         arity: isize,
         run: fn(&mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self { name, arity, in_scripts: true, writes: false, run: Run::Server(run) }
+        Self {
+            name,
+            arity,
+            in_scripts: true,
+            writes: false,
+            is_valkeys: false,
+            run: Run::Server(run),
+        }
     }
 
     const fn write(
@@ -48,7 +57,18 @@ impl Command {
         arity: isize,
         run: fn(&mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self { name, arity, in_scripts: true, writes: true, run: Run::Server(run) }
+        Self {
+            name,
+            arity,
+            in_scripts: true,
+            writes: true,
+            is_valkeys: false,
+            run: Run::Server(run),
+        }
+    }
+
+    const fn valkeys(self) -> Self {
+        Self { is_valkeys: true, ..self }
     }
 
     /// One that a script may not call.
@@ -57,7 +77,14 @@ impl Command {
         arity: isize,
         run: fn(&mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self { name, arity, in_scripts: false, writes: false, run: Run::Server(run) }
+        Self {
+            name,
+            arity,
+            in_scripts: false,
+            writes: false,
+            is_valkeys: false,
+            run: Run::Server(run),
+        }
     }
 
     const fn script(
@@ -65,7 +92,14 @@ impl Command {
         arity: isize,
         run: fn(&mut Engine, &mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self { name, arity, in_scripts: false, writes: false, run: Run::Script(run) }
+        Self {
+            name,
+            arity,
+            in_scripts: false,
+            writes: false,
+            is_valkeys: false,
+            run: Run::Script(run),
+        }
     }
 
     pub(super) const fn takes(&self, arguments: usize) -> bool {
@@ -79,10 +113,11 @@ impl Command {
     }
 }
 
-pub(super) const COMMANDS: [Command; 40] = [
+pub(super) const COMMANDS: [Command; 41] = [
     Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
     Command::write("del", -2, keys::del),
+    Command::write("delifeq", 3, keys::delifeq).valkeys(),
     Command::new("exists", -2, keys::exists),
     Command::new("pttl", 2, keys::pttl),
     Command::write("pexpire", -3, keys::pexpire),
@@ -148,7 +183,7 @@ fn is_container(name: &str) -> bool {
 }
 
 /// With as much of the arguments as the server shows.
-fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> Vec<u8> {
     let mut told = String::new();
     for argument in arguments {
         if told.len() >= MOST_TOLD {

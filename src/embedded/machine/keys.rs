@@ -71,6 +71,19 @@ pub(super) fn del(server: &mut Server, call: &Call<'_>) -> Reply {
     Reply::count(call.arguments[1..].iter().filter(|key| database.delete(key, now)).count())
 }
 
+/// `DELIFEQ key value`
+pub(super) fn delifeq(server: &mut Server, call: &Call<'_>) -> Reply {
+    let (now, database) = (millis(call.now), database(server, call));
+    let (key, value) = (&call.arguments[1], &call.arguments[2]);
+    match database.get(key, now) {
+        Some(Value::String(stands)) if stands == value => {
+            Reply::count(usize::from(database.delete(key, now)))
+        }
+        Some(Value::Hash(_)) => Reply::error(WRONG_TYPE),
+        _ => Reply::Integer(0),
+    }
+}
+
 pub(super) fn exists(server: &mut Server, call: &Call<'_>) -> Reply {
     let (now, database) = (millis(call.now), database(server, call));
     Reply::count(call.arguments[1..].iter().filter(|key| database.get(key, now).is_some()).count())

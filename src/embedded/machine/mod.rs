@@ -93,6 +93,12 @@ impl Machine {
         self.server.uptime(micros(now))
     }
 
+    /// It is Valkey 9, or Redis again: what an upgrade makes of it.
+    #[cfg(test)]
+    pub(crate) const fn set_valkey(&mut self, is_valkey: bool) {
+        self.server.is_valkey = is_valkey;
+    }
+
     /// Denies these commands to everybody, and no others.
     ///
     /// # Errors
@@ -176,6 +182,9 @@ impl Machine {
             Ok(command) if !command.takes(arguments.len()) => {
                 let name = command.name;
                 Reply::error(format!("ERR wrong number of arguments for '{name}' command"))
+            }
+            Ok(command) if command.is_valkeys && !self.server.is_valkey => {
+                Reply::error(command::unknown(&arguments[0], &arguments[1..]))
             }
             Ok(command) if !self.server.rights.allow(command) => {
                 let name = command.name;

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// The version whose answers these are.
 pub(super) const VERSION: &str = "7.0.15";
 
+/// As what else it can answer HELLO, and has `DELIFEQ` then.
+pub(super) const VALKEY: &str = "9.1.2";
+
 /// All of a master but its scripts, which can reach it.
 pub(super) struct Server {
     pub(super) databases: Vec<Keyspace>,
@@ -22,6 +25,8 @@ pub(super) struct Server {
     pub(super) config: Config,
     pub(super) replication: Replication,
     pub(super) rights: Rights,
+    /// It is Valkey 9, as far as its clients can tell.
+    pub(super) is_valkey: bool,
     /// How often each command was executed.
     pub(super) calls: BTreeMap<&'static str, u64>,
     last_client: u64,
@@ -40,6 +45,7 @@ impl Server {
             config: Config::default(),
             replication: Replication::new(String::new()),
             rights: Rights::default(),
+            is_valkey: false,
             calls: BTreeMap::new(),
             last_client: 0,
             run_id: String::new(),

@@ -11,7 +11,13 @@ use std::sync::Arc;
 impl Answers<'_> {
     pub(super) fn rights(&self, judged: &mut NodePreflight) {
         let time = self.0.time.iter().map(|sample| (Right::Time, &sample.reply));
-        let others = self.0.answers.iter().map(|(question, reply)| (question.right(), reply));
+        // Most servers have no such command, and need none.
+        let is_none = |question: Question, reply: &Value| {
+            let unknown = wire::error(reply).is_some_and(|error| wire::is_unknown(&error));
+            question == Question::DeleteIfEqual && unknown
+        };
+        let others = self.0.answers.iter().filter(|(question, reply)| !is_none(**question, reply));
+        let others = others.map(|(question, reply)| (question.right(), reply));
         let surveyed = self.surveyed();
         // The first error of each.
         let mut refused: BTreeMap<Right, (Arc<str>, bool)> = BTreeMap::new();

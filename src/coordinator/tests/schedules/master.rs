@@ -177,7 +177,13 @@ impl Master {
             ["EVALSHA", script, ..] if !self.scripts.contains(script) => {
                 "-NOSCRIPT No matching script.".into()
             }
-            ["EVALSHA" | "EVAL", ref call @ ..] => self.run(now, call),
+            // Whoever may not publish tells nobody.
+            ["PUBLISH", ..] => "-NOPERM no".into(),
+            ["EVAL", script, ..] => {
+                self.scripts.insert(script.to_owned());
+                self.run(now, &words[1..])
+            }
+            ["EVALSHA", ref call @ ..] => self.run(now, call),
             _ => panic!("{} does not know {command}", self.name),
         })
     }

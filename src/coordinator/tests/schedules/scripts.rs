@@ -24,9 +24,7 @@ impl Master {
                 Some(value) => format!("stands {} {value}", self.life(now, keys[0])),
                 None => "nil".into(),
             },
-            "release" => self.release(now, keys, args),
-            // The second says who is to be told.
-            "release_all" => self.release(now, keys, &[&args[..1], &args[2..]].concat()),
+            "release" | "release_all" => self.release(now, keys, args),
             "acquire" => self.acquire(now, keys, args),
             "extend" => self.extend(now, keys, args),
             _ => panic!("no script is called {script}"),

@@ -86,7 +86,8 @@ impl Setup {
                 settings.window = self.window;
                 settings.quarantine = self.quarantine;
             };
-            let stage = Stage::with(self.masters, &Login::default(), change).named(name);
+            let mut stage = Stage::with(self.masters, &Login::default(), change).named(name);
+            stage.tokens.ways = true;
             Client::new(stage, *membership, self.wall_us(rng))
         });
         clients.collect()

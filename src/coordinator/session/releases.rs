@@ -1,0 +1,114 @@
+//! Releases and rollbacks: sent in the cheapest way that the server has, and owed until an integer
+//! answers.
+
+use super::{Purpose, Session, Settled};
+use crate::coordinator::ledger::{Debt, Deleted};
+use crate::coordinator::wire::{self, Claim, Packer, Way};
+use crate::coordinator::{Keys, Settings};
+use crate::quorum::Instant;
+use redis::Value;
+
+/// How the server can be told to release, as far as this connection has shown.
+#[derive(Default)]
+pub(super) struct Known {
+    /// It has a command for single keys.
+    pub(super) native: bool,
+    /// It has run the script of single keys in full, and so knows it by its hash.
+    release: bool,
+    /// And that of several keys and of fences.
+    release_all: bool,
+    /// Our user may call nothing by its hash.
+    denies_hashes: bool,
+}
+
+impl Known {
+    fn script(&mut self, claim: &Claim) -> &mut bool {
+        if claim.is_plain() { &mut self.release } else { &mut self.release_all }
+    }
+
+    /// The cheapest way that may work.
+    fn way(&mut self, debt: &Debt) -> Way {
+        match &debt.deletion.what {
+            Deleted::Claim(claim) if self.native && claim.is_plain() => Way::Native,
+            Deleted::Claim(claim) if debt.by_hash && !self.denies_hashes && *self.script(claim) => {
+                Way::Hash
+            }
+            _ => Way::Full,
+        }
+    }
+
+    /// What an answer says of the way in which it was asked for.
+    fn learn(&mut self, debt: &Debt, way: Way, reply: &Value) {
+        let Deleted::Claim(claim) = &debt.deletion.what else { return };
+        match (way, reply) {
+            (Way::Native, Value::ServerError(_)) => self.native = false,
+            (Way::Hash, denied) if wire::is_denied(denied) => self.denies_hashes = true,
+            (Way::Hash, Value::ServerError(_)) => *self.script(claim) = false,
+            (Way::Full, Value::Int(_)) => *self.script(claim) = true,
+            _ => {}
+        }
+    }
+}
+
+impl Session {
+    /// Sends a rollback or a release, or keeps it until there is a connection.
+    pub(in crate::coordinator) fn settle(&mut self, mut debt: Debt, packer: &mut Packer) {
+        if !self.is_open() {
+            return self.ledger.owe(debt);
+        }
+        debt.repeat_while_unkillable(self.unkillable_since);
+        let (deletion, tells, way) =
+            (debt.deletion.clone(), debt.tells.clone(), self.known.way(&debt));
+        let command = match &deletion.what {
+            Deleted::Claim(claim) => claim.release(packer, way),
+            Deleted::Note(command) => command,
+        };
+        self.push(Purpose::Settle(debt, way), command);
+        // A hint, which nobody owes.
+        for key in tells.iter().flat_map(Keys::iter) {
+            let command = wire::publish(&self.channels, key);
+            self.push(Purpose::Tell(key.clone()), &command);
+        }
+    }
+
+    /// All that has waited for a connection, or to be sent again.
+    pub(super) fn pay(&mut self, packer: &mut Packer) {
+        for debt in self.ledger.take() {
+            self.settle(debt, packer);
+        }
+    }
+
+    pub(super) fn debt_answered(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        mut debt: Debt,
+        way: Way,
+        reply: &Value,
+    ) -> Settled {
+        self.known.learn(&debt, way, reply);
+        let is_unknown = wire::is_noscript(reply) || wire::is_denied(reply);
+        if way != Way::Full && is_unknown {
+            // Nothing was done. Behind what was sent meanwhile it is late, and no less certain.
+            debt.by_hash = false;
+            return Settled::NotDone(debt);
+        }
+        let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
+        let pause = settings.operation_timeout;
+        let said = match reply {
+            Value::Int(deleted) => {
+                self.ledger.answered(debt, now, pause);
+                Ok(*deleted > 0)
+            }
+            other => {
+                self.ledger.refused(debt, now, pause);
+                Err(wire::unexpected(other))
+            }
+        };
+        match round {
+            // Who has deleted what is gone, we or another, nobody can tell: no vote.
+            Some(round) if !(may_have_run && said == Ok(false)) => Settled::Release { round, said },
+            _ => Settled::Nothing,
+        }
+    }
+}
