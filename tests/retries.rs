@@ -109,7 +109,7 @@ async fn the_rollback_of_a_first_attempt_does_not_touch_the_second() {
         let before = witness::values(&setup.masters, &resource).await;
         let rollbacks = async || {
             let calls = join_all(setup.masters[..3].iter().map(witness::calls)).await;
-            calls.iter().map(|calls| calls["eval"]).sum::<u64>()
+            calls.iter().map(witness::releases).sum::<u64>()
         };
         let rollbacks_before = rollbacks().await;
         old.iter().for_each(|link| link.let_go(ToServer));

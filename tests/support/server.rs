@@ -98,8 +98,17 @@ impl Server {
     /// Kills what runs and starts a new process on the same port and directory: an empty one,
     /// with another `run_id`, unless the arguments ask for persistence.
     pub(crate) fn restart(&self) {
+        self.restart_as(&self.program);
+    }
+
+    /// The same, as what the next server is: where there are several kinds, an upgrade or a downgrade.
+    pub(crate) fn restart_as_the_next(&self) {
+        self.restart_as(&program());
+    }
+
+    fn restart_as(&self, program: &Path) {
         self.kill();
-        let Self { program, port, directory, arguments, clock, .. } = self;
+        let Self { port, directory, arguments, clock, .. } = self;
         *self.process() = spawn(program, port, directory, arguments, clock.as_ref());
         self.witnessed.store(0, Ordering::Relaxed);
         assert!(self.await_ready(), "the server ended on restart:\n{}", self.log_tail());

@@ -142,6 +142,17 @@ pub(crate) async fn calls(server: &Server) -> BTreeMap<String, u64> {
     calls
 }
 
+/// How many releases and rollbacks were executed, in whatever way they were sent: in full, by hash (as
+/// extensions are, of which there are to be none), by a command of the server's own.
+pub(crate) fn releases(calls: &BTreeMap<String, u64>) -> u64 {
+    ["eval", "evalsha", "delifeq"].iter().filter_map(|way| calls.get(*way)).sum()
+}
+
+/// How many keys they have deleted; where the server has a command for that, how many were asked for.
+pub(crate) fn deletions(calls: &BTreeMap<String, u64>) -> u64 {
+    ["del", "delifeq"].iter().filter_map(|way| calls.get(*way)).sum()
+}
+
 /// How many were asked to be killed; `None` where the server counts no subcommands (6.2).
 pub(crate) async fn kills(server: &Server) -> Option<u64> {
     let calls = calls(server).await;
