@@ -128,8 +128,9 @@ impl<K: Kind> Acquire<K> {
         self
     }
 
-    /// Has the lock extended in the background: at a third of the ttl, again within what is left
-    /// when too few masters confirm, until it is released or `max_hold` is reached. It is told by
+    /// Has the lock extended in the background: at a third of the ttl, or up to a quarter of that sooner,
+    /// so that locks that were won together are not extended together. It is tried again within what is
+    /// left when too few masters confirm, until it is released or `max_hold` is reached. It is told by
     /// [`Guard::lost`] if it is lost all the same, and never acquired anew. A process that dies
     /// leaves the lock for one ttl, as ever.
     ///

@@ -28,7 +28,8 @@ impl Coordinator {
         else {
             return;
         };
-        let at = keeper.next(started, attempt.ttl, hold.deadline);
+        let place = attempt.claim.token.place();
+        let at = keeper.next(started, attempt.ttl, hold.deadline, place);
         self.keep_at(id, at);
     }
 

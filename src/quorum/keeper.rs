@@ -7,6 +7,10 @@ use std::time::Duration;
 /// field's habit (Redisson's watchdog).
 const EXTENSIONS_PER_TTL: u32 = 3;
 
+/// A lock comes up to this share of a third earlier, each by its own: those that were won together would
+/// otherwise be extended together for ever, and whoever wants a lock meanwhile wait behind them all.
+const SPREAD: u32 = 4;
+
 /// After a round without a quorum the next one comes when this share of what is left has passed:
 /// sooner and sooner towards the deadline.
 const RETRIES_IN_WHAT_IS_LEFT: u32 = 4;
@@ -32,15 +36,18 @@ impl Keeper {
     }
 
     /// When to extend a hold whose last round that was won began at `started`; `None` once its
-    /// deadline can't be moved any further.
+    /// deadline can't be moved any further. `place` is drawn at random, and stays that of the hold.
     pub(crate) fn next(
         self,
         started: Instant,
         ttl: Duration,
         deadline: Instant,
+        place: u16,
     ) -> Option<Instant> {
         let more = self.ends_at.is_none_or(|end| deadline < end);
-        more.then(|| started.after(ttl / EXTENSIONS_PER_TTL))
+        let pause = ttl / EXTENSIONS_PER_TTL;
+        let early = (pause / SPREAD).mul_f64(f64::from(place) / f64::from(u16::MAX));
+        more.then(|| started.after(pause.saturating_sub(early)))
     }
 
     /// When to try again after a round that was not won, within what is left until `deadline`.

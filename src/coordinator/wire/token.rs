@@ -27,6 +27,11 @@ impl Token {
         digits
     }
 
+    /// Some of its bits: two tokens hardly ever have the same.
+    pub(crate) const fn place(&self) -> u16 {
+        (self.random >> (u128::BITS - u16::BITS)) as u16
+    }
+
     pub(crate) fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }

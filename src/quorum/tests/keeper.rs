@@ -10,7 +10,7 @@ fn at(millis: u64) -> Instant {
 #[test]
 fn a_hold_is_extended_when_a_third_of_its_ttl_has_passed_since_the_round_before() {
     for keeper in [Keeper::new(None), Keeper::new(Some(at(9_000)))] {
-        assert_eq!(keeper.next(at(1_000), ms(3_000), at(3_900)), Some(at(2_000)));
+        assert_eq!(keeper.next(at(1_000), ms(3_000), at(3_900), 0), Some(at(2_000)));
     }
 }
 
@@ -21,7 +21,7 @@ const ENDS: [(u64, u64, bool); 4] =
 #[test]
 fn nothing_is_extended_once_the_deadline_is_at_the_end() {
     for (end, deadline, more) in ENDS {
-        let next = Keeper::new(Some(at(end))).next(at(0), ms(300), at(deadline));
+        let next = Keeper::new(Some(at(end))).next(at(0), ms(300), at(deadline), 0);
         assert_eq!(next, more.then_some(at(100)), "{deadline} of {end} ms");
     }
 }
@@ -50,4 +50,13 @@ fn a_round_that_failed_is_repeated_within_a_quarter_of_what_is_left() {
         let retry = Keeper::new(None).retry(at(now), at(deadline));
         assert_eq!(retry, at(next), "{now} of {deadline} ms");
     }
+}
+
+/// None later than a third of the ttl, none earlier than three quarters of that, all in between alike.
+#[test]
+fn those_that_were_won_together_fall_out_of_step() {
+    let keeper = Keeper::new(None);
+    let next = |place| keeper.next(at(0), ms(3_000), at(2_900), place).expect("there is no end");
+    assert_eq!((next(0), next(u16::MAX)), (at(1_000), at(750)));
+    assert!((0..u16::MAX).all(|place| next(place + 1) < next(place)));
 }
