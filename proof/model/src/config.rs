@@ -78,6 +78,8 @@ pub struct Config {
     pub ahead: [u8; NODES],
     /// How often a node may restart empty.
     pub restarts: u8,
+    /// Nodes may not know the script of a release, which is then sent again behind what has followed it.
+    pub forgets: bool,
     /// How often a message may arrive twice.
     pub duplicates: u8,
     /// How often a node's clock may be set, and by how many ticks.
@@ -113,6 +115,7 @@ impl Config {
             fence_expires: false,
             ahead: [0; NODES],
             restarts: 0,
+            forgets: false,
             duplicates: 0,
             clock_steps: 0,
             clock_step: 0,
@@ -127,6 +130,12 @@ impl Config {
     pub fn in_order(mut self, clients: &[u8]) -> Self {
         self.order = Order::InOrder;
         self.attempts.iter_mut().zip(clients).for_each(|(one, client)| one.client = *client);
+        self
+    }
+
+    /// A release may come behind what was sent after it.
+    pub fn forgets(mut self) -> Self {
+        self.forgets = true;
         self
     }
 

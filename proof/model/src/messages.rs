@@ -20,6 +20,14 @@ impl Protocol {
                 continue;
             }
             let mut next = *state;
+            let skips = message == Message::Release
+                && self.config.forgets
+                && self.config.is(Mutant::ForgottenIsDone);
+            if skips {
+                let mut skipped = next;
+                self.consume(&mut skipped, node, attempt, message);
+                emit(Action::Deliver { attempt, node, message, again: false }, skipped);
+            }
             if !self.execute(&mut next, node, attempt, message) {
                 continue;
             }
@@ -55,10 +63,11 @@ impl Protocol {
         all.into_iter().filter_map(|(there, message)| there.then_some(message))
     }
 
-    /// A release of the same client is owed before it.
+    /// A release of the same client is owed before it, and cannot be overtaken.
     fn is_blocked(&self, state: &State, node: usize, attempt: usize) -> bool {
         let owed = |one: usize| state.nodes[node].release & bit(one) != 0;
-        self.config.order == Order::InOrder && self.before(attempt).any(owed)
+        let in_order = self.config.order == Order::InOrder && !self.config.forgets;
+        in_order && self.before(attempt).any(owed)
     }
 
     /// It is not under way any more; in order, neither is what was sent before it.

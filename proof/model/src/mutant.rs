@@ -25,10 +25,11 @@ pub enum Mutant {
     FenceExpiresEarly,
     PassedOnWhileHeld,
     ReleaseOfAnybody,
+    ForgottenIsDone,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::DriftDropped,
         Self::RollbackSkipped,
         Self::HalfIsAQuorum,
@@ -51,6 +52,7 @@ impl Mutant {
         Self::FenceExpiresEarly,
         Self::PassedOnWhileHeld,
         Self::ReleaseOfAnybody,
+        Self::ForgottenIsDone,
     ];
 
     pub const fn words(self) -> &'static str {
@@ -77,6 +79,7 @@ impl Mutant {
             Self::FenceExpiresEarly => "a fence kept one tick too short",
             Self::PassedOnWhileHeld => "a lock passed on while its guard still holds",
             Self::ReleaseOfAnybody => "a release that does not compare",
+            Self::ForgottenIsDone => "a release that a node did not know taken for done",
         }
     }
 }

@@ -154,6 +154,9 @@ pub fn bounds(config: &Config) -> String {
     if let Some(one) = config.attempts.iter().find(|one| one.rests > 0) {
         words.push(format!("{} between", plural(usize::from(one.rests), "tick")));
     }
+    if config.forgets {
+        words.push("scripts forgotten".to_owned());
+    }
     let faults = [
         (config.restarts, "restart"),
         (config.duplicates, "duplicate"),

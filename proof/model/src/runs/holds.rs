@@ -27,6 +27,11 @@ fn in_order(name: &'static str, nodes: usize, clients: &[u8]) -> Config {
     config.properties(Property::IN_ORDER)
 }
 
+/// A release may come behind what was sent after it, and then the next one does not get it at once.
+fn forgets(name: &'static str, clients: &[u8]) -> Config {
+    in_order(name, 3, clients).forgets().properties(Property::FENCED)
+}
+
 fn plain() -> Vec<Run> {
     vec![
         Run::holds(Config::new("two clients", 3, 2)).quick(),
@@ -36,6 +41,8 @@ fn plain() -> Vec<Run> {
         Run::holds(in_order("two clients, two attempts each", 3, &[0, 1, 0, 1])).quick(),
         Run::holds(in_order("three clients, one tries twice", 3, &[0, 1, 2, 0])).quick(),
         Run::holds(in_order("passed on within a process, and another", 3, &[0, 0, 0, 1])).quick(),
+        Run::holds(forgets("two attempts each, a release late", &[0, 1, 0, 1])).quick(),
+        Run::holds(forgets("passed on, and another, a release late", &[0, 0, 0, 1])).quick(),
         Run::holds(Config::new("five nodes, two clients", 5, 2)).quick(),
         Run::holds(Config::new("five nodes, three clients", 5, 3)),
         Run::holds(in_order("five nodes, two attempts each", 5, &[0, 1, 0, 1])),

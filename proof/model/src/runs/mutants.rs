@@ -73,6 +73,11 @@ pub(super) fn runs() -> Vec<Run> {
         caught(Mutant::TokenReused, EXCLUSION, reused),
         caught(Mutant::ReleaseOfAnybody, EXCLUSION, Config::new("three clients", 3, 3)),
         caught(Mutant::ReleaseOfAnybody, &[Property::OwnerOnly], two("two clients")),
+        caught(
+            Mutant::ForgottenIsDone,
+            ORPHAN,
+            two("a script forgotten").in_order(&[0, 1]).forgets(),
+        ),
         caught(Mutant::ExtensionShortens, EXCLUSION, asks_for_less),
         caught(
             Mutant::MajorityOfTheUnion,
