@@ -6,6 +6,7 @@
 use super::attempt::{Asking, Hold, Subject};
 use super::barrier;
 use super::fencing::refusal;
+use super::hold::Told;
 use super::note::Decided;
 use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
@@ -322,7 +323,7 @@ impl Coordinator {
     /// Every node to which the SET has left, whatever it said, with a debt of its own.
     fn roll_back(&mut self, attempt: AttemptId) {
         if let Some(attempt) = self.attempts.remove(attempt) {
-            self.owe(attempt, None, true, &[]);
+            self.owe(attempt, None, true, &Told::By(None));
         }
     }
 

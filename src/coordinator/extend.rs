@@ -175,7 +175,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         if session.takes(set.len(), now, barred.as_ref()).is_ok() {
             attempt.touched.insert(node);
-            session.push(Purpose::Uncounted, &set);
+            session.push(Purpose::Uncounted, set);
             self.notes.topped_up(id, &session.name);
         }
     }

@@ -143,34 +143,57 @@ impl Coordinator {
     /// told.
     pub(super) fn give_back(&mut self, now: Instant, attempt: Attempt, round: Option<RoundId>) {
         let keys = &attempt.claim.keys;
-        let tell = self.places.pass_on(keys) && self.settings.wakes_up;
-        let told = keys.iter().filter(|_| tell);
-        let told = told.filter_map(|key| Some((self.first_node(now, key)?, key.clone())));
-        let told: Vec<_> = told.collect();
+        let told = match self.places.pass_on(keys) && self.settings.wakes_up {
+            true if keys.len() == 1 => Told::By(self.first_node(now, keys.first())),
+            true => {
+                let by = |key: &Arc<str>| Some((self.first_node(now, key)?, key.clone()));
+                Told::Apart(keys.iter().filter_map(by).collect())
+            }
+            false => Told::By(None),
+        };
         // The SET of the next one follows in the same write: a script that was forgotten would cost it
         // that vote.
         let by_hash = !keys.iter().any(|key| self.places.is_waited_for(key));
         self.owe(attempt, round, by_hash, &told);
     }
 
-    /// Every node where the key may stand owes its deletion; those of `told` tell who waits for a key
-    /// that it is free.
+    /// Every node where the key may stand owes its deletion.
     pub(super) fn owe(
         &mut self,
         attempt: Attempt,
         round: Option<RoundId>,
         by_hash: bool,
-        told: &[(usize, Arc<str>)],
+        told: &Told,
     ) {
         let Attempt { claim, touched, began, .. } = attempt;
+        let keys = claim.keys.clone();
         let (ttl, what) = (claim.life, Deleted::Claim(claim));
         let deletion = Arc::new(Deletion { what, ttl, round, began });
         for node in touched.iter() {
-            let keys =
-                told.iter().filter(|(teller, _)| *teller == node).map(|(_, key)| key.clone());
             let mut debt = Debt::new(deletion.clone());
-            (debt.tells, debt.by_hash) = (Keys::several(keys), by_hash);
+            (debt.tells, debt.by_hash) = (told.by(node, &keys), by_hash);
             self.sessions[node].settle(debt, &mut self.packer);
+        }
+    }
+}
+
+/// Who tells those who wait elsewhere that a key is free: for each one node, where they listen.
+pub(super) enum Told {
+    /// All keys, by this one; by nobody.
+    By(Option<usize>),
+    /// Each key by one of its own.
+    Apart(Vec<(usize, Arc<str>)>),
+}
+
+impl Told {
+    /// Of `keys` those that `node` tells of.
+    fn by(&self, node: usize, keys: &Keys) -> Option<Keys> {
+        match self {
+            Self::By(teller) => (*teller == Some(node)).then(|| keys.clone()),
+            Self::Apart(told) => {
+                let told = told.iter().filter(|(teller, _)| *teller == node);
+                Keys::several(told.map(|(_, key)| key.clone()))
+            }
         }
     }
 }

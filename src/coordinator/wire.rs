@@ -99,11 +99,6 @@ pub(crate) fn subscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(redis::cmd("SUBSCRIBE").arg(format!("{channels}{key}")))
 }
 
-/// Tells those who wait for `key` that it is free. They may be told in vain.
-pub(crate) fn publish(channels: &str, key: &str) -> Vec<u8> {
-    pack(redis::cmd("PUBLISH").arg(format!("{channels}{key}")).arg(""))
-}
-
 pub(crate) fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(redis::cmd("UNSUBSCRIBE").arg(format!("{channels}{key}")))
 }

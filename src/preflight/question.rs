@@ -162,7 +162,7 @@ impl Question {
                 parts.iter().for_each(|key| _ = clear.arg(&**key));
                 pack(&clear)
             }
-            Self::Publish => wire::publish(channels, key),
+            Self::Publish => Packer::new().publish(channels, key).to_vec(),
             // Last: from here on messages may come in between.
             Self::Subscribe => wire::subscribe(channels, key),
         }

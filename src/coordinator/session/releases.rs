@@ -66,8 +66,7 @@ impl Session {
         self.push(Purpose::Settle(debt, way), command);
         // A hint, which nobody owes.
         for key in tells.iter().flat_map(Keys::iter) {
-            let command = wire::publish(&self.channels, key);
-            self.push(Purpose::Tell(key.clone()), &command);
+            self.pipe.push(Purpose::Tell(key.clone()), packer.publish(&self.channels, key));
         }
     }
 

@@ -41,6 +41,14 @@ pub(crate) struct Packer {
     release_all: String,
 }
 
+impl Packer {
+    /// Tells those who wait for `key` that it is free. They may be told in vain.
+    pub(crate) fn publish(&mut self, channels: &str, key: &str) -> &[u8] {
+        let command = Command::new(&mut self.room, 3).arg("PUBLISH");
+        command.parts(&[channels.as_bytes(), key.as_bytes()]).arg("").done()
+    }
+}
+
 /// How a server is told to compare and delete: what it costs there is most of what a lock costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {

@@ -35,10 +35,10 @@ impl Master {
 
     fn answer_all(&mut self) {
         let mut done = 0;
-        while let Some((name, length)) = command(&self.received[done..]) {
+        while let Some((name, parts, length)) = command(&self.received[done..]) {
             self.silent |= self.mood == Mood::Hangs && name == b"SET";
             if !self.silent {
-                answer(name, length, self.node, &mut self.answers);
+                answer(name, parts, length, self.node, &mut self.answers);
             }
             done += length;
         }
@@ -90,8 +90,8 @@ impl AsyncRead for Master {
     }
 }
 
-/// The name of the first command, if all of it is there, and its length.
-fn command(bytes: &[u8]) -> Option<(&[u8], usize)> {
+/// The name of the first command, if all of it is there, of how many parts it is, and its length.
+fn command(bytes: &[u8]) -> Option<(&[u8], usize, usize)> {
     let (parts, mut at) = number(bytes, b'*')?;
     let mut name = None;
     for _ in 0..parts {
@@ -100,7 +100,7 @@ fn command(bytes: &[u8]) -> Option<(&[u8], usize)> {
         name.get_or_insert(&part[..length]);
         at += header + length + 2;
     }
-    Some((name?, at))
+    Some((name?, parts, at))
 }
 
 /// The number in the first line, behind `sign`, and the length of that line.
@@ -123,15 +123,17 @@ fn number(bytes: &[u8], sign: u8) -> Option<(usize, usize)> {
 const AGREEMENT: usize = 2_000;
 
 /// It has been up for a day: old enough to vote.
-fn answer(command: &[u8], length: usize, node: usize, answers: &mut Vec<u8>) {
+fn answer(command: &[u8], parts: usize, length: usize, node: usize, answers: &mut Vec<u8>) {
     match command {
         // Noted from now on, by nobody before; the first note of all is a day old, too.
         b"EVAL" if length >= AGREEMENT => {
             answers.extend_from_slice(b"*3\r\n:1\r\n:0\r\n:86400000\r\n");
         }
-        // The script that takes a fenced lock answers as SET does.
+        // The script that takes a fenced lock answers as SET does; those that release have fewer parts.
+        b"EVALSHA" if parts < 10 => answers.extend_from_slice(b":1\r\n"),
         b"SET" | b"EVALSHA" => answers.extend_from_slice(b"+OK\r\n"),
         b"EVAL" => answers.extend_from_slice(b":1\r\n"),
+        b"PUBLISH" => answers.extend_from_slice(b":0\r\n"),
         b"HELLO" => answers.extend_from_slice(b"%1\r\n$2\r\nid\r\n:1\r\n"),
         b"SCRIPT" => answers.extend_from_slice(b"$4\r\nhash\r\n"),
         b"INFO" => {
