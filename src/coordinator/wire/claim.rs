@@ -33,6 +33,9 @@ pub(crate) struct Ballot {
 /// Packs the commands of claims: one after the other in the same room.
 pub(crate) struct Packer {
     room: Vec<u8>,
+    /// The last release, and of whom and in which way it is: nearly all masters are sent the same.
+    release_room: Vec<u8>,
+    released: Option<(u128, Way)>,
     /// By which the scripts of the handshake are called.
     acquire: String,
     extend: String,
@@ -66,6 +69,8 @@ impl Packer {
         let hash = |script| redis::Script::new(script).get_hash().to_owned();
         Self {
             room: Vec::new(),
+            release_room: Vec::new(),
+            released: None,
             acquire: hash(ACQUIRE),
             extend: hash(EXTEND),
             release: hash(RELEASE),
@@ -96,7 +101,10 @@ impl Claim {
 
     /// Compare and delete.
     pub(crate) fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
-        let Packer { room, release, release_all, .. } = packer;
+        let Packer { release_room: room, released, release, release_all, .. } = packer;
+        if released.replace((self.token.random(), way)) == Some((self.token.random(), way)) {
+            return room;
+        }
         if way == Way::Native && self.is_plain() {
             let command = Command::new(room, 3).arg("DELIFEQ").arg(&**self.keys.first());
             return command.token(&self.token).done();

@@ -17,6 +17,10 @@ impl Token {
         Self { random, label }
     }
 
+    pub(crate) const fn random(&self) -> u128 {
+        self.random
+    }
+
     /// All of its digits: what `{:032x}` gives, at a twentieth of its price.
     pub(crate) fn digits(&self) -> [u8; Self::DIGITS] {
         let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble & 0xf)];
