@@ -46,7 +46,8 @@ impl Keeper {
     ) -> Option<Instant> {
         let more = self.ends_at.is_none_or(|end| deadline < end);
         let pause = ttl / EXTENSIONS_PER_TTL;
-        let early = (pause / SPREAD).mul_f64(f64::from(place) / f64::from(u16::MAX));
+        let step = pause / (SPREAD * (1 << u16::BITS));
+        let early = step.saturating_mul(place.into());
         more.then(|| started.after(pause.saturating_sub(early)))
     }
 

@@ -57,6 +57,7 @@ fn a_round_that_failed_is_repeated_within_a_quarter_of_what_is_left() {
 fn those_that_were_won_together_fall_out_of_step() {
     let keeper = Keeper::new(None);
     let next = |place| keeper.next(at(0), ms(3_000), at(2_900), place).expect("there is no end");
-    assert_eq!((next(0), next(u16::MAX)), (at(1_000), at(750)));
+    assert_eq!(next(0), at(1_000));
+    assert!(next(u16::MAX) > at(750) && next(u16::MAX) < at(751));
     assert!((0..u16::MAX).all(|place| next(place + 1) < next(place)));
 }
