@@ -168,11 +168,30 @@ impl Coordinator {
         let Attempt { claim, touched, began, .. } = attempt;
         let keys = claim.keys.clone();
         let (ttl, what) = (claim.life, Deleted::Claim(claim));
-        let deletion = Arc::new(Deletion { what, ttl, round, began });
+        let is_told = told.is_anybody();
+        let deletion = Arc::new(Deletion { what, ttl, is_told, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (told.by(node, &keys), by_hash);
             self.sessions[node].settle(debt, &mut self.packer);
+        }
+    }
+}
+
+impl Coordinator {
+    /// A release that `node` has not done goes out again. Who waits elsewhere may have been told by another
+    /// node before, and tried while the key still stood here: is told again, behind this.
+    pub(super) fn release_again(&mut self, now: Instant, node: usize, debt: Debt) {
+        let deletion = debt.deletion.clone();
+        let tells_itself = debt.tells.is_some();
+        self.sessions[node].settle(debt, &mut self.packer);
+        let Deleted::Claim(claim) = &deletion.what else { return };
+        if deletion.is_told && !tells_itself {
+            for key in claim.keys.iter() {
+                if let Some(teller) = self.first_node(now, key) {
+                    self.sessions[teller].tell(key, &mut self.packer);
+                }
+            }
         }
     }
 }
@@ -186,6 +205,13 @@ pub(super) enum Told {
 }
 
 impl Told {
+    const fn is_anybody(&self) -> bool {
+        match self {
+            Self::By(teller) => teller.is_some(),
+            Self::Apart(told) => !told.is_empty(),
+        }
+    }
+
     /// Of `keys` those that `node` tells of.
     fn by(&self, node: usize, keys: &Keys) -> Option<Keys> {
         match self {

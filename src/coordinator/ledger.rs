@@ -29,6 +29,8 @@ pub(super) struct Deletion {
     pub(super) what: Deleted,
     /// The life of the key it deletes.
     pub(super) ttl: Duration,
+    /// Those who wait in other processes are told, each key at one master.
+    pub(super) is_told: bool,
     /// Who waits for the answers, if somebody does.
     pub(super) round: Option<RoundId>,
     /// No SET of the attempt was sent before.
@@ -112,8 +114,10 @@ impl Ledger {
     }
 
     /// An integer answered: settled, unless it has to be repeated.
-    pub(super) fn answered(&mut self, debt: Debt, now: Instant, pause: Duration) {
+    pub(super) fn answered(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
         if debt.repeat_until.is_some_and(|until| now < until) {
+            // Those who wait have been told.
+            debt.tells = None;
             self.retry(debt, now, pause);
         }
     }

@@ -44,7 +44,7 @@ impl Coordinator {
                 self.learn_remaining(node, request, attempt, &reply);
             }
             Settled::Release { round, said } => self.vote_release(now, round, node, said),
-            Settled::NotDone(debt) => self.sessions[node].settle(debt, &mut self.packer),
+            Settled::NotDone(debt) => self.release_again(now, node, debt),
             Settled::Told { key, listeners } => {
                 let ours = u64::from(self.listens(node, &key));
                 self.places.heard(&key, listeners > ours);

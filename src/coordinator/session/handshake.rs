@@ -111,7 +111,7 @@ impl Session {
         if let Some(ends) = self.noted_until.take() {
             let what = Deleted::Note(settings.agreement.withdrawal(ends));
             let ttl = settings.agreement.life();
-            let deletion = Deletion { what, ttl, round: None, began: now };
+            let deletion = Deletion { what, ttl, is_told: false, round: None, began: now };
             self.settle(Debt::new(deletion.into()), packer);
         }
     }

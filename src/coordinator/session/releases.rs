@@ -7,6 +7,7 @@ use crate::coordinator::wire::{self, Claim, Packer, Way};
 use crate::coordinator::{Keys, Settings};
 use crate::quorum::Instant;
 use redis::Value;
+use std::sync::Arc;
 
 /// How the server can be told to release, as far as this connection has shown.
 #[derive(Default)]
@@ -64,10 +65,14 @@ impl Session {
             Deleted::Note(command) => command,
         };
         self.push(Purpose::Settle(debt, way), command);
-        // A hint, which nobody owes.
         for key in tells.iter().flat_map(Keys::iter) {
-            self.pipe.push(Purpose::Tell(key.clone()), packer.publish(&self.channels, key));
+            self.tell(key, packer);
         }
+    }
+
+    /// Tells those who wait for `key` that it is free: a hint, which nobody owes.
+    pub(in crate::coordinator) fn tell(&mut self, key: &Arc<str>, packer: &mut Packer) {
+        self.pipe.push(Purpose::Tell(key.clone()), packer.publish(&self.channels, key));
     }
 
     /// All that has waited for a connection, or to be sent again.

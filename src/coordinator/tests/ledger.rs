@@ -199,6 +199,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
         let debt = Debt::new(Arc::new(Deletion {
             what: Deleted::Note(Vec::new()),
             ttl: Duration::from_secs(1),
+            is_told: false,
             round: None,
             began: Instant::from_nanos(0),
         }));
