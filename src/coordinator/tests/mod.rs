@@ -37,6 +37,7 @@ mod script;
 mod silence;
 mod stage;
 mod standing;
+mod telling;
 mod topup;
 mod trust;
 mod unfit;

@@ -5,7 +5,7 @@ use super::super::Settings;
 use super::Stage;
 use crate::address::Login;
 
-fn open(masters: usize) -> Stage {
+pub(super) fn open(masters: usize) -> Stage {
     let mut stage = Stage::with(masters, &Login::default(), |settings| settings.wakes_up = true);
     stage.steps(&format!("n1-{masters} opens \n = settled"));
     stage
@@ -371,62 +371,4 @@ fn once_nobody_listens_any_more_nobody_steps_back() {
     );
     pass_on(&mut stage, 17, 23, None);
     pass_on(&mut stage, 24, 24, Some(0));
-}
-
-/// Where the predecessor may not be killed the release is repeated; those who wait are told once.
-#[test]
-fn a_release_that_is_repeated_tells_nobody_again() {
-    let mut stage = open(1);
-    stage.play(
-        "acquire 1 r ttl 1s
-         n1 < SET r ..
-         n1 > ok
-         = acquired 1 ..
-         n1 breaks
-         +60ms
-         n1 greets
-         n1 < CLIENT KILL ID 1
-         n1 > -NOPERM no
-         drop 1
-         n1 < EVAL release 1 r #1
-         n1 < PUBLISH ..
-         n1 > 1
-         n1 > 0
-         +200ms
-         n1 < EVAL release 1 r #1
-         n1 < -
-         n1 > 0
-         +200ms
-         n1 < EVAL release 1 r #1
-         n1 < -",
-    );
-}
-
-/// `n3` tells at once; the others have forgotten the script, and whoever was told meanwhile has tried in
-/// vain.
-#[test]
-fn who_was_told_before_it_was_free_everywhere_is_told_again() {
-    let mut stage = open(3);
-    stage.tokens.ways = true;
-    stage.steps(
-        "acquire 1 r \n n1-3 < SET .. \n n1-3 > ok \n = acquired 1 .. \n drop 1
-         n1-3 < EVAL release 1 r #1
-         n3 < PUBLISH ..
-         n1-2 > 1
-         n3 > -LOADING no               // it is not known there
-         n3 > 0
-         +200ms
-         n3 < EVAL release 1 r #1
-         n3 < PUBLISH ..",
-    );
-    stage.play(
-        "acquire 2 r \n n1-3 < SET .. \n n1-2 > ok \n = acquired 2 .. \n drop 2
-         n1-2 < EVALSHA release 1 r #2
-         n3 < EVAL release 1 r #2
-         n3 < PUBLISH ..
-         n1 > -NOSCRIPT No matching script.
-         n1 < EVAL release 1 r #2
-         n3 < PUBLISH quorumlock:free:0:r ..
-         n1 > 1",
-    );
 }
