@@ -20,8 +20,8 @@ use tokio::net::TcpStream;
 pub(crate) enum Sabotage {
     /// None: every command passes as it is.
     Nothing,
-    /// Each rollback and release (`EVAL`, but for that of the agreement) asks for a key that is not there. It is answered with
-    /// an integer, so the client believes it settled.
+    /// Each rollback and release, in whatever way it is sent, asks for a key that is not there. It is
+    /// answered with an integer, so the client believes it settled.
     Rollback,
     /// Each agreement is another question, answered as if all clients agreed.
     Agreement,
@@ -66,8 +66,12 @@ impl Sabotaged {
             let word = |n: usize| arguments.get(n).map(|range| &command[range.clone()]);
             let is =
                 |n: usize, name: &[u8]| word(n).is_some_and(|it| it.eq_ignore_ascii_case(name));
+            // By hash, an extension has a word more.
+            let is_release = is(0, b"EVAL") && !is(3, AGREEMENT.as_bytes())
+                || is(0, b"EVALSHA") && arguments.len() == 5
+                || is(0, b"DELIFEQ");
             let instead = match self.sabotage {
-                Sabotage::Rollback if is(0, b"EVAL") && !is(3, AGREEMENT.as_bytes()) => {
+                Sabotage::Rollback if is_release => {
                     Some(redis::cmd("EXISTS").arg("quorumlock-nothing").get_packed_command())
                 }
                 Sabotage::Agreement if is(0, b"EVAL") && is(3, AGREEMENT.as_bytes()) => {
