@@ -34,14 +34,6 @@ async fn grant(server: &Server, rules: &str) {
     witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
 }
 
-/// Valkey has it from 9 on.
-async fn has_delifeq(server: &Server) -> bool {
-    let mut known = cmd("COMMAND");
-    let known: Vec<Option<redis::Value>> =
-        witness::ask(server, known.arg("INFO").arg("delifeq")).await.unwrap();
-    known.iter().any(Option::is_some)
-}
-
 /// What is withheld from a user with these rules, and how bad that is.
 async fn withheld(server: &Server, rules: &str) -> Vec<(Right, Severity)> {
     grant(server, rules).await;
@@ -111,7 +103,7 @@ async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
 #[tokio::test]
 async fn the_right_to_a_command_is_asked_for_where_there_is_one() {
     let server = [Server::start()];
-    let (rules, expected) = match has_delifeq(&server[0]).await {
+    let (rules, expected) = match witness::has_delifeq(&server[0]).await {
         true => ("~* &* +@all -delifeq", vec![(Right::DelIfEq, Note)]),
         false => ("~* &* +@all", Vec::new()),
     };
@@ -137,7 +129,7 @@ async fn the_patterns_of_the_page_cover_keys_and_channels() {
 #[tokio::test]
 async fn where_nothing_may_be_deleted_the_key_expires_in_a_moment() {
     let server = [Server::start()];
-    let (no_delifeq, note) = match has_delifeq(&server[0]).await {
+    let (no_delifeq, note) = match witness::has_delifeq(&server[0]).await {
         true => (" -delifeq", Some((Right::DelIfEq, Note))),
         false => ("", None),
     };
@@ -217,7 +209,7 @@ async fn who_may_do_what_is_needed_is_fit_and_what_connect_refuses_is_not() {
     };
     let mut notes =
         vec![(Right::ConfigGet, Note), (Right::Publish, Note), (Right::Subscribe, Note)];
-    if has_delifeq(&server).await {
+    if witness::has_delifeq(&server).await {
         notes.insert(0, (Right::DelIfEq, Note));
     }
     assert_eq!(withheld(&server, &rules("")).await, notes);

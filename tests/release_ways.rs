@@ -17,14 +17,6 @@ use support::witness;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Valkey has it from 9 on.
-async fn has_delifeq(server: &Server) -> bool {
-    let mut known = cmd("COMMAND");
-    let known: Vec<Option<redis::Value>> =
-        witness::ask(server, known.arg("INFO").arg("delifeq")).await.unwrap();
-    known.iter().any(Option::is_some)
-}
-
 async fn flush(server: &Server) {
     witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
 }
@@ -46,7 +38,7 @@ async fn a_release_goes_in_the_cheapest_way_that_the_server_has() {
         let calls = witness::calls(server).await;
         ["delifeq", "eval", "evalsha"].map(|way| calls.get(way).copied().unwrap_or(0))
     };
-    let (at_first, once_flushed) = match has_delifeq(server).await {
+    let (at_first, once_flushed) = match witness::has_delifeq(server).await {
         true => ([4, 0, 0], [5, 0, 0]),
         // One in full, and then by the hash; that one is sent again.
         false => ([0, 1, 3], [0, 2, 4]),
@@ -62,7 +54,7 @@ async fn a_release_goes_in_the_cheapest_way_that_the_server_has() {
 #[tokio::test]
 async fn delifeq_deletes_what_is_equal_and_nothing_else() {
     let server = Server::start();
-    if !has_delifeq(&server).await {
+    if !witness::has_delifeq(&server).await {
         let error = witness::ask::<u64>(&server, cmd("DELIFEQ").arg("r").arg("mine")).await;
         assert!(format!("{error:?}").contains("nknown command"), "{error:?}");
         return;

@@ -153,6 +153,14 @@ pub(crate) fn deletions(calls: &BTreeMap<String, u64>) -> u64 {
     ["del", "delifeq"].iter().filter_map(|way| calls.get(*way)).sum()
 }
 
+/// Whether the server can compare and delete by itself: Valkey, from 9 on.
+pub(crate) async fn has_delifeq(server: &Server) -> bool {
+    let mut known = redis::cmd("COMMAND");
+    let known = ask(server, known.arg("INFO").arg("delifeq")).await;
+    let known: Vec<Option<redis::Value>> = expect_seen(server, known);
+    known.iter().any(Option::is_some)
+}
+
 /// How many were asked to be killed; `None` where the server counts no subcommands (6.2).
 pub(crate) async fn kills(server: &Server) -> Option<u64> {
     let calls = calls(server).await;

@@ -75,6 +75,20 @@ fn all_open(mut stage: Stage, masters: usize) -> Stage {
     stage
 }
 
+/// A handshake to its end: what the master says to HELLO, and of its process.
+fn greets(node: usize, hello: &str, server: &str) -> String {
+    format!(
+        "n{node} < DIAL
+         n{node} connects
+         n{node} < HELLO ..
+         n{node} asks
+         n{node} > {hello}
+         n{node} > server {server}
+         n{node} > master
+         n{node} > agreed\n"
+    )
+}
+
 /// Plays `script` on so many masters that are being dialled.
 fn play_from_the_start(masters: usize, script: &str) {
     Stage::new(masters, &Login::default()).play(script);

@@ -1,6 +1,6 @@
 //! One node first, `n3` for `r`: what it may decide, and what becomes of the others.
 
-use super::Stage;
+use super::{Stage, greets};
 use crate::address::Login;
 use crate::coordinator::{RestartGuard, Settings};
 use std::time::Duration;
@@ -218,23 +218,10 @@ fn guarded(ups: [u64; 3]) -> Stage {
         (settings.backoff.base, settings.operation_timeout) = (100 * MS, 400 * MS);
     });
     for (node, up) in (1..).zip(ups) {
-        stage.steps(&greets(node, &format!("run{node} up {up}")));
+        stage.steps(&greets(node, "hello 1", &format!("run{node} up {up}")));
     }
     stage.steps("= settled");
     stage
-}
-
-fn greets(node: usize, server: &str) -> String {
-    format!(
-        "n{node} < DIAL
-         n{node} connects
-         n{node} < HELLO ..
-         n{node} asks
-         n{node} > hello 1
-         n{node} > server {server}
-         n{node} > master
-         n{node} > agreed\n"
-    )
 }
 
 /// It may have granted the lock to another before: its vote counts for nothing.
@@ -243,7 +230,7 @@ fn a_node_that_restarts_before_the_others_are_asked_does_not_vote() {
     let mut stage = guarded([90; 3]);
     stage.steps(PROBES);
     stage.steps("n1 breaks \n +60ms");
-    stage.steps(&greets(1, "another up 1"));
+    stage.steps(&greets(1, "hello 1", "another up 1"));
     stage.play(
         "n3 > ok
          n1-2 < SET r #3 NX PX 10000

@@ -1,6 +1,6 @@
 //! The ways in which a master is told to release: in full, by hash, by its own command.
 
-use super::{Stage, open};
+use super::{Stage, greets, open};
 use crate::address::Login;
 
 /// Masters of which some, by their numbers, are Valkey 9.
@@ -15,19 +15,6 @@ fn of_kinds(masters: usize, valkeys: &[usize]) -> Stage {
     stage
 }
 
-fn greets(node: usize, hello: &str, run_id: &str) -> String {
-    format!(
-        "n{node} < DIAL
-         n{node} connects
-         n{node} < HELLO ..
-         n{node} asks
-         n{node} > {hello}
-         n{node} > server {run_id}
-         n{node} > master
-         n{node} > agreed\n"
-    )
-}
-
 /// One master, where `r` is held by acquire 1 after a release in full has been answered.
 fn known() -> Stage {
     let mut stage = of_kinds(1, &[]);
@@ -37,6 +24,19 @@ fn known() -> Stage {
          acquire 1 r \n n1 < SET r #2 .. \n n1 > ok \n = acquired 1 ..",
     );
     stage
+}
+
+/// `r`, which acquire 1 has, goes to the next one in this process, in one write.
+fn passes_on(mut stage: Stage, release: &str, next: &str) {
+    stage.play(&format!(
+        "acquire 2 r wait 10s
+         drop 1
+         n1 < {release}
+         n1 < {next}
+         n1 > 1
+         n1 > ok
+         = acquired 2 .."
+    ));
 }
 
 #[test]
@@ -93,15 +93,7 @@ fn a_script_that_was_forgotten_is_sent_in_full_at_once() {
 /// `r` stays with us: the next one's SET would be refused by what is yet to be deleted.
 #[test]
 fn what_passes_on_within_the_process_is_in_full() {
-    known().play(
-        "acquire 2 r wait 10s
-         drop 1
-         n1 < EVAL release 1 r #2
-         n1 < SET r #3 ..
-         n1 > 1
-         n1 > ok
-         = acquired 2 ..",
-    );
+    passes_on(known(), "EVAL release 1 r #2", "SET r #3 ..");
 }
 
 #[test]
@@ -159,19 +151,8 @@ fn each_master_has_its_own_way() {
 #[test]
 fn its_own_command_needs_nothing_in_full_where_it_passes_on() {
     let mut stage = of_kinds(1, &[1]);
-    stage.play(
-        "acquire 1 r
-         n1 < SET r #1 ..
-         n1 > ok
-         = acquired 1 ..
-         acquire 2 r wait 10s
-         drop 1
-         n1 < DELIFEQ r #1
-         n1 < SET r #2 ..
-         n1 > 1
-         n1 > ok
-         = acquired 2 ..",
-    );
+    stage.steps("acquire 1 r \n n1 < SET r #1 .. \n n1 > ok \n = acquired 1 ..");
+    passes_on(stage, "DELIFEQ r #1", "SET r #2 ..");
 }
 
 /// As an access list that was written for Redis has it.

@@ -8,8 +8,6 @@ use redis::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const RELEASE: &str = include_str!("../scripts/release.lua").trim_ascii_end();
-const RELEASE_ALL: &str = include_str!("../scripts/release_all.lua").trim_ascii_end();
 const WITHDRAW: &str = include_str!("../scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("../scripts/inspect.lua").trim_ascii_end();
 const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
@@ -35,8 +33,8 @@ impl Tokens {
         let by_hash = [
             ("acquire", wire::ACQUIRE),
             ("extend", wire::EXTEND),
-            ("release", RELEASE),
-            ("release_all", RELEASE_ALL),
+            ("release", wire::RELEASE),
+            ("release_all", wire::RELEASE_ALL),
         ];
         for (name, script) in by_hash {
             scripts.push((name, script.to_owned()));

@@ -57,14 +57,7 @@ impl Command {
         arity: isize,
         run: fn(&mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self {
-            name,
-            arity,
-            in_scripts: true,
-            writes: true,
-            is_valkeys: false,
-            run: Run::Server(run),
-        }
+        Self { writes: true, ..Self::new(name, arity, run) }
     }
 
     const fn valkeys(self) -> Self {
@@ -77,14 +70,7 @@ impl Command {
         arity: isize,
         run: fn(&mut Server, &Call<'_>) -> Reply,
     ) -> Self {
-        Self {
-            name,
-            arity,
-            in_scripts: false,
-            writes: false,
-            is_valkeys: false,
-            run: Run::Server(run),
-        }
+        Self { in_scripts: false, ..Self::new(name, arity, run) }
     }
 
     const fn script(

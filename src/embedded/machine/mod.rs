@@ -183,7 +183,7 @@ impl Machine {
                 let name = command.name;
                 Reply::error(format!("ERR wrong number of arguments for '{name}' command"))
             }
-            Ok(command) if command.is_valkeys && !self.server.is_valkey => {
+            Ok(command) if !self.server.knows(command) => {
                 Reply::error(command::unknown(&arguments[0], &arguments[1..]))
             }
             Ok(command) if !self.server.rights.allow(command) => {

@@ -67,7 +67,7 @@ fn run(
 /// One command of a script.
 fn called(server: &mut Server, call: &Call<'_>) -> Reply {
     let known = command::lookup(call.arguments).ok();
-    let Some(command) = known.filter(|command| server.is_valkey || !command.is_valkeys) else {
+    let Some(command) = known.filter(|command| server.knows(command)) else {
         return Reply::error("ERR Unknown Redis command called from script");
     };
     match command.run {

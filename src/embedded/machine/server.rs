@@ -99,6 +99,11 @@ impl Server {
         was_there
     }
 
+    /// Whether it is a command of this kind of server.
+    pub(super) const fn knows(&self, command: &Command) -> bool {
+        self.is_valkey || !command.is_valkeys
+    }
+
     /// A write, on a replica.
     pub(super) const fn refuses(&self, command: &Command) -> bool {
         command.writes && self.replication.is_replica()
