@@ -5,6 +5,7 @@ use super::client::name;
 use super::clock::{millis, nanos};
 use super::flaw::Flaw;
 use super::history::How;
+use super::setup::LATEST_RETURN;
 use super::world::World;
 use crate::coordinator::Coordinator;
 use crate::error::ConnectError;
@@ -97,7 +98,7 @@ impl World {
         }
         machine.handle_withdraw(local);
         client.is_refused = true;
-        let later = client.rng.duration(millis(1_000)..millis(10_000));
+        let later = client.rng.duration(millis(1_000)..LATEST_RETURN);
         self.say(|| format!("{} is refused", name(place)));
         // No fault: it goes on for as long as the others are there.
         let calm_from = self.calm_from;

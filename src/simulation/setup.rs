@@ -17,6 +17,9 @@ const MOST_PPM: u64 = 4_500;
 /// In so many of a hundred worlds clients go by different settings.
 const AT_ODDS: u64 = 15;
 
+/// Within this, who was refused comes again.
+pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
+
 /// A day in 2023.
 const TODAY: Duration = Duration::from_secs(1_700_000_000);
 
@@ -220,8 +223,12 @@ impl Setup {
 
     /// How long it takes at most until a lock can be had again once all faults have ended.
     pub(super) fn recovery(&self) -> Duration {
-        let stands = if self.story.is_some() { LONGEST_SILENCE } else { Duration::ZERO };
-        (self.quarantine + self.max_ttl) * 2 + stands + millis(8_000)
+        let at_odds = match self.story {
+            // Somebody may have been refused in the very last moment.
+            Some(_) => LONGEST_SILENCE + self.linger() + LATEST_RETURN,
+            None => Duration::ZERO,
+        };
+        (self.quarantine + self.max_ttl) * 2 + at_odds + millis(8_000)
     }
 
     fn ppm(rng: &mut Rng) -> i64 {
