@@ -11,12 +11,12 @@ use super::note::Decided;
 use super::queue::{Acquisition, Phase};
 use super::round::{self, Round};
 use super::timers::Timer;
+use super::wire::Reply;
 use super::{
-    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId, wire,
+    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId,
 };
 use crate::quorum::{Instant, Verdict, Vote, validity};
 use crate::report::{Answer, Cause, Reason};
-use redis::Value;
 use std::time::Duration;
 
 impl Coordinator {
@@ -364,12 +364,12 @@ impl Round {
 }
 
 /// What a master's reply to `SET NX` or to the acquire's script says.
-pub(super) fn answer(reply: &Value) -> Answer {
+pub(super) fn answer(reply: &Reply) -> Answer {
     match reply {
-        Value::Okay => Answer::Granted,
-        Value::Nil => Answer::Refused(Reason::Held { remaining: None }),
-        Value::Array(parts) => refusal(parts),
-        Value::ServerError(_) => Answer::Refused(Reason::Server(wire::unexpected(reply))),
-        other => Answer::Unknown(Cause::Server(wire::unexpected(other))),
+        Reply::Okay => Answer::Granted,
+        Reply::Nil => Answer::Refused(Reason::Held { remaining: None }),
+        Reply::Array(parts) => refusal(parts),
+        Reply::Error(_) => Answer::Refused(Reason::Server(reply.unexpected())),
+        other => Answer::Unknown(Cause::Server(other.unexpected())),
     }
 }

@@ -11,9 +11,8 @@ mod difference;
 pub use difference::Difference;
 
 use super::fault::Fault;
-use super::wire;
+use super::wire::{self, Reply};
 use crate::quorum::{ForeignList, Instant, LONGEST_SILENCE, Numbers, Window};
-use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -132,10 +131,10 @@ impl Agreement {
     }
 
     /// What the master says to the question.
-    pub(super) fn said(&self, now: Instant, reply: &Value) -> Said {
+    pub(super) fn said(&self, now: Instant, reply: &Reply) -> Said {
         match reply {
-            Value::Array(parts) => match parts.as_slice() {
-                [Value::Int(ends), Value::Int(before), Value::Int(memory), differences @ ..] => {
+            Reply::Array(parts) => match parts.as_slice() {
+                [Reply::Int(ends), Reply::Int(before), Reply::Int(memory), differences @ ..] => {
                     let [ends, before, memory] = [*ends, *before, *memory].map(i64::unsigned_abs);
                     let memory = Duration::from_millis(memory);
                     match (differences, ends) {
@@ -149,17 +148,17 @@ impl Agreement {
                 }
                 _ => Said::Unreadable,
             },
-            denied if wire::is_denied(denied) => {
-                let (error, key) = (wire::unexpected(denied), &self.terms.key);
+            denied if denied.is_denied() => {
+                let (error, key) = (denied.unexpected(), &self.terms.key);
                 let needed = format!("{error}: EVAL on the key {key} is needed");
                 Said::Error(Fault::rejected(needed))
             }
-            other => Said::Error(Fault::down(wire::unexpected(other))),
+            other => Said::Error(Fault::down(other.unexpected())),
         }
     }
 
     /// Every difference: its field, what it is there, and the ms until it lapses.
-    fn told(&self, now: Instant, parts: &[Value]) -> Option<Told> {
+    fn told(&self, now: Instant, parts: &[Reply]) -> Option<Told> {
         let mut told = Told {
             cause: "".into(),
             clients: Vec::new(),
@@ -169,8 +168,8 @@ impl Agreement {
         };
         let mut causes = Vec::new();
         for difference in parts.chunks(3) {
-            let [field, theirs, Value::Int(left)] = difference else { return None };
-            let (field, theirs) = (wire::text(field)?, wire::text(theirs)?);
+            let [field, theirs, Reply::Int(left)] = difference else { return None };
+            let (field, theirs) = (field.text()?, theirs.text()?);
             let left = Duration::from_millis(left.unsigned_abs());
             told.lapses = told.lapses.min(now.after(left));
             told.until = told.until.max(now.after(left));
@@ -228,12 +227,12 @@ impl Terms {
     /// `now`.
     pub(crate) fn differences(
         &self,
-        noted: &Value,
+        noted: &Reply,
         left: Duration,
         now: Duration,
     ) -> Vec<Difference> {
-        let Value::Map(fields) = noted else { return Vec::new() };
-        let texts = fields.iter().filter_map(|(f, v)| Some((wire::text(f)?, wire::text(v)?)));
+        let Reply::Map(fields) = noted else { return Vec::new() };
+        let texts = fields.iter().filter_map(|(f, v)| Some((f.text()?, v.text()?)));
         texts.filter_map(|(field, value)| self.difference(field, value, left, now)).collect()
     }
 

@@ -5,10 +5,10 @@ use super::note::Prolonged;
 use super::round::{self, Asker, Round};
 use super::session::{Purpose, Session};
 use super::timers::Timer;
-use super::{AttemptId, Coordinator, Event, Loss, NotExtended, RoundId, barrier, wire};
+use super::wire::Reply;
+use super::{AttemptId, Coordinator, Event, Loss, NotExtended, RoundId, barrier};
 use crate::quorum::{Extension, Instant, Progress, Report};
 use crate::report::{Answer, Cause};
-use redis::Value;
 use std::time::Duration;
 
 impl Coordinator {
@@ -210,11 +210,11 @@ impl Round {
 }
 
 /// What a master's reply to an extension says.
-pub(super) fn answer(reply: &Value) -> Answer {
+pub(super) fn answer(reply: &Reply) -> Answer {
     match reply {
-        Value::Int(1) => Answer::Held,
-        Value::Int(0) => Answer::Vacant,
-        Value::Int(-1) => Answer::Taken,
-        other => Answer::Unknown(Cause::Server(wire::unexpected(other))),
+        Reply::Int(1) => Answer::Held,
+        Reply::Int(0) => Answer::Vacant,
+        Reply::Int(-1) => Answer::Taken,
+        other => Answer::Unknown(Cause::Server(other.unexpected())),
     }
 }

@@ -1,8 +1,7 @@
 //! Why a master has no session.
 
-use super::wire;
+use super::wire::Reply;
 use crate::report::Reason;
-use redis::Value;
 use std::sync::Arc;
 
 /// Why a master has no session.
@@ -43,8 +42,8 @@ impl Fault {
     }
 
     /// An answer to HELLO that is not the one of a master that lets us in.
-    pub(crate) fn from_hello(reply: &Value) -> Self {
-        let Some(error) = wire::error(reply) else {
+    pub(crate) fn from_hello(reply: &Reply) -> Self {
+        let Some(error) = reply.error().cloned() else {
             return Self::rejected("HELLO 3 was not answered as by a Redis server");
         };
         if error.contains("unknown command") {
@@ -65,8 +64,8 @@ impl Fault {
     }
 
     /// What is no master by itself, by the `mode` in its answer to HELLO.
-    pub(crate) fn from_mode(hello: &Value) -> Option<Self> {
-        let what = match wire::map_field(hello, "mode")? {
+    pub(crate) fn from_mode(hello: &Reply) -> Option<Self> {
+        let what = match hello.field("mode")? {
             CLUSTER => "a node of a cluster, which moves keys and promotes replicas by itself",
             SENTINEL => "a Sentinel, which keeps no keys",
             _ => return None,

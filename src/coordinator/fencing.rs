@@ -3,11 +3,10 @@
 use super::attempt::Subject;
 use super::queue::Acquisition;
 use super::round::Round;
-use super::wire::{self, Ballot};
+use super::wire::{Ballot, Reply};
 use super::{Coordinator, FailureKind, RequestId, RoundId};
 use crate::quorum::{Instant, Membership, NodeSet, fence};
 use crate::report::{Answer, Cause, NodeReport, Reason, round as rounded};
-use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,8 +31,8 @@ impl Coordinator {
     }
 
     /// One refusal teaches the next ballot, and one node's clock.
-    pub(super) fn learn(&mut self, now: Instant, id: RoundId, node: usize, reply: &Value) {
-        let Value::Array(parts) = reply else { return };
+    pub(super) fn learn(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
+        let Reply::Array(parts) = reply else { return };
         let Some(Lesson { fence, clock_us }) = lesson(parts) else { return };
         self.ballots.learn_fence(fence);
         let wall_us = self.wall_us(now);
@@ -119,24 +118,24 @@ impl Acquisition {
 }
 
 /// `{why, ms until it may be free, fence, us of the node's clock}`, as `scripts/acquire.lua` says it.
-fn lesson(parts: &[Value]) -> Option<Lesson> {
+fn lesson(parts: &[Reply]) -> Option<Lesson> {
     let [_, _, fence, clock] = parts else { return None };
-    let number = |part| wire::text(part)?.parse().ok();
+    let number = |part: &Reply| part.text()?.parse().ok();
     let lesson = Lesson { fence: number(fence)?, clock_us: number(clock)? };
     // Without a ballot the script does not look at its clock.
     (1..=fence::GREATEST).contains(&lesson.clock_us).then_some(lesson)
 }
 
 /// What a refusal of the acquire's script says.
-pub(super) fn refusal(parts: &[Value]) -> Answer {
+pub(super) fn refusal(parts: &[Reply]) -> Answer {
     match parts {
-        [Value::Int(0), Value::Int(left), ..] => {
+        [Reply::Int(0), Reply::Int(left), ..] => {
             // -1: a key that never expires.
             let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
             Answer::Refused(Reason::Held { remaining })
         }
-        [Value::Int(-1), ..] => Answer::Refused(Reason::Stale),
-        [Value::Int(-2), ..] => {
+        [Reply::Int(-1), ..] => Answer::Refused(Reason::Stale),
+        [Reply::Int(-2), ..] => {
             let shows_us = lesson(parts).map_or(0, |lesson| lesson.clock_us);
             Answer::Refused(Reason::Clock { shows_us })
         }

@@ -3,11 +3,10 @@
 use super::round::{self, Round};
 use super::session::Purpose;
 use super::timers::Timer;
-use super::wire;
+use super::wire::{self, Reply};
 use super::{Coordinator, Event, RequestId, RoundId};
 use crate::quorum::{Instant, Tally, Verdict, Vote};
 use crate::report::{Answer, Cause, Reason};
-use redis::Value;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +93,7 @@ impl Coordinator {
     }
 
     /// What a node says to an inspection or a forced release.
-    pub(super) fn hear(&mut self, now: Instant, id: RoundId, node: usize, reply: &Value) {
+    pub(super) fn hear(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
         // It may have forgotten who holds the lock: what it says counts for nothing.
         let warming = self.sessions[node].warming_up(now);
         let Some(round) = self.rounds.get_mut(id) else { return };
@@ -167,14 +166,13 @@ impl Round {
     }
 }
 
-fn seen(reply: &Value) -> Seen {
+fn seen(reply: &Reply) -> Seen {
     match reply {
-        Value::Nil => Ok(None),
-        Value::Array(parts) => match parts.as_slice() {
-            [value, Value::Int(left)] => {
+        Reply::Nil => Ok(None),
+        Reply::Array(parts) => match parts.as_slice() {
+            [value, Reply::Int(left)] => {
                 let value = match value {
-                    Value::BulkString(bytes) => Mark(bytes.clone()),
-                    Value::VerbatimString { text, .. } => text.as_str().into(),
+                    Reply::Text(bytes) => Mark(bytes.to_vec()),
                     // Whatever it is, it is not shown.
                     _ => return Err(unknown(value)),
                 };
@@ -188,15 +186,15 @@ fn seen(reply: &Value) -> Seen {
     }
 }
 
-fn deleted(reply: &Value) -> Answer {
+fn deleted(reply: &Reply) -> Answer {
     match reply {
-        Value::Int(0) => Answer::Vacant,
-        Value::Int(_) => Answer::Deleted,
+        Reply::Int(0) => Answer::Vacant,
+        Reply::Int(_) => Answer::Deleted,
         other => unknown(other),
     }
 }
 
-fn unknown(reply: &Value) -> Answer {
-    let error: Arc<str> = wire::unexpected(reply);
+fn unknown(reply: &Reply) -> Answer {
+    let error: Arc<str> = reply.unexpected();
     Answer::Unknown(Cause::Server(error))
 }

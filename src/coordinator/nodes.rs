@@ -15,7 +15,7 @@ impl Coordinator {
             Settled::Broken(fault) => self.break_session(now, node, fault),
             Settled::Vote(round, reply) => match self.rounds.get(round).map(|one| &one.purpose) {
                 Some(round::Purpose::Acquire { .. }) => {
-                    if wire::is_noscript(&reply) {
+                    if reply.is_noscript() {
                         self.sessions[node].load(wire::ACQUIRE);
                     }
                     self.learn(now, round, node, &reply);
@@ -24,7 +24,7 @@ impl Coordinator {
                 Some(round::Purpose::Extend { .. }) => {
                     // For the next round. Not for this one: a second trip could land behind the
                     // release.
-                    if wire::is_noscript(&reply) {
+                    if reply.is_noscript() {
                         self.sessions[node].load(wire::EXTEND);
                     }
                     self.vote_extension(now, round, node, extend::answer(&reply));
@@ -34,7 +34,7 @@ impl Coordinator {
                 }
                 Some(round::Purpose::Release { .. }) => {}
                 // Too late for its round, which knew what it had asked for.
-                None if wire::is_noscript(&reply) => {
+                None if reply.is_noscript() => {
                     self.sessions[node].load(wire::ACQUIRE);
                     self.sessions[node].load(wire::EXTEND);
                 }

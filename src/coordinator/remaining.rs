@@ -2,12 +2,12 @@
 
 use super::queue::Phase;
 use super::timers::Timer;
+use super::wire::Reply;
 use super::{AttemptId, Coordinator, RequestId};
-use redis::Value;
 use std::time::Duration;
 
 /// What PTTL says where there is no key.
-const NO_KEY: Value = Value::Int(-2);
+const NO_KEY: Reply = Reply::Int(-2);
 
 impl Coordinator {
     /// A node has told how long the key that refused us has yet to live.
@@ -16,12 +16,12 @@ impl Coordinator {
         node: usize,
         request: RequestId,
         attempt: AttemptId,
-        reply: &Value,
+        reply: &Reply,
     ) {
         let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
         let left = match reply {
             reply if *reply == NO_KEY => Duration::ZERO,
-            Value::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
+            Reply::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
             // -1: a key that never expires.
             _ => return,
         };

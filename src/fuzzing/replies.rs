@@ -1,8 +1,7 @@
 //! What a master says, whole and in pieces.
 
 use super::bytes::Bytes;
-use crate::coordinator::wire::{self, Replies};
-use redis::Value;
+use crate::coordinator::wire::{self, Replies, Reply};
 
 /// The first byte says how long the pieces are.
 pub(super) fn run(data: &[u8]) {
@@ -33,9 +32,9 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
 }
 
 /// As everybody who asks something of a reply sees it.
-fn words(reply: &Value) -> String {
-    let text = wire::text(reply).map(|text| wire::info_field(text, "run_id").map(str::to_owned));
-    let field = (wire::map_field(reply, "proto").map(str::to_owned), wire::hello_id(reply));
-    let error = (wire::error(reply), wire::is_noscript(reply), wire::is_denied(reply));
-    format!("{reply:?} {text:?} {field:?} {error:?} {}", wire::unexpected(reply))
+fn words(reply: &Reply) -> String {
+    let text = reply.text().map(|text| wire::info_field(text, "run_id").map(str::to_owned));
+    let field = (reply.field("proto").map(str::to_owned), reply.hello_id());
+    let error = (reply.error(), reply.is_noscript(), reply.is_denied());
+    format!("{reply:?} {text:?} {field:?} {error:?} {}", reply.unexpected())
 }

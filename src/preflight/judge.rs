@@ -4,8 +4,8 @@ mod rights;
 
 use super::question::{Heard, Question, TimeSample};
 use super::{ClockOffset, Finding, FindingKind, NodePreflight, Persistence, Role};
+use crate::coordinator::wire::Reply;
 use crate::coordinator::{RestartGuard, Terms, wire};
-use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,15 +75,15 @@ struct Answers<'a>(&'a Heard);
 impl Answers<'_> {
     /// A field of an INFO reply.
     fn info(&self, section: Question, field: &str) -> Option<&str> {
-        wire::info_field(wire::text(self.0.answers.get(&section)?)?, field)
+        wire::info_field(self.0.answers.get(&section)?.text()?, field)
     }
 
     fn config(&self, pattern: Question, name: &str) -> Option<&str> {
-        wire::map_field(self.0.answers.get(&pattern)?, name)
+        self.0.answers.get(&pattern)?.field(name)
     }
 
     fn hello(&self, field: &str) -> Option<&str> {
-        wire::map_field(self.0.hello.as_ref()?, field)
+        self.0.hello.as_ref()?.field(field)
     }
 
     fn identity(&self, judged: &mut NodePreflight) {
@@ -208,7 +208,7 @@ impl Answers<'_> {
         let now = self.0.time.as_ref().and_then(TimeSample::shown);
         let (Some(noted), Some(now)) = (noted, now) else { return };
         let left = match self.0.answers.get(&Question::NotedLife) {
-            Some(Value::Int(left)) => Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
+            Some(Reply::Int(left)) => Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
             _ => bounds.terms.life,
         };
         for difference in bounds.terms.differences(noted, left, now) {

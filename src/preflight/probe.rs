@@ -3,12 +3,11 @@
 use super::FindingKind;
 use super::question::{Heard, Question, Subject, TimeSample, time};
 use crate::address::{Address, Login};
-use crate::coordinator::wire::{self, Replies, Token};
+use crate::coordinator::wire::{self, Replies, Reply, Token};
 use crate::coordinator::{Epoch, Fault, FaultKind, Random, TOO_MANY_CLIENTS};
 use crate::driver::dial::BoxStream;
 use crate::driver::link::Link;
 use crate::driver::random::OsRandom;
-use redis::{PushKind, Value};
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -42,17 +41,17 @@ impl Probe {
         let mut talk = Talk::new(stream, address.transport.hint(), self.patience);
         let login = &address.login;
         let hello = talk.ask("HELLO", &wire::hello(login)).await?;
-        if wire::hello_id(&hello).is_none() {
+        if hello.hello_id().is_none() {
             return Err(refused(Fault::from_hello(&hello), login));
         }
-        let mode = wire::map_field(&hello, "mode").and_then(FindingKind::of_mode);
+        let mode = hello.field("mode").and_then(FindingKind::of_mode);
         heard.hello = Some(hello);
         if let Some(no_master) = mode {
             return Err(no_master);
         }
         if login.database != 0 {
             let reply = talk.ask("SELECT", &wire::select(login.database)).await?;
-            if let Some(error) = wire::error(&reply) {
+            if let Some(error) = reply.error() {
                 return Err(refused(Fault::from_select(&error, login.database), login));
             }
         }
@@ -110,7 +109,7 @@ impl Talk {
         }
     }
 
-    async fn ask(&mut self, name: &str, command: &[u8]) -> Result<Value, FindingKind> {
+    async fn ask(&mut self, name: &str, command: &[u8]) -> Result<Reply, FindingKind> {
         self.send(command);
         self.next(name).await
     }
@@ -121,7 +120,7 @@ impl Talk {
     }
 
     /// The next answer, to the command of this name.
-    async fn next(&mut self, name: &str) -> Result<Value, FindingKind> {
+    async fn next(&mut self, name: &str) -> Result<Reply, FindingKind> {
         let patience = self.patience;
         match timeout(patience, poll_fn(|cx| self.poll_next(cx))).await {
             Ok(answer) => answer,
@@ -132,14 +131,14 @@ impl Talk {
         }
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Value, FindingKind>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Reply, FindingKind>> {
         let epoch = self.link.epoch;
         while let Poll::Ready(written) = self.link.poll_write(cx, epoch, &self.unsent) {
             self.unsent.drain(..written.map_err(FindingKind::Silent)?);
         }
         loop {
             match self.replies.next().map_err(FindingKind::NotRedis)? {
-                Some(Value::Push { kind, .. }) if kind != PushKind::Subscribe => {}
+                Some(Reply::Push(parts)) if !confirms(&parts) => {}
                 Some(answer) => return Poll::Ready(Ok(answer)),
                 None => {
                     let read = ready!(self.link.poll_read(cx, &mut self.buffer));
@@ -148,4 +147,9 @@ impl Talk {
             }
         }
     }
+}
+
+/// Whether a push is the answer to a SUBSCRIBE.
+fn confirms(parts: &[Reply]) -> bool {
+    parts.first().and_then(Reply::text) == Some("subscribe")
 }

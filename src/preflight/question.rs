@@ -1,10 +1,9 @@
 //! What is asked of each master, and what it said.
 
 use super::{FindingKind, Right};
-use crate::coordinator::wire::{self, Ballot, Claim, Packer, Token, Way};
+use crate::coordinator::wire::{self, Ballot, Claim, Packer, Reply, Token, Way};
 use crate::coordinator::{Agreement, Keys, Terms};
 use crate::quorum::Window;
-use redis::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,8 +42,8 @@ pub(super) enum Question {
 /// What one master said.
 #[derive(Default)]
 pub(super) struct Heard {
-    pub(super) hello: Option<Value>,
-    pub(super) answers: BTreeMap<Question, Value>,
+    pub(super) hello: Option<Reply>,
+    pub(super) answers: BTreeMap<Question, Reply>,
     /// The quickest answer to `TIME`.
     pub(super) time: Option<TimeSample>,
     /// Why there is no more.
@@ -56,7 +55,7 @@ pub(super) struct TimeSample {
     /// Our clock when it was asked, since 1970.
     pub(super) asked_at: Duration,
     pub(super) round_trip: Duration,
-    pub(super) reply: Value,
+    pub(super) reply: Reply,
 }
 
 /// What the questions are about: what we go by, and keys that belong to nobody else.
@@ -209,9 +208,9 @@ impl Heard {
 impl TimeSample {
     /// What the server's clock showed, since 1970.
     pub(super) fn shown(&self) -> Option<Duration> {
-        let Value::Array(parts) = &self.reply else { return None };
+        let Reply::Array(parts) = &self.reply else { return None };
         let [seconds, micros] = &parts[..] else { return None };
-        let number = |part| wire::text(part)?.parse::<u64>().ok();
+        let number = |part: &Reply| part.text()?.parse::<u64>().ok();
         let micros = number(seconds)?.checked_mul(1_000_000)?.checked_add(number(micros)?)?;
         Some(Duration::from_micros(micros))
     }

@@ -8,9 +8,9 @@ mod standing;
 use super::judge::{Bounds, compare, judge};
 use super::question::{Heard, Question, TimeSample};
 use super::*;
+use crate::coordinator::wire::Reply;
 use crate::coordinator::{RestartGuard, Terms};
 use crate::quorum::Window;
-use redis::Value;
 use std::sync::Arc;
 
 const CLOCKS: Duration = Duration::from_secs(4);
@@ -23,20 +23,20 @@ fn bounds(restart_guard: RestartGuard) -> Bounds {
     Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, terms }
 }
 
-fn text(words: &str) -> Value {
-    Value::BulkString(words.into())
+fn text(words: &str) -> Reply {
+    Reply::Text(words.as_bytes().into())
 }
 
-fn map(fields: &[(&str, &str)]) -> Value {
-    Value::Map(fields.iter().map(|(name, value)| (text(name), text(value))).collect())
+fn map(fields: &[(&str, &str)]) -> Reply {
+    Reply::Map(fields.iter().map(|(name, value)| (text(name), text(value))).collect())
 }
 
 /// As it comes from the wire: `-CODE words`.
-fn error(line: &str) -> Value {
-    redis::Parser::new().parse_value(format!("-{line}\r\n").as_bytes()).unwrap()
+fn error(line: &str) -> Reply {
+    Reply::Error(line.into())
 }
 
-fn heard<const N: usize>(answers: [(Question, Value); N]) -> Heard {
+fn heard<const N: usize>(answers: [(Question, Reply); N]) -> Heard {
     let hello = Some(map(&[("version", "7.0.15"), ("role", "master")]));
     Heard { hello, answers: answers.into(), ..Heard::default() }
 }
@@ -50,7 +50,7 @@ fn kinds(node: &NodePreflight) -> Vec<FindingKind> {
 }
 
 /// What is found from these answers, besides that nothing was told of eviction.
-fn found<const N: usize>(answers: [(Question, Value); N]) -> Vec<FindingKind> {
+fn found<const N: usize>(answers: [(Question, Reply); N]) -> Vec<FindingKind> {
     let mut kinds = kinds(&judged(&heard(answers)));
     kinds.retain(|kind| *kind != FindingKind::EvictionUntold);
     kinds
@@ -132,9 +132,9 @@ fn what_is_persisted_is_told_by_config_or_else_by_info() {
             info(1),
             Some(Persistence::Later(Some("everysec".into()))),
         ),
-        (Value::Nil, info(1), Some(Persistence::Later(None))),
-        (Value::Nil, info(0), Some(Persistence::Nothing)),
-        (Value::Nil, Value::Nil, None),
+        (Reply::Nil, info(1), Some(Persistence::Later(None))),
+        (Reply::Nil, info(0), Some(Persistence::Nothing)),
+        (Reply::Nil, Reply::Nil, None),
     ] {
         let answers = [(Question::ConfigAppend, configured), (Question::InfoPersistence, informed)];
         assert_eq!(judged(&heard(answers)).persistence, expected);
@@ -147,7 +147,7 @@ fn with_clock(ahead: i64) -> NodePreflight {
     let round_trip = Duration::from_millis(10);
     let micros = 1_000_005_000 + ahead;
     let parts = [micros / 1_000_000, micros % 1_000_000].map(|part| text(&part.to_string()));
-    let reply = Value::Array(parts.into());
+    let reply = Reply::Array(parts.into());
     let mut heard = heard([]);
     heard.note_time(TimeSample { asked_at, round_trip, reply });
     judged(&heard)
@@ -179,7 +179,7 @@ fn the_quickest_answer_tells_the_time() {
     let mut heard = heard([]);
     for round_trip in [30, 10, 20].map(Duration::from_millis) {
         let asked_at = Duration::ZERO;
-        heard.note_time(TimeSample { asked_at, round_trip, reply: Value::Nil });
+        heard.note_time(TimeSample { asked_at, round_trip, reply: Reply::Nil });
     }
     let node = judged(&heard);
     assert_eq!((node.round_trip, node.clock), (Some(Duration::from_millis(10)), None));

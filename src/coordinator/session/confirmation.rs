@@ -4,9 +4,9 @@ use super::{Purpose, RECONFIRM, REDIAL_BASE, Session, Settled, State};
 use crate::coordinator::Settings;
 use crate::coordinator::agreement::{Said, Told};
 use crate::coordinator::fault::Fault;
+use crate::coordinator::wire::Reply;
 use crate::quorum::{Instant, agreement};
 use crate::report::Reason;
-use redis::Value;
 use std::time::Duration;
 
 /// What was asked on one connection, and what was answered. Each instant is the one at which the
@@ -76,7 +76,7 @@ impl Session {
         now: Instant,
         settings: &Settings,
         asked: Instant,
-        reply: &Value,
+        reply: &Reply,
     ) -> Settled {
         self.confirmation.answered = Some(asked);
         #[cfg(all(test, feature = "embedded"))]

@@ -5,10 +5,9 @@ use super::releases::Known;
 use super::{Identity, Purpose, Session, Settled, State};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::ledger::{Debt, Deleted, Deletion};
-use crate::coordinator::wire::Packer;
+use crate::coordinator::wire::{Packer, Reply};
 use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
-use redis::Value;
 
 /// What is read of a server: its process and age, its role, whether it forgets under pressure.
 const SECTIONS: [&str; 3] = ["server", "replication", "memory"];
@@ -61,9 +60,9 @@ impl Session {
         }
     }
 
-    pub(super) fn hello_answered(&mut self, reply: &Value) -> Settled {
-        self.identity.client_id = wire::hello_id(reply);
-        self.known.native = wire::has_delifeq(reply);
+    pub(super) fn hello_answered(&mut self, reply: &Reply) -> Settled {
+        self.identity.client_id = reply.hello_id();
+        self.known.native = reply.has_delifeq();
         if self.identity.client_id.is_none() {
             return Settled::Broken(Fault::from_hello(reply));
         }
@@ -72,8 +71,8 @@ impl Session {
 
     /// A denied INFO tells nothing. Any other error (BUSY, say) is no reason to open without the
     /// `run_id`: it is what the hand-over and the search for twins rest on.
-    pub(super) fn info_answered(&mut self, now: Instant, reply: &Value) -> Settled {
-        let error = wire::error(reply).filter(|_| !wire::is_denied(reply) && !self.is_open());
+    pub(super) fn info_answered(&mut self, now: Instant, reply: &Reply) -> Settled {
+        let error = reply.error().filter(|_| !reply.is_denied() && !self.is_open()).cloned();
         if let Some(error) = error {
             return Settled::Broken(Fault::down(error));
         }
@@ -133,13 +132,13 @@ impl Session {
         id.is_none()
     }
 
-    pub(super) fn kill_answered(&mut self, now: Instant, reply: &Value) -> Settled {
+    pub(super) fn kill_answered(&mut self, now: Instant, reply: &Reply) -> Settled {
         match reply {
             // Zero: it was gone already.
-            Value::Int(_) => {}
+            Reply::Int(_) => {}
             // Without the right to kill, repeating the rollback for a ttl is the best there is.
-            denied if wire::is_denied(denied) => self.unkillable_since = Some(now),
-            other => return Settled::Broken(Fault::down(wire::unexpected(other))),
+            denied if denied.is_denied() => self.unkillable_since = Some(now),
+            other => return Settled::Broken(Fault::down(other.unexpected())),
         }
         Settled::HandedOver
     }

@@ -1,9 +1,8 @@
 //! What a server tells of itself.
 
 use crate::coordinator::fault::Fault;
-use crate::coordinator::wire;
+use crate::coordinator::wire::{self, Reply};
 use crate::quorum::Instant;
-use redis::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,8 +39,8 @@ pub(super) enum Persistence {
 
 impl Identity {
     /// One section of INFO; a denied one tells nothing.
-    pub(super) fn learn(&mut self, now: Instant, info: &Value) {
-        let Some(info) = wire::text(info) else { return };
+    pub(super) fn learn(&mut self, now: Instant, info: &Reply) {
+        let Some(info) = info.text() else { return };
         let field = |name| wire::info_field(info, name);
         if let Some(run_id) = field("run_id") {
             self.run_id = Some(run_id.into());
@@ -69,8 +68,8 @@ impl Identity {
     }
 
     /// The answer to `CONFIG GET *append*`.
-    pub(super) fn learn_persistence(&mut self, reply: &Value) {
-        let setting = |name| wire::map_field(reply, name);
+    pub(super) fn learn_persistence(&mut self, reply: &Reply) {
+        let setting = |name| reply.field(name);
         let needed = [
             ("appendonly", "yes"),
             ("appendfsync", "always"),
@@ -90,8 +89,8 @@ impl Identity {
     }
 
     /// Whether an INFO reply comes from another server process.
-    pub(super) fn contradicts(&self, info: &Value) -> bool {
-        let told = wire::text(info).and_then(|info| wire::info_field(info, "run_id"));
+    pub(super) fn contradicts(&self, info: &Reply) -> bool {
+        let told = info.text().and_then(|info| wire::info_field(info, "run_id"));
         matches!((&self.run_id, told), (Some(mine), Some(told)) if **mine != *told)
     }
 

@@ -22,6 +22,7 @@ use super::agreement::Told;
 use super::fault::Fault;
 use super::ledger::{Debt, Ledger};
 use super::probe::hash;
+use super::wire::Reply;
 use super::{AttemptId, Random, RequestId, RoundId, wire};
 use crate::address::Login;
 use crate::quorum::Instant;
@@ -29,7 +30,6 @@ use crate::quorum::standing::Start;
 use crate::report::Reason;
 use confirmation::Confirmation;
 use pipe::Pipe;
-use redis::Value;
 use releases::Known;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,8 +67,8 @@ pub(super) enum Settled {
     /// The predecessor is dead.
     HandedOver,
     Broken(Fault),
-    Vote(RoundId, Value),
-    Remaining(RequestId, AttemptId, Value),
+    Vote(RoundId, Reply),
+    Remaining(RequestId, AttemptId, Reply),
     /// A release that somebody waits for was answered by an integer (was a key deleted?) or by an error.
     Release {
         round: RoundId,

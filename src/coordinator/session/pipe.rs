@@ -1,11 +1,10 @@
 //! One connection as a queue: bytes out in order, and the order in which answers are due.
 
 use crate::coordinator::ledger::Debt;
-use crate::coordinator::wire::{Replies, Way};
+use crate::coordinator::wire::{Replies, Reply, Way};
 use crate::coordinator::{AttemptId, RequestId, RoundId};
 use crate::quorum::Instant;
 use bytes::{Buf, BytesMut};
-use redis::{PushKind, Value};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,9 +41,9 @@ pub(in crate::coordinator) enum Purpose {
 /// What has arrived.
 pub(super) enum Arrived {
     /// The answer to what was asked for this purpose.
-    Answer(Purpose, Value),
-    /// On a channel that we listen to.
-    Message(Vec<Value>),
+    Answer(Purpose, Reply),
+    /// On a channel that we listen to, which comes second.
+    Message(Reply),
 }
 
 impl Purpose {
@@ -144,23 +143,17 @@ impl Pipe {
     /// or its end are answers; a message is none, whatever else there is means nothing.
     pub(super) fn next_answer(&mut self, now: Instant) -> Result<Option<Arrived>, Arc<str>> {
         while let Some(reply) = self.replies.next()? {
-            let reply = match reply {
-                Value::Push { kind: PushKind::Message, data } => {
-                    return Ok(Some(Arrived::Message(data)));
+            if let Reply::Push(parts) = &reply {
+                match parts.first().and_then(Reply::text) {
+                    Some("message") => return Ok(Some(Arrived::Message(reply))),
+                    Some("subscribe" | "unsubscribe") => {}
+                    // No sign that anything is answered.
+                    _ => continue,
                 }
-                Value::Push { kind: PushKind::Subscribe | PushKind::Unsubscribe, .. } => {
-                    let asked = self.due.front().is_some_and(|due| due.purpose.is_of_channels());
-                    if !asked {
-                        return Err(
-                            "the server confirmed a subscription that nobody asked for".into()
-                        );
-                    }
-                    reply
+                if !self.due.front().is_some_and(|due| due.purpose.is_of_channels()) {
+                    return Err("the server confirmed a subscription that nobody asked for".into());
                 }
-                // No sign that anything is answered.
-                Value::Push { .. } => continue,
-                reply => reply,
-            };
+            }
             self.answered_at = now;
             let Some(due) = self.due.pop_front() else {
                 return Err("the server answered what nobody asked".into());

@@ -3,10 +3,9 @@
 
 use super::{Purpose, Session, Settled};
 use crate::coordinator::ledger::{Debt, Deleted};
-use crate::coordinator::wire::{self, Claim, Packer, Way};
+use crate::coordinator::wire::{Claim, Packer, Reply, Way};
 use crate::coordinator::{Keys, Settings};
 use crate::quorum::Instant;
-use redis::Value;
 use std::sync::Arc;
 
 /// How the server can be told to release, as far as this connection has shown.
@@ -39,13 +38,13 @@ impl Known {
     }
 
     /// What an answer says of the way in which it was asked for.
-    fn learn(&mut self, debt: &Debt, way: Way, reply: &Value) {
+    fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
         let Deleted::Claim(claim) = &debt.deletion.what else { return };
         match (way, reply) {
-            (Way::Native, Value::ServerError(_)) => self.native = false,
-            (Way::Hash, denied) if wire::is_denied(denied) => self.denies_hashes = true,
-            (Way::Hash, Value::ServerError(_)) => *self.script(claim) = false,
-            (Way::Full, Value::Int(_)) => *self.script(claim) = true,
+            (Way::Native, Reply::Error(_)) => self.native = false,
+            (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
+            (Way::Hash, Reply::Error(_)) => *self.script(claim) = false,
+            (Way::Full, Reply::Int(_)) => *self.script(claim) = true,
             _ => {}
         }
     }
@@ -88,10 +87,10 @@ impl Session {
         settings: &Settings,
         mut debt: Debt,
         way: Way,
-        reply: &Value,
+        reply: &Reply,
     ) -> Settled {
         self.known.learn(&debt, way, reply);
-        let is_unknown = wire::is_noscript(reply) || wire::is_denied(reply);
+        let is_unknown = reply.is_noscript() || reply.is_denied();
         if way != Way::Full && is_unknown {
             // Nothing was done. Behind what was sent meanwhile it is late, and no less certain.
             debt.by_hash = false;
@@ -100,13 +99,13 @@ impl Session {
         let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
         let pause = settings.operation_timeout;
         let said = match reply {
-            Value::Int(deleted) => {
+            Reply::Int(deleted) => {
                 self.ledger.answered(debt, now, pause);
                 Ok(*deleted > 0)
             }
             other => {
                 self.ledger.refused(debt, now, pause);
-                Err(wire::unexpected(other))
+                Err(other.unexpected())
             }
         };
         match round {

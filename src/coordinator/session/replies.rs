@@ -3,9 +3,9 @@
 use super::pipe::Arrived;
 use super::{Purpose, Session, Settled};
 use crate::coordinator::fault::Fault;
+use crate::coordinator::wire::Reply;
 use crate::coordinator::{Settings, wire};
 use crate::quorum::Instant;
-use redis::Value;
 
 impl Session {
     /// What the next complete answer has led to; `None` when there is none.
@@ -19,7 +19,7 @@ impl Session {
         }
         let (purpose, reply) = match self.pipe.next_answer(now) {
             Ok(Some(Arrived::Answer(purpose, reply))) => (purpose, reply),
-            Ok(Some(Arrived::Message(data))) => return Some(self.message(&data)),
+            Ok(Some(Arrived::Message(message))) => return Some(self.message(&message)),
             Ok(None) => return None,
             Err(cause) => return Some(Settled::Broken(Fault::down(cause))),
         };
@@ -34,11 +34,11 @@ impl Session {
             Purpose::Settle(debt, way) => self.debt_answered(now, settings, debt, way, &reply),
             // A master that denies PUBLISH tells nobody.
             Purpose::Tell(key) => match reply {
-                Value::Int(told) => Settled::Told { key, listeners: told.unsigned_abs() },
+                Reply::Int(told) => Settled::Told { key, listeners: told.unsigned_abs() },
                 _ => Settled::Nothing,
             },
             // For the next round, as with a vote.
-            Purpose::Uncounted if wire::is_noscript(&reply) => {
+            Purpose::Uncounted if reply.is_noscript() => {
                 self.load(wire::ACQUIRE);
                 Settled::Nothing
             }
@@ -46,11 +46,11 @@ impl Session {
             Purpose::Uncounted | Purpose::Load | Purpose::Unsubscribe => Settled::Nothing,
             // A denied right leaves it unconfirmed: whoever waits goes on polling.
             Purpose::Subscribe(key) => match reply {
-                Value::Push { .. } => Settled::Subscribed(key),
+                Reply::Push { .. } => Settled::Subscribed(key),
                 _ => Settled::Nothing,
             },
             Purpose::Hello => self.hello_answered(&reply),
-            Purpose::Select => match wire::error(&reply) {
+            Purpose::Select => match reply.error() {
                 Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
                 None => {
                     self.introduce(now, settings);
@@ -68,8 +68,9 @@ impl Session {
     }
 
     /// A message on a channel: the key that it speaks of.
-    fn message(&self, data: &[Value]) -> Settled {
-        let channel = data.first().and_then(wire::text);
+    fn message(&self, message: &Reply) -> Settled {
+        let Reply::Push(parts) = message else { return Settled::Nothing };
+        let channel = parts.get(1).and_then(Reply::text);
         let key = channel.and_then(|channel| channel.strip_prefix(&*self.channels));
         key.map_or(Settled::Nothing, |key| Settled::Freed(key.into()))
     }

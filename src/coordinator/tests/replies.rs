@@ -84,7 +84,7 @@ fn what_is_no_reply_closes_the_connection_and_the_vote_is_unknown() {
 fn a_reply_of_more_than_a_mebibyte_closes_the_connection_before_it_is_complete() {
     let mut stage = open(1);
     stage.steps("acquire 1 r \n n1 < SET r #1 NX PX 10000");
-    stage.says(0, b"$1073741824\r\n");
+    stage.says(0, b"*1\r\n$1048576\r\n");
     let piece = [b'x'; 1 << 16];
     for _ in 0..15 {
         stage.says(0, &piece);
@@ -93,6 +93,18 @@ fn a_reply_of_more_than_a_mebibyte_closes_the_connection_before_it_is_complete()
     stage.says(0, &piece);
     stage.play(
         "n1 < CLOSE
+         = no quorum 1 at 1 after 0ms: connection lost (a reply of more than 1048576 bytes)",
+    );
+}
+
+#[test]
+fn a_reply_that_is_to_be_larger_closes_the_connection_at_once() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET r #1 NX PX 10000
+         n1 > raw $1048577\\r\\n
+         n1 < CLOSE
          = no quorum 1 at 1 after 0ms: connection lost (a reply of more than 1048576 bytes)",
     );
 }

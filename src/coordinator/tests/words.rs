@@ -1,10 +1,9 @@
 //! Commands and events as words, words as the replies of a master.
 
-use super::super::{
-    AttemptId, Event, FailureKind, Loss, NotExtended, Release, Seen, Standing, wire,
-};
+use super::super::wire::{self, Reply};
+use super::super::{AttemptId, Event, FailureKind, Loss, NotExtended, Release, Seen, Standing};
 use crate::report::NodeReport;
-use redis::Value;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -67,10 +66,10 @@ fn is_token(text: &str) -> bool {
 }
 
 /// A command with its arguments; scripts and tokens by their names.
-pub(super) fn command(sent: &Value, tokens: &mut Tokens) -> String {
+pub(super) fn command(sent: &Reply, tokens: &mut Tokens) -> String {
     let ways = tokens.ways;
-    let Value::Array(parts) = sent else { panic!("{sent:?} is no command") };
-    let words = parts.iter().map(|part| match wire::text(part).expect("a bulk string") {
+    let Reply::Array(parts) = sent else { panic!("{sent:?} is no command") };
+    let words = parts.iter().map(|part| match part.text().expect("a bulk string") {
         text if tokens.script(text).is_some() => tokens.script(text).unwrap_or_default().into(),
         text if is_token(text) => tokens.name(text),
         text => text.to_owned(),

@@ -27,19 +27,23 @@ impl Master {
         master
     }
 
-    fn ask(&mut self, command: &[u8]) -> Value {
+    fn ask(&mut self, command: &[u8]) -> Reply {
         self.machine.receive(self.client, NOW, command);
         let output = self.machine.poll_output();
         assert_eq!(self.machine.poll_output(), None);
         match output {
-            Some(Output::Send(_, bytes)) => redis::parse_redis_value(&bytes).unwrap(),
+            Some(Output::Send(_, bytes)) => {
+                let mut replies = Replies::new();
+                replies.receive(&bytes);
+                replies.next().unwrap().unwrap()
+            }
             other => panic!("{other:?}"),
         }
     }
 
     fn set(&mut self, key: &str, value: &str) {
         let reply = self.ask(&pack(redis::cmd("SET").arg(key).arg(value).arg("PX").arg(5_000)));
-        assert_eq!(reply, Value::Okay);
+        assert_eq!(reply, Reply::Okay);
     }
 
     fn stands(&self, key: &str) -> Option<&str> {
@@ -47,12 +51,12 @@ impl Master {
         Some(std::str::from_utf8(value).unwrap())
     }
 
-    fn acquire(&mut self, claim: &Claim) -> Value {
+    fn acquire(&mut self, claim: &Claim) -> Reply {
         let command = claim.acquire(&mut self.packer).to_vec();
         self.ask(&command)
     }
 
-    fn release(&mut self, claim: &Claim) -> Value {
+    fn release(&mut self, claim: &Claim) -> Reply {
         let command = claim.release(&mut self.packer, Way::Full).to_vec();
         self.ask(&command)
     }
@@ -72,11 +76,11 @@ fn claim(number: u64) -> Claim {
 }
 
 /// Why an acquire is refused, as the script says it; nothing if it is granted.
-fn refusal(reply: &Value) -> Option<i64> {
+fn refusal(reply: &Reply) -> Option<i64> {
     match reply {
-        Value::Okay => None,
-        Value::Array(parts) => match parts[0] {
-            Value::Int(why) => Some(why),
+        Reply::Okay => None,
+        Reply::Array(parts) => match parts[0] {
+            Reply::Int(why) => Some(why),
             _ => panic!("{reply:?}"),
         },
         _ => panic!("{reply:?}"),
@@ -123,7 +127,7 @@ fn a_release_raises_the_fence_to_its_ballot_and_never_lowers_it() {
                 master.set("r", &claim(CLOCK).token.to_string());
             }
             let told = master.release(&claim(CLOCK));
-            assert_eq!(told, Value::Int(held.into()), "{fence:?}");
+            assert_eq!(told, Reply::Int(held.into()), "{fence:?}");
             assert_eq!(master.stands("r"), None);
             assert_eq!(master.stands("fence"), Some(after.to_string().as_str()), "{fence:?}");
             // Its acquire, should it come only now.
@@ -139,11 +143,11 @@ fn a_release_deletes_though_no_fence_can_be_raised() {
     let claim = claim(CLOCK);
     master.set("r", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
-    assert_eq!(master.release(&claim), Value::Int(1));
+    assert_eq!(master.release(&claim), Reply::Int(1));
     assert_eq!((master.stands("r"), master.stands("fence")), (None, None));
     // There is nothing to delete, and its acquire might still come: that is not settled.
     let told = master.release(&claim);
-    assert!(error(&told).is_some(), "{told:?}");
+    assert!(told.error().is_some(), "{told:?}");
 }
 
 #[test]
@@ -157,6 +161,6 @@ fn a_release_of_several_that_deletes_but_some_and_raises_no_fence_is_not_settled
     master.set("s", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
     let told = master.release(&claim);
-    assert!(error(&told).is_some(), "{told:?}");
+    assert!(told.error().is_some(), "{told:?}");
     assert_eq!(master.stands("s"), None, "what is there is deleted all the same");
 }

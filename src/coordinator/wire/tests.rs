@@ -1,9 +1,11 @@
 //! Replies, however they are cut, are what the parser of the `redis` crate makes of them.
 
+use super::replies::{LARGEST, LONGEST_LINE};
 use super::*;
+use redis::{PushKind, Value};
 
-/// Replies that have a short way, replies that begin like them, and all that the handshake gets.
-const REPLIES: [&str; 21] = [
+/// Of every kind, and those that begin like another.
+const REPLIES: [&str; 31] = [
     "+OK\r\n",
     "_\r\n",
     ":0\r\n",
@@ -25,14 +27,57 @@ const REPLIES: [&str; 21] = [
     "-ERR unknown command\r\n",
     "-LOADING Redis is loading\r\n",
     ">3\r\n+message\r\n+c\r\n+OK\r\n",
+    ">3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n",
+    "$2\r\nOK\r\n",
+    "$-1\r\n",
+    "*-1\r\n",
+    "*0\r\n",
+    "~2\r\n+a\r\n:-9223372036854775808\r\n",
+    "#t\r\n",
+    "!5\r\nERR a\r\n",
+    "|1\r\n+ttl\r\n:9\r\n*1\r\n%1\r\n+a\r\n*2\r\n_\r\n$0\r\n\r\n",
+    "*2\r\n*2\r\n+OK\r\n=5\r\ntxt:a\r\n*1\r\n-NOSCRIPT No matching script.\r\n",
 ];
 
-fn plain(reply: &str) -> Value {
-    redis::parse_redis_value(reply.as_bytes()).unwrap()
+/// As the `redis` crate reads it.
+fn plain(reply: &str) -> Reply {
+    ours(redis::parse_redis_value(reply.as_bytes()).unwrap())
+}
+
+fn ours(value: Value) -> Reply {
+    let all = |parts: Vec<Value>| parts.into_iter().map(ours).collect::<Vec<_>>();
+    let text = |text: &str| Reply::Text(text.as_bytes().into());
+    match value {
+        Value::Okay => Reply::Okay,
+        Value::Nil => Reply::Nil,
+        Value::Int(number) => Reply::Int(number),
+        Value::BulkString(bytes) => Reply::Text(bytes.into()),
+        Value::SimpleString(words) => text(&words),
+        Value::VerbatimString { text: words, .. } => text(&words),
+        Value::Boolean(truth) => text(if truth { "t" } else { "f" }),
+        Value::ServerError(error) => Reply::Error(match error.details() {
+            Some(details) => format!("{} {details}", error.code()).into(),
+            None => error.code().into(),
+        }),
+        Value::Array(parts) | Value::Set(parts) => Reply::Array(all(parts)),
+        Value::Map(fields) => {
+            Reply::Map(fields.into_iter().map(|(name, value)| (ours(name), ours(value))).collect())
+        }
+        Value::Attribute { data, .. } => ours(*data),
+        Value::Push { kind, data } => {
+            let kind = match kind {
+                PushKind::Message => "message",
+                PushKind::Subscribe => "subscribe",
+                other => panic!("{other:?}"),
+            };
+            Reply::Push(std::iter::once(text(kind)).chain(all(data)).collect())
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// All replies that come out of these pieces, received one by one.
-fn received<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Value> {
+fn received<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Reply> {
     let mut replies = Replies::new();
     let mut values = Vec::new();
     for piece in pieces {
@@ -45,7 +90,7 @@ fn received<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Value> {
 }
 
 #[test]
-fn the_short_way_and_the_parser_agree_at_every_cut() {
+fn two_replies_are_what_they_are_at_every_cut() {
     for first in REPLIES {
         for second in REPLIES {
             let bytes = [first, second].concat().into_bytes();
@@ -71,13 +116,21 @@ fn a_whole_session_in_one_piece_or_in_pieces_of_any_size_is_the_same() {
 #[test]
 fn a_reply_without_end_is_refused_at_its_bound() {
     let mut replies = Replies::new();
-    let head = format!("${}\r\n", 2 * LARGEST_REPLY);
+    let head = format!("*2\r\n${LARGEST}\r\n");
     replies.receive(head.as_bytes());
     assert_eq!(replies.next(), Ok(None));
-    replies.receive(&vec![b'x'; LARGEST_REPLY - head.len()]);
+    replies.receive(&vec![b'x'; LARGEST - head.len()]);
     assert_eq!(replies.next(), Ok(None), "a mebibyte and no more");
     replies.receive(b"x");
-    assert!(replies.next().is_err());
+    assert_eq!(replies.next(), Err(format!("a reply of more than {LARGEST} bytes").into()));
+}
+
+/// Whoever says so may take a while to send it.
+#[test]
+fn a_reply_that_is_to_be_too_large_is_refused_at_once() {
+    let mut replies = Replies::new();
+    replies.receive(format!("${}\r\n", LARGEST + 1).as_bytes());
+    assert_eq!(replies.next(), Err(format!("a reply of more than {LARGEST} bytes").into()));
 }
 
 #[test]
@@ -98,7 +151,12 @@ fn what_is_no_reply_is_refused() {
 fn a_reply_that_claims_to_be_vast_or_deep_takes_no_more_than_its_bytes() {
     let vast = ["*2000000000", "%2000000000", "~2000000000", ">2000000000", "$9000000000000000000"];
     let vast = vast.map(|head| format!("{head}\r\n"));
-    let deep = ["*1\r\n".repeat(100_000), "%1\r\n+k\r\n".repeat(100_000)];
+    let deep = [
+        "|1\r\n+k\r\n+v\r\n".repeat(100_000) + "+OK\r\n",
+        "*1\r\n".repeat(100_000) + "+OK\r\n",
+        "*1\r\n".repeat(100_000),
+        "%1\r\n+k\r\n".repeat(100_000),
+    ];
     for bytes in vast.iter().chain(&deep) {
         let mut replies = Replies::new();
         replies.receive(bytes.as_bytes());
@@ -111,7 +169,7 @@ fn a_reply_that_claims_to_be_vast_or_deep_takes_no_more_than_its_bytes() {
 /// KeyDB 6.3 those of 6.2; no test runs on these two.
 #[test]
 fn what_is_denied_is_known_in_the_words_of_each_server() {
-    let denied = |line: &str| is_denied(&plain(&format!("-{line}\r\n")));
+    let denied = |line: &str| plain(&format!("-{line}\r\n")).is_denied();
     for line in [
         "NOPERM this user has no permissions to run the 'client' command or its subcommand",
         "NOPERM this user has no permissions to run the 'client|kill' command",

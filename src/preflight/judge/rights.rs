@@ -1,10 +1,9 @@
 //! What our user may not do there, and what fails though it may.
 
 use super::Answers;
-use crate::coordinator::wire;
+use crate::coordinator::wire::{self, Reply};
 use crate::preflight::question::Question;
 use crate::preflight::{FindingKind, NodePreflight, Right, Role};
-use redis::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -12,8 +11,8 @@ impl Answers<'_> {
     pub(super) fn rights(&self, judged: &mut NodePreflight) {
         let time = self.0.time.iter().map(|sample| (Right::Time, &sample.reply));
         // Most servers have no such command, and need none.
-        let is_none = |question: Question, reply: &Value| {
-            let unknown = wire::error(reply).is_some_and(|error| wire::is_unknown(&error));
+        let is_none = |question: Question, reply: &Reply| {
+            let unknown = reply.error().is_some_and(|error| wire::is_unknown(&error));
             question == Question::DeleteIfEqual && unknown
         };
         let others = self.0.answers.iter().filter(|(question, reply)| !is_none(**question, reply));
@@ -22,10 +21,10 @@ impl Answers<'_> {
         // The first error of each.
         let mut refused: BTreeMap<Right, (Arc<str>, bool)> = BTreeMap::new();
         for (right, reply) in others.chain(time) {
-            let Some(error) = wire::error(reply) else { continue };
+            let Some(error) = reply.error().cloned() else { continue };
             // What a script lacks, the survey names.
             if surveyed.is_empty() || !wire::is_denied_within_a_script(&error) {
-                let withheld = wire::is_denied(reply);
+                let withheld = reply.is_denied();
                 refused.entry(right).or_insert((error, withheld));
             }
         }
@@ -53,13 +52,13 @@ impl Answers<'_> {
 
     /// What is withheld from our scripts, call by call.
     fn surveyed(&self) -> Vec<(Right, Arc<str>)> {
-        let Some(Value::Array(failed)) = self.0.answers.get(&Question::Survey) else {
+        let Some(Reply::Array(failed)) = self.0.answers.get(&Question::Survey) else {
             return Vec::new();
         };
-        let withheld = |failed: &Value| {
-            let Value::Array(parts) = failed else { return None };
+        let withheld = |failed: &Reply| {
+            let Reply::Array(parts) = failed else { return None };
             let [command, error] = &parts[..] else { return None };
-            let (command, error) = (wire::text(command)?, wire::text(error)?);
+            let (command, error) = (command.text()?, error.text()?);
             let right = Right::named(command)?;
             wire::is_denied_within_a_script(error).then(|| (right, error.into()))
         };

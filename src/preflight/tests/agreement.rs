@@ -7,10 +7,10 @@ fn found_beside(noted: &[(&str, &str)]) -> Vec<String> {
     let mut heard = heard([
         (Question::InfoMemory, text("maxmemory:0\r\n")),
         (Question::Noted, map(noted)),
-        (Question::NotedLife, Value::Int(7_000)),
+        (Question::NotedLife, Reply::Int(7_000)),
     ]);
     let asked_at = Duration::from_secs(1_000);
-    let reply = Value::Array(vec![text("1000"), text("0")]);
+    let reply = Reply::Array(vec![text("1000"), text("0")]);
     heard.note_time(TimeSample { asked_at, round_trip: Duration::ZERO, reply });
     judged(&heard).findings.iter().map(ToString::to_string).collect()
 }

@@ -109,9 +109,9 @@ fn a_command_within_a_script_is_withheld_in_the_words_of_each_version() {
         "ERR Unknown command called from script script: on @user_script:1.",
     ] {
         let survey = |command| {
-            let failed = |command, words| Value::Array(vec![text(command), text(words)]);
+            let failed = |command, words| Reply::Array(vec![text(command), text(words)]);
             let none = failed("HSET", "ERR wrong number of arguments for 'hset' command");
-            Value::Array(vec![none, failed(command, words)])
+            Reply::Array(vec![none, failed(command, words)])
         };
         let withheld = |right| FindingKind::Withheld { right, error: words.into() };
         for (command, right) in [("TIME", Right::Time), ("HDEL", Right::Hdel)] {

@@ -31,7 +31,7 @@ fn what_a_restart_costs_depends_on_the_restart_guard() {
             vec![FindingKind::NotPersistent(Persistence::NotInRewrites)],
         ),
         // It does not tell, and waits.
-        (RestartGuard::TrustPersistence, Value::Nil, vec![started(left), forgets(untold(), away)]),
+        (RestartGuard::TrustPersistence, Reply::Nil, vec![started(left), forgets(untold(), away)]),
     ] {
         let heard = heard([
             (Question::InfoServer, text("uptime_in_seconds:11\r\n")),
