@@ -311,7 +311,8 @@ impl Coordinator {
             let keys = acquisition.subject.keys.clone();
             let listening = contended && self.settings.wakes_up && self.listen(now, &keys);
             let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
-            let at = acquisition.wait(now, &self.settings, attempt_id, failure, random, listening);
+            acquisition.listening = listening;
+            let at = acquisition.wait(now, &self.settings, attempt_id, failure, took, random);
             self.timers.set(at, Timer::Attempt(request));
         } else {
             let waited = now.since(acquisition.began);

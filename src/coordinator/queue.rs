@@ -4,7 +4,11 @@ use super::attempt::Subject;
 use super::request::KeepAlive;
 use super::{AttemptId, Event, Failure, FailureKind, RequestId, RoundId, Settings};
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
+use crate::report::{Answer, NodeReport};
 use std::time::Duration;
+
+/// As many attempts follow a message in haste, each a little later than the one before.
+const MOST_TOLD_EARLY: u32 = 6;
 
 /// One acquire, over all its attempts.
 pub(super) struct Acquisition {
@@ -27,8 +31,11 @@ pub(super) struct Acquisition {
     pub(super) ballots_refused: u32,
     /// It was told to be free while an attempt was under way.
     pub(super) woken: bool,
+    /// It was told to be free, and attempts since then were granted by some: how many. Whoever gives it
+    /// back may be stopped between one node and the next.
+    pub(super) told: Option<u32>,
     /// Messages tell when it becomes free: there is no need to ask often.
-    listening: bool,
+    pub(super) listening: bool,
     /// Whether the next attempt may ask one node first.
     pub(super) probes: bool,
     /// When all were asked last.
@@ -73,6 +80,7 @@ impl Acquisition {
             mended: false,
             ballots_refused: 0,
             woken: false,
+            told: None,
             listening: false,
             probes: false,
             asked_all: began,
@@ -140,24 +148,38 @@ impl Acquisition {
         self.remaining.push((node, remaining));
     }
 
-    /// The latest attempt has failed: waits for the next one.
+    /// The latest attempt has failed, and `took` so long: waits for the next one.
     pub(super) fn wait(
         &mut self,
         now: Instant,
         settings: &Settings,
         failed: AttemptId,
         failure: Failure,
+        took: Duration,
         random: Option<u64>,
-        listening: bool,
     ) -> Instant {
         (self.clocks, self.mended) = (Clocks::default(), false);
-        self.listening = listening;
-        let pause = random.map(|random| now.after(self.delay(settings, random)));
-        // It has become free meanwhile.
-        let pause = if std::mem::take(&mut self.woken) { pause.map(|_| now) } else { pause };
+        let told_early = self.was_told_early(&failure.reports);
+        let pause = random.map(|random| match told_early {
+            // It has become free meanwhile.
+            _ if std::mem::take(&mut self.woken) => now,
+            Some(times) => {
+                let soon = Backoff { base: took, cap: settings.backoff.cap };
+                now.after(soon.delay(times, None, random))
+            }
+            None => now.after(self.delay(settings, random)),
+        });
         let again_at = pause.map_or(self.until, |at| at.min(self.until));
         self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };
         again_at
+    }
+
+    /// Whether a message has come before all nodes had it free, and how many attempts have found so.
+    fn was_told_early(&mut self, reports: &[NodeReport]) -> Option<u32> {
+        let is_split = reports.iter().any(|report| report.answer == Answer::Granted);
+        let times = self.told.take().filter(|times| is_split && *times < MOST_TOLD_EARLY)?;
+        self.told = Some(times + 1);
+        Some(times)
     }
 
     /// Never longer than until a quorum may be free; jittered also when it is free by now, or

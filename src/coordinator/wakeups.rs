@@ -85,9 +85,12 @@ impl Coordinator {
         match acquisition.phase {
             // It has just let others go first.
             Phase::Waiting { failed: AttemptId::NONE, .. } => {}
-            Phase::Waiting { .. } => self.retry_acquire(now, request),
+            Phase::Waiting { .. } => {
+                acquisition.told = Some(0);
+                self.retry_acquire(now, request);
+            }
             // What it has asked may have been asked too early.
-            Phase::Trying { .. } => acquisition.woken = true,
+            Phase::Trying { .. } => (acquisition.woken, acquisition.told) = (true, Some(0)),
             Phase::Queued | Phase::Confirming => {}
         }
     }
