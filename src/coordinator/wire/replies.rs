@@ -46,7 +46,13 @@ impl Replies {
         while self.due > 0 {
             match Head::of(&self.received[self.seen..]) {
                 Ok(Some(head)) => {
+                    let is_all = self.due == 1 && self.seen == self.read;
                     self.seen += head.len();
+                    if is_all && let Follows::Nothing = head.follows {
+                        let reply = head.scalar().map_err(|why| self.cause(why))?;
+                        self.read = self.seen;
+                        return Ok(Some(reply));
+                    }
                     self.due = self.due - 1 + head.parts() as u64;
                 }
                 Ok(None) if self.received.len() - self.read <= LARGEST => return Ok(None),
@@ -98,6 +104,9 @@ struct Head<'a> {
     follows: Follows,
 }
 
+/// What replies begin with, the most frequent first.
+const SIGNS: &[u8] = b":+_-$*>%=~#,(!|";
+
 /// What a line announces.
 #[derive(Clone, Copy)]
 enum Follows {
@@ -112,25 +121,44 @@ enum Follows {
 
 impl<'a> Head<'a> {
     /// `None` if the line is not whole, or the bytes that it announces.
+    #[inline]
     fn of(bytes: &'a [u8]) -> Result<Option<Self>, NoReply> {
-        let Some(&sign) = bytes.first() else { return Ok(None) };
-        let announces: fn(usize) -> Follows = match sign {
-            b'+' | b'-' | b':' | b'_' | b',' | b'#' | b'(' => |_| Follows::Nothing,
-            b'$' | b'=' | b'!' => Follows::Bytes,
-            b'*' | b'~' | b'>' | b'%' | b'|' => Follows::Parts,
+        let Some((&sign, rest)) = bytes.split_first() else { return Ok(None) };
+        let Some(end) = rest.iter().position(|byte| *byte == b'\r') else {
             // Two bytes say more than one.
-            _ if bytes.len() == 1 => return Ok(None),
-            _ => return Err(NoReply::NoSign),
+            let may_begin = rest.is_empty() || SIGNS.contains(&sign);
+            return if may_begin { Ok(None) } else { Err(NoReply::NoSign) };
         };
-        let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
-        let line = bytes.get(1..end).and_then(|line| line.strip_suffix(b"\r"));
-        let line = line.ok_or(NoReply::Malformed("a line that does not end as one"))?;
-        let follows = match announces(0) {
-            Follows::Nothing => Follows::Nothing,
-            _ => announced(line)?.map_or(Follows::Null, announces),
+        let (line, end) = (&rest[..end], rest.get(end + 1));
+        match end {
+            Some(b'\n') => {}
+            Some(_) => return Err(NoReply::Malformed("a line that does not end as one")),
+            None => return Ok(None),
+        }
+        let follows = match sign {
+            b'$' | b'=' | b'!' => announced(line)?.map_or(Follows::Null, Follows::Bytes),
+            b'*' | b'~' | b'>' | b'%' | b'|' => {
+                announced(line)?.map_or(Follows::Null, Follows::Parts)
+            }
+            _ if SIGNS.contains(&sign) => Follows::Nothing,
+            _ => return Err(NoReply::NoSign),
         };
         let head = Self { sign, line, follows };
         Ok((head.len() <= bytes.len()).then_some(head))
+    }
+
+    /// What is all in one line.
+    fn scalar(&self) -> Result<Reply, NoReply> {
+        Ok(match (self.sign, self.line) {
+            (b':', digits) => Reply::Int(number(digits)?),
+            (b'+', b"OK") => Reply::Okay,
+            (b'_', _) => Reply::Nil,
+            (b'-', error) => Reply::Error(String::from_utf8_lossy(error).into()),
+            (b'#', truth) if truth != b"t" && truth != b"f" => {
+                return Err(NoReply::Malformed("neither true nor false"));
+            }
+            (_, text) => Reply::Text(text.into()),
+        })
     }
 
     /// Bytes of the line, and of the string that it announces.
@@ -177,33 +205,28 @@ fn parse(bytes: &mut &[u8], levels: usize) -> Result<Reply, NoReply> {
     let levels = levels.checked_sub(1).ok_or(NoReply::Malformed("deeper than any"))?;
     let (this, rest) = bytes.split_at(head.len());
     *bytes = rest;
-    let Head { sign, line, follows } = head;
-    let body = match follows {
-        Follows::Null => return Ok(Reply::Nil),
-        Follows::Bytes(len) => this.get(this.len() - 2 - len..this.len() - 2).unwrap_or_default(),
-        Follows::Nothing | Follows::Parts(_) => line,
-    };
-    Ok(match sign {
-        b':' => Reply::Int(number(body)?),
-        b'+' if body == b"OK" => Reply::Okay,
-        b'_' => Reply::Nil,
-        b'-' | b'!' => Reply::Error(String::from_utf8_lossy(body).into()),
-        // The first four bytes say what it is: "txt:".
-        b'=' => Reply::Text(body.get(4..).unwrap_or_default().into()),
-        b'%' => {
-            let pairs = (0..head.parts() / 2).map(|_| pair(bytes, levels));
+    Ok(match (head.follows, head.sign) {
+        (Follows::Nothing, _) => head.scalar()?,
+        (Follows::Null, _) => Reply::Nil,
+        (Follows::Bytes(len), sign) => {
+            let text = this.get(this.len() - 2 - len..this.len() - 2).unwrap_or_default();
+            match sign {
+                b'!' => Reply::Error(String::from_utf8_lossy(text).into()),
+                // The first four bytes say what it is: "txt:".
+                b'=' => Reply::Text(text.get(4..).unwrap_or_default().into()),
+                _ => Reply::Text(text.into()),
+            }
+        }
+        (Follows::Parts(pairs), b'%') => {
+            let pairs = (0..pairs).map(|_| pair(bytes, levels));
             Reply::Map(pairs.collect::<Result<_, _>>()?)
         }
-        b'#' if body != b"t" && body != b"f" => {
-            return Err(NoReply::Malformed("neither true nor false"));
-        }
-        b'|' => {
-            (0..head.parts() / 2).try_for_each(|_| pair(bytes, levels).map(drop))?;
+        (Follows::Parts(pairs), b'|') => {
+            (0..pairs).try_for_each(|_| pair(bytes, levels).map(drop))?;
             parse(bytes, levels)?
         }
-        b'*' | b'~' => Reply::Array(several(bytes, head.parts(), levels)?),
-        b'>' => Reply::Push(several(bytes, head.parts(), levels)?),
-        _ => Reply::Text(body.into()),
+        (Follows::Parts(parts), b'>') => Reply::Push(several(bytes, parts, levels)?),
+        (Follows::Parts(parts), _) => Reply::Array(several(bytes, parts, levels)?),
     })
 }
 
