@@ -19,10 +19,17 @@ pub(crate) struct Hold {
     /// The guard was picked up by its caller, or taken back because nobody had.
     claim: Claim,
     deadline: SharedDeadline,
-    loss: OnceLock<Lost>,
-    /// Cancelled once `loss` is set. Made for the first who waits for that; none where nobody has, and
+    ending: OnceLock<Ending>,
+    /// Cancelled once `ending` is set. Made for the first who waits for that; none where nobody has, and
     /// the hold is over.
     over: OnceLock<Option<CancellationToken>>,
+}
+
+/// When a hold was over, and why.
+#[derive(Debug)]
+struct Ending {
+    at: Instant,
+    reason: LostReason,
 }
 
 impl Hold {
@@ -32,7 +39,7 @@ impl Hold {
             acquired_at: now,
             claim: Claim::new(),
             deadline: SharedDeadline::new(deadline),
-            loss: OnceLock::new(),
+            ending: OnceLock::new(),
             over: OnceLock::new(),
         }
     }
@@ -43,9 +50,7 @@ impl Hold {
 
     /// The time left, or why there is none.
     pub(crate) fn check(&self, now: Instant) -> Result<Duration, Lost> {
-        self.deadline.remaining(now).ok_or_else(|| {
-            self.loss.get().cloned().unwrap_or_else(|| self.loss_at(now, LostReason::Lapsed))
-        })
+        self.deadline.remaining(now).ok_or_else(|| self.loss(now))
     }
 
     /// From the win until `now`, and never beyond the deadline.
@@ -61,7 +66,7 @@ impl Hold {
     /// The driver's side: the hold is over. The first reason stands.
     pub(crate) fn end(&self, now: Instant, reason: LostReason) {
         self.deadline.end();
-        let _ = self.loss.set(self.loss_at(now, reason));
+        let _ = self.ending.set(Ending { at: now, reason });
         if let Some(over) = self.over.get_or_init(|| None) {
             over.cancel();
         }
@@ -85,10 +90,7 @@ impl Hold {
             over.cancelled().await;
         }
         // Set before the token is cancelled, or before there is to be none; what is said here otherwise is never heard.
-        self.loss
-            .get()
-            .cloned()
-            .unwrap_or_else(|| self.loss_at(self.deadline(), LostReason::Lapsed))
+        self.loss(self.deadline())
     }
 
     /// Cancelled when the hold is over. Whoever cancels it himself cancels only his own copy.
@@ -105,10 +107,15 @@ impl Hold {
         self.over.get_or_init(|| Some(CancellationToken::new())).as_ref()
     }
 
-    fn loss_at(&self, now: Instant, reason: LostReason) -> Lost {
+    /// Why it is over. Somebody may look at `now` before that is set: then it has lapsed.
+    fn loss(&self, now: Instant) -> Lost {
+        let (at, reason) = match self.ending.get() {
+            Some(Ending { at, reason }) => (*at, reason.clone()),
+            None => (now, LostReason::Lapsed),
+        };
         // Noticed late or not, a lapse happened at the deadline. Before it, somebody looks between
         // the end of the hold and its reason: not a moment more was protected.
-        let at = if reason == LostReason::Lapsed { self.deadline().min(now) } else { now };
+        let at = if reason == LostReason::Lapsed { self.deadline().min(at) } else { at };
         Lost::new(self.resource.clone(), reason, at.since(self.acquired_at))
     }
 }

@@ -122,7 +122,7 @@ pub(crate) enum Loss {
     /// The deadline has passed.
     Lapsed,
     /// A quorum is known not to hold our token.
-    QuorumGone(Arc<[NodeReport]>),
+    QuorumGone(Arc<Vec<NodeReport>>),
     /// It was released meanwhile.
     Released,
 }

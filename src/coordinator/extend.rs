@@ -9,6 +9,7 @@ use super::wire::Reply;
 use super::{AttemptId, Coordinator, Event, Loss, NotExtended, RoundId, barrier};
 use crate::quorum::{Extension, Instant, Progress, Report};
 use crate::report::{Answer, Cause};
+use std::sync::Arc;
 use std::time::Duration;
 
 impl Coordinator {
@@ -135,8 +136,11 @@ impl Coordinator {
                 let votes = || round.reports(self.sessions.iter().map(|session| &session.name));
                 let took = now.since(started);
                 self.notes.extension(attempt_id, asker, Prolonged::Lost, took, votes);
-                let loss =
-                    if now >= deadline { Loss::Lapsed } else { Loss::QuorumGone(votes().into()) };
+                let loss = if now >= deadline {
+                    Loss::Lapsed
+                } else {
+                    Loss::QuorumGone(Arc::new(votes()))
+                };
                 self.lose_hold(attempt_id, loss);
                 asker.into_iter().for_each(|asker| self.answer_lost(asker, attempt_id));
             }

@@ -124,7 +124,7 @@ impl Coordinator {
                 if self.settings.membership.can_spare(*gone) {
                     Release::Unconfirmed(reports)
                 } else {
-                    Release::Lost(Loss::QuorumGone(reports.into()))
+                    Release::Lost(Loss::QuorumGone(Arc::new(reports)))
                 }
             }
         };

@@ -4,15 +4,21 @@ use std::sync::Arc;
 
 /// Keys as they stand in Redis: sorted, none twice, at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Keys {
+pub(crate) enum Keys {
+    /// Nearly always.
+    One(Arc<str>),
+    Several(Arc<Several>),
+}
+
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Several {
     first: Arc<str>,
-    /// Nearly always empty, and then not allocated.
     others: Vec<Arc<str>>,
 }
 
 impl Keys {
     pub(crate) const fn one(key: Arc<str>) -> Self {
-        Self { first: key, others: Vec::new() }
+        Self::One(key)
     }
 
     /// `None` if there is no key at all.
@@ -21,19 +27,32 @@ impl Keys {
         keys.sort_unstable();
         keys.dedup();
         let others = if keys.is_empty() { Vec::new() } else { keys.split_off(1) };
-        keys.pop().map(|first| Self { first, others })
+        keys.pop().map(|first| match others.is_empty() {
+            true => Self::One(first),
+            false => Self::Several(Arc::new(Several { first, others })),
+        })
     }
 
-    pub(crate) const fn first(&self) -> &Arc<str> {
-        &self.first
+    pub(crate) fn first(&self) -> &Arc<str> {
+        match self {
+            Self::One(key) => key,
+            Self::Several(keys) => &keys.first,
+        }
     }
 
-    pub(crate) const fn len(&self) -> usize {
-        1 + self.others.len()
+    pub(crate) fn len(&self) -> usize {
+        1 + self.others().len()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
-        std::iter::once(&self.first).chain(&self.others)
+        std::iter::once(self.first()).chain(self.others())
+    }
+
+    fn others(&self) -> &[Arc<str>] {
+        match self {
+            Self::One(_) => &[],
+            Self::Several(keys) => &keys.others,
+        }
     }
 }
 

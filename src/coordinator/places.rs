@@ -16,9 +16,22 @@ const MOST_IN_A_ROW: u32 = 8;
 
 #[derive(Default)]
 struct Place {
-    occupied: bool,
-    /// Who contends for it, while it is not won.
-    contender: Option<RequestId>,
+    occupant: Occupant,
+    /// Where somebody waits or has waited: most places are left as they were taken.
+    queue: Option<Box<Queue>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Occupant {
+    #[default]
+    Nobody,
+    /// Contends for it: it is not won.
+    Contender(RequestId),
+    Holder,
+}
+
+#[derive(Default)]
+struct Queue {
     waiting: VecDeque<RequestId>,
     /// How often it has passed on within this process.
     in_a_row: u32,
@@ -26,6 +39,17 @@ struct Place {
     wanted_elsewhere: bool,
     /// The next one here is to let others go first.
     step_back: bool,
+}
+
+impl Place {
+    /// Who waits first.
+    fn head(&self) -> Option<RequestId> {
+        self.queue.as_ref()?.waiting.front().copied()
+    }
+
+    fn is_free(&self) -> bool {
+        self.occupant == Occupant::Nobody
+    }
 }
 
 /// Keys that somebody in this process has, contends for or waits for.
@@ -44,12 +68,15 @@ impl Places {
 
     /// Whether somebody in this process waits for `key`.
     pub(super) fn is_waited_for(&self, key: &str) -> bool {
-        self.places.get(key).is_some_and(|place| !place.waiting.is_empty())
+        self.places.get(key).is_some_and(|place| place.head().is_some())
     }
 
     /// Who contends for it in this process.
     pub(super) fn contender(&self, key: &str) -> Option<RequestId> {
-        self.places.get(key)?.contender
+        match self.places.get(key)?.occupant {
+            Occupant::Contender(request) => Some(request),
+            Occupant::Nobody | Occupant::Holder => None,
+        }
     }
 
     /// Takes all places; `false` if somebody wanted one of them.
@@ -57,7 +84,7 @@ impl Places {
         if keys.iter().skip(1).any(|key| self.is_wanted(key)) {
             return false;
         }
-        let taken = || Place { occupied: true, contender: Some(request), ..Place::default() };
+        let taken = || Place { occupant: Occupant::Contender(request), queue: None };
         match self.places.entry(keys.first().clone()) {
             Entry::Vacant(place) => place.insert(taken()),
             Entry::Occupied(_) => return false,
@@ -70,7 +97,7 @@ impl Places {
     pub(super) fn won(&mut self, keys: &Keys) {
         keys.iter().for_each(|key| {
             if let Some(place) = self.places.get_mut(key) {
-                place.contender = None;
+                place.occupant = Occupant::Holder;
             }
         });
     }
@@ -81,16 +108,16 @@ impl Places {
     pub(super) fn pass_on(&mut self, keys: &Keys) -> bool {
         let mut tell = false;
         for key in keys.iter() {
-            let waiting = self.places.get_mut(key).filter(|place| !place.waiting.is_empty());
-            let Some(place) = waiting else {
+            let queue = self.places.get_mut(key).and_then(|place| place.queue.as_mut());
+            let Some(queue) = queue.filter(|queue| !queue.waiting.is_empty()) else {
                 tell = true;
                 continue;
             };
-            place.in_a_row += 1;
-            if place.in_a_row >= MOST_IN_A_ROW {
+            queue.in_a_row += 1;
+            if queue.in_a_row >= MOST_IN_A_ROW {
                 tell = true;
-                place.in_a_row = 0;
-                place.step_back = place.wanted_elsewhere;
+                queue.in_a_row = 0;
+                queue.step_back = queue.wanted_elsewhere;
             }
         }
         tell
@@ -98,16 +125,17 @@ impl Places {
 
     /// Whether somebody in another process listened when `key` became free.
     pub(super) fn heard(&mut self, key: &str, elsewhere: bool) {
-        if let Some(place) = self.places.get_mut(key) {
-            place.wanted_elsewhere = elsewhere;
+        let Some(place) = self.places.get_mut(key) else { return };
+        if elsewhere || place.queue.is_some() {
+            place.queue.get_or_insert_default().wanted_elsewhere = elsewhere;
         }
     }
 
     /// Whether the one that goes next is to let others go first.
     pub(super) fn steps_back(&mut self, keys: &Keys) -> bool {
         let places = keys.iter().filter_map(|key| {
-            let place = self.places.get_mut(key)?;
-            Some(std::mem::take(&mut place.step_back))
+            let queue = self.places.get_mut(key)?.queue.as_mut()?;
+            Some(std::mem::take(&mut queue.step_back))
         });
         places.fold(false, |any, one| any | one)
     }
@@ -115,7 +143,8 @@ impl Places {
     /// Waits for all places.
     pub(super) fn wait(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
-            self.places.entry(key.clone()).or_default().waiting.push_back(request);
+            let place = self.places.entry(key.clone()).or_default();
+            place.queue.get_or_insert_default().waiting.push_back(request);
         }
     }
 
@@ -123,8 +152,7 @@ impl Places {
     pub(super) fn free(&mut self, keys: &Keys) {
         for key in keys.iter() {
             let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
-            let freed = place.get_mut();
-            (freed.occupied, freed.contender) = (false, None);
+            place.get_mut().occupant = Occupant::Nobody;
             stir(place, &mut self.stirred);
         }
     }
@@ -133,7 +161,9 @@ impl Places {
     pub(super) fn forget(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
             let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
-            place.get_mut().waiting.retain(|one| *one != request);
+            if let Some(queue) = &mut place.get_mut().queue {
+                queue.waiting.retain(|one| *one != request);
+            }
             stir(place, &mut self.stirred);
         }
     }
@@ -141,9 +171,9 @@ impl Places {
     /// Who is first at a place that has become free, and may go if it is first at all its places.
     pub(super) fn next_head(&mut self) -> Option<RequestId> {
         while let Some(key) = self.stirred.pop_front() {
-            let place = self.places.get(&key).filter(|place| !place.occupied);
-            if let Some(head) = place.and_then(|place| place.waiting.front()) {
-                return Some(*head);
+            let place = self.places.get(&key).filter(|place| place.is_free());
+            if let Some(head) = place.and_then(Place::head) {
+                return Some(head);
             }
         }
         None
@@ -154,15 +184,17 @@ impl Places {
     pub(super) fn advance(&mut self, keys: &Keys, request: RequestId) -> bool {
         let is_next = |key: &Arc<str>| {
             let place = self.places.get(key);
-            place.is_some_and(|one| !one.occupied && one.waiting.front() == Some(&request))
+            place.is_some_and(|one| one.is_free() && one.head() == Some(request))
         };
         if !keys.iter().all(is_next) {
             return false;
         }
         for key in keys.iter() {
             if let Some(place) = self.places.get_mut(key) {
-                place.waiting.pop_front();
-                (place.occupied, place.contender) = (true, Some(request));
+                if let Some(queue) = &mut place.queue {
+                    queue.waiting.pop_front();
+                }
+                place.occupant = Occupant::Contender(request);
             }
         }
         true
@@ -178,8 +210,8 @@ impl Places {
 /// A place that nobody wants any more goes; one that is free, and wanted, is looked at next.
 fn stir(place: OccupiedEntry<'_, Arc<str>, Place>, stirred: &mut VecDeque<Arc<str>>) {
     match place.get() {
-        one if one.occupied => {}
-        one if one.waiting.is_empty() => _ = place.remove(),
+        one if !one.is_free() => {}
+        one if one.head().is_none() => _ = place.remove(),
         _ => stirred.push_back(place.key().clone()),
     }
 }

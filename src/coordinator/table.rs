@@ -21,8 +21,9 @@ pub(super) trait Id: Copy {
     fn place(self) -> Place;
 }
 
+/// In chunks: one that grows moves no entry, and is never twice as large as it has to be.
 pub(super) struct Table<T> {
-    slots: Vec<Slot<T>>,
+    chunks: Vec<Vec<Slot<T>>>,
     vacant: Vec<u32>,
     last_serial: u64,
 }
@@ -33,67 +34,88 @@ struct Slot<T> {
     entry: Option<T>,
 }
 
-/// Slots beyond which an empty table gives its memory back.
-const KEPT: usize = 1 << 10;
+/// Slots of a chunk.
+const CHUNK: usize = 1 << 6;
+
+/// Chunks beyond which an empty table gives its memory back.
+const KEPT: usize = 1 << 4;
 
 impl<T> Table<T> {
     pub(super) const fn new() -> Self {
-        Self { slots: Vec::new(), vacant: Vec::new(), last_serial: 0 }
+        Self { chunks: Vec::new(), vacant: Vec::new(), last_serial: 0 }
     }
 
     /// A place for an entry that is to be put there.
     pub(super) fn reserve<I: Id>(&mut self) -> I {
         self.last_serial += 1;
         let serial = self.last_serial;
-        let slot = self.vacant.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { serial, entry: None });
-            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
-        });
-        if let Some(slot) = self.slots.get_mut(slot as usize) {
+        let slot = self.vacant.pop().unwrap_or_else(|| self.grow());
+        if let Some(slot) = self.slot_mut(slot) {
             slot.serial = serial;
         }
         I::of(Place { serial, slot })
     }
 
     pub(super) fn insert<I: Id>(&mut self, id: I, entry: T) {
-        if let Some(slot) = self.slot_mut(id.place()) {
+        if let Some(slot) = self.at(id.place()) {
             slot.entry = Some(entry);
         }
     }
 
     pub(super) fn get<I: Id>(&self, id: I) -> Option<&T> {
         let Place { serial, slot } = id.place();
-        self.slots.get(slot as usize).filter(|slot| slot.serial == serial)?.entry.as_ref()
+        let slot = self.chunks.get(slot as usize / CHUNK)?.get(slot as usize % CHUNK)?;
+        if slot.serial == serial { slot.entry.as_ref() } else { None }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().filter_map(|slot| slot.entry.as_ref())
+        self.chunks.iter().flatten().filter_map(|slot| slot.entry.as_ref())
     }
 
     pub(super) fn get_mut<I: Id>(&mut self, id: I) -> Option<&mut T> {
-        self.slot_mut(id.place())?.entry.as_mut()
+        self.at(id.place())?.entry.as_mut()
     }
 
     pub(super) fn remove<I: Id>(&mut self, id: I) -> Option<T> {
-        let entry = self.slot_mut(id.place())?.entry.take()?;
+        let entry = self.at(id.place())?.entry.take()?;
         self.vacant.push(id.place().slot);
-        if self.len() == 0 && self.slots.len() > KEPT {
-            (self.slots, self.vacant) = (Vec::new(), Vec::new());
+        if self.chunks.len() > KEPT && self.len() == 0 {
+            (self.chunks, self.vacant) = (Vec::new(), Vec::new());
         }
         Some(entry)
     }
 
-    pub(super) const fn len(&self) -> usize {
-        self.slots.len() - self.vacant.len()
+    pub(super) fn len(&self) -> usize {
+        self.slots() - self.vacant.len()
     }
 
-    #[cfg(test)]
-    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().filter_map(|slot| slot.entry.as_ref())
+    /// Of all chunks, of which the last alone may have room.
+    fn slots(&self) -> usize {
+        let last = self.chunks.last().map_or(0, Vec::len);
+        self.chunks.len().saturating_sub(1) * CHUNK + last
     }
 
-    fn slot_mut(&mut self, place: Place) -> Option<&mut Slot<T>> {
-        self.slots.get_mut(place.slot as usize).filter(|slot| slot.serial == place.serial)
+    /// A new slot.
+    fn grow(&mut self) -> u32 {
+        let slot = u32::try_from(self.slots()).unwrap_or(u32::MAX);
+        let new = Slot { serial: 0, entry: None };
+        match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
+            Some(chunk) => chunk.push(new),
+            None => {
+                let mut chunk = Vec::with_capacity(CHUNK);
+                chunk.push(new);
+                self.chunks.push(chunk);
+            }
+        }
+        slot
+    }
+
+    fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot<T>> {
+        self.chunks.get_mut(slot as usize / CHUNK)?.get_mut(slot as usize % CHUNK)
+    }
+
+    fn at(&mut self, place: Place) -> Option<&mut Slot<T>> {
+        self.slot_mut(place.slot).filter(|slot| slot.serial == place.serial)
     }
 }
 
@@ -132,27 +154,28 @@ mod tests {
     #[test]
     fn a_table_that_was_large_gives_its_memory_back_and_no_id_a_second_time() {
         let mut table = Table::new();
-        let ids: Vec<Number> = (0..2 * KEPT).map(|_| table.reserve()).collect();
+        let ids: Vec<Number> = (0..2 * KEPT * CHUNK).map(|_| table.reserve()).collect();
         ids.iter().enumerate().for_each(|(number, id)| table.insert(*id, number));
-        assert_eq!(table.get(ids[KEPT]), Some(&KEPT));
+        assert_eq!(table.get(ids[KEPT * CHUNK]), Some(&(KEPT * CHUNK)));
         ids.iter().for_each(|id| _ = table.remove(*id));
-        assert_eq!((table.len(), table.slots.capacity()), (0, 0));
+        assert_eq!((table.len(), table.chunks.capacity()), (0, 0));
         let next: Number = table.reserve();
         table.insert(next, 0);
         assert!(ids.iter().all(|id| table.get(*id).is_none()));
     }
+
     #[test]
     fn what_leaves_takes_nothing_else_along() {
         let mut table = Table::new();
-        let ids: Vec<Number> = (0..2 * KEPT).map(|_| table.reserve()).collect();
+        let ids: Vec<Number> = (0..2 * KEPT * CHUNK).map(|_| table.reserve()).collect();
         ids.iter().for_each(|id| table.insert(*id, ()));
         assert_eq!(table.remove(ids[0]), Some(()));
         assert!(ids[1..].iter().all(|id| table.get(*id).is_some()));
 
         let mut small = Table::new();
-        let ids: Vec<Number> = (0..KEPT).map(|_| small.reserve()).collect();
+        let ids: Vec<Number> = (0..KEPT * CHUNK).map(|_| small.reserve()).collect();
         ids.iter().for_each(|id| small.insert(*id, ()));
         ids.iter().for_each(|id| _ = small.remove(*id));
-        assert_eq!(small.slots.len(), KEPT, "the memory is kept for the next ones");
+        assert_eq!(small.chunks.len(), KEPT, "the memory is kept for the next ones");
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 /// Nobody else's, and never used again: 128 random bits, and the label of whoever asked behind them.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
-    random: u128,
+    /// Bytes: a number of this size would have to stand at a multiple of 16.
+    random: [u8; 16],
     label: Option<Arc<str>>,
 }
 
@@ -14,18 +15,18 @@ impl Token {
     pub(crate) const DIGITS: usize = 32;
 
     pub(crate) const fn new(random: u128, label: Option<Arc<str>>) -> Self {
-        Self { random, label }
+        Self { random: random.to_be_bytes(), label }
     }
 
     pub(crate) const fn random(&self) -> u128 {
-        self.random
+        u128::from_be_bytes(self.random)
     }
 
     /// All of its digits: what `{:032x}` gives, at a twentieth of its price.
     pub(crate) fn digits(&self) -> [u8; Self::DIGITS] {
         let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble & 0xf)];
         let mut digits = [0; Self::DIGITS];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.random.to_be_bytes()) {
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.random) {
             pair.copy_from_slice(&[digit(byte >> 4), digit(byte)]);
         }
         digits
@@ -33,7 +34,8 @@ impl Token {
 
     /// Some of its bits: two tokens hardly ever have the same.
     pub(crate) const fn place(&self) -> u16 {
-        (self.random >> (u128::BITS - u16::BITS)) as u16
+        let [first, second, ..] = self.random;
+        u16::from_be_bytes([first, second])
     }
 
     pub(crate) fn label(&self) -> Option<&str> {
@@ -43,9 +45,8 @@ impl Token {
 
 impl Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { random, label } = self;
-        write!(f, "{random:032x}")?;
-        label.iter().try_for_each(|label| write!(f, ":{label}"))
+        write!(f, "{:032x}", self.random())?;
+        self.label.iter().try_for_each(|label| write!(f, ":{label}"))
     }
 }
 
