@@ -92,8 +92,8 @@ impl<K: Kind> Guard<K> {
     /// Safe: once polled, the round goes on without you, and the deadline moves if it is won.
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
         let (reply, answer) = oneshot::channel();
-        let Held { redlock, attempt, .. } = &self.held;
-        let (request, attempt) = (redlock.next_request(), *attempt);
+        let Held { redlock, hold, .. } = &self.held;
+        let (request, attempt) = (redlock.next_request(), hold.attempt);
         redlock.send(Message::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),

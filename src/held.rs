@@ -1,6 +1,5 @@
 //! What releases a lock when it goes: the core of every guard, and what travels to a caller.
 
-use crate::coordinator::AttemptId;
 use crate::driver::Message;
 use crate::error::{Lost, LostReason};
 use crate::guard::Released;
@@ -13,7 +12,6 @@ use tokio::sync::oneshot;
 /// A held lock of whichever kind. Nobody needs to have picked it up: dropped, it is released.
 pub(crate) struct Held {
     pub(crate) redlock: Redlock,
-    pub(crate) attempt: AttemptId,
     pub(crate) hold: Arc<Hold>,
     given_up: bool,
 }
@@ -27,8 +25,8 @@ pub(crate) enum Missed {
 }
 
 impl Held {
-    pub(crate) const fn new(redlock: Redlock, attempt: AttemptId, hold: Arc<Hold>) -> Self {
-        Self { redlock, attempt, hold, given_up: false }
+    pub(crate) const fn new(redlock: Redlock, hold: Arc<Hold>) -> Self {
+        Self { redlock, hold, given_up: false }
     }
 
     pub(crate) fn check(&self) -> Result<Duration, Lost> {
@@ -56,7 +54,7 @@ impl Held {
     pub(crate) fn leave(mut self) {
         self.given_up = true;
         self.hold.give_up(self.redlock.now());
-        self.redlock.send(Message::Leave(self.attempt));
+        self.redlock.send(Message::Leave(self.hold.attempt));
     }
 
     fn send_release(&mut self, reply: Option<oneshot::Sender<Released>>) {
@@ -66,7 +64,7 @@ impl Held {
             let in_time = self.hold.give_up(self.redlock.now());
             // What nobody has picked up, nobody has relied on: no delay need be kept.
             let in_time = self.hold.pick_up() || in_time;
-            let (request, attempt) = (self.redlock.next_request(), self.attempt);
+            let (request, attempt) = (self.redlock.next_request(), self.hold.attempt);
             self.redlock.send(Message::Release { request, attempt, in_time, reply });
         }
     }

@@ -3,6 +3,7 @@
 mod claim;
 mod deadline;
 
+use crate::coordinator::AttemptId;
 use crate::error::{Lost, LostReason};
 use crate::quorum::Instant;
 use claim::Claim;
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// One held lock, as seen from both sides.
 #[derive(Debug)]
 pub(crate) struct Hold {
+    pub(crate) attempt: AttemptId,
     pub(crate) resource: Arc<str>,
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because nobody had.
@@ -33,8 +35,14 @@ struct Ending {
 }
 
 impl Hold {
-    pub(crate) fn new(resource: Arc<str>, now: Instant, deadline: Instant) -> Self {
+    pub(crate) fn new(
+        attempt: AttemptId,
+        resource: Arc<str>,
+        now: Instant,
+        deadline: Instant,
+    ) -> Self {
         Self {
+            attempt,
             resource,
             acquired_at: now,
             claim: Claim::new(),
@@ -131,7 +139,7 @@ mod tests {
     }
 
     fn hold_until(millis: u64) -> Hold {
-        Hold::new("r".into(), at(0), at(millis))
+        Hold::new(AttemptId::NONE, "r".into(), at(0), at(millis))
     }
 
     #[test]
@@ -149,7 +157,7 @@ mod tests {
     fn a_deadline_beyond_what_can_be_told_is_the_last_that_can() {
         let (sign, most) = (1_u64 << 63, u64::MAX);
         for beyond in [sign - 1, sign, sign + 1, most] {
-            let hold = Hold::new("r".into(), at(0), Instant::from_nanos(beyond));
+            let hold = Hold::new(AttemptId::NONE, "r".into(), at(0), Instant::from_nanos(beyond));
             assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
             assert!(hold.check(at(40)).is_ok(), "{beyond}");
             let hold = hold_until(100);

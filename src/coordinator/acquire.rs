@@ -216,7 +216,11 @@ impl Coordinator {
         }
         let ttl = match verdict {
             Verdict::Pending => None,
-            _ => self.attempts.get(attempt_id).filter(|one| one.hold.is_none()).map(|one| one.ttl),
+            _ => self
+                .attempts
+                .get(attempt_id)
+                .filter(|one| one.hold.is_none())
+                .map(|one| one.ttl.span()),
         };
         if let Some(ttl) = ttl {
             match validity::deadline(started, now, ttl, self.settings.drift) {

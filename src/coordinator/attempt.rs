@@ -4,7 +4,7 @@ use super::probe::HeldBack;
 use super::round;
 use super::session::{Part, Purpose};
 use super::timers::Timer;
-use super::wire::{self, Ballot, Claim, Token};
+use super::wire::{self, Ballot, Claim, Millis, Token};
 use super::{AttemptId, Coordinator, Keys, Loss, RequestId, RoundId};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally};
 use crate::report::Answer;
@@ -33,7 +33,7 @@ impl Subject {
 /// What must be known to extend it, and to undo it.
 pub(super) struct Attempt {
     pub(super) claim: Claim,
-    pub(super) ttl: Duration,
+    pub(super) ttl: Millis,
     /// No SET of it was sent before.
     pub(super) began: Instant,
     /// The nodes where the keys may stand: all to which a SET has left.
@@ -138,9 +138,9 @@ impl Attempt {
         ballot: Option<Box<Ballot>>,
     ) -> Self {
         let token = Token::new(random, subject.label.clone());
-        let life = subject.life();
+        let life = subject.life().into();
         let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
-        Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, hold: None }
+        Self { claim, ttl: subject.ttl.into(), began, touched: NodeSet::EMPTY, hold: None }
     }
 
     /// The hold, as long as it may still be relied on.

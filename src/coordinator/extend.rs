@@ -20,7 +20,7 @@ impl Coordinator {
             self.notes.extension(id, asked, Prolonged::Lost, none, Vec::new);
             return self.answer_lost(asker, id);
         };
-        let life = attempt.claim.life;
+        let life = attempt.claim.life.span();
         if !self.is_held_up(now, life, barrier::Round::Extend(asker, id)) {
             self.begin_extension(now, asker, id);
         }
@@ -34,8 +34,9 @@ impl Coordinator {
             self.notes.extension(id, asked, Prolonged::Lost, none, Vec::new);
             return self.answer_lost(asker, id);
         };
-        let barred = self.barred(now, attempt.claim.life);
-        let (timeout, ttl) = (self.settings.round_timeout(attempt.ttl), attempt.ttl);
+        let barred = self.barred(now, attempt.claim.life.span());
+        let ttl = attempt.ttl.span();
+        let timeout = self.settings.round_timeout(ttl);
         let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
         let warming = self.sessions.iter().enumerate().filter_map(warming).collect();
         let extension = Extension::new(self.settings.membership, now, ttl, warming);
@@ -173,7 +174,7 @@ impl Coordinator {
         let Some(attempt) = self.attempts.get(id).filter(|one| one.held().is_some()) else {
             return;
         };
-        let barred = self.barred(now, attempt.claim.life);
+        let barred = self.barred(now, attempt.claim.life.span());
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         let set = attempt.claim.top_up(&mut self.packer);
         let session = &mut self.sessions[node];

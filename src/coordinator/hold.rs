@@ -78,7 +78,7 @@ impl Coordinator {
         let tally = Tally::new(self.settings.membership);
         let deadline = attempt.held().map(|hold| hold.deadline);
         let purpose = round::Purpose::Release { request, tally, deadline, gone: NodeSet::EMPTY };
-        let timeout = self.settings.round_timeout(attempt.ttl);
+        let timeout = self.settings.round_timeout(attempt.ttl.span());
         let mut round = self.new_round(purpose, now, timeout);
         for (node, session) in self.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
@@ -167,7 +167,7 @@ impl Coordinator {
     ) {
         let Attempt { claim, touched, began, .. } = attempt;
         let keys = claim.keys.clone();
-        let (ttl, what) = (claim.life, Deleted::Claim(claim));
+        let (ttl, what) = (claim.life.span(), Deleted::Claim(claim));
         let is_told = told.is_anybody();
         let deletion = Arc::new(Deletion { what, ttl, is_told, round, began });
         for node in touched.iter() {

@@ -29,7 +29,7 @@ impl Coordinator {
             return;
         };
         let place = attempt.claim.token.place();
-        let at = keeper.next(started, attempt.ttl, hold.deadline, place);
+        let at = keeper.next(started, attempt.ttl.span(), hold.deadline, place);
         self.keep_at(id, at);
     }
 

@@ -17,7 +17,7 @@ impl Coordinator {
     /// nothing is left that could be.
     pub(crate) fn longest_life(&self) -> Duration {
         let owed = self.sessions.iter().map(Session::longest_life);
-        let held = self.attempts.iter().map(|attempt| attempt.claim.life);
+        let held = self.attempts.iter().map(|attempt| attempt.claim.life.span());
         owed.chain(held).max().unwrap_or_default()
     }
 }

@@ -19,6 +19,7 @@ mod extend;
 mod fault;
 mod fencing;
 mod hold;
+mod id;
 mod inspect;
 mod keeper;
 mod keys;
@@ -66,6 +67,7 @@ pub use agreement::Difference;
 pub(crate) use agreement::{Agreement, Terms};
 pub(crate) use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
 pub(crate) use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
+pub(crate) use id::{AttemptId, RequestId, RoundId};
 pub(crate) use inspect::{Mark, Seen, Standing};
 pub(crate) use keys::Keys;
 pub(crate) use note::{Decided, Margin, Note, Prolonged, WATCHED, Watching};
@@ -76,43 +78,6 @@ pub(crate) use session::Epoch;
 pub(crate) use settings::{Settings, round_timeout};
 #[cfg(all(test, feature = "embedded"))]
 pub(crate) use taken_back::Rule;
-
-/// What a caller asked for; chosen by the caller's side, never reused.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct RequestId(pub(crate) u64);
-
-/// One attempt to hold a lock, and the hold that came of it; never reused.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct AttemptId(table::Place);
-
-impl AttemptId {
-    /// That of no attempt.
-    const NONE: Self = Self(table::Place::NONE);
-}
-
-impl table::Id for AttemptId {
-    fn of(place: table::Place) -> Self {
-        Self(place)
-    }
-
-    fn place(self) -> table::Place {
-        self.0
-    }
-}
-
-/// One command sent to every node; never reused, so that a late answer is recognised.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct RoundId(table::Place);
-
-impl table::Id for RoundId {
-    fn of(place: table::Place) -> Self {
-        Self(place)
-    }
-
-    fn place(self) -> table::Place {
-        self.0
-    }
-}
 
 /// Rooms of closed rounds that are kept, at most.
 const MOST_ROOMS: usize = 256;

@@ -63,13 +63,13 @@ impl Coordinator {
     pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) {
         let attempt = self.rounds.get(id).and_then(Round::attempt);
         let claim = attempt.and_then(|id| Some(&self.attempts.get(id)?.claim));
-        let Some(life) = claim.map(|claim| claim.life) else { return };
+        let Some(life) = claim.map(|claim| claim.life.span()) else { return };
         let barred = self.barred(now, life);
         let Some(round) = self.rounds.get_mut(id) else { return };
         let Some(held_back) = round.held_back.take() else { return };
         let Some(attempt) = attempt.and_then(|id| self.attempts.get_mut(id)) else { return };
         self.timers.cancel(round.timeout_at, Timer::Round(id));
-        round.timeout_at = now.after(self.settings.round_timeout(attempt.ttl));
+        round.timeout_at = now.after(self.settings.round_timeout(attempt.ttl.span()));
         self.timers.set(round.timeout_at, Timer::Round(id));
         for node in held_back.others.iter() {
             let session = &mut self.sessions[node];

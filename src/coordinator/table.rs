@@ -13,6 +13,10 @@ pub(crate) struct Place {
 impl Place {
     /// That of no entry.
     pub(super) const NONE: Self = Self { serial: 0, slot: 0 };
+
+    pub(super) const fn slot(self) -> usize {
+        self.slot as usize
+    }
 }
 
 /// An id of the entries of one table.

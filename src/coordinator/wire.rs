@@ -48,9 +48,24 @@ fn pack(command: &Cmd) -> Vec<u8> {
     command.get_packed_command()
 }
 
-/// A ttl as the server takes it: whole milliseconds, rounded down.
-pub(crate) fn millis(ttl: Duration) -> u64 {
-    u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
+/// A span as the server takes it: whole milliseconds, rounded down.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Millis(u64);
+
+impl Millis {
+    pub(crate) const fn span(self) -> Duration {
+        Duration::from_millis(self.0)
+    }
+}
+
+impl From<Duration> for Millis {
+    fn from(span: Duration) -> Self {
+        Self(millis(span))
+    }
+}
+
+pub(crate) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(crate) fn pttl(key: &str) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use super::by_id::ById;
 use super::clock::Clock;
+use super::holds::Holds;
 use super::message::{ForceReleased, Inspected, Message, Reply, Won};
 use super::readiness::Waiters;
 use crate::coordinator::{
@@ -42,7 +43,7 @@ pub(crate) struct Callers {
     forcers: ById<RequestId, Reply<ForceReleased>>,
     waiters: Waiters,
     /// Those that are not over.
-    holds: ById<AttemptId, Arc<Hold>>,
+    holds: Holds,
     closers: Vec<Reply<()>>,
     closing: bool,
     telemetry: Telemetry,
@@ -66,7 +67,7 @@ impl Callers {
             inspectors: ById::default(),
             forcers: ById::default(),
             waiters: Waiters::default(),
-            holds: ById::default(),
+            holds: Holds::default(),
             closers: Vec::new(),
             closing: false,
             telemetry,
@@ -83,7 +84,7 @@ impl Callers {
     }
 
     pub(super) fn holding(&self) -> bool {
-        !self.holds.is_empty()
+        self.holds.len() > 0
     }
 
     /// Whether anybody has ever received the connection.
@@ -119,7 +120,7 @@ impl Callers {
                 machine.handle_extend(now, request, attempt);
             }
             Message::Release { request, attempt, in_time, reply } => {
-                let hold = self.holds.remove(&attempt);
+                let hold = self.holds.remove(attempt);
                 let request = reply.map(|reply| {
                     self.releasers.insert(request, reply);
                     request
@@ -128,7 +129,7 @@ impl Callers {
                 machine.handle_release(now, request, attempt, in_time);
             }
             Message::Leave(attempt) => {
-                let hold = self.holds.remove(&attempt);
+                let hold = self.holds.remove(attempt);
                 self.telemetry.left(now, hold.as_deref());
                 machine.handle_leave(now, attempt);
             }
@@ -162,14 +163,14 @@ impl Callers {
 
     /// Guards on their way to callers that have not looked yet: released, as `Closed` promises.
     fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
-        self.holds.retain(|&attempt, hold| {
-            let on_its_way = hold.pick_up();
-            if on_its_way {
+        for hold in self.holds.drain() {
+            if hold.pick_up() {
                 hold.end(now, LostReason::Closed);
-                machine.handle_release(now, None, attempt, true);
+                machine.handle_release(now, None, hold.attempt, true);
+            } else {
+                self.holds.insert(hold);
             }
-            !on_its_way
-        });
+        }
     }
 
     /// Tells callers what the machine has decided. `true` if it has decided anything.
@@ -224,7 +225,7 @@ impl Callers {
                 }
                 Event::Lost { attempt, loss } => {
                     // What is over need not be watched; its guard knows the rest by itself.
-                    if let Some(hold) = self.holds.remove(&attempt) {
+                    if let Some(hold) = self.holds.remove(attempt) {
                         // Not before whatever has ended it: it may be the holder's own look.
                         let (now, reason) = (clock.now(), reason(loss));
                         self.telemetry.lost(now, &hold, &reason);
@@ -242,7 +243,7 @@ impl Callers {
             let (span, hold) = match &note {
                 Note::Attempt { request, .. } => (self.acquirers.get(request), None),
                 Note::Extension { attempt, .. } | Note::ToppedUp { attempt, .. } => {
-                    (None, self.holds.get(attempt).map(Arc::as_ref))
+                    (None, self.holds.get(*attempt).map(Arc::as_ref))
                 }
             };
             let span = span.map(|one| (&one.span, &*one.resource));
@@ -283,9 +284,9 @@ impl Callers {
         ballot: u64,
     ) {
         let Acquirer { redlock, resource, reply, .. } = acquirer;
-        let hold = Arc::new(Hold::new(resource, now, deadline));
-        self.holds.insert(attempt, hold.clone());
-        let _ = reply.send(Ok((Held::new(redlock, attempt, hold), ballot)));
+        let hold = Arc::new(Hold::new(attempt, resource, now, deadline));
+        self.holds.insert(hold.clone());
+        let _ = reply.send(Ok((Held::new(redlock, hold), ballot)));
     }
 
     fn extended(
@@ -298,7 +299,7 @@ impl Callers {
     ) {
         let reply = request.and_then(|request| self.extenders.remove(&request));
         // A hold that is over: its guard reads the dropped reply as that.
-        let Some(hold) = self.holds.get(&attempt) else { return };
+        let Some(hold) = self.holds.get(attempt) else { return };
         let result = match result {
             Ok(deadline) if hold.extend(deadline) => Ok(deadline),
             Ok(_) => {
@@ -326,7 +327,7 @@ impl Callers {
 
     /// The driver ends: nobody looks after what is still held.
     pub(super) fn end_holds(&mut self, now: Instant) {
-        for (_, hold) in self.holds.drain() {
+        for hold in self.holds.drain() {
             self.telemetry.lost(now, &hold, &LostReason::Closed);
             hold.end(now, LostReason::Closed);
         }

@@ -7,6 +7,7 @@ mod by_id;
 mod callers;
 pub(crate) mod clock;
 pub(crate) mod dial;
+mod holds;
 pub(crate) mod link;
 mod message;
 pub(crate) mod random;

@@ -52,7 +52,7 @@ impl Probe {
         if login.database != 0 {
             let reply = talk.ask("SELECT", &wire::select(login.database)).await?;
             if let Some(error) = reply.error() {
-                return Err(refused(Fault::from_select(&error, login.database), login));
+                return Err(refused(Fault::from_select(error, login.database), login));
             }
         }
         for _ in 0..SAMPLES {

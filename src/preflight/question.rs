@@ -184,7 +184,12 @@ impl Subject {
     }
 
     fn plain(&self, token: &Token, life: Duration) -> Claim {
-        Claim { keys: Keys::one(self.key.clone()), token: token.clone(), life, ballot: None }
+        Claim {
+            keys: Keys::one(self.key.clone()),
+            token: token.clone(),
+            life: life.into(),
+            ballot: None,
+        }
     }
 
     /// With the lowest ballot there is, and a window that it is within.
@@ -193,7 +198,7 @@ impl Subject {
         let window = Window { back: AGES, ahead: AGES };
         let ballot = Ballot { fences: fences.into(), number: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced"));
-        Claim { keys, token: token.clone(), life: LIFE, ballot: Some(Box::new(ballot)) }
+        Claim { keys, token: token.clone(), life: LIFE.into(), ballot: Some(Box::new(ballot)) }
     }
 }
 

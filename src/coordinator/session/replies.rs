@@ -51,7 +51,7 @@ impl Session {
             },
             Purpose::Hello => self.hello_answered(&reply),
             Purpose::Select => match reply.error() {
-                Some(error) => Settled::Broken(Fault::from_select(&error, self.login.database)),
+                Some(error) => Settled::Broken(Fault::from_select(error, self.login.database)),
                 None => {
                     self.introduce(now, settings);
                     Settled::Nothing

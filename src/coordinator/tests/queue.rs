@@ -10,7 +10,7 @@ const TTL: Duration = Duration::from_secs(10);
 /// The SET of `key`, encoded.
 fn set(key: &str) -> Vec<u8> {
     let (keys, token) = (key.into(), Token::new(0, None));
-    Claim { keys, token, life: TTL, ballot: None }.acquire(&mut Packer::new()).to_vec()
+    Claim { keys, token, life: TTL.into(), ballot: None }.acquire(&mut Packer::new()).to_vec()
 }
 
 /// Three masters, `r` held on all of them, and `n1` silent with so many bytes of room in its queue.

@@ -1,6 +1,6 @@
 //! Who waits elsewhere is told once a key is free, and not over and over.
 
-use super::waking::open;
+use super::waking::{open, waits};
 
 /// Where the predecessor may not be killed the release is repeated; those who wait are told once.
 #[test]
@@ -57,5 +57,41 @@ fn who_was_told_before_it_was_free_everywhere_is_told_again() {
          n1 < EVAL release 1 r #2
          n3 < PUBLISH quorumlock:free:0:r ..
          n1 > 1",
+    );
+}
+
+/// Whoever gives it back is stopped before it has written to `n1` and `n2`.
+#[test]
+fn who_was_told_before_it_was_free_everywhere_tries_again_soon() {
+    let mut stage = waits();
+    stage.steps("n3 > freed r");
+    let mut lost_at = 0;
+    for attempt in 3..9 {
+        let pause = 1 << (attempt - 3);
+        lost_at += 1;
+        stage.steps(&format!(
+            "n3 < SET r #{attempt} NX PX 10000
+             +1ms
+             n3 > ok
+             n1-2 < SET r #{attempt} NX PX 10000
+             n1-2 > nil
+             n1-3 < EVAL release 1 r #{attempt}
+             n1-2 > 0
+             n3 > 1
+             next {}ms
+             +{pause}ms",
+            lost_at + pause
+        ));
+        lost_at += pause;
+    }
+    stage.play(
+        "n3 < SET r #9 NX PX 10000
+         n3 > ok
+         n1-2 < SET r #9 NX PX 10000
+         n1-2 > nil
+         n1-3 < EVAL release 1 r #9     // somebody else has it
+         n1-2 > 0
+         n3 > 1
+         next 319ms",
     );
 }

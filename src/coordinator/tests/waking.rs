@@ -31,7 +31,7 @@ const WAITS: &str = "jitter most
      n3 < EVAL release 1 r #2
      n3 > 0\n";
 
-fn waits() -> Stage {
+pub(super) fn waits() -> Stage {
     let mut stage = open(3);
     stage.steps(WAITS);
     stage
@@ -77,42 +77,6 @@ fn one_that_comes_during_an_attempt_is_not_slept_through() {
          n3 > 0
          +0ms
          n3 < SET r #4 NX PX 10000",
-    );
-}
-
-/// Whoever gives it back is stopped before it has written to `n1` and `n2`.
-#[test]
-fn who_was_told_before_it_was_free_everywhere_tries_again_soon() {
-    let mut stage = waits();
-    stage.steps("n3 > freed r");
-    let mut lost_at = 0;
-    for attempt in 3..9 {
-        let pause = 1 << (attempt - 3);
-        lost_at += 1;
-        stage.steps(&format!(
-            "n3 < SET r #{attempt} NX PX 10000
-             +1ms
-             n3 > ok
-             n1-2 < SET r #{attempt} NX PX 10000
-             n1-2 > nil
-             n1-3 < EVAL release 1 r #{attempt}
-             n1-2 > 0
-             n3 > 1
-             next {}ms
-             +{pause}ms",
-            lost_at + pause
-        ));
-        lost_at += pause;
-    }
-    stage.play(
-        "n3 < SET r #9 NX PX 10000
-         n3 > ok
-         n1-2 < SET r #9 NX PX 10000
-         n1-2 > nil
-         n1-3 < EVAL release 1 r #9     // somebody else has it
-         n1-2 > 0
-         n3 > 1
-         next 319ms",
     );
 }
 

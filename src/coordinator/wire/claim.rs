@@ -1,7 +1,7 @@
 //! The commands that take, keep and give back what one attempt claims.
 
 use super::resp::Command;
-use super::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL, Token, millis};
+use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, Token, millis};
 use crate::coordinator::Keys;
 use crate::quorum::Window;
 use crate::quorum::fence::micros;
@@ -14,7 +14,7 @@ pub(crate) struct Claim {
     pub(crate) keys: Keys,
     pub(crate) token: Token,
     /// How long the keys live.
-    pub(crate) life: Duration,
+    pub(crate) life: Millis,
     /// Boxed: most attempts have none, and each is moved from table to table.
     pub(crate) ballot: Option<Box<Ballot>>,
 }
@@ -96,7 +96,7 @@ impl Claim {
         let Packer { room, extend, .. } = packer;
         let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVALSHA").arg(extend);
         let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
-        command.token(&self.token).number(millis(self.life)).done()
+        command.token(&self.token).number(self.life.0).done()
     }
 
     /// Compare and delete.
@@ -132,14 +132,14 @@ impl Claim {
 
     fn set<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
         let command = Command::new(&mut packer.room, 6).arg("SET").arg(&**self.keys.first());
-        command.token(&self.token).arg("NX").arg("PX").number(millis(self.life)).done()
+        command.token(&self.token).arg("NX").arg("PX").number(self.life.0).done()
     }
 
     fn acquire_all<'a>(&self, packer: &'a mut Packer, not_behind: bool) -> &'a [u8] {
         let Packer { room, acquire, .. } = packer;
         let more = if self.ballot.is_some() { 4 } else { 0 };
         let command = Command::new(room, 3 + self.named() + 2 + more).arg("EVALSHA").arg(acquire);
-        let command = self.name(command).token(&self.token).number(millis(self.life));
+        let command = self.name(command).token(&self.token).number(self.life.0);
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };

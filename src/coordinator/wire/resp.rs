@@ -56,11 +56,21 @@ impl<'a> Command<'a> {
     }
 }
 
+#[inline]
 fn head(room: &mut Vec<u8>, sign: u8, number: u64) {
-    let mut digits = [0; 20];
-    room.push(sign);
-    room.extend_from_slice(decimal(number, &mut digits));
-    room.extend_from_slice(b"\r\n");
+    let digit = |number: u64| b'0' + (number % 10) as u8;
+    // Nearly all lengths.
+    match number {
+        0..10 => room.extend_from_slice(&[sign, digit(number), b'\r', b'\n']),
+        10..100 => {
+            room.extend_from_slice(&[sign, digit(number / 10), digit(number), b'\r', b'\n']);
+        }
+        _ => {
+            room.push(sign);
+            room.extend_from_slice(decimal(number, &mut [0; 20]));
+            room.extend_from_slice(b"\r\n");
+        }
+    }
 }
 
 /// The digits of `number`, at the end of `digits`.

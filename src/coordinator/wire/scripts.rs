@@ -70,7 +70,7 @@ fn claim(number: u64) -> Claim {
     Claim {
         keys: Keys::one("r".into()),
         token: Token::new(number.into(), None),
-        life: SECOND,
+        life: SECOND.into(),
         ballot: Some(Box::new(ballot)),
     }
 }

@@ -12,7 +12,7 @@ impl Answers<'_> {
         let time = self.0.time.iter().map(|sample| (Right::Time, &sample.reply));
         // Most servers have no such command, and need none.
         let is_none = |question: Question, reply: &Reply| {
-            let unknown = reply.error().is_some_and(|error| wire::is_unknown(&error));
+            let unknown = reply.error().is_some_and(|error| wire::is_unknown(error));
             question == Question::DeleteIfEqual && unknown
         };
         let others = self.0.answers.iter().filter(|(question, reply)| !is_none(**question, reply));

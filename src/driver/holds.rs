@@ -1,0 +1,46 @@
+//! Locks that are held, by what the machine calls them: found where their entry stands in its table.
+
+use crate::coordinator::AttemptId;
+use crate::hold::Hold;
+use std::sync::Arc;
+
+#[derive(Default)]
+pub(super) struct Holds {
+    slots: Vec<Option<Arc<Hold>>>,
+    len: usize,
+}
+
+impl Holds {
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn insert(&mut self, hold: Arc<Hold>) {
+        let slot = hold.attempt.slot();
+        if self.slots.len() <= slot {
+            self.slots.resize(slot + 1, None);
+        }
+        if let Some(slot) = self.slots.get_mut(slot) {
+            self.len += usize::from(slot.replace(hold).is_none());
+        }
+    }
+
+    pub(super) fn get(&self, attempt: AttemptId) -> Option<&Arc<Hold>> {
+        self.slots.get(attempt.slot())?.as_ref().filter(|hold| hold.attempt == attempt)
+    }
+
+    pub(super) fn remove(&mut self, attempt: AttemptId) -> Option<Arc<Hold>> {
+        self.get(attempt)?;
+        let hold = self.slots.get_mut(attempt.slot())?.take();
+        self.len -= 1;
+        if self.len == 0 {
+            self.slots.clear();
+        }
+        hold
+    }
+
+    /// All of them, which are none any more.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Arc<Hold>> + use<> {
+        std::mem::take(self).slots.into_iter().flatten()
+    }
+}
