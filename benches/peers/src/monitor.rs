@@ -1,7 +1,7 @@
 //! What clients send, as the masters see it: a count of MONITOR's lines. Their own counters count
 //! what scripts call, too.
 
-use crate::support::masters::Masters;
+use crate::support::server::Server;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct Monitor {
 
 impl Monitor {
     /// Every master must be up.
-    pub(crate) fn start(masters: &Masters) -> Self {
+    pub(crate) fn start(masters: &[Server]) -> Self {
         let mut monitor = Self { streams: Vec::new(), readers: Vec::new(), sent: Arc::default() };
         for server in masters.iter() {
             let mut stream = TcpStream::connect(server.addr()).expect("a connection");

@@ -1,13 +1,16 @@
 //! How long, how often, and who takes part.
 
 use crate::contenders;
+use crate::scene::Scene;
 use crate::trial::Trial;
-use crate::workloads::Workload;
 use std::fmt;
 use std::time::Duration;
 
 pub(crate) struct Plan {
-    pub(crate) rounds: usize,
+    /// Rounds of the scenes in which most is compared.
+    rounds: usize,
+    /// Of the others.
+    few_rounds: usize,
     /// How long each contender is measured in each round.
     pub(crate) span: Duration,
     /// How long it runs before that.
@@ -19,35 +22,40 @@ pub(crate) struct Plan {
     /// And for how long at most.
     longest: Duration,
     quick: bool,
+    long: bool,
     write: bool,
     only: Vec<String>,
 }
 
 const USAGE: &str =
-    "usage: peers [--quick] [--rounds N] [--millis N] [--longest N] [--write] [NAME]...
-  --quick     under two minutes in all: fewer workloads, unless NAME asks for others
-  --rounds N  rounds of each workload
+    "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N] [--write] [NAME]...
+  --quick     under two minutes in all: fewer scenes, no other crates, unless NAME asks for them
+  --long      every scene, those included that take more than the hour: the sweeps on Valkey 9
+  --rounds N  rounds of each scene
   --millis N  how long each contender is measured in each round
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)
   --write     write results.md and results.svg, as is done without --quick and NAME
-  NAME        only this workload (w1, w5, w5-8) or contenders whose name contains it";
+  NAME        only this scene (w2-valkey), all of this workload (w1, w5) or contenders whose name
+              contains it";
 
 impl Plan {
     pub(crate) fn from_args(args: impl Iterator<Item = String>) -> Result<Self, String> {
-        let (quick, others): (Vec<_>, Vec<_>) = args.partition(|arg| arg == "--quick");
-        let mut plan = if quick.is_empty() { Self::full() } else { Self::quick() };
-        let mut args = others.into_iter();
+        let args: Vec<String> = args.collect();
+        let is_quick = args.iter().any(|arg| arg == "--quick");
+        let mut plan = if is_quick { Self::quick() } else { Self::full() };
+        let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let mut number = || args.next()?.parse::<u32>().ok().filter(|&number| number > 0);
             match arg.as_str() {
                 "--rounds" => {
                     plan.rounds = number().ok_or(USAGE)? as usize;
-                    plan.trial_rounds = plan.rounds;
+                    (plan.few_rounds, plan.trial_rounds) = (plan.rounds, plan.rounds);
                 }
                 "--millis" => plan.measure_for(millis(number().ok_or(USAGE)?)),
                 "--longest" => plan.longest = Duration::from_secs(number().ok_or(USAGE)?.into()),
                 "--write" => plan.write = true,
-                "--bench" => {}
+                "--long" => plan.long = true,
+                "--bench" | "--quick" => {}
                 name if name.starts_with('-') => return Err(USAGE.to_owned()),
                 name => plan.only.push(known(name)?),
             }
@@ -58,28 +66,30 @@ impl Plan {
     const fn full() -> Self {
         Self {
             rounds: 9,
+            few_rounds: 5,
             span: Duration::from_millis(2000),
             warm_up: Duration::from_millis(300),
-            trial_rounds: 5,
+            trial_rounds: 3,
             sections_per_task: 200.0,
             longest: Duration::from_secs(8),
             quick: false,
+            long: false,
             write: false,
             only: Vec::new(),
         }
     }
 
-    const fn quick() -> Self {
+    fn quick() -> Self {
         Self {
             rounds: 5,
+            few_rounds: 3,
             span: Duration::from_millis(400),
             warm_up: Duration::from_millis(100),
-            trial_rounds: 5,
+            trial_rounds: 3,
             sections_per_task: 40.0,
             longest: Duration::from_secs(5),
             quick: true,
-            write: false,
-            only: Vec::new(),
+            ..Self::full()
         }
     }
 
@@ -99,64 +109,130 @@ impl Plan {
         Duration::from_secs_f64(enough.min(self.longest.as_secs_f64())).max(self.span)
     }
 
-    /// Names that fit no contender pick workloads only, and the other way round.
-    pub(crate) fn includes(&self, contender: &str) -> bool {
-        let mut picked = self.only.iter().filter(|name| !is_workload(name)).peekable();
-        picked.peek().is_none() || picked.any(|name| contender.contains(name.as_str()))
+    pub(crate) const fn rounds(&self, scene: Scene) -> usize {
+        if scene.is_usual() { self.rounds } else { self.few_rounds }
     }
 
-    pub(crate) fn includes_workload(&self, workload: Workload) -> bool {
-        self.picks(workload.name(), workload != Workload::Fenced)
+    /// Names that fit no contender pick scenes only, and the other way round.
+    pub(crate) fn includes(&self, contender: &str) -> bool {
+        let mut picked = self.only.iter().filter(|name| !is_scene(name)).peekable();
+        match picked.peek() {
+            None => !(self.quick && contenders::is_other(contender)),
+            Some(_) => picked.any(|name| contender.to_lowercase().contains(name.as_str())),
+        }
+    }
+
+    pub(crate) fn includes_scene(&self, scene: Scene) -> bool {
+        self.picks(&scene.name(), scene.is_quick(), scene.is_long())
     }
 
     pub(crate) fn includes_trial(&self, trial: Trial) -> bool {
-        self.picks(&trial.name(), trial.is_quick())
+        self.picks(&trial.name(), trial.is_quick(), false)
     }
 
-    /// Without names: all, or those that are quick.
-    fn picks(&self, workload: &str, is_quick: bool) -> bool {
-        let mut picked = self.only.iter().filter(|name| is_workload(name)).peekable();
+    /// Without names: all but the long ones, or those that are quick. A long one is played where it is
+    /// named in full.
+    fn picks(&self, scene: &str, is_quick: bool, is_long: bool) -> bool {
+        let mut picked = self.only.iter().filter(|name| is_scene(name)).peekable();
         match picked.peek() {
-            None => is_quick || !self.quick,
-            Some(_) => picked.any(|name| names(name, workload)),
+            None if self.quick => is_quick,
+            None => self.long || !is_long,
+            Some(_) if is_long && !self.long => picked.any(|name| scene.to_lowercase() == *name),
+            Some(_) => picked.any(|name| names(name, scene)),
         }
     }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rounds, trial_rounds, span, sections_per_task, longest, .. } = self;
+        let Self { rounds, few_rounds, trial_rounds, span, sections_per_task, longest, .. } = self;
         let run = if self.quick { "A quick run" } else { "A full run" };
         write!(
             f,
-            "{run}: {rounds} rounds of the workloads within one process (W1, W2, W7), {trial_rounds} of \
-             the others; each contender for {span:?} in each, as W5 until its tasks have had \
-             {sections_per_task} sections on average, or {longest:?}."
+            "{run}: {rounds} rounds of W1 and W2 as usual, {few_rounds} where one thing differs, \
+             {trial_rounds} of what is measured from outside (W3 to W6, W8); each contender for \
+             {span:?} in each, as W5 until its tasks have had {sections_per_task} sections on average, \
+             or {longest:?}."
         )
     }
 }
 
-/// Whether it is `workload` that is meant: `w5` means all of `W5-8`, `W5-32` and so on.
-fn names(name: &str, workload: &str) -> bool {
-    let workload = workload.to_lowercase();
-    workload == name || workload.split('-').next() == Some(name)
+/// Whether it is `scene` that is meant: `w5` means all of `W5-8`, `W5-32` and so on.
+fn names(name: &str, scene: &str) -> bool {
+    let scene = scene.to_lowercase();
+    scene == name || scene.split('-').next() == Some(name)
 }
 
 /// A name that picks nothing would pass for a run without results.
 fn known(name: &str) -> Result<String, String> {
     let name = name.to_lowercase();
-    if is_workload(&name) || contenders::names().iter().any(|one| one.contains(&name)) {
+    if is_scene(&name) || contenders::names().iter().any(|one| one.to_lowercase().contains(&name)) {
         Ok(name)
     } else {
-        Err(format!("no workload or contender is called {name}\n{USAGE}"))
+        Err(format!("no scene or contender is called {name}\n{USAGE}"))
     }
 }
 
-fn is_workload(name: &str) -> bool {
-    Workload::ALL.iter().any(|one| names(name, one.name()))
+fn is_scene(name: &str) -> bool {
+    Scene::all().iter().any(|one| names(name, &one.name()))
         || Trial::ALL.iter().any(|one| names(name, &one.name()))
 }
 
 fn millis(number: u32) -> Duration {
     Duration::from_millis(number.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(line: &str) -> Plan {
+        Plan::from_args(line.split_whitespace().map(str::to_owned)).expect("a plan")
+    }
+
+    fn scenes(plan: &Plan) -> Vec<String> {
+        let all = Scene::all().into_iter().filter(|scene| plan.includes_scene(*scene));
+        all.map(Scene::name).collect()
+    }
+
+    #[test]
+    fn a_workload_means_all_of_its_scenes_and_a_scene_itself() {
+        let of_w1 = scenes(&plan("w1"));
+        assert!(of_w1.contains(&"W1".to_owned()) && of_w1.contains(&"W1-valkey".to_owned()));
+        assert!(of_w1.iter().all(|name| name.starts_with("W1")));
+        assert_eq!(scenes(&plan("w2-512-tasks")), ["W2-512-tasks"]);
+    }
+
+    #[test]
+    fn what_is_long_is_asked_for() {
+        let long = "W2-512-tasks-valkey".to_owned();
+        assert!(!scenes(&plan("")).contains(&long));
+        assert!(!scenes(&plan("w2")).contains(&long));
+        assert!(scenes(&plan("--long")).contains(&long));
+        assert_eq!(scenes(&plan("w2-512-tasks-valkey")), [long]);
+    }
+
+    #[test]
+    fn a_quick_run_has_no_other_crates_but_those_that_are_named() {
+        assert!(!plan("--quick").includes("rslock"));
+        assert!(plan("--quick").includes("bare sockets"));
+        assert!(plan("--quick rslock").includes("rslock"));
+        assert!(plan("").includes("rslock"));
+    }
+
+    #[test]
+    fn numbers_go_with_their_flags_wherever_quick_stands() {
+        let plan = plan("--rounds 2 --quick --millis 60 w2");
+        assert_eq!((plan.rounds, plan.trial_rounds), (2, 2));
+        assert_eq!((plan.span, plan.warm_up), (millis(60), millis(10)));
+        assert!(!plan.writes());
+    }
+
+    #[test]
+    fn what_nobody_is_called_is_refused() {
+        for line in ["w99", "--nonsense", "--rounds", "--rounds 0"] {
+            let words = line.split_whitespace().map(str::to_owned);
+            assert!(Plan::from_args(words).is_err(), "{line}");
+        }
+    }
 }

@@ -1,38 +1,57 @@
-//! One round: every contender has its turn, and the masters testify.
+//! One round of a scene: every contender has its turn, and the masters testify.
 
-use crate::contenders::Contender;
+use crate::cell::Cell;
+use crate::contenders::{self, Contender};
+use crate::field;
 use crate::plan::Plan;
-use crate::support::masters::Masters;
+use crate::scene::Scene;
 use crate::support::server::Server;
 use crate::support::witness;
 use crate::table::Table;
 use crate::workloads::Workload;
-use crate::{QUORUM, contenders};
 use std::time::Duration;
 
 pub(crate) fn play(
-    masters: &Masters,
-    workload: Workload,
+    masters: &[Server],
+    scene: Scene,
     contenders: &[Box<dyn Contender>],
     plan: &Plan,
     number: usize,
     table: &mut Table,
 ) {
-    let addresses: Vec<_> = masters.iter().map(Server::addr).collect();
-    for turn in 0..contenders.len() {
-        // Who goes first changes from round to round.
-        let place = (turn + number) % contenders.len();
-        let before = Testimony::of(masters);
-        let contender = &contenders[place];
-        let measured = contender.run(workload, &addresses, plan.warm_up, plan.span);
-        let after = Testimony::of(masters);
-        after.confirms(contender.name(), measured.cycles, &before);
-        let mut figures = measured.figures;
-        if workload == Workload::Fenced {
-            figures.push(after.micros_per_cycle(&before));
-        }
-        table.note(place, number, figures);
+    let cell = Cell {
+        workload: scene.workload,
+        masters: field::addresses(masters),
+        processes: masters.iter().map(Server::pid).collect(),
+        tasks: scene.tasks,
+        warm_up: plan.warm_up,
+        span: plan.span,
+    };
+    for place in order(contenders.len(), number) {
+        table.note(place, number, turn(masters, contenders[place].as_ref(), &cell));
     }
+}
+
+/// Who goes first changes from round to round, and who comes before whom: neighbours stay neighbours, so
+/// that what is compared most is compared within seconds.
+pub(crate) fn order(contenders: usize, round: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..contenders).map(|turn| (turn + round) % contenders).collect();
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order
+}
+
+fn turn(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Vec<f64> {
+    let before = Testimony::of(masters);
+    let measured = contender.run(cell);
+    let after = Testimony::of(masters);
+    after.confirms(contender.name(), measured.cycles, cell.quorum(), &before);
+    let mut figures = measured.figures;
+    if cell.workload == Workload::Fenced {
+        figures.push(after.micros_per_cycle(&before));
+    }
+    figures
 }
 
 /// What the masters themselves say has happened, through the witness's own connections.
@@ -48,7 +67,7 @@ struct Testimony {
 
 impl Testimony {
     /// Panics if a key is left, but for fences and what clients agree on: those stay for a while.
-    fn of(masters: &Masters) -> Self {
+    fn of(masters: &[Server]) -> Self {
         contenders::one_thread().block_on(async {
             let is_lock = |key: &str| !key.starts_with("quorumlock:");
             witness::eventually_none(masters, is_lock, Duration::ZERO).await;
@@ -79,9 +98,9 @@ impl Testimony {
         (plain + others) as f64 / cycles as f64
     }
 
-    fn confirms(&self, name: &str, cycles: u64, before: &Self) {
+    fn confirms(&self, name: &str, cycles: u64, quorum: usize, before: &Self) {
         let (sets, deletions) = (self.sets - before.sets, self.deletions - before.deletions);
-        let needed = cycles * QUORUM as u64;
+        let needed = cycles * quorum as u64;
         assert!(sets >= needed, "{name}: {sets} SETs are too few for {cycles} cycles");
         assert!(deletions >= needed, "{name}: {deletions} DELs are too few for {cycles} cycles");
     }
@@ -91,4 +110,26 @@ impl Testimony {
 fn number(stats: &str, field: &str) -> u64 {
     let told = stats.split(',').find_map(|one| one.strip_prefix(field)?.parse().ok());
     told.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_has_a_turn_in_each_round() {
+        for round in 0..12 {
+            let mut order = order(5, round);
+            order.sort_unstable();
+            assert_eq!(order, [0, 1, 2, 3, 4]);
+        }
+    }
+
+    #[test]
+    fn the_order_changes_and_neighbours_stay_neighbours() {
+        assert_eq!(order(5, 0), [0, 1, 2, 3, 4]);
+        assert_eq!(order(5, 1), [0, 4, 3, 2, 1]);
+        assert_eq!(order(5, 2), [2, 3, 4, 0, 1]);
+        assert_eq!(order(1, 3), [0]);
+    }
 }

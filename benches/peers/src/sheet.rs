@@ -1,6 +1,6 @@
 //! What the rounds of a trial have come to, as text. Turns may have failed.
 
-use crate::report::{Cell, Line, Summary, tell};
+use crate::report::{Cell, Line, Ratio, Summary, tell};
 use crate::table::{highest, lowest, median};
 use crate::trial::Trial;
 use crate::worker::Failed;
@@ -35,12 +35,17 @@ impl Sheet {
         let metrics = self.trial.metrics();
         let line = |(contender, &name): (usize, &&'static str)| {
             let cells = (0..metrics.len()).map(|metric| self.cell(contender, metric));
-            Line { name, cells: cells.collect(), failures: self.failures(contender) }
+            Line {
+                name: name.to_owned(),
+                cells: cells.collect(),
+                failures: self.failures(contender),
+            }
         };
         Summary {
             name: self.trial.name(),
             about: self.trial.about(),
             metrics,
+            yardsticks: self.names.first().copied().into_iter().collect(),
             lines: self.names.iter().enumerate().map(line).collect(),
         }
     }
@@ -52,19 +57,18 @@ impl Sheet {
         let figures = turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan());
         let figures: Vec<_> = figures.collect();
         let (lowest, highest) = (lowest(&figures), highest(&figures));
-        let ratio = self.ratio(contender, metric);
-        (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, ratio })
+        let beside = vec![self.ratio(contender, metric)];
+        (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, beside })
     }
 
     /// The median over the rounds of what it came to beside the first contender.
-    fn ratio(&self, contender: usize, metric: usize) -> Option<f64> {
+    fn ratio(&self, contender: usize, metric: usize) -> Option<Ratio> {
         let both = self.turns[contender].iter().zip(&self.turns[0]);
         let ratios = both.filter_map(|(one, first)| {
             let (one, first) = (one.as_ref().ok()?, first.as_ref().ok()?);
-            Some(one[metric] / first[metric]).filter(|ratio| ratio.is_finite())
+            Some(one[metric] / first[metric])
         });
-        let ratios: Vec<_> = ratios.collect();
-        (!ratios.is_empty()).then(|| median(&ratios))
+        Ratio::of(&ratios.collect::<Vec<_>>())
     }
 
     /// How often it has failed, and in what way.
@@ -78,7 +82,7 @@ impl Sheet {
 
 impl fmt::Display for Sheet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Summary { name, about, metrics, lines } = self.summary();
+        let Summary { name, about, metrics, lines, .. } = self.summary();
         writeln!(f, "{name}: {about}")?;
         let first = format!("/ {}", self.names.first().unwrap_or(&""));
         writeln!(f, "{:16} {:12} {:>10} {:>23} {first:>14}", "", "", "median", "min..max")?;
@@ -86,12 +90,13 @@ impl fmt::Display for Sheet {
             for Line { name, cells, failures } in &lines {
                 let failures = failures.as_deref().unwrap_or_default();
                 write!(f, "{label:16} {name:12} ")?;
-                let Some(Cell { median, lowest, highest, ratio }) = &cells[metric] else {
+                let Some(Cell { median, lowest, highest, beside }) = &cells[metric] else {
                     writeln!(f, "{:>10} {failures}", "-")?;
                     continue;
                 };
                 let range = format!("{}..{}", tell(*lowest), tell(*highest));
-                let ratio = ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+                let ratio =
+                    beside[0].map_or("-".to_owned(), |ratio| format!("{:.3}", ratio.median));
                 writeln!(f, "{:>10} {range:>23} {ratio:>14} {failures}", tell(*median))?;
             }
         }

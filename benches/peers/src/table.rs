@@ -1,22 +1,27 @@
 //! What the rounds have come to, as text.
 
-use crate::report::{Cell, Line, Summary};
-use crate::workloads::Workload;
+use crate::contenders;
+use crate::report::{Cell, Line, Ratio, Summary};
 use std::fmt;
 
 /// `figures[contender][metric][round]`.
 pub(crate) struct Table {
-    workload: Workload,
+    name: String,
+    about: String,
+    metrics: &'static [&'static str],
     names: Vec<&'static str>,
     figures: Vec<Vec<Vec<f64>>>,
 }
 
 impl Table {
-    pub(crate) fn new(workload: Workload, names: impl Iterator<Item = &'static str>) -> Self {
-        let names: Vec<_> = names.collect();
-        let metrics = workload.metrics().len();
-        let figures = names.iter().map(|_| vec![Vec::new(); metrics]).collect();
-        Self { workload, names, figures }
+    pub(crate) fn new(
+        name: String,
+        about: String,
+        metrics: &'static [&'static str],
+        names: Vec<&'static str>,
+    ) -> Self {
+        let figures = names.iter().map(|_| vec![Vec::new(); metrics.len()]).collect();
+        Self { name, about, metrics, names, figures }
     }
 
     /// What `contender` came to in a round, one figure for each metric of the workload.
@@ -29,50 +34,56 @@ impl Table {
     }
 
     pub(crate) fn summary(&self) -> Summary {
-        let cell = |rounds: &Vec<f64>, firsts: &Vec<f64>| {
-            let ratio = Some(median(&each(rounds, firsts, |a, b| a / b)));
+        let yardsticks: Vec<usize> = self.yardsticks().collect();
+        let cell = |contender: usize, metric: usize| {
+            let rounds = &self.figures[contender][metric];
+            let beside = yardsticks.iter().map(|&one| self.ratio(contender, one, metric)).collect();
             let (lowest, highest) = (lowest(rounds), highest(rounds));
-            Some(Cell { median: median(rounds), lowest, highest, ratio })
+            Some(Cell { median: median(rounds), lowest, highest, beside })
         };
-        let line = |(&name, figures): (&&'static str, &Vec<Vec<f64>>)| {
-            let cells = figures.iter().zip(&self.figures[0]).map(|(one, first)| cell(one, first));
-            Line { name, cells: cells.collect(), failures: None }
+        let line = |(contender, name): (usize, &&'static str)| {
+            let cells = (0..self.metrics.len()).map(|metric| cell(contender, metric));
+            Line { name: (*name).to_owned(), cells: cells.collect(), failures: None }
         };
         Summary {
-            name: self.workload.name().to_owned(),
-            about: self.workload.about().to_owned(),
-            metrics: self.workload.metrics(),
-            lines: self.names.iter().zip(&self.figures).map(line).collect(),
+            name: self.name.clone(),
+            about: self.about.clone(),
+            metrics: self.metrics,
+            yardsticks: yardsticks.iter().map(|&one| self.names[one]).collect(),
+            lines: self.names.iter().enumerate().map(line).collect(),
         }
     }
 
-    /// The contenders that others are compared with: the floor and the first peer.
+    /// The contenders that others are compared with: the first, and every floor.
     fn yardsticks(&self) -> impl Iterator<Item = usize> {
-        0..self.names.len().min(2)
+        let floors = (1..self.names.len()).filter(|&one| contenders::is_yardstick(self.names[one]));
+        std::iter::once(0).chain(floors)
+    }
+
+    fn ratio(&self, contender: usize, yardstick: usize, metric: usize) -> Option<Ratio> {
+        let figures = |one: usize| self.figures[one][metric].as_slice();
+        Ratio::of(&each(figures(contender), figures(yardstick), |a, b| a / b))
     }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {}", self.workload.name(), self.workload.about())?;
-        write!(f, "{:16} {:28} {:>10} {:>23}", "", "", "median", "min..max")?;
-        for one in self.yardsticks() {
-            write!(f, " {:>24}", format!("/ {}", self.names[one]))?;
+        let Summary { name, about, metrics, yardsticks, lines } = self.summary();
+        writeln!(f, "{name}: {about}")?;
+        write!(f, "{:21} {:32} {:>10} {:>23}", "", "", "median", "min..max")?;
+        for one in yardsticks {
+            write!(f, " {:>34}", format!("/ {one}"))?;
         }
-        writeln!(f, " {:>10}", "- floor")?;
-        for (metric, label) in self.workload.metrics().iter().enumerate() {
-            for (name, figures) in self.names.iter().zip(&self.figures) {
-                let rounds = &figures[metric];
-                let range = format!("{}..{}", short(lowest(rounds)), short(highest(rounds)));
-                write!(f, "{label:16} {name:28} {:>10} {range:>23}", short(median(rounds)))?;
-                for one in self.yardsticks() {
-                    let ratios = each(rounds, &self.figures[one][metric], |a, b| a / b);
-                    let (low, high) = (lowest(&ratios), highest(&ratios));
-                    let ratio = format!("{:.3} ({low:.2}..{high:.2})", median(&ratios));
-                    write!(f, " {ratio:>24}")?;
+        writeln!(f)?;
+        for (metric, label) in metrics.iter().enumerate() {
+            for Line { name, cells, .. } in &lines {
+                let Some(cell) = &cells[metric] else { continue };
+                let range = format!("{}..{}", short(cell.lowest), short(cell.highest));
+                write!(f, "{label:21} {name:32} {:>10} {range:>23}", short(cell.median))?;
+                for ratio in &cell.beside {
+                    write!(f, " {:>34}", ratio.as_ref().map_or("-".to_owned(), Ratio::to_string))?;
                 }
-                let more = each(rounds, &self.figures[0][metric], |a, b| a - b);
-                writeln!(f, " {:>10}", short(median(&more)))?;
+                writeln!(f)?;
             }
         }
         Ok(())
@@ -107,4 +118,34 @@ pub(crate) fn highest(figures: &[f64]) -> f64 {
 pub(crate) fn short(figure: f64) -> String {
     let places = if figure.abs() < 10.0 { 2 } else { usize::from(figure.abs() < 100.0) };
     format!("{figure:.places$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn a_ratio_is_the_median_of_the_rounds_and_not_that_of_the_medians() {
+        let names = vec![contenders::FLOOR, "it", "bare sockets, EVALSHA"];
+        let mut table = Table::new("W2".to_owned(), "about".to_owned(), &["cycles/s"], names);
+        // The machine was faster in the second round, and something happened in the third.
+        for (round, figures) in
+            [[10.0, 9.0, 20.0], [20.0, 18.0, 40.0], [30.0, 3.0, 60.0]].iter().enumerate()
+        {
+            for (contender, figure) in figures.iter().enumerate() {
+                table.note(contender, round, vec![*figure]);
+            }
+        }
+        let summary = table.summary();
+        assert_eq!(summary.yardsticks, [contenders::FLOOR, "bare sockets, EVALSHA"]);
+        let cell = summary.lines[1].cells[0].as_ref().expect("figures");
+        let ratios: Vec<f64> = cell.beside.iter().flatten().map(|ratio| ratio.median).collect();
+        assert_eq!((cell.median, ratios), (9.0, vec![0.9, 0.45]));
+    }
 }

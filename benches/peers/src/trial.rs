@@ -2,10 +2,11 @@
 //! fail. A contender may fail in them, and is then shown as failed.
 
 use crate::contenders::{self, Apart};
+use crate::field;
 use crate::plan::Plan;
+use crate::round::order;
 use crate::sheet::Sheet;
-use crate::support::masters::Masters;
-use crate::support::witness;
+use crate::support::server::Server;
 use crate::worker::Failed;
 use crate::workloads::contended::{self, Rivals};
 use crate::workloads::{faults, outage, weight};
@@ -82,7 +83,7 @@ impl Trial {
     fn turn(
         self,
         contender: &str,
-        masters: &Masters,
+        masters: &[Server],
         plan: &Plan,
         round: usize,
     ) -> Result<Vec<f64>, Failed> {
@@ -98,15 +99,14 @@ impl Trial {
     /// All rounds: every contender has its turn in each, in an order that changes.
     pub(crate) fn play(
         self,
-        masters: &Masters,
+        masters: &[Server],
         contenders: &[Box<dyn Apart>],
         plan: &Plan,
     ) -> Sheet {
         let names = contenders.iter().map(|one| one.name());
         let mut sheet = Sheet::new(self, names);
         for round in 0..plan.trial_rounds {
-            for turn in 0..contenders.len() {
-                let place = (turn + round) % contenders.len();
+            for place in order(contenders.len(), round) {
                 let name = contenders[place].name();
                 eprintln!("{} round {} of {}: {name}", self.name(), round + 1, plan.trial_rounds);
                 let figures = self.turn(name, masters, plan, round);
@@ -119,7 +119,7 @@ impl Trial {
 }
 
 /// Whatever a turn has done to the masters, and left on them.
-fn mend(masters: &Masters) {
+fn mend(masters: &[Server]) {
     for server in masters.iter() {
         if server.is_stopped() {
             server.cont();
@@ -128,9 +128,5 @@ fn mend(masters: &Masters) {
             server.restart();
         }
     }
-    contenders::one_thread().block_on(async {
-        for server in masters.iter() {
-            witness::ask::<()>(server, &redis::cmd("FLUSHALL")).await.expect("an empty master");
-        }
-    });
+    field::empty(masters);
 }

@@ -1,12 +1,12 @@
 //! A library's client that tasks share, for workloads in which locks are waited for or refused.
 
-use super::{Contender, many_threads};
+use super::{Contender, two_workers};
+use crate::cell::Cell;
 use crate::worker;
 use crate::workloads::{Locker, Measured, Workload, alone, crowd};
 use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// One client as its users set it up, with the library's defaults. Clones share it.
 pub(crate) trait Client: Clone + Send + Sync + 'static {
@@ -57,7 +57,7 @@ impl<C: Client> Apart for Peer<C> {
     }
 
     fn serve(&self, masters: &[SocketAddr]) {
-        many_threads().block_on(worker::serve(async || C::connect(masters).await));
+        two_workers().block_on(worker::serve(async || C::connect(masters).await));
     }
 }
 
@@ -81,20 +81,12 @@ impl<C: Client> Contender for Peer<C> {
         self.name
     }
 
-    fn run(
-        &self,
-        workload: Workload,
-        masters: &[SocketAddr],
-        warm_up: Duration,
-        span: Duration,
-    ) -> Measured {
-        many_threads().block_on(async {
-            let client = C::connect(masters).await;
-            let measured = match workload {
-                Workload::Alone | Workload::Fenced => {
-                    alone::run(Alone(client.clone()), warm_up, span).await
-                }
-                Workload::Crowd => crowd::run(|| Alone(client.clone()), warm_up, span).await,
+    fn run(&self, cell: &Cell) -> Measured {
+        two_workers().block_on(async {
+            let client = C::connect(&cell.masters).await;
+            let measured = match cell.workload {
+                Workload::Alone | Workload::Fenced => alone::run(Alone(client.clone()), cell).await,
+                Workload::Crowd => crowd::run(|_| Alone(client.clone()), cell).await,
             };
             client.close().await;
             measured

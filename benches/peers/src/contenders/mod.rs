@@ -1,4 +1,5 @@
-//! Who is measured. The first is the floor, the second what others are compared with beside it.
+//! Who is measured. The first is what others are compared with: the floor, or quorumlock where clients
+//! are measured from outside.
 
 mod bare;
 mod client;
@@ -11,9 +12,10 @@ mod rslock;
 
 pub(crate) use client::{Apart, Client};
 
-use crate::workloads::{Measured, Workload};
-use std::net::SocketAddr;
-use std::time::Duration;
+use crate::cell::Cell;
+use crate::scene::Scene;
+use crate::workloads::Measured;
+use bare::Release;
 use tokio::runtime::{Builder, Runtime};
 
 /// One way to lock.
@@ -21,46 +23,87 @@ pub(crate) trait Contender {
     fn name(&self) -> &'static str;
 
     /// Connects, warms up, is measured, and leaves nothing behind. Panics when a result is wrong.
-    fn run(
-        &self,
-        workload: Workload,
-        masters: &[SocketAddr],
-        warm_up: Duration,
-        span: Duration,
-    ) -> Measured;
+    fn run(&self, cell: &Cell) -> Measured;
 }
 
-pub(crate) fn of(workload: Workload) -> Vec<Box<dyn Contender>> {
-    match workload {
-        Workload::Crowd => {
-            let mut all = of(Workload::Alone);
-            all.insert(1, Box::new(bare::Shared));
-            all
-        }
-        Workload::Alone => vec![
-            Box::new(bare::PLAIN),
-            Box::new(multiplexed::Multiplexed),
-            Box::new(quorumlock::ON_MANY_THREADS),
-            Box::new(quorumlock::ON_ONE_THREAD),
-            Box::new(rslock::RSLOCK),
-            Box::new(redlock::REDLOCK),
-            Box::new(redsync::REDSYNC),
-        ],
-        Workload::Fenced => vec![
-            Box::new(bare::PLAIN),
-            Box::new(quorumlock::ON_ONE_THREAD),
-            Box::new(bare::FENCED),
-            Box::new(more::FENCED),
-            Box::new(more::TWO),
-            Box::new(more::TWO_FENCED),
-            Box::new(more::EIGHT),
-            Box::new(more::EIGHT_FENCED),
-        ],
+type Contenders = Vec<Box<dyn Contender>>;
+
+/// This crate between the floors that it is compared with: each beside them, in whatever order they
+/// take their turns.
+fn beside_floors(native: bool) -> Contenders {
+    let release = if native { Release::Native } else { Release::Hash };
+    vec![
+        Box::new(bare::PLAIN),
+        Box::new(quorumlock::ON_ONE_THREAD),
+        Box::new(bare::releasing(release, false)),
+        Box::new(quorumlock::ON_TWO_WORKERS),
+        Box::new(bare::releasing(release, true)),
+    ]
+}
+
+/// W1.
+pub(crate) fn alone(native: bool) -> Contenders {
+    let mut all = beside_floors(native);
+    if !native {
+        all.extend(others());
     }
+    all
+}
+
+/// W2.
+pub(crate) fn crowd(native: bool) -> Contenders {
+    let mut all = beside_floors(native);
+    all.push(Box::new(bare::ON_TWO_WORKERS));
+    all.push(Box::new(bare::Shared));
+    if !native {
+        all.extend(others());
+    }
+    all
+}
+
+/// Where one number is what differs from the usual: tasks, masters.
+pub(crate) fn few(native: bool) -> Contenders {
+    let mut few = beside_floors(native);
+    // The floor whose masters do the very same.
+    few.remove(2);
+    few
+}
+
+/// W7.
+pub(crate) fn fenced() -> Contenders {
+    vec![
+        Box::new(bare::PLAIN),
+        Box::new(quorumlock::ON_ONE_THREAD),
+        Box::new(bare::FENCED),
+        Box::new(more::FENCED),
+        Box::new(more::TWO),
+        Box::new(more::TWO_FENCED),
+        Box::new(more::EIGHT),
+        Box::new(more::EIGHT_FENCED),
+    ]
+}
+
+fn others() -> Contenders {
+    vec![
+        Box::new(multiplexed::Multiplexed),
+        Box::new(rslock::RSLOCK),
+        Box::new(redlock::REDLOCK),
+        Box::new(redsync::REDSYNC),
+    ]
+}
+
+/// Whether it is neither quorumlock nor its floor.
+pub(crate) fn is_other(name: &str) -> bool {
+    others().iter().any(|other| other.name() == name)
 }
 
 /// What is physically possible.
 pub(crate) const FLOOR: &str = "bare sockets";
+
+/// Whether others are compared with it where it takes part.
+pub(crate) fn is_yardstick(name: &str) -> bool {
+    name == FLOOR || bare::RELEASING.contains(&name)
+}
 
 /// Those that are measured from outside. The first is what others are compared with; the last is the
 /// floor, which knows nothing of masters that fail or of other processes.
@@ -76,7 +119,7 @@ pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
 
 /// Of all, some more than once.
 pub(crate) fn names() -> Vec<&'static str> {
-    let within = Workload::ALL.into_iter().flat_map(of).map(|one| one.name());
+    let within = Scene::all().into_iter().flat_map(Scene::contenders).map(|one| one.name());
     within.chain(apart().iter().map(|one| one.name())).collect()
 }
 
@@ -84,8 +127,9 @@ pub(crate) fn one_thread() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
-fn many_threads() -> Runtime {
-    Builder::new_multi_thread().enable_all().build().expect("a runtime")
+/// As many as a small machine has by default; said here, so that a larger one measures the same.
+fn two_workers() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
 
 /// 128 bits from the operating system, in hex.

@@ -2,11 +2,10 @@
 
 use super::quorumlock::connect;
 use super::{Contender, one_thread};
-use crate::workloads::{Locker, Measured, Workload, alone};
+use crate::cell::Cell;
+use crate::workloads::{Locker, Measured, alone};
 use quorumlock::{Acquire, FencedGuard, Guard, Redlock, Released};
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(super) struct More {
     name: &'static str,
@@ -25,19 +24,13 @@ impl Contender for More {
         self.name
     }
 
-    fn run(
-        &self,
-        _: Workload,
-        masters: &[SocketAddr],
-        warm_up: Duration,
-        span: Duration,
-    ) -> Measured {
+    fn run(&self, cell: &Cell) -> Measured {
         one_thread().block_on(async {
-            let redlock = connect(masters).await;
+            let redlock = connect(&cell.masters).await;
             let several = Several::new(redlock.clone(), self.resources);
             let measured = match self.fenced {
-                true => alone::run(Fenced(several), warm_up, span).await,
-                false => alone::run(several, warm_up, span).await,
+                true => alone::run(Fenced(several), cell).await,
+                false => alone::run(several, cell).await,
             };
             redlock.shutdown().await.expect("all releases confirmed");
             measured

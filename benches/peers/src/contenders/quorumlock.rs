@@ -1,12 +1,12 @@
 //! This crate, through its public API, with its defaults.
 
 use super::client::Peer;
-use super::{Client, Contender, many_threads, one_thread};
+use super::{Client, Contender, one_thread, two_workers};
+use crate::cell::Cell;
 use crate::workloads::{Locker, Measured, Workload, alone, crowd};
 use quorumlock::{Guard, Redlock, Released};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::runtime::Runtime;
 
 pub(super) struct Quorumlock {
@@ -14,8 +14,8 @@ pub(super) struct Quorumlock {
     runtime: fn() -> Runtime,
 }
 
-pub(super) const ON_MANY_THREADS: Quorumlock =
-    Quorumlock { name: "quorumlock, multi-thread", runtime: many_threads };
+pub(super) const ON_TWO_WORKERS: Quorumlock =
+    Quorumlock { name: "quorumlock, two workers", runtime: two_workers };
 
 pub(super) const ON_ONE_THREAD: Quorumlock =
     Quorumlock { name: "quorumlock, one thread", runtime: one_thread };
@@ -27,20 +27,12 @@ impl Contender for Quorumlock {
         self.name
     }
 
-    fn run(
-        &self,
-        workload: Workload,
-        masters: &[SocketAddr],
-        warm_up: Duration,
-        span: Duration,
-    ) -> Measured {
+    fn run(&self, cell: &Cell) -> Measured {
         (self.runtime)().block_on(async {
-            let redlock = connect(masters).await;
-            let measured = match workload {
-                Workload::Alone | Workload::Fenced => {
-                    alone::run(redlock.clone(), warm_up, span).await
-                }
-                Workload::Crowd => crowd::run(|| redlock.clone(), warm_up, span).await,
+            let redlock = connect(&cell.masters).await;
+            let measured = match cell.workload {
+                Workload::Alone | Workload::Fenced => alone::run(redlock.clone(), cell).await,
+                Workload::Crowd => crowd::run(|_| redlock.clone(), cell).await,
             };
             redlock.shutdown().await.expect("all releases confirmed");
             measured
@@ -52,7 +44,7 @@ pub(super) async fn connect(masters: &[SocketAddr]) -> Redlock {
     let urls = masters.iter().map(|address| format!("redis://{address}"));
     // The masters have been started for this: nothing was granted before.
     let builder = Redlock::builder().nodes(urls).without_restart_guard();
-    builder.connect().await.expect("five masters")
+    builder.connect().await.expect("masters that answer")
 }
 
 impl Locker for Redlock {

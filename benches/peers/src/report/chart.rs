@@ -98,7 +98,7 @@ fn bar(line: &Line, at: usize, scale: &Scale, y: f64) -> String {
             "{name}<text class=\"hint\" x=\"{left}\" y=\"{baseline:.0}\">{why}</text>\n"
         );
     };
-    let class = match line.name {
+    let class = match line.name.as_str() {
         _ if median.is_infinite() => "hangs",
         name if OTHERS.iter().any(|other| name.starts_with(other)) => "other",
         _ => "own",

@@ -32,11 +32,12 @@ fn row(line: &Line) -> String {
 }
 
 fn cell(cell: &Cell) -> String {
-    let Cell { median, lowest, highest, ratio } = cell;
+    let Cell { median, lowest, highest, beside } = cell;
     if lowest.is_infinite() {
         return tell(*median);
     }
-    let ratio = ratio.map(|ratio| format!(" {}x", tell(ratio))).unwrap_or_default();
+    let first = beside.first().and_then(Option::as_ref);
+    let ratio = first.map(|ratio| format!(" {}x", tell(ratio.median))).unwrap_or_default();
     format!("{} ({}..{}){ratio}", tell(*median), tell(*lowest), tell(*highest))
 }
 

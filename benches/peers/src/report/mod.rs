@@ -4,21 +4,24 @@
 mod chart;
 mod markdown;
 
-use crate::table::short;
+use crate::table::{highest, lowest, median, short};
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// One workload.
+/// One scene or trial.
 pub(crate) struct Summary {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) metrics: &'static [&'static str],
+    /// Who others are compared with; the first is on the first line.
+    pub(crate) yardsticks: Vec<&'static str>,
     pub(crate) lines: Vec<Line>,
 }
 
 /// One contender in it.
 pub(crate) struct Line {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// One for each metric; none where it has never come to a figure.
     pub(crate) cells: Vec<Option<Cell>>,
     /// How often it has failed, and in what way.
@@ -30,8 +33,38 @@ pub(crate) struct Cell {
     pub(crate) median: f64,
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
-    /// To the first contender, round by round, of that the median.
-    pub(crate) ratio: Option<f64>,
+    /// To each of the yardsticks.
+    pub(crate) beside: Vec<Option<Ratio>>,
+}
+
+/// Rounds differ by more than contenders do: of what a contender came to beside another in each round,
+/// the median, the lowest and the highest.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Ratio {
+    pub(crate) median: f64,
+    pub(crate) lowest: f64,
+    pub(crate) highest: f64,
+}
+
+impl Ratio {
+    /// Of those that are numbers.
+    pub(crate) fn of(rounds: &[f64]) -> Option<Self> {
+        let rounds: Vec<f64> = rounds.iter().copied().filter(|one| one.is_finite()).collect();
+        let (lowest, highest) = (lowest(&rounds), highest(&rounds));
+        (!rounds.is_empty()).then(|| Self { median: median(&rounds), lowest, highest })
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { median, lowest, highest } = self;
+        write!(f, "{} ({}..{})", share(*median), share(*lowest), share(*highest))
+    }
+}
+
+/// Two places, and one more where there would be one digit.
+fn share(ratio: f64) -> String {
+    if ratio < 0.1 { format!("{ratio:.3}") } else { short(ratio) }
 }
 
 pub(crate) fn tell(figure: f64) -> String {

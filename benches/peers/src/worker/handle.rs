@@ -1,7 +1,7 @@
 //! The bench's side of a worker.
 
 use super::{ARGUMENT, READY};
-use crate::support::masters::Masters;
+use crate::support::server::Server;
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -39,7 +39,7 @@ impl fmt::Display for Failed {
 
 impl Worker {
     /// Returns once it has connected and held a lock.
-    pub(crate) fn start(contender: &str, masters: &Masters) -> Result<Self, Failed> {
+    pub(crate) fn start(contender: &str, masters: &[Server]) -> Result<Self, Failed> {
         let program = std::env::current_exe().expect("the path of this program");
         let mut command = Command::new(program);
         command.args([ARGUMENT, contender]);

@@ -3,7 +3,7 @@
 
 use crate::monitor::Monitor;
 use crate::plan::Plan;
-use crate::support::masters::Masters;
+use crate::support::server::Server;
 use crate::worker::{Contended, Failed, Worker};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -51,7 +51,7 @@ impl Rivals {
     pub(crate) fn turn(
         &self,
         contender: &str,
-        masters: &Masters,
+        masters: &[Server],
         plan: &Plan,
     ) -> Result<Vec<f64>, Failed> {
         let start = |_| Worker::start(contender, masters);
@@ -99,7 +99,7 @@ impl Rivals {
 }
 
 /// The median of PINGs to all masters, one after the other.
-fn round_trip(masters: &Masters) -> Duration {
+fn round_trip(masters: &[Server]) -> Duration {
     let mut took = Vec::new();
     for server in masters.iter() {
         let mut stream = TcpStream::connect(server.addr()).expect("a connection");

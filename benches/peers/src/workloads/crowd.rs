@@ -1,37 +1,31 @@
 //! W2: how many locks a process can take and give back when many of its tasks do so.
 
-use super::{Locker, Measured, micros};
-use crate::cpu;
+use super::{Locker, Measured};
+use crate::cell::Cell;
+use crate::meter::{Meter, Spent};
 use futures::future::join_all;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) const ABOUT: &str = "64 tasks, 64 resources: acquire, release";
-
-pub(crate) const METRICS: [&str; 2] = ["cycles/s", "CPU us/cycle"];
-
-pub(crate) const TASKS: usize = 64;
+pub(crate) const METRICS: [&str; 3] = ["cycles/s", "CPU us/cycle", "masters' CPU us/cycle"];
 
 pub(crate) fn resource(task: usize) -> Arc<str> {
     format!("bench:crowd:{task}").into()
 }
 
 /// `locker` is called once for each task.
-pub(crate) async fn run<L: Locker>(
-    locker: impl Fn() -> L,
-    warm_up: Duration,
-    span: Duration,
-) -> Measured {
-    turn(&locker, warm_up).await;
-    turn(&locker, span).await
+pub(crate) async fn run<L: Locker>(locker: impl Fn(usize) -> L, cell: &Cell) -> Measured {
+    turn(&locker, cell, cell.warm_up).await;
+    turn(&locker, cell, cell.span).await
 }
 
-async fn turn<L: Locker>(locker: impl Fn() -> L, span: Duration) -> Measured {
-    let meter = Meter::start();
+async fn turn<L: Locker>(locker: impl Fn(usize) -> L, cell: &Cell, span: Duration) -> Measured {
+    let meter = Meter::start(cell.processes.clone());
     let until = Instant::now() + span;
-    let tasks = (0..TASKS).map(|task| tokio::spawn(cycle(locker(), resource(task), until)));
-    let counts = join_all(tasks.collect::<Vec<_>>()).await;
-    meter.stop(counts.into_iter().map(|count| count.expect("a task without a panic")).sum())
+    let start = |task| tokio::spawn(cycle(locker(task), resource(task), until));
+    let counts = join_all((0..cell.tasks).map(start).collect::<Vec<_>>()).await;
+    let cycles = counts.into_iter().map(|count| count.expect("a task without a panic")).sum();
+    measured(cycles, meter.stop(cycles))
 }
 
 async fn cycle<L: Locker>(mut locker: L, resource: Arc<str>, until: Instant) -> u64 {
@@ -44,20 +38,7 @@ async fn cycle<L: Locker>(mut locker: L, resource: Arc<str>, until: Instant) -> 
     cycles
 }
 
-/// Time and CPU time of a turn.
-pub(crate) struct Meter {
-    began: Instant,
-    used: Duration,
-}
-
-impl Meter {
-    pub(crate) fn start() -> Self {
-        Self { began: Instant::now(), used: cpu::used() }
-    }
-
-    pub(crate) fn stop(self, cycles: u64) -> Measured {
-        let (took, cpu) = (self.began.elapsed(), cpu::used() - self.used);
-        let per_second = cycles as f64 / took.as_secs_f64();
-        Measured { cycles, figures: vec![per_second, micros(cpu) / cycles as f64] }
-    }
+pub(crate) fn measured(cycles: u64, spent: Spent) -> Measured {
+    let Spent { cycles_per_second, client_us, masters_us } = spent;
+    Measured { cycles, figures: vec![cycles_per_second, client_us, masters_us] }
 }

@@ -1,9 +1,9 @@
 //! W3, W4: what an attempt takes while one of the five hangs, or is killed and has returned, beside
 //! what it takes the same client with all five.
 
-use crate::NODES;
 use crate::plan::Plan;
-use crate::support::masters::Masters;
+use crate::scene::NODES;
+use crate::support::server::Server;
 use crate::worker::{Failed, Worker};
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const RETURN: Duration = Duration::from_millis(500);
 
 pub(crate) fn stopped(
     contender: &str,
-    masters: &Masters,
+    masters: &[Server],
     plan: &Plan,
     round: usize,
 ) -> Result<Vec<f64>, Failed> {
@@ -48,7 +48,7 @@ pub(crate) fn stopped(
 
 pub(crate) fn killed(
     contender: &str,
-    masters: &Masters,
+    masters: &[Server],
     plan: &Plan,
     round: usize,
 ) -> Result<Vec<f64>, Failed> {

@@ -11,7 +11,7 @@ pub(crate) const ABOUT: &str =
 
 /// The last is what the masters tell: `usec` of all that takes a lock and gives it back, from
 /// `INFO commandstats`, by the number of locks.
-pub(crate) const METRICS: [&str; 5] = {
-    let [p50, p99, cycles, cpu] = alone::METRICS;
-    [p50, p99, cycles, cpu, "server us/cycle"]
+pub(crate) const METRICS: [&str; 6] = {
+    let [p50, p99, cycles, cpu, masters] = alone::METRICS;
+    [p50, p99, cycles, cpu, masters, "server us/cycle"]
 };

@@ -19,21 +19,11 @@ pub(crate) enum Workload {
 }
 
 impl Workload {
-    pub(crate) const ALL: [Self; 3] = [Self::Alone, Self::Crowd, Self::Fenced];
-
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Alone => "W1",
             Self::Crowd => "W2",
             Self::Fenced => "W7",
-        }
-    }
-
-    pub(crate) const fn about(self) -> &'static str {
-        match self {
-            Self::Alone => alone::ABOUT,
-            Self::Crowd => crowd::ABOUT,
-            Self::Fenced => fenced::ABOUT,
         }
     }
 

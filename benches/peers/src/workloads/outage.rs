@@ -1,8 +1,8 @@
 //! W6: how soon a client says that there is no quorum, and what it leaves behind.
 
-use crate::NODES;
 use crate::contenders;
-use crate::support::masters::Masters;
+use crate::scene::NODES;
+use crate::support::server::Server;
 use crate::support::witness;
 use crate::worker::{Failed, Worker};
 use std::time::Duration;
@@ -16,10 +16,10 @@ const RESOURCE: &str = "bench:outage";
 /// How long a rollback may take where both masters are up.
 const ROLLBACK: Duration = Duration::from_millis(300);
 
-pub(crate) fn turn(contender: &str, masters: &Masters, round: usize) -> Result<Vec<f64>, Failed> {
+pub(crate) fn turn(contender: &str, masters: &[Server], round: usize) -> Result<Vec<f64>, Failed> {
     let mut worker = Worker::start(contender, masters)?;
     for offset in 0..3 {
-        masters.kill((round + offset) % NODES);
+        masters[(round + offset) % NODES].kill();
     }
     let attempted = worker.attempt(RESOURCE, Duration::ZERO)?;
     assert_eq!(attempted.wins, 0.0, "{contender}: won without a quorum");
@@ -30,7 +30,7 @@ pub(crate) fn turn(contender: &str, masters: &Masters, round: usize) -> Result<V
 }
 
 /// On how many of those that live the key stands.
-async fn left(masters: &Masters) -> usize {
+async fn left(masters: &[Server]) -> usize {
     let mut left = 0;
     for server in masters.iter().filter(|server| server.is_running()) {
         let keys = witness::keys(server).await.expect("a master that lives");

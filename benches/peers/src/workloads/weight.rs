@@ -2,7 +2,7 @@
 //! and how often a cycle goes to the allocator.
 
 use crate::contenders;
-use crate::support::masters::Masters;
+use crate::support::server::Server;
 use crate::support::witness;
 use crate::worker::{Failed, Load, Worker};
 use std::time::Duration;
@@ -27,7 +27,7 @@ const LOAD: Load = Load { locks: 10_000, waiters: 10_000, elsewhere: 100, cycles
 /// Longer than a turn takes.
 const HELD_FOR: Duration = Duration::from_secs(120);
 
-pub(crate) fn turn(contender: &str, masters: &Masters) -> Result<Vec<f64>, Failed> {
+pub(crate) fn turn(contender: &str, masters: &[Server]) -> Result<Vec<f64>, Failed> {
     let mut worker = Worker::start(contender, masters)?;
     contenders::one_thread().block_on(hold_elsewhere(masters));
     let figures = worker.weigh(&LOAD)?;
@@ -37,7 +37,7 @@ pub(crate) fn turn(contender: &str, masters: &Masters) -> Result<Vec<f64>, Faile
 }
 
 /// In the plain layout, as any client of another process would.
-async fn hold_elsewhere(masters: &Masters) {
+async fn hold_elsewhere(masters: &[Server]) {
     for server in masters.iter() {
         for number in 0..LOAD.elsewhere {
             let mut set = redis::cmd("SET");

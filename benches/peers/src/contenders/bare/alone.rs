@@ -1,32 +1,39 @@
-//! One lock at a time: a command to all five, then on with the first quorum of replies; the others
+//! One lock at a time: a command to all masters, then on with the first quorum of replies; the others
 //! are read with the next round's.
 
 use super::socket::Socket;
-use super::wire::{Commands, due};
+use super::wire::{Commands, TOLD, due};
 use crate::workloads::Locker;
-use crate::{NODES, QUORUM};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 pub(super) struct Alone {
-    sockets: Vec<Socket>,
-    /// Replies read, socket by socket.
-    answered: Vec<u64>,
-    /// Commands sent to each.
+    lanes: Vec<Lane>,
+    /// Commands sent to each, but for what one of them tells.
     step: u64,
     commands: Commands,
 }
 
+struct Lane {
+    socket: Socket,
+    /// The steps whose replies are to come; none is what it was told to tell.
+    due: VecDeque<Option<u64>>,
+    /// The last step that was answered.
+    answered: u64,
+}
+
 impl Alone {
     pub(super) fn new(sockets: Vec<Socket>, commands: Commands) -> Self {
-        let answered = vec![0; sockets.len()];
-        Self { sockets, answered, step: 0, commands }
+        let lane = |socket| Lane { socket, due: VecDeque::new(), answered: 0 };
+        Self { lanes: sockets.into_iter().map(lane).collect(), step: 0, commands }
     }
 
     pub(super) async fn round(&mut self) {
         self.queue_step();
-        poll_fn(|cx| self.poll_answers(cx, QUORUM)).await;
+        let quorum = self.lanes.len() / 2 + 1;
+        poll_fn(|cx| self.poll_answers(cx, quorum)).await;
     }
 
     /// A release and the next acquire in one write.
@@ -38,18 +45,30 @@ impl Alone {
     fn queue_step(&mut self) {
         self.step += 1;
         let command = self.commands.step(self.step);
-        self.sockets.iter_mut().for_each(|socket| socket.queue(command));
+        for lane in &mut self.lanes {
+            lane.socket.queue(command);
+            lane.due.push_back(Some(self.step));
+        }
+        if let Some((teller, publish)) = self.commands.told(self.step, self.lanes.len()) {
+            self.lanes[teller].socket.queue(publish);
+            self.lanes[teller].due.push_back(None);
+        }
     }
 
     /// Until so many have answered the latest command.
     fn poll_answers(&mut self, cx: &mut Context<'_>, enough: usize) -> Poll<()> {
-        self.sockets.iter_mut().for_each(|socket| socket.flush(cx));
+        self.lanes.iter_mut().for_each(|lane| lane.socket.flush(cx));
         let mut votes = 0;
-        for (socket, answered) in self.sockets.iter_mut().zip(&mut self.answered) {
+        for Lane { socket, due: dues, answered } in &mut self.lanes {
             socket.fill(cx);
             while let Some(reply) = socket.next() {
-                *answered += 1;
-                assert_eq!(reply, due(*answered), "a lock that was not won");
+                match dues.pop_front().expect("a reply that is due") {
+                    Some(step) => {
+                        assert_eq!(reply, due(step), "a lock that was not won");
+                        *answered = step;
+                    }
+                    None => assert_eq!(reply, TOLD),
+                }
             }
             votes += usize::from(*answered == self.step);
         }
@@ -69,6 +88,6 @@ impl Locker for Alone {
     }
 
     async fn settle(&mut self) {
-        poll_fn(|cx| self.poll_answers(cx, NODES)).await;
+        poll_fn(|cx| self.poll_answers(cx, self.lanes.len())).await;
     }
 }

@@ -2,32 +2,35 @@
 //! follows is queued, and each socket is written once.
 
 use super::socket::Socket;
-use super::wire::{Commands, due};
-use crate::QUORUM;
+use super::wire::{Commands, TOLD, Way, due};
+use crate::cell::Cell;
+use crate::meter::Meter;
 use crate::workloads::Measured;
-use crate::workloads::crowd::{Meter, TASKS, resource};
+use crate::workloads::crowd::{measured, resource};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-pub(super) async fn run(sockets: Vec<Socket>, warm_up: Duration, span: Duration) -> Measured {
+pub(super) async fn run(sockets: Vec<Socket>, way: Way, cell: &Cell) -> Measured {
     let due = sockets.iter().map(|_| VecDeque::new()).collect();
-    let clients = (0..TASKS).map(|task| Client {
-        commands: Commands::new(&resource(task)),
+    let clients = (0..cell.tasks).map(|task| Client {
+        commands: Commands::new(&resource(task), way),
         step: 0,
         votes: 0,
     });
-    let mut crowd = Crowd { sockets, due, clients: clients.collect(), until: Instant::now() };
-    crowd.turn(warm_up).await;
-    crowd.turn(span).await
+    let clients = clients.collect();
+    let mut crowd = Crowd { sockets, due, clients, quorum: cell.quorum(), until: Instant::now() };
+    crowd.turn(cell, cell.warm_up).await;
+    crowd.turn(cell, cell.span).await
 }
 
 struct Crowd {
     sockets: Vec<Socket>,
-    /// Socket by socket: whose reply comes next, and to which step.
-    due: Vec<VecDeque<(usize, u64)>>,
+    /// Socket by socket: whose reply comes next, and to which step; none is to what it was told to tell.
+    due: Vec<VecDeque<Option<(usize, u64)>>>,
     clients: Vec<Client>,
+    quorum: usize,
     /// No cycle begins after this.
     until: Instant,
 }
@@ -39,27 +42,32 @@ struct Client {
 }
 
 impl Crowd {
-    async fn turn(&mut self, span: Duration) -> Measured {
+    async fn turn(&mut self, cell: &Cell, span: Duration) -> Measured {
         let before = self.cycles();
-        let meter = Meter::start();
+        let meter = Meter::start(cell.processes.clone());
         self.until = Instant::now() + span;
         (0..self.clients.len()).for_each(|client| self.advance(client));
         poll_fn(|cx| self.poll_done(cx)).await;
-        meter.stop(self.cycles() - before)
+        let cycles = self.cycles() - before;
+        measured(cycles, meter.stop(cycles))
     }
 
     fn cycles(&self) -> u64 {
         self.clients.iter().map(|client| client.step / 2).sum()
     }
 
-    /// The next command of this client, to all five.
+    /// The next command of this client, to all masters.
     fn advance(&mut self, client: usize) {
         let Client { commands, step, votes } = &mut self.clients[client];
         (*step, *votes) = (*step + 1, 0);
         let command = commands.step(*step);
         for (socket, due) in self.sockets.iter_mut().zip(&mut self.due) {
             socket.queue(command);
-            due.push_back((client, *step));
+            due.push_back(Some((client, *step)));
+        }
+        if let Some((teller, publish)) = commands.told(*step, self.sockets.len()) {
+            self.sockets[teller].queue(publish);
+            self.due[teller].push_back(None);
         }
     }
 
@@ -71,11 +79,15 @@ impl Crowd {
             for node in 0..self.sockets.len() {
                 moved |= self.sockets[node].fill(cx);
                 while let Some(reply) = self.sockets[node].next() {
-                    let (client, step) = self.due[node].pop_front().expect("a reply that is due");
+                    let due_now = self.due[node].pop_front().expect("a reply that is due");
+                    let Some((client, step)) = due_now else {
+                        assert_eq!(reply, TOLD);
+                        continue;
+                    };
                     assert_eq!(reply, due(step), "a lock that was not won");
                     let voter = &mut self.clients[client];
                     voter.votes += usize::from(voter.step == step);
-                    let won = voter.step == step && voter.votes == QUORUM;
+                    let won = voter.step == step && voter.votes == self.quorum;
                     if won && !(over && step % 2 == 0) {
                         self.advance(client);
                     }

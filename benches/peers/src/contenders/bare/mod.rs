@@ -1,5 +1,10 @@
-//! The floor: one task, five sockets, commands encoded once and replies parsed by hand. No limits,
-//! no timeouts, no second chance: what is physically possible, and nothing to lock with.
+//! The floor: one task, a socket for each master, commands encoded once and replies parsed by hand. No
+//! limits, no timeouts, no second chance: what is physically possible, and nothing to lock with.
+//!
+//! How a lock is given back is most of what it costs the masters, so there is a floor for each way: by
+//! the script in full, as most people do; by its hash, or by the server's own command, as quorumlock
+//! does; and the same with the PUBLISH to one master that tells other processes, which quorumlock sends
+//! where nobody waits in its own. The masters of that last one do exactly what quorumlock's do.
 
 mod alone;
 mod crowd;
@@ -8,25 +13,56 @@ mod shared;
 mod socket;
 mod wire;
 
+pub(super) use wire::Release;
+
 use super::client::Peer;
-use super::{Contender, FLOOR, many_threads, one_thread};
+use super::{Contender, FLOOR, one_thread, two_workers};
+use crate::cell::Cell;
 use crate::workloads::alone::RESOURCE;
 use crate::workloads::{self, Measured, Workload};
 use redis::Client;
 use socket::Socket;
 use std::net::SocketAddr;
-use std::time::Duration;
-use wire::Commands;
+use tokio::runtime::Runtime;
+use wire::{Commands, Way};
 
 pub(super) struct Bare {
     name: &'static str,
+    runtime: fn() -> Runtime,
+    way: Way,
     fenced: bool,
 }
 
-pub(super) const PLAIN: Bare = Bare { name: FLOOR, fenced: false };
+const BY_SCRIPT: Way = Way { release: Release::Full, tells: false };
+
+pub(super) const PLAIN: Bare =
+    Bare { name: FLOOR, runtime: one_thread, way: BY_SCRIPT, fenced: false };
+
+/// It is one task there, too, and moves from worker to worker.
+pub(super) const ON_TWO_WORKERS: Bare =
+    Bare { name: "bare sockets, two workers", runtime: two_workers, ..PLAIN };
 
 /// The crate's own scripts instead of `SET` and compare-and-delete.
-pub(super) const FENCED: Bare = Bare { name: "bare sockets, fenced", fenced: true };
+pub(super) const FENCED: Bare = Bare { name: "bare sockets, fenced", fenced: true, ..PLAIN };
+
+/// The floors that release as quorumlock does.
+pub(super) const RELEASING: [&str; 4] = [
+    "bare sockets, EVALSHA",
+    "bare sockets, EVALSHA + PUBLISH",
+    "bare sockets, DELIFEQ",
+    "bare sockets, DELIFEQ + PUBLISH",
+];
+
+pub(super) const fn releasing(release: Release, tells: bool) -> Bare {
+    let name = match (release, tells) {
+        (Release::Full, _) => FLOOR,
+        (Release::Hash, false) => RELEASING[0],
+        (Release::Hash, true) => RELEASING[1],
+        (Release::Native, false) => RELEASING[2],
+        (Release::Native, true) => RELEASING[3],
+    };
+    Bare { name, way: Way { release, tells }, ..PLAIN }
+}
 
 /// Where tasks of one process wait for each other.
 pub(super) const PASSED: Peer<passed::Passed> = Peer::new(FLOOR);
@@ -36,41 +72,45 @@ impl Contender for Bare {
         self.name
     }
 
-    fn run(
-        &self,
-        workload: Workload,
-        masters: &[SocketAddr],
-        warm_up: Duration,
-        span: Duration,
-    ) -> Measured {
-        one_thread().block_on(async {
-            let sockets = Socket::connect(masters).await;
-            match workload {
+    fn run(&self, cell: &Cell) -> Measured {
+        (self.runtime)().block_on(async {
+            // The masters may have met nobody yet who did.
+            if self.fenced {
+                load(&cell.masters, wire::ACQUIRE_FENCED).await;
+            }
+            if self.way.release == Release::Hash {
+                load(&cell.masters, wire::RELEASE).await;
+            }
+            let sockets = Socket::connect(&cell.masters).await;
+            match cell.workload {
                 Workload::Alone | Workload::Fenced => {
                     let commands = match self.fenced {
-                        true => fenced(masters).await,
-                        false => Commands::new(RESOURCE),
+                        true => Commands::fenced(RESOURCE),
+                        false => Commands::new(RESOURCE, self.way),
                     };
                     let alone = alone::Alone::new(sockets, commands);
-                    workloads::alone::run(alone, warm_up, span).await
+                    workloads::alone::run(alone, cell).await
                 }
-                Workload::Crowd => crowd::run(sockets, warm_up, span).await,
+                Workload::Crowd => {
+                    let (way, cell) = (self.way, cell.clone());
+                    let running =
+                        tokio::spawn(async move { crowd::run(sockets, way, &cell).await });
+                    running.await.expect("a turn without a panic")
+                }
             }
         })
     }
 }
 
-/// Loads the script first: the masters may have met nobody yet who did.
-async fn fenced(masters: &[SocketAddr]) -> Commands {
-    let mut hash = String::new();
+async fn load(masters: &[SocketAddr], script: &str) {
     for address in masters {
         let client = Client::open(format!("redis://{address}")).expect("a URL");
         let mut connection = client.get_multiplexed_async_connection().await.expect("a connection");
         let mut load = redis::cmd("SCRIPT");
-        load.arg("LOAD").arg(wire::ACQUIRE_FENCED);
-        hash = load.query_async(&mut connection).await.expect("the script's hash");
+        load.arg("LOAD").arg(script);
+        let hash: String = load.query_async(&mut connection).await.expect("the script's hash");
+        assert_eq!(hash, wire::hash(script));
     }
-    Commands::fenced(RESOURCE, &hash)
 }
 
 /// The same sockets in a task of their own, and callers in others: W2 alone.
@@ -81,16 +121,10 @@ impl Contender for Shared {
         "bare sockets, shared"
     }
 
-    fn run(
-        &self,
-        _: Workload,
-        masters: &[SocketAddr],
-        warm_up: Duration,
-        span: Duration,
-    ) -> Measured {
-        many_threads().block_on(async {
-            let sockets = Socket::connect(masters).await;
-            shared::run(sockets, warm_up, span).await
+    fn run(&self, cell: &Cell) -> Measured {
+        two_workers().block_on(async {
+            let sockets = Socket::connect(&cell.masters).await;
+            shared::run(sockets, cell).await
         })
     }
 }

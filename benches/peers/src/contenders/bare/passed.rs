@@ -1,6 +1,7 @@
 //! One lock that passes from task to task, in their order, within one process: each release and the
 //! acquire that follows it in one write.
 
+use super::BY_SCRIPT;
 use super::alone::Alone;
 use super::socket::Socket;
 use super::wire::Commands;
@@ -23,7 +24,8 @@ impl Client for Passed {
     type Held = OwnedMutexGuard<Turns>;
 
     async fn connect(masters: &[SocketAddr]) -> Self {
-        let masters = Alone::new(Socket::connect(masters).await, Commands::new(RESOURCE));
+        let masters =
+            Alone::new(Socket::connect(masters).await, Commands::new(RESOURCE, BY_SCRIPT));
         Self(Arc::new(Mutex::new(Turns { masters, won: false })))
     }
 

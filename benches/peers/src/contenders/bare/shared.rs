@@ -1,23 +1,22 @@
 //! Many callers, one task that has the sockets, a channel in between: what the runtime makes of the
 //! floor once callers have tasks of their own, as those of a library do.
 
+use super::BY_SCRIPT;
 use super::socket::Socket;
 use super::wire::{Commands, due};
+use crate::cell::Cell;
 use crate::workloads::{Locker, Measured, crowd};
-use crate::{NODES, QUORUM};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// With this many rounds open, callers get to ask once more before anything is written.
 const BUSY: usize = 4;
 
-pub(super) async fn run(sockets: Vec<Socket>, warm_up: Duration, span: Duration) -> Measured {
+pub(super) async fn run(sockets: Vec<Socket>, cell: &Cell) -> Measured {
     let (requests, inbox) = mpsc::unbounded_channel();
     let due = sockets.iter().map(|_| VecDeque::new()).collect();
     let rounds = VecDeque::new();
@@ -26,22 +25,17 @@ pub(super) async fn run(sockets: Vec<Socket>, warm_up: Duration, span: Duration)
         due,
         rounds,
         closed: 0,
+        quorum: cell.quorum(),
         inbox,
         asked: Vec::new(),
         yielded: false,
         deserted: false,
     });
-    let next = Arc::new(AtomicUsize::new(0));
-    let measured = crowd::run(
-        || {
-            let task = next.fetch_add(1, Ordering::Relaxed) % crowd::TASKS;
-            let commands = Commands::new(&crowd::resource(task));
-            Caller { requests: requests.clone(), commands, step: 0 }
-        },
-        warm_up,
-        span,
-    );
-    let measured = measured.await;
+    let caller = |task| {
+        let commands = Commands::new(&crowd::resource(task), BY_SCRIPT);
+        Caller { requests: requests.clone(), commands, step: 0 }
+    };
+    let measured = crowd::run(caller, cell).await;
     drop(requests);
     owner.await.expect("an owner that ends");
     measured
@@ -90,6 +84,7 @@ struct Owner {
     rounds: VecDeque<Round>,
     /// Rounds before those.
     closed: usize,
+    quorum: usize,
     inbox: mpsc::UnboundedReceiver<Round>,
     asked: Vec<Round>,
     yielded: bool,
@@ -127,13 +122,13 @@ impl Owner {
                 let round = &mut self.rounds[id - self.closed];
                 assert_eq!(reply, due(round.step), "a lock that was not won");
                 round.votes += 1;
-                if round.votes == QUORUM {
+                if round.votes == self.quorum {
                     any = true;
                     round.reply.take().into_iter().for_each(|reply| _ = reply.send(()));
                 }
             }
         }
-        while self.rounds.front().is_some_and(|round| round.votes == NODES) {
+        while self.rounds.front().is_some_and(|round| round.votes == self.sockets.len()) {
             self.rounds.pop_front();
             self.closed += 1;
         }

@@ -1,11 +1,14 @@
 //! RESP by hand.
 
-use crate::contenders::{RELEASE, TTL_MS, token};
+use crate::contenders::{self, TTL_MS, token};
 use std::ops::Range;
 use std::time::SystemTime;
 
 pub(super) const ACQUIRE_FENCED: &str =
     include_str!("../../../../../src/coordinator/scripts/acquire.lua").trim_ascii_end();
+/// The crate's own for a single key, called by its hash.
+pub(super) const RELEASE: &str =
+    include_str!("../../../../../src/coordinator/scripts/release.lua").trim_ascii_end();
 const RELEASE_FENCED: &str =
     include_str!("../../../../../src/coordinator/scripts/release_all.lua").trim_ascii_end();
 
@@ -13,6 +16,27 @@ const RELEASE_FENCED: &str =
 /// fence is kept.
 const WINDOW_US: &str = "2000000";
 const FENCE_MS: &str = "31302";
+
+/// The channel that quorumlock tells on begins so, in the first database.
+const CHANNELS: &str = "quorumlock:free:0:";
+
+/// How a lock is given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::contenders) enum Release {
+    /// By the script, in full.
+    Full,
+    /// By its hash.
+    Hash,
+    /// By the server's own command.
+    Native,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Way {
+    pub(super) release: Release,
+    /// One master tells those who wait in other processes: nobody.
+    pub(super) tells: bool,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reply {
@@ -24,6 +48,9 @@ pub(super) enum Reply {
 pub(super) const fn due(step: u64) -> Reply {
     if step % 2 == 1 { Reply::Ok } else { Reply::Integer(1) }
 }
+
+/// And what tells must be: nobody listens.
+pub(super) const TOLD: Reply = Reply::Integer(0);
 
 /// The first reply in `bytes`, and its length. Panics at any that means a lock was not won.
 pub(super) fn reply(bytes: &[u8]) -> Option<(Reply, usize)> {
@@ -46,6 +73,8 @@ pub(super) fn reply(bytes: &[u8]) -> Option<(Reply, usize)> {
 pub(super) struct Commands {
     acquire: Template,
     release: Template,
+    /// Sent behind each release to the master of this number, counted round.
+    publish: Option<(usize, Vec<u8>)>,
     cycles: u64,
     ballot: u64,
 }
@@ -58,16 +87,27 @@ struct Template {
 }
 
 impl Commands {
-    pub(super) fn new(resource: &str) -> Self {
+    pub(super) fn new(resource: &str, way: Way) -> Self {
         let token = token();
         let set = ["SET", resource, &token, "NX", "PX", &TTL_MS.to_string()];
-        let release = ["EVAL", RELEASE, "1", resource, &token];
+        let (script, by_hash) = (contenders::RELEASE, hash(RELEASE));
+        let release: &[&str] = match way.release {
+            Release::Full => &["EVAL", script, "1", resource, &token],
+            Release::Hash => &["EVALSHA", &by_hash, "1", resource, &token],
+            Release::Native => &["DELIFEQ", resource, &token],
+        };
         let template = |command: &[&str]| Template::new(command, &token, None);
-        Self { acquire: template(&set), release: template(&release), cycles: 0, ballot: 0 }
+        let publish = way.tells.then(|| {
+            // A master for each resource, all of them as often: so does quorumlock.
+            let teller = resource.bytes().map(usize::from).sum();
+            (teller, encode(&["PUBLISH", &format!("{CHANNELS}{resource}"), ""]))
+        });
+        let (acquire, release) = (template(&set), template(release));
+        Self { acquire, release, publish, cycles: 0, ballot: 0 }
     }
 
-    /// As the crate sends them; `hash` is that of [`ACQUIRE_FENCED`].
-    pub(super) fn fenced(resource: &str, hash: &str) -> Self {
+    /// As the crate sends them.
+    pub(super) fn fenced(resource: &str) -> Self {
         let (token, number, ttl) = (token(), wall_us(), TTL_MS.to_string());
         let (fence, ballot) = (format!("quorumlock:fence:{resource}"), number.to_string());
         let taken = [token.as_str(), &ttl, &ballot, WINDOW_US, WINDOW_US, FENCE_MS];
@@ -76,9 +116,15 @@ impl Commands {
             let keys = ["2", resource, &fence];
             Template::new(&[&call, keys.as_slice(), arguments].concat(), &token, Some(&ballot))
         };
-        let acquire = template(["EVALSHA", hash], &taken);
+        let acquire = template(["EVALSHA", &hash(ACQUIRE_FENCED)], &taken);
         let release = template(["EVAL", RELEASE_FENCED], &given_back);
-        Self { acquire, release, cycles: 0, ballot: number }
+        Self { acquire, release, publish: None, cycles: 0, ballot: number }
+    }
+
+    /// What follows this step, and at which of so many masters.
+    pub(super) fn told(&self, step: u64, masters: usize) -> Option<(usize, &[u8])> {
+        let (teller, publish) = self.publish.as_ref().filter(|_| step.is_multiple_of(2))?;
+        Some((teller % masters, publish))
     }
 
     /// The command of this step; each acquire with a token of its own.
@@ -126,6 +172,10 @@ fn write(into: &mut [u8], number: u64, base: u64) {
     }
 }
 
+pub(super) fn hash(script: &str) -> String {
+    redis::Script::new(script).get_hash().to_owned()
+}
+
 fn wall_us() -> u64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().expect("a clock that is right");
     u64::try_from(since.as_micros()).expect("a clock that is right")
@@ -137,4 +187,37 @@ fn encode(arguments: &[&str]) -> Vec<u8> {
         command.push_str(&format!("${}\r\n{argument}\r\n", argument.len()));
     }
     command.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> String {
+        String::from_utf8(bytes.to_vec()).expect("text")
+    }
+
+    #[test]
+    fn each_way_to_release_is_sent_as_itself() {
+        let release = |release| {
+            let mut commands = Commands::new("it", Way { release, tells: false });
+            assert!(text(commands.step(1)).starts_with("*6\r\n$3\r\nSET\r\n$2\r\nit\r\n"));
+            assert_eq!(commands.told(2, 5), None);
+            text(commands.step(2))
+        };
+        assert!(release(Release::Full).starts_with("*5\r\n$4\r\nEVAL\r\n"));
+        let by_hash = format!("*5\r\n$7\r\nEVALSHA\r\n$40\r\n{}\r\n", hash(RELEASE));
+        assert!(release(Release::Hash).starts_with(&by_hash));
+        assert!(release(Release::Native).starts_with("*3\r\n$7\r\nDELIFEQ\r\n$2\r\nit\r\n"));
+    }
+
+    #[test]
+    fn one_master_tells_behind_a_release_and_not_behind_an_acquire() {
+        let commands = Commands::new("it", Way { release: Release::Native, tells: true });
+        assert_eq!(commands.told(1, 5), None);
+        let (teller, publish) = commands.told(2, 5).expect("somebody who tells");
+        assert!(teller < 5);
+        let channel = "*3\r\n$7\r\nPUBLISH\r\n$20\r\nquorumlock:free:0:it\r\n$0\r\n\r\n";
+        assert_eq!(text(publish), channel);
+    }
 }

@@ -1,0 +1,98 @@
+//! The masters of one kind of server, and which kinds there are.
+
+use crate::contenders;
+use crate::support::server::Server;
+use crate::support::witness;
+use std::net::SocketAddr;
+
+/// The most that a scene has.
+pub(crate) const MOST: usize = 7;
+
+/// What the tests' servers are, one of each in turn; `redis-server` of the PATH where it is not set.
+const SERVERS: &str = "QUORUMLOCK_SERVERS";
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Kind {
+    /// As people call it: `Redis 7.0.15`.
+    pub(crate) name: String,
+    /// Whether it can compare and delete by itself: `DELIFEQ`.
+    pub(crate) native: bool,
+}
+
+impl Kind {
+    /// From `Valkey server v=9.1.2 sha=..`.
+    fn parse(told: &str) -> Self {
+        let mut words = told.split_whitespace();
+        let maker = words.next().unwrap_or_default();
+        let version = words.find_map(|word| word.strip_prefix("v=")).unwrap_or_default();
+        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        let native = maker == "Valkey" && major.is_some_and(|major| major >= 9);
+        Self { name: format!("{maker} {version}"), native }
+    }
+
+    /// In the order in which they are named, each once.
+    pub(crate) fn all() -> Vec<Self> {
+        let named = std::env::var(SERVERS).map_or(1, |programs| programs.split(':').count());
+        let mut kinds = Vec::new();
+        for _ in 0..named {
+            let kind = Self::parse(&Server::start().version());
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+}
+
+pub(crate) struct Field(Vec<Server>);
+
+impl Field {
+    pub(crate) fn start(kind: &Kind) -> Self {
+        let mut servers = Vec::new();
+        // They come in turn: those of another kind are ended at once.
+        while servers.len() < MOST {
+            let server = Server::start();
+            if Kind::parse(&server.version()) == *kind {
+                servers.push(server);
+            }
+        }
+        Self(servers)
+    }
+
+    /// The first few of them, with nothing on them: not even what earlier clients agreed on, who may
+    /// have gone by another list.
+    pub(crate) fn clear(&self, count: usize) -> &[Server] {
+        let servers = &self.0[..count];
+        empty(servers);
+        servers
+    }
+}
+
+/// All that run must answer.
+pub(crate) fn empty(servers: &[Server]) {
+    contenders::one_thread().block_on(async {
+        for server in servers {
+            witness::ask::<()>(server, &redis::cmd("FLUSHALL")).await.expect("an empty master");
+        }
+    });
+}
+
+pub(crate) fn addresses(servers: &[Server]) -> Vec<SocketAddr> {
+    servers.iter().map(Server::addr).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn valkey_compares_and_deletes_from_9_on() {
+        let kind = |told| Kind::parse(told);
+        let redis = kind("Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64");
+        assert_eq!(redis, Kind { name: "Redis 7.0.15".to_owned(), native: false });
+        let valkey = kind("Valkey server v=9.1.2 sha=00000000:0 malloc=jemalloc-5.3.1");
+        assert_eq!(valkey, Kind { name: "Valkey 9.1.2".to_owned(), native: true });
+        assert!(!kind("Valkey server v=8.1.1 sha=00000000:0").native);
+        assert!(kind("Valkey server v=10.0.0 sha=00000000:0").native);
+    }
+}

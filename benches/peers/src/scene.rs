@@ -1,0 +1,111 @@
+//! What is played within this process: a workload, and on what.
+
+use crate::contenders::{self, Contender};
+use crate::field::Kind;
+use crate::workloads::{Workload, alone, fenced};
+
+/// Five survive the loss of two: the usual number.
+pub(crate) const NODES: usize = 5;
+
+/// Where the workload is one of many.
+const TASKS: usize = 64;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Scene {
+    pub(crate) workload: Workload,
+    /// On servers that compare and delete by themselves.
+    pub(crate) native: bool,
+    pub(crate) masters: usize,
+    pub(crate) tasks: usize,
+}
+
+impl Scene {
+    const fn usual(workload: Workload, native: bool) -> Self {
+        Self { workload, native, masters: NODES, tasks: TASKS }
+    }
+
+    /// In the order in which they are played.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for native in [false, true] {
+            let crowd = Self::usual(Workload::Crowd, native);
+            all.extend([Self::usual(Workload::Alone, native), crowd]);
+            all.extend([1, 8, 512].map(|tasks| Self { tasks, ..crowd }));
+            all.extend([3, 7].map(|masters| Self { masters, ..crowd }));
+        }
+        all.push(Self::usual(Workload::Fenced, false));
+        all
+    }
+
+    /// `W2`, `W2-valkey`, `W2-512-tasks`, `W2-3-masters-valkey`.
+    pub(crate) fn name(self) -> String {
+        let Self { workload, native, masters, tasks } = self;
+        let mut name = workload.name().to_owned();
+        if tasks != TASKS {
+            name += &format!("-{tasks}-task{}", if tasks == 1 { "" } else { "s" });
+        }
+        if masters != NODES {
+            name += &format!("-{masters}-masters");
+        }
+        if native {
+            name += "-valkey";
+        }
+        name
+    }
+
+    pub(crate) fn about(self, kind: &Kind) -> String {
+        let tasks = self.tasks;
+        let about = match self.workload {
+            Workload::Alone => alone::ABOUT.to_owned(),
+            Workload::Crowd if tasks == 1 => "1 task, 1 resource: acquire, release".to_owned(),
+            Workload::Crowd => format!("{tasks} tasks, {tasks} resources: acquire, release"),
+            Workload::Fenced => fenced::ABOUT.to_owned(),
+        };
+        format!("{about}; {} masters, {}", self.masters, kind.name)
+    }
+
+    /// Whether it is played where nothing but `--quick` is said.
+    pub(crate) fn is_quick(self) -> bool {
+        self.is_usual() && (self.workload == Workload::Crowd || self == Self::all()[0])
+    }
+
+    /// Whether it is played only when asked for.
+    pub(crate) fn is_long(self) -> bool {
+        self.native && !self.is_usual()
+    }
+
+    /// Five masters, as many tasks as ever.
+    pub(crate) const fn is_usual(self) -> bool {
+        self.masters == NODES && self.tasks == TASKS
+    }
+
+    pub(crate) fn contenders(self) -> Vec<Box<dyn Contender>> {
+        match self.workload {
+            Workload::Fenced => contenders::fenced(),
+            _ if !self.is_usual() => contenders::few(self.native),
+            Workload::Alone => contenders::alone(self.native),
+            Workload::Crowd => contenders::crowd(self.native),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_two_scenes_have_the_same_name() {
+        let all = Scene::all();
+        let names: BTreeSet<_> = all.iter().map(|scene| scene.name()).collect();
+        assert_eq!(names.len(), all.len());
+        for name in ["W1", "W2-valkey", "W2-1-task", "W2-512-tasks-valkey", "W2-7-masters", "W7"] {
+            assert!(names.contains(name), "{name} is none of {names:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_quick_is_not_long() {
+        assert!(!Scene::all().into_iter().any(|scene| scene.is_quick() && scene.is_long()));
+    }
+}
