@@ -30,13 +30,13 @@ impl Kind {
         Self { name: format!("{maker} {version}"), native }
     }
 
-    /// In the order in which they are named, each once.
+    /// In the order in which they are named: the first that can, the first that cannot.
     pub(crate) fn all() -> Vec<Self> {
         let named = std::env::var(SERVERS).map_or(1, |programs| programs.split(':').count());
         let mut kinds = Vec::new();
         for _ in 0..named {
             let kind = Self::parse(&Server::start().version());
-            if !kinds.contains(&kind) {
+            if !kinds.iter().any(|known: &Self| known.native == kind.native) {
                 kinds.push(kind);
             }
         }

@@ -3,7 +3,7 @@
 //!
 //! The machine is shared with the masters and with whatever else runs, so contenders take turns in
 //! every round, in an order that changes, and are compared only within a round: a ratio is the median
-//! of the rounds' ratios.
+//! of the rounds' ratios. A cell in which other processes had the machine is played again.
 //!
 //! A new contender is a file in `contenders/`, a new workload one in `workloads/`, each with a line
 //! in its list; on what a workload is played is in `scene.rs`.
@@ -16,22 +16,25 @@ mod heap;
 mod meter;
 mod monitor;
 mod plan;
+mod referee;
 mod report;
 mod round;
 mod scene;
 mod sheet;
+mod statistics;
 mod support;
-mod table;
 mod trial;
+mod watch;
 mod worker;
 mod workloads;
 
 use field::{Field, Kind};
 use heap::Heap;
 use plan::Plan;
+use referee::Referee;
 use report::Summary;
 use scene::{NODES, Scene};
-use table::Table;
+use sheet::Sheet;
 use trial::Trial;
 
 /// Counts for W8 only.
@@ -39,6 +42,8 @@ use trial::Trial;
 static HEAP: Heap = Heap::new();
 
 fn main() {
+    // All tasks of a cell may panic for the same reason: a line is enough for each.
+    std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     let mut args = std::env::args().skip(1).peekable();
     if args.next_if_eq(worker::ARGUMENT).is_some() {
         return be_a_worker(args);
@@ -48,56 +53,92 @@ fn main() {
         std::process::exit(2);
     });
     let kinds = Kind::all();
+    let scenes = Scene::all().into_iter().filter(|&one| plan.includes_scene(one));
+    let scenes: Vec<_> = scenes.filter(|&one| is_there(&kinds, one)).collect();
+    let trials: Vec<_> = Trial::ALL.into_iter().filter(|&one| plan.includes_trial(one)).collect();
+    let expected = plan.expected_in_all(&scenes, &trials);
+    eprintln!("planned: {} s, {} at most", expected.as_secs(), plan.limit.as_secs());
+    if plan.only_told {
+        return tell(&plan, &scenes, &trials);
+    }
+    let mut referee = Referee::new(plan.limit, expected);
     let mut summaries = Vec::new();
-    for native in [false, true] {
-        let all = Scene::all().into_iter();
-        let mut scenes =
-            all.filter(|one| one.native == native && plan.includes_scene(*one)).peekable();
-        let Some(kind) = kinds.iter().find(|kind| kind.native == native) else {
-            if scenes.peek().is_some() {
-                let what = if native { "Valkey 9" } else { "Redis" };
-                eprintln!("NOT MEASURED: there is no {what} (QUORUMLOCK_SERVERS)");
-            }
-            continue;
-        };
+    for kind in &kinds {
         let field = Field::start(kind);
-        summaries.extend(scenes.filter_map(|scene| play(scene, kind, &field, &plan)));
+        for scene in scenes.iter().filter(|scene| scene.native == kind.native) {
+            summaries.extend(play(*scene, kind, &field, &plan, &mut referee));
+        }
         if *kind == kinds[0] {
-            summaries.extend(play_trials(&field, &plan));
+            summaries.extend(play_trials(&trials, &field, &plan, &mut referee));
         }
     }
+    println!("{referee}");
     if plan.writes() {
-        report::write(&summaries, &plan.to_string());
+        let servers: Vec<_> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+        report::write(&summaries, &format!("{plan} On {}: {referee}", servers.join(" and ")));
     }
 }
 
-fn play(scene: Scene, kind: &Kind, field: &Field, plan: &Plan) -> Option<Summary> {
+/// Whether there are servers for it. A scene that is left out is told.
+fn is_there(kinds: &[Kind], scene: Scene) -> bool {
+    let is_there = kinds.iter().any(|kind| kind.native == scene.native);
+    if !is_there {
+        let what = if scene.native { "Valkey 9" } else { "Redis" };
+        eprintln!(
+            "NOT MEASURED: {}: there is no {what} (scripts/servers fetches it)",
+            scene.name()
+        );
+    }
+    is_there
+}
+
+fn tell(plan: &Plan, scenes: &[Scene], trials: &[Trial]) {
+    for scene in scenes {
+        println!("{:24} {:5} s", scene.name(), plan.expected_in_all(&[*scene], &[]).as_secs());
+    }
+    for trial in trials {
+        println!("{:24} {:5} s", trial.name(), plan.expected_in_all(&[], &[*trial]).as_secs());
+    }
+}
+
+fn play(
+    scene: Scene,
+    kind: &Kind,
+    field: &Field,
+    plan: &Plan,
+    referee: &mut Referee,
+) -> Option<Summary> {
     let contenders = scene.contenders().into_iter();
     let contenders: Vec<_> = contenders.filter(|one| plan.includes(one.name())).collect();
     if contenders.is_empty() {
         return None;
     }
     let names = contenders.iter().map(|one| one.name()).collect();
-    let mut table = Table::new(scene.name(), scene.about(kind), scene.workload.metrics(), names);
+    let mut sheet = Sheet::new(scene.name(), scene.about(kind), scene.workload.metrics(), names);
     let masters = field.clear(scene.masters);
     for number in 0..plan.rounds(scene) {
         eprintln!("{} round {} of {}", scene.name(), number + 1, plan.rounds(scene));
-        round::play(masters, scene, &contenders, plan, number, &mut table);
+        round::play(masters, scene, &contenders, plan, number, referee, &mut sheet);
     }
-    println!("{table}");
-    Some(table.summary())
+    println!("{sheet}");
+    Some(sheet.summary())
 }
 
-fn play_trials(field: &Field, plan: &Plan) -> Vec<Summary> {
+fn play_trials(
+    trials: &[Trial],
+    field: &Field,
+    plan: &Plan,
+    referee: &mut Referee,
+) -> Vec<Summary> {
     let mut summaries = Vec::new();
-    for trial in Trial::ALL.into_iter().filter(|one| plan.includes_trial(*one)) {
+    for trial in trials {
         let takes_part = |name: &str| plan.includes(name) && trial.suits(name);
         let apart: Vec<_> =
             contenders::apart().into_iter().filter(|one| takes_part(one.name())).collect();
         if apart.is_empty() {
             continue;
         }
-        let sheet = trial.play(field.clear(NODES), &apart, plan);
+        let sheet = trial.play(field.clear(NODES), &apart, plan, referee);
         println!("{sheet}");
         summaries.push(sheet.summary());
     }

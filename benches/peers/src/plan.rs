@@ -6,6 +6,9 @@ use crate::trial::Trial;
 use std::fmt;
 use std::time::Duration;
 
+/// What a cell takes beside warm-up and span: connecting, settling, and what the masters testify.
+const ASIDE: Duration = Duration::from_millis(250);
+
 pub(crate) struct Plan {
     /// Rounds of the scenes in which most is compared.
     rounds: usize,
@@ -21,19 +24,25 @@ pub(crate) struct Plan {
     sections_per_task: f64,
     /// And for how long at most.
     longest: Duration,
+    /// For everything, those cells included that are played again.
+    pub(crate) limit: Duration,
+    /// Nothing is played.
+    pub(crate) only_told: bool,
     quick: bool,
     long: bool,
     write: bool,
     only: Vec<String>,
 }
 
-const USAGE: &str =
-    "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N] [--write] [NAME]...
+const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N]
+             [--minutes N] [--plan] [--write] [NAME]...
   --quick     under two minutes in all: fewer scenes, no other crates, unless NAME asks for them
   --long      every scene, those included that take more than the hour: the sweeps on Valkey 9
   --rounds N  rounds of each scene
   --millis N  how long each contender is measured in each round
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)
+  --minutes N disturbed cells are played again for as long as all of it ends within that: 60
+  --plan      say what would be played and how long that takes
   --write     write results.md and results.svg, as is done without --quick and NAME
   NAME        only this scene (w2-valkey), all of this workload (w1, w5) or contenders whose name
               contains it";
@@ -54,6 +63,8 @@ impl Plan {
                 "--millis" => plan.measure_for(millis(number().ok_or(USAGE)?)),
                 "--longest" => plan.longest = Duration::from_secs(number().ok_or(USAGE)?.into()),
                 "--write" => plan.write = true,
+                "--minutes" => plan.limit = 60 * Duration::from_secs(number().ok_or(USAGE)?.into()),
+                "--plan" => plan.only_told = true,
                 "--long" => plan.long = true,
                 "--bench" | "--quick" => {}
                 name if name.starts_with('-') => return Err(USAGE.to_owned()),
@@ -72,6 +83,8 @@ impl Plan {
             trial_rounds: 3,
             sections_per_task: 200.0,
             longest: Duration::from_secs(8),
+            limit: Duration::from_secs(60 * 60),
+            only_told: false,
             quick: false,
             long: false,
             write: false,
@@ -83,11 +96,12 @@ impl Plan {
         Self {
             rounds: 5,
             few_rounds: 3,
-            span: Duration::from_millis(400),
-            warm_up: Duration::from_millis(100),
+            span: Duration::from_millis(300),
+            warm_up: Duration::from_millis(75),
             trial_rounds: 3,
             sections_per_task: 40.0,
             longest: Duration::from_secs(5),
+            limit: Duration::from_secs(115),
             quick: true,
             ..Self::full()
         }
@@ -111,6 +125,28 @@ impl Plan {
 
     pub(crate) const fn rounds(&self, scene: Scene) -> usize {
         if scene.is_usual() { self.rounds } else { self.few_rounds }
+    }
+
+    /// How long a cell of this scene takes.
+    pub(crate) fn expected(&self, _scene: Scene) -> Duration {
+        self.warm_up + self.span + ASIDE
+    }
+
+    /// How long all of this takes where nothing is disturbed.
+    pub(crate) fn expected_in_all(&self, scenes: &[Scene], trials: &[Trial]) -> Duration {
+        let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let scenes = scenes.iter().map(|&scene| {
+            let all = scene.contenders();
+            let contenders = all.iter().filter(|one| self.includes(one.name())).count();
+            many(self.rounds(scene) * contenders) * self.expected(scene)
+        });
+        let trials = trials.iter().map(|&trial| {
+            let all = contenders::apart();
+            let takes_part = |name: &str| self.includes(name) && trial.suits(name);
+            let contenders = all.iter().filter(|one| takes_part(one.name())).count();
+            many(self.trial_rounds * contenders) * trial.expected(self)
+        });
+        scenes.chain(trials).sum()
     }
 
     /// Names that fit no contender pick scenes only, and the other way round.
@@ -226,6 +262,18 @@ mod tests {
         assert_eq!((plan.rounds, plan.trial_rounds), (2, 2));
         assert_eq!((plan.span, plan.warm_up), (millis(60), millis(10)));
         assert!(!plan.writes());
+    }
+
+    #[test]
+    fn a_run_leaves_a_quarter_of_its_time_to_cells_that_are_played_again() {
+        for line in ["", "--quick"] {
+            let plan = plan(line);
+            let scenes = Scene::all().into_iter().filter(|scene| plan.includes_scene(*scene));
+            let trials = Trial::ALL.into_iter().filter(|trial| plan.includes_trial(*trial));
+            let expected =
+                plan.expected_in_all(&scenes.collect::<Vec<_>>(), &trials.collect::<Vec<_>>());
+            assert!(expected <= plan.limit * 3 / 4, "{line}: {expected:?} of {:?}", plan.limit);
+        }
     }
 
     #[test]

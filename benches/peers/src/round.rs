@@ -4,11 +4,14 @@ use crate::cell::Cell;
 use crate::contenders::{self, Contender};
 use crate::field;
 use crate::plan::Plan;
+use crate::referee::Referee;
 use crate::scene::Scene;
+use crate::sheet::Sheet;
 use crate::support::server::Server;
 use crate::support::witness;
-use crate::table::Table;
+use crate::worker::Failed;
 use crate::workloads::Workload;
+use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 pub(crate) fn play(
@@ -17,7 +20,8 @@ pub(crate) fn play(
     contenders: &[Box<dyn Contender>],
     plan: &Plan,
     number: usize,
-    table: &mut Table,
+    referee: &mut Referee,
+    sheet: &mut Sheet,
 ) {
     let cell = Cell {
         workload: scene.workload,
@@ -28,7 +32,10 @@ pub(crate) fn play(
         span: plan.span,
     };
     for place in order(contenders.len(), number) {
-        table.note(place, number, turn(masters, contenders[place].as_ref(), &cell));
+        let expected = plan.expected(scene);
+        let turn = || turn(masters, contenders[place].as_ref(), &cell);
+        let (figures, disturbed) = referee.play(expected, turn);
+        sheet.note(place, number, figures, disturbed);
     }
 }
 
@@ -42,7 +49,17 @@ pub(crate) fn order(contenders: usize, round: usize) -> Vec<usize> {
     order
 }
 
-fn turn(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Vec<f64> {
+/// On a machine that others keep busy, a lock that nobody else wants may not be had in time. That ends the
+/// turn, and not a run of an hour.
+fn turn(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Result<Vec<f64>, Failed> {
+    let measured = AssertUnwindSafe(|| measure(masters, contender, cell));
+    panic::catch_unwind(measured).map_err(|_told_already| {
+        field::empty(masters);
+        Failed::Dies
+    })
+}
+
+fn measure(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Vec<f64> {
     let before = Testimony::of(masters);
     let measured = contender.run(cell);
     let after = Testimony::of(masters);

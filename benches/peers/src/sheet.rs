@@ -1,23 +1,32 @@
-//! What the rounds of a trial have come to, as text. Turns may have failed.
+//! What the rounds of a scene or trial have come to, as text. Turns may have failed.
 
-use crate::report::{Cell, Line, Ratio, Summary, tell};
-use crate::table::{highest, lowest, median};
-use crate::trial::Trial;
+use crate::contenders;
+use crate::report::{self, Cell, Line, Ratio, Summary, tell};
+use crate::statistics::{highest, lowest, median};
 use crate::worker::Failed;
 use std::fmt;
 
-/// `turns[contender][round]`.
 pub(crate) struct Sheet {
-    trial: Trial,
+    name: String,
+    about: String,
+    metrics: &'static [&'static str],
     names: Vec<&'static str>,
+    /// `turns[contender][round]`: one figure for each metric.
     turns: Vec<Vec<Result<Vec<f64>, Failed>>>,
+    /// In how many rounds each contender was disturbed.
+    disturbed: Vec<usize>,
 }
 
 impl Sheet {
-    pub(crate) fn new(trial: Trial, names: impl Iterator<Item = &'static str>) -> Self {
-        let names: Vec<_> = names.collect();
+    pub(crate) fn new(
+        name: String,
+        about: String,
+        metrics: &'static [&'static str],
+        names: Vec<&'static str>,
+    ) -> Self {
         let turns = names.iter().map(|_| Vec::new()).collect();
-        Self { trial, names, turns }
+        let disturbed = vec![0; names.len()];
+        Self { name, about, metrics, names, turns, disturbed }
     }
 
     pub(crate) fn note(
@@ -25,50 +34,64 @@ impl Sheet {
         contender: usize,
         round: usize,
         figures: Result<Vec<f64>, Failed>,
+        disturbed: bool,
     ) {
         let rounds = &mut self.turns[contender];
         assert_eq!(rounds.len(), round, "rounds come one after the other");
         rounds.push(figures);
+        self.disturbed[contender] += usize::from(disturbed);
     }
 
     pub(crate) fn summary(&self) -> Summary {
-        let metrics = self.trial.metrics();
-        let line = |(contender, &name): (usize, &&'static str)| {
-            let cells = (0..metrics.len()).map(|metric| self.cell(contender, metric));
-            Line {
-                name: name.to_owned(),
-                cells: cells.collect(),
-                failures: self.failures(contender),
-            }
+        let yardsticks: Vec<usize> = self.yardsticks().collect();
+        let line = |(contender, name): (usize, &&'static str)| {
+            let metrics = 0..self.metrics.len();
+            let cells = metrics.map(|metric| self.cell(contender, metric, &yardsticks));
+            let (name, notes) = ((*name).to_owned(), self.notes(contender));
+            Line { name, cells: cells.collect(), notes }
         };
         Summary {
-            name: self.trial.name(),
-            about: self.trial.about(),
-            metrics,
-            yardsticks: self.names.first().copied().into_iter().collect(),
+            name: self.name.clone(),
+            about: self.about.clone(),
+            metrics: self.metrics,
+            yardsticks: yardsticks.iter().map(|&one| self.names[one]).collect(),
             lines: self.names.iter().enumerate().map(line).collect(),
         }
     }
 
+    /// The contenders that others are compared with: the first, and every floor beside it.
+    fn yardsticks(&self) -> impl Iterator<Item = usize> {
+        let beside_floor = self.names.first() == Some(&contenders::FLOOR);
+        let floors = (1..self.names.len())
+            .filter(move |&one| beside_floor && contenders::is_yardstick(self.names[one]));
+        (0..self.names.len().min(1)).chain(floors)
+    }
+
     /// Over the rounds in which it has not failed. What a contender cannot do is no number, and none of
     /// its cells.
-    fn cell(&self, contender: usize, metric: usize) -> Option<Cell> {
+    fn cell(&self, contender: usize, metric: usize, yardsticks: &[usize]) -> Option<Cell> {
         let turns = self.turns[contender].iter().flatten();
         let figures = turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan());
         let figures: Vec<_> = figures.collect();
         let (lowest, highest) = (lowest(&figures), highest(&figures));
-        let beside = vec![self.ratio(contender, metric)];
+        let beside = yardsticks.iter().map(|&one| self.ratio(contender, one, metric)).collect();
         (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, beside })
     }
 
-    /// The median over the rounds of what it came to beside the first contender.
-    fn ratio(&self, contender: usize, metric: usize) -> Option<Ratio> {
-        let both = self.turns[contender].iter().zip(&self.turns[0]);
-        let ratios = both.filter_map(|(one, first)| {
-            let (one, first) = (one.as_ref().ok()?, first.as_ref().ok()?);
-            Some(one[metric] / first[metric])
+    /// Of what it came to beside another in each round.
+    fn ratio(&self, contender: usize, yardstick: usize, metric: usize) -> Option<Ratio> {
+        let both = self.turns[contender].iter().zip(&self.turns[yardstick]);
+        let ratios = both.filter_map(|(one, other)| {
+            let (one, other) = (one.as_ref().ok()?, other.as_ref().ok()?);
+            Some(one[metric] / other[metric])
         });
         Ratio::of(&ratios.collect::<Vec<_>>())
+    }
+
+    fn notes(&self, contender: usize) -> Option<String> {
+        let disturbed = report::disturbed(self.disturbed[contender], self.turns[contender].len());
+        let notes: Vec<_> = self.failures(contender).into_iter().chain(disturbed).collect();
+        (!notes.is_empty()).then(|| notes.join(", "))
     }
 
     /// How often it has failed, and in what way.
@@ -82,24 +105,76 @@ impl Sheet {
 
 impl fmt::Display for Sheet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Summary { name, about, metrics, lines, .. } = self.summary();
+        let Summary { name, about, metrics, yardsticks, lines } = self.summary();
         writeln!(f, "{name}: {about}")?;
-        let first = format!("/ {}", self.names.first().unwrap_or(&""));
-        writeln!(f, "{:16} {:12} {:>10} {:>23} {first:>14}", "", "", "median", "min..max")?;
+        write!(f, "{:21} {:32} {:>10} {:>23}", "", "", "median", "min..max")?;
+        for one in yardsticks {
+            write!(f, " {:>34}", format!("/ {one}"))?;
+        }
+        writeln!(f)?;
         for (metric, label) in metrics.iter().enumerate() {
-            for Line { name, cells, failures } in &lines {
-                let failures = failures.as_deref().unwrap_or_default();
-                write!(f, "{label:16} {name:12} ")?;
+            for Line { name, cells, notes } in &lines {
+                let notes = notes.as_deref().unwrap_or_default();
+                write!(f, "{label:21} {name:32} ")?;
                 let Some(Cell { median, lowest, highest, beside }) = &cells[metric] else {
-                    writeln!(f, "{:>10} {failures}", "-")?;
+                    writeln!(f, "{:>10} {notes}", "-")?;
                     continue;
                 };
                 let range = format!("{}..{}", tell(*lowest), tell(*highest));
-                let ratio =
-                    beside[0].map_or("-".to_owned(), |ratio| format!("{:.3}", ratio.median));
-                writeln!(f, "{:>10} {range:>23} {ratio:>14} {failures}", tell(*median))?;
+                write!(f, "{:>10} {range:>23}", tell(*median))?;
+                for ratio in beside {
+                    write!(f, " {:>34}", ratio.as_ref().map_or("-".to_owned(), Ratio::to_string))?;
+                }
+                writeln!(f, " {notes}")?;
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet(names: &[&'static str]) -> Sheet {
+        Sheet::new("W2".to_owned(), "about".to_owned(), &["cycles/s"], names.to_vec())
+    }
+
+    fn ratios(summary: &Summary, line: usize) -> Vec<f64> {
+        let cell = summary.lines[line].cells[0].as_ref().expect("figures");
+        cell.beside.iter().flatten().map(|ratio| ratio.median).collect()
+    }
+
+    #[test]
+    fn a_ratio_is_the_median_of_the_rounds_and_not_that_of_the_medians() {
+        let mut sheet = sheet(&[contenders::FLOOR, "it", "bare sockets, EVALSHA"]);
+        // The machine was faster in the second round, and something happened in the third.
+        for (round, figures) in
+            [[10.0, 9.0, 20.0], [20.0, 18.0, 40.0], [30.0, 3.0, 60.0]].iter().enumerate()
+        {
+            for (contender, figure) in figures.iter().enumerate() {
+                sheet.note(contender, round, Ok(vec![*figure]), round == 2);
+            }
+        }
+        let summary = sheet.summary();
+        assert_eq!(summary.yardsticks, [contenders::FLOOR, "bare sockets, EVALSHA"]);
+        assert_eq!(summary.lines[1].cells[0].as_ref().map(|cell| cell.median), Some(9.0));
+        assert_eq!(ratios(&summary, 1), [0.9, 0.45]);
+        assert_eq!(summary.lines[1].notes.as_deref(), Some("disturbed in 1 of 3"));
+    }
+
+    #[test]
+    fn a_round_in_which_one_failed_is_none_of_the_ratio() {
+        let mut sheet = sheet(&["first", "it"]);
+        for (round, [first, it]) in
+            [[Ok(10.0), Ok(5.0)], [Err(Failed::Dies), Ok(1.0)]].into_iter().enumerate()
+        {
+            sheet.note(0, round, first.map(|figure| vec![figure]), false);
+            sheet.note(1, round, it.map(|figure| vec![figure]), false);
+        }
+        let summary = sheet.summary();
+        assert_eq!(ratios(&summary, 1), [0.5]);
+        assert_eq!(summary.lines[0].notes.as_deref(), Some("panics in 1 of 2"));
+        assert_eq!(summary.lines[1].notes, None);
     }
 }

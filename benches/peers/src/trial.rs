@@ -4,12 +4,14 @@
 use crate::contenders::{self, Apart};
 use crate::field;
 use crate::plan::Plan;
+use crate::referee::Referee;
 use crate::round::order;
 use crate::sheet::Sheet;
 use crate::support::server::Server;
 use crate::worker::Failed;
 use crate::workloads::contended::{self, Rivals};
 use crate::workloads::{faults, outage, weight};
+use std::time::Duration;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trial {
@@ -63,6 +65,22 @@ impl Trial {
         self == Self::contended(1, 8, false) || self == Self::Outage
     }
 
+    /// How long a turn takes, mean of all contenders: some hang where masters do, some take seconds to
+    /// get what others get in a moment.
+    pub(crate) fn expected(self, plan: &Plan) -> Duration {
+        let more = Duration::from_millis;
+        match self {
+            Self::Stopped => 2 * plan.span + more(3000),
+            Self::Killed => 3 * plan.span + more(1200),
+            // The slowest have about so many sections a second.
+            Self::Contended(rivals) => {
+                plan.contended_span(rivals.processes * rivals.tasks, 160.0) + more(1200)
+            }
+            Self::Outage => more(1000),
+            Self::Weight => more(10_000),
+        }
+    }
+
     pub(crate) const fn metrics(self) -> &'static [&'static str] {
         match self {
             Self::Stopped => &faults::WHILE_STOPPED,
@@ -102,16 +120,20 @@ impl Trial {
         masters: &[Server],
         contenders: &[Box<dyn Apart>],
         plan: &Plan,
+        referee: &mut Referee,
     ) -> Sheet {
-        let names = contenders.iter().map(|one| one.name());
-        let mut sheet = Sheet::new(self, names);
+        let names = contenders.iter().map(|one| one.name()).collect();
+        let mut sheet = Sheet::new(self.name(), self.about(), self.metrics(), names);
         for round in 0..plan.trial_rounds {
             for place in order(contenders.len(), round) {
                 let name = contenders[place].name();
                 eprintln!("{} round {} of {}: {name}", self.name(), round + 1, plan.trial_rounds);
-                let figures = self.turn(name, masters, plan, round);
-                mend(masters);
-                sheet.note(place, round, figures);
+                let (figures, disturbed) = referee.play(self.expected(plan), || {
+                    let figures = self.turn(name, masters, plan, round);
+                    mend(masters);
+                    figures
+                });
+                sheet.note(place, round, figures, disturbed);
             }
         }
         sheet

@@ -93,7 +93,7 @@ fn bar(line: &Line, at: usize, scale: &Scale, y: f64) -> String {
         line.name
     );
     let Some(Cell { median, lowest, highest, .. }) = &line.cells[at] else {
-        let why = line.failures.as_deref().map_or("-".to_owned(), escape);
+        let why = line.notes.as_deref().map_or("-".to_owned(), escape);
         return format!(
             "{name}<text class=\"hint\" x=\"{left}\" y=\"{baseline:.0}\">{why}</text>\n"
         );

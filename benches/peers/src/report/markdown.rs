@@ -25,10 +25,10 @@ pub(super) fn text(summaries: &[Summary], how: &str) -> String {
 }
 
 fn row(line: &Line) -> String {
-    let failures = line.failures.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let notes = line.notes.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
     let cells: Vec<_> =
         line.cells.iter().map(|one| one.as_ref().map_or("-".into(), cell)).collect();
-    format!("| {}{failures} | {} |\n", line.name, cells.join(" | "))
+    format!("| {}{notes} | {} |\n", line.name, cells.join(" | "))
 }
 
 fn cell(cell: &Cell) -> String {

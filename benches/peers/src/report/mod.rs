@@ -4,7 +4,7 @@
 mod chart;
 mod markdown;
 
-use crate::table::{highest, lowest, median, short};
+use crate::statistics::{highest, lowest, median, short};
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -24,8 +24,8 @@ pub(crate) struct Line {
     pub(crate) name: String,
     /// One for each metric; none where it has never come to a figure.
     pub(crate) cells: Vec<Option<Cell>>,
-    /// How often it has failed, and in what way.
-    pub(crate) failures: Option<String>,
+    /// How often it has failed, and in what way; how often it was disturbed.
+    pub(crate) notes: Option<String>,
 }
 
 /// Over the rounds. What never came to an end took infinitely long.
@@ -67,11 +67,16 @@ fn share(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.3}") } else { short(ratio) }
 }
 
+/// Says of a line in how many rounds it was disturbed.
+pub(crate) fn disturbed(rounds: usize, all: usize) -> Option<String> {
+    (rounds > 0).then(|| format!("disturbed in {rounds} of {all}"))
+}
+
 pub(crate) fn tell(figure: f64) -> String {
     if figure.is_infinite() { "hangs".to_owned() } else { short(figure) }
 }
 
-/// Over those of an earlier run. `how` is a sentence about this one.
+/// Over those of an earlier run. `how` is a paragraph about this one.
 pub(crate) fn write(summaries: &[Summary], how: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = [

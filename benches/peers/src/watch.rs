@@ -1,0 +1,146 @@
+//! What others have had of the machine's processors while a cell was played: neither this process nor
+//! the masters, workers and proxies that it has started. None where the kernel does not tell, as outside
+//! Linux.
+
+use crate::cpu;
+use rustix::param::clock_ticks_per_second;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+pub(crate) struct Watch {
+    machine: Option<Machine>,
+    ours: Option<Duration>,
+}
+
+impl Watch {
+    pub(crate) fn start() -> Self {
+        Self { machine: Machine::now(), ours: used_by_ours() }
+    }
+
+    /// Their share of what all processors could have done since.
+    pub(crate) fn others(&self) -> Option<f64> {
+        let (machine, ours) = (Machine::now()?, used_by_ours()?);
+        Some(machine.others(self.machine?, ours.checked_sub(self.ours?)?))
+    }
+}
+
+/// By this process and by all that it has started: masters, workers, proxies, alive or reaped.
+fn used_by_ours() -> Option<Duration> {
+    let own = std::process::id();
+    let mut all = cpu::used() + ticks(Stat::of(&own.to_string())?.reaped);
+    for process in fs::read_dir("/proc").ok()?.flatten() {
+        let name = process.file_name();
+        let Some(number) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        // One that has ended meanwhile is counted among the reaped.
+        if Stat::of(&number.to_string()).is_some_and(|stat| stat.parent == own) {
+            all += cpu::used_by(number).unwrap_or_default();
+        }
+    }
+    Some(all)
+}
+
+/// What all processors together have had to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Machine {
+    /// Time that another guest of the host has had included.
+    busy: Duration,
+    /// And what they could have done.
+    whole: Duration,
+}
+
+impl Machine {
+    fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// What is left of the work since `before` once ours is taken off. The kernel counts the machine's by
+    /// ticks and ours exactly, so it may be a little less than none.
+    fn others(self, before: Self, ours: Duration) -> f64 {
+        let (busy, whole) = (self.busy - before.busy, self.whole - before.whole);
+        busy.saturating_sub(ours).as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// `cpu  user nice system idle iowait irq softirq steal ..`; guests are in the first two.
+    fn parse(stat: &str) -> Option<Self> {
+        let line = stat.lines().next()?.strip_prefix("cpu ")?;
+        let fields: Vec<u64> = line.split_whitespace().map_while(|one| one.parse().ok()).collect();
+        let whole: u64 = fields.get(..8)?.iter().sum();
+        Some(Self { busy: ticks(whole - fields[3] - fields[4]), whole: ticks(whole) })
+    }
+}
+
+/// Of `/proc/PID/stat`.
+struct Stat {
+    parent: u32,
+    /// Ticks of the children that it has waited for.
+    reaped: u64,
+}
+
+impl Stat {
+    fn of(process: &str) -> Option<Self> {
+        Self::parse(&fs::read_to_string(Path::new("/proc").join(process).join("stat")).ok()?)
+    }
+
+    /// The fields are counted behind the name, in which there may be anything.
+    fn parse(stat: &str) -> Option<Self> {
+        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+        let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
+        let parent = u32::try_from(number(1)?).ok()?;
+        Some(Self { parent, reaped: number(13)? + number(14)? })
+    }
+}
+
+fn ticks(count: u64) -> Duration {
+    Duration::from_secs(1) * u32::try_from(count).unwrap_or(u32::MAX)
+        / u32::try_from(clock_ticks_per_second()).unwrap_or(100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processor_that_waits_is_not_busy() {
+        let machine = Machine::parse("cpu  10 20 30 400 50 6 7 8 5 5\ncpu0 1 2 3 4\n");
+        let tick = ticks(1);
+        assert_eq!(machine, Some(Machine { busy: tick * 81, whole: tick * 531 }));
+        assert_eq!(Machine::parse("intr 1 2 3"), None);
+    }
+
+    #[test]
+    fn others_have_had_what_is_not_ours() {
+        let machine = |busy, whole| Machine { busy: ticks(busy), whole: ticks(whole) };
+        let others = machine(180, 300).others(machine(100, 200), ticks(60));
+        assert!((others - 0.2).abs() < 1e-9, "{others}");
+        assert_eq!(machine(180, 300).others(machine(100, 200), ticks(81)), 0.0);
+        assert_eq!(machine(100, 200).others(machine(100, 200), ticks(0)), 0.0);
+    }
+
+    #[test]
+    fn a_name_with_parentheses_is_no_field() {
+        let stat = "7 (a) b) S 3 7 7 0 -1 0 0 0 0 0 11 12 13 14 20 0 1 0 99";
+        let stat = Stat::parse(stat).expect("its fields");
+        assert_eq!((stat.parent, stat.reaped), (3, 13 + 14));
+    }
+
+    #[test]
+    fn what_a_child_has_used_is_ours_alive_or_reaped() {
+        let before = used_by_ours().expect("a kernel that tells");
+        let mut child = std::process::Command::new("sh");
+        let spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo; read _";
+        child.args(["-c", spin]).stdin(std::process::Stdio::piped());
+        let mut child = child.stdout(std::process::Stdio::piped()).spawn().expect("a shell");
+        let mut said = [0];
+        let stdout = child.stdout.as_mut().expect("what it says");
+        std::io::Read::read_exact(stdout, &mut said).expect("a line");
+        let spent = cpu::used_by(child.id()).expect("a process that lives");
+        assert!(used_by_ours().expect("a kernel that tells") >= before + spent);
+        child.wait().expect("a shell that ends");
+        // Ticks are of ten milliseconds or less.
+        let after = used_by_ours().expect("a kernel that tells") + Duration::from_millis(20);
+        assert!(after >= before + spent, "{after:?} {before:?} {spent:?}");
+    }
+}
