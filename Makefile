@@ -53,13 +53,11 @@ demo: ## a lock survives the loss of two of five masters, live; needs nothing bu
 model: ## every order of events of the protocol within bounds, and what each broken rule costs: minutes
 	cargo run --release --locked --manifest-path proof/model/Cargo.toml -- --write
 
-bench: ## beside bare sockets and other crates, on masters that it starts: half an hour
-	scripts/redis-server
-	cargo run --release --locked --manifest-path benches/peers/Cargo.toml
+bench: ## beside bare sockets and other crates, on Redis 7.0 and Valkey 9, which it fetches: an hour at most; ARGS=--plan
+	scripts/bench $(ARGS)
 
 bench-quick: ## a part of it in under two minutes
-	scripts/redis-server
-	cargo run --release --locked --manifest-path benches/peers/Cargo.toml -- --quick
+	scripts/bench --quick $(ARGS)
 
 instructions: ## what a lock costs in instructions and allocations, held to what is written down; installs valgrind if need be
 	scripts/instructions
