@@ -11,6 +11,7 @@
 mod cell;
 mod contenders;
 mod cpu;
+mod delay;
 mod field;
 mod heap;
 mod meter;
@@ -28,13 +29,17 @@ mod watch;
 mod worker;
 mod workloads;
 
+use cell::Cell;
+use delay::Delay;
 use field::{Field, Kind};
 use heap::Heap;
 use plan::Plan;
 use referee::Referee;
 use report::Summary;
+use round::Round;
 use scene::{NODES, Scene};
 use sheet::Sheet;
+use support::server::Server;
 use trial::Trial;
 
 /// Counts for W8 only.
@@ -47,6 +52,9 @@ fn main() {
     let mut args = std::env::args().skip(1).peekable();
     if args.next_if_eq(worker::ARGUMENT).is_some() {
         return be_a_worker(args);
+    }
+    if args.next_if_eq(delay::ARGUMENT).is_some() {
+        return delay::serve(args);
     }
     let plan = Plan::from_args(args).unwrap_or_else(|usage| {
         eprintln!("{usage}");
@@ -116,9 +124,21 @@ fn play(
     let names = contenders.iter().map(|one| one.name()).collect();
     let mut sheet = Sheet::new(scene.name(), scene.about(kind), scene.workload.metrics(), names);
     let masters = field.clear(scene.masters);
+    let near = field::addresses(masters);
+    let delay = (!scene.round_trip.is_zero()).then(|| Delay::start(&near, scene.round_trip));
+    let addresses = delay.as_ref().map_or(&near, |delay| &delay.addresses);
+    let cell = Cell {
+        workload: scene.workload,
+        masters: addresses.clone(),
+        processes: masters.iter().map(Server::pid).collect(),
+        tasks: scene.tasks,
+        warm_up: plan.warm_up,
+        span: plan.span_of(scene),
+    };
+    let round = Round { masters, cell, expected: plan.expected(scene) };
     for number in 0..plan.rounds(scene) {
         eprintln!("{} round {} of {}", scene.name(), number + 1, plan.rounds(scene));
-        round::play(masters, scene, &contenders, plan, number, referee, &mut sheet);
+        round.play(&contenders, number, referee, &mut sheet);
     }
     println!("{sheet}");
     Some(sheet.summary())

@@ -3,6 +3,7 @@
 use crate::contenders;
 use crate::scene::Scene;
 use crate::trial::Trial;
+use crate::workloads::{Workload, kept};
 use std::fmt;
 use std::time::Duration;
 
@@ -123,13 +124,20 @@ impl Plan {
         Duration::from_secs_f64(enough.min(self.longest.as_secs_f64())).max(self.span)
     }
 
-    pub(crate) const fn rounds(&self, scene: Scene) -> usize {
-        if scene.is_usual() { self.rounds } else { self.few_rounds }
+    pub(crate) fn rounds(&self, scene: Scene) -> usize {
+        if scene.is_usual() && scene.workload.is_compared() { self.rounds } else { self.few_rounds }
     }
 
     /// How long a cell of this scene takes.
-    pub(crate) fn expected(&self, _scene: Scene) -> Duration {
-        self.warm_up + self.span + ASIDE
+    pub(crate) fn expected(&self, scene: Scene) -> Duration {
+        let more = if scene.workload == Workload::Kept { kept::ASIDE } else { ASIDE };
+        self.warm_up + self.span_of(scene) + more
+    }
+
+    /// How long a contender is measured in each round.
+    pub(crate) fn span_of(&self, scene: Scene) -> Duration {
+        // Storms of extensions come once a second.
+        if scene.workload == Workload::Kept { 3 * self.span } else { self.span }
     }
 
     /// How long all of this takes where nothing is disturbed.
@@ -185,7 +193,7 @@ impl fmt::Display for Plan {
         let run = if self.quick { "A quick run" } else { "A full run" };
         write!(
             f,
-            "{run}: {rounds} rounds of W1 and W2 as usual, {few_rounds} where one thing differs, \
+            "{run}: {rounds} rounds of W1 and W2 as usual, {few_rounds} of W7 and W9 and where one thing differs, \
              {trial_rounds} of what is measured from outside (W3 to W6, W8); each contender for \
              {span:?} in each, as W5 until its tasks have had {sections_per_task} sections on average, \
              or {longest:?}."

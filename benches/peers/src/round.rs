@@ -3,9 +3,7 @@
 use crate::cell::Cell;
 use crate::contenders::{self, Contender};
 use crate::field;
-use crate::plan::Plan;
 use crate::referee::Referee;
-use crate::scene::Scene;
 use crate::sheet::Sheet;
 use crate::support::server::Server;
 use crate::support::witness;
@@ -14,28 +12,26 @@ use crate::workloads::Workload;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
-pub(crate) fn play(
-    masters: &[Server],
-    scene: Scene,
-    contenders: &[Box<dyn Contender>],
-    plan: &Plan,
-    number: usize,
-    referee: &mut Referee,
-    sheet: &mut Sheet,
-) {
-    let cell = Cell {
-        workload: scene.workload,
-        masters: field::addresses(masters),
-        processes: masters.iter().map(Server::pid).collect(),
-        tasks: scene.tasks,
-        warm_up: plan.warm_up,
-        span: plan.span,
-    };
-    for place in order(contenders.len(), number) {
-        let expected = plan.expected(scene);
-        let turn = || turn(masters, contenders[place].as_ref(), &cell);
-        let (figures, disturbed) = referee.play(expected, turn);
-        sheet.note(place, number, figures, disturbed);
+pub(crate) struct Round<'a> {
+    pub(crate) masters: &'a [Server],
+    pub(crate) cell: Cell,
+    /// How long each turn takes.
+    pub(crate) expected: Duration,
+}
+
+impl Round<'_> {
+    pub(crate) fn play(
+        &self,
+        contenders: &[Box<dyn Contender>],
+        number: usize,
+        referee: &mut Referee,
+        sheet: &mut Sheet,
+    ) {
+        for place in order(contenders.len(), number) {
+            let turn = || turn(self.masters, contenders[place].as_ref(), &self.cell);
+            let (figures, disturbed) = referee.play(self.expected, turn);
+            sheet.note(place, number, figures, disturbed);
+        }
     }
 }
 

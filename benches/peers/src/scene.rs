@@ -2,13 +2,17 @@
 
 use crate::contenders::{self, Contender};
 use crate::field::Kind;
-use crate::workloads::{Workload, alone, fenced};
+use crate::workloads::{Workload, alone, fenced, kept};
+use std::time::Duration;
 
 /// Five survive the loss of two: the usual number.
 pub(crate) const NODES: usize = 5;
 
 /// Where the workload is one of many.
 const TASKS: usize = 64;
+
+/// Within a rack, and within a region.
+const ROUND_TRIPS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(5)];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Scene {
@@ -17,35 +21,45 @@ pub(crate) struct Scene {
     pub(crate) native: bool,
     pub(crate) masters: usize,
     pub(crate) tasks: usize,
+    /// That a proxy adds; zero without one.
+    pub(crate) round_trip: Duration,
 }
 
 impl Scene {
     const fn usual(workload: Workload, native: bool) -> Self {
-        Self { workload, native, masters: NODES, tasks: TASKS }
+        Self { workload, native, masters: NODES, tasks: TASKS, round_trip: Duration::ZERO }
     }
 
     /// In the order in which they are played.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for native in [false, true] {
+            let alone = Self::usual(Workload::Alone, native);
             let crowd = Self::usual(Workload::Crowd, native);
-            all.extend([Self::usual(Workload::Alone, native), crowd]);
+            all.extend([alone, crowd]);
             all.extend([1, 8, 512].map(|tasks| Self { tasks, ..crowd }));
             all.extend([3, 7].map(|masters| Self { masters, ..crowd }));
+            for round_trip in ROUND_TRIPS {
+                all.extend([alone, crowd].map(|scene| Self { round_trip, ..scene }));
+            }
         }
         all.push(Self::usual(Workload::Fenced, false));
+        all.push(Self::usual(Workload::Kept, false));
         all
     }
 
-    /// `W2`, `W2-valkey`, `W2-512-tasks`, `W2-3-masters-valkey`.
+    /// `W2`, `W2-valkey`, `W2-512-tasks`, `W2-3-masters-valkey`, `W1-0.5ms`.
     pub(crate) fn name(self) -> String {
-        let Self { workload, native, masters, tasks } = self;
+        let Self { workload, native, masters, tasks, round_trip } = self;
         let mut name = workload.name().to_owned();
         if tasks != TASKS {
             name += &format!("-{tasks}-task{}", if tasks == 1 { "" } else { "s" });
         }
         if masters != NODES {
             name += &format!("-{masters}-masters");
+        }
+        if !round_trip.is_zero() {
+            name += &format!("-{}ms", millis(round_trip));
         }
         if native {
             name += "-valkey";
@@ -60,8 +74,13 @@ impl Scene {
             Workload::Crowd if tasks == 1 => "1 task, 1 resource: acquire, release".to_owned(),
             Workload::Crowd => format!("{tasks} tasks, {tasks} resources: acquire, release"),
             Workload::Fenced => fenced::ABOUT.to_owned(),
+            Workload::Kept => kept::ABOUT.to_owned(),
         };
-        format!("{about}; {} masters, {}", self.masters, kind.name)
+        let far = match self.round_trip {
+            Duration::ZERO => String::new(),
+            round_trip => format!(", a round trip of {} ms by a proxy", millis(round_trip)),
+        };
+        format!("{about}; {} masters, {}{far}", self.masters, kind.name)
     }
 
     /// Whether it is played where nothing but `--quick` is said.
@@ -74,19 +93,24 @@ impl Scene {
         self.native && !self.is_usual()
     }
 
-    /// Five masters, as many tasks as ever.
-    pub(crate) const fn is_usual(self) -> bool {
-        self.masters == NODES && self.tasks == TASKS
+    /// Five masters beside us, as many tasks as ever.
+    pub(crate) fn is_usual(self) -> bool {
+        self.masters == NODES && self.tasks == TASKS && self.round_trip.is_zero()
     }
 
     pub(crate) fn contenders(self) -> Vec<Box<dyn Contender>> {
         match self.workload {
             Workload::Fenced => contenders::fenced(),
+            Workload::Kept => contenders::kept(),
             _ if !self.is_usual() => contenders::few(self.native),
             Workload::Alone => contenders::alone(self.native),
             Workload::Crowd => contenders::crowd(self.native),
         }
     }
+}
+
+fn millis(span: Duration) -> f64 {
+    span.as_secs_f64() * 1000.0
 }
 
 #[cfg(test)]
@@ -99,7 +123,17 @@ mod tests {
         let all = Scene::all();
         let names: BTreeSet<_> = all.iter().map(|scene| scene.name()).collect();
         assert_eq!(names.len(), all.len());
-        for name in ["W1", "W2-valkey", "W2-1-task", "W2-512-tasks-valkey", "W2-7-masters", "W7"] {
+        for name in [
+            "W1",
+            "W2-valkey",
+            "W2-1-task",
+            "W2-512-tasks-valkey",
+            "W2-7-masters",
+            "W1-0.5ms",
+            "W2-5ms",
+            "W7",
+            "W9",
+        ] {
             assert!(names.contains(name), "{name} is none of {names:?}");
         }
     }

@@ -85,7 +85,9 @@ impl<C: Client> Contender for Peer<C> {
         two_workers().block_on(async {
             let client = C::connect(&cell.masters).await;
             let measured = match cell.workload {
-                Workload::Alone | Workload::Fenced => alone::run(Alone(client.clone()), cell).await,
+                Workload::Alone | Workload::Fenced | Workload::Kept => {
+                    alone::run(Alone(client.clone()), cell).await
+                }
                 Workload::Crowd => crowd::run(|_| Alone(client.clone()), cell).await,
             };
             client.close().await;

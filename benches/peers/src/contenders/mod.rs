@@ -3,6 +3,7 @@
 
 mod bare;
 mod client;
+mod kept;
 mod more;
 mod multiplexed;
 mod quorumlock;
@@ -81,6 +82,11 @@ pub(crate) fn fenced() -> Contenders {
         Box::new(more::EIGHT),
         Box::new(more::EIGHT_FENCED),
     ]
+}
+
+/// W9.
+pub(crate) fn kept() -> Contenders {
+    vec![Box::new(kept::NONE), Box::new(kept::ON_ONE_THREAD), Box::new(kept::ON_TWO_WORKERS)]
 }
 
 fn others() -> Contenders {

@@ -21,7 +21,9 @@ impl Contender for Multiplexed {
         two_workers().block_on(async {
             let fan_out = FanOut::connect(&cell.masters).await;
             match cell.workload {
-                Workload::Alone | Workload::Fenced => alone::run(fan_out, cell).await,
+                Workload::Alone | Workload::Fenced | Workload::Kept => {
+                    alone::run(fan_out, cell).await
+                }
                 Workload::Crowd => crowd::run(|_| fan_out.clone(), cell).await,
             }
         })

@@ -31,7 +31,9 @@ impl Contender for Quorumlock {
         (self.runtime)().block_on(async {
             let redlock = connect(&cell.masters).await;
             let measured = match cell.workload {
-                Workload::Alone | Workload::Fenced => alone::run(redlock.clone(), cell).await,
+                Workload::Alone | Workload::Fenced | Workload::Kept => {
+                    alone::run(redlock.clone(), cell).await
+                }
                 Workload::Crowd => crowd::run(|_| redlock.clone(), cell).await,
             };
             redlock.shutdown().await.expect("all releases confirmed");

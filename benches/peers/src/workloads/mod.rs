@@ -5,6 +5,7 @@ pub(crate) mod contended;
 pub(crate) mod crowd;
 pub(crate) mod faults;
 pub(crate) mod fenced;
+pub(crate) mod kept;
 pub(crate) mod outage;
 pub(crate) mod weight;
 
@@ -16,6 +17,7 @@ pub(crate) enum Workload {
     Alone,
     Crowd,
     Fenced,
+    Kept,
 }
 
 impl Workload {
@@ -24,7 +26,13 @@ impl Workload {
             Self::Alone => "W1",
             Self::Crowd => "W2",
             Self::Fenced => "W7",
+            Self::Kept => "W9",
         }
+    }
+
+    /// Whether what counts in it are ratios to the floor.
+    pub(crate) fn is_compared(self) -> bool {
+        matches!(self, Self::Alone | Self::Crowd)
     }
 
     pub(crate) const fn metrics(self) -> &'static [&'static str] {
@@ -32,6 +40,7 @@ impl Workload {
             Self::Alone => &alone::METRICS,
             Self::Crowd => &crowd::METRICS,
             Self::Fenced => &fenced::METRICS,
+            Self::Kept => &kept::METRICS,
         }
     }
 }

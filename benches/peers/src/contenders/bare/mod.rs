@@ -83,7 +83,7 @@ impl Contender for Bare {
             }
             let sockets = Socket::connect(&cell.masters).await;
             match cell.workload {
-                Workload::Alone | Workload::Fenced => {
+                Workload::Alone | Workload::Fenced | Workload::Kept => {
                     let commands = match self.fenced {
                         true => Commands::fenced(RESOURCE),
                         false => Commands::new(RESOURCE, self.way),

@@ -1,0 +1,75 @@
+//! This crate, with many locks held that it keeps alive.
+
+use super::quorumlock::connect;
+use super::{Contender, one_thread, two_workers};
+use crate::cell::Cell;
+use crate::workloads::Measured;
+use crate::workloads::kept::{self, LOCKS, TTL};
+use futures::future::join_all;
+use quorumlock::{Guard, Redlock, Released};
+use tokio::runtime::Runtime;
+
+/// As many tasks take them, and give them back.
+const TASKS: usize = 64;
+
+pub(super) struct Kept {
+    name: &'static str,
+    locks: usize,
+    runtime: fn() -> Runtime,
+}
+
+/// What the others are compared with.
+pub(super) const NONE: Kept = Kept { name: "none kept, one thread", locks: 0, runtime: one_thread };
+
+pub(super) const ON_ONE_THREAD: Kept =
+    Kept { name: "10,000 kept, one thread", locks: LOCKS, runtime: one_thread };
+
+pub(super) const ON_TWO_WORKERS: Kept =
+    Kept { name: "10,000 kept, two workers", locks: LOCKS, runtime: two_workers };
+
+impl Contender for Kept {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn run(&self, cell: &Cell) -> Measured {
+        (self.runtime)().block_on(async {
+            let redlock = connect(&cell.masters).await;
+            let guards = keep(&redlock, self.locks).await;
+            let measured = kept::run(redlock.clone(), cell).await;
+            give_back(guards).await;
+            redlock.shutdown().await.expect("all releases confirmed");
+            measured
+        })
+    }
+}
+
+async fn keep(redlock: &Redlock, locks: usize) -> Vec<Vec<Guard>> {
+    let keepers = (0..TASKS).map(|task| {
+        let redlock = redlock.clone();
+        tokio::spawn(async move {
+            let mut guards = Vec::new();
+            for lock in (task..locks).step_by(TASKS) {
+                let acquire = redlock.acquire(format!("bench:kept:{lock}")).ttl(TTL).keep_alive();
+                guards.push(acquire.await.expect("a lock that nobody else wants"));
+            }
+            guards
+        })
+    });
+    let guards = join_all(keepers.collect::<Vec<_>>()).await.into_iter();
+    guards.map(|guards| guards.expect("a task without a panic")).collect()
+}
+
+/// All of them were kept.
+async fn give_back(guards: Vec<Vec<Guard>>) {
+    let givers = guards.into_iter().map(|guards| {
+        tokio::spawn(async move {
+            for guard in guards {
+                assert_eq!(guard.release().await, Released::Released);
+            }
+        })
+    });
+    for giver in join_all(givers.collect::<Vec<_>>()).await {
+        giver.expect("a task without a panic");
+    }
+}

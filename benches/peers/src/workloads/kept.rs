@@ -1,0 +1,69 @@
+//! W9: what the extensions of many locks that are kept alive do to whoever wants one more.
+
+use super::{Locker, Measured, micros};
+use crate::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+pub(crate) const ABOUT: &str = "one task, one resource: acquire, release, 1 ms of rest; meanwhile its \
+                                process keeps 10,000 other locks alive, with a ttl of 3 s, or none";
+
+pub(crate) const METRICS: [&str; 4] =
+    ["acquire p50 us", "acquire p99 us", "acquire p99.9 us", "acquire max us"];
+
+pub(crate) const LOCKS: usize = 10_000;
+
+pub(crate) const TTL: Duration = Duration::from_secs(3);
+
+/// What a turn takes beside warm-up and span: taking all of those locks, and giving them back.
+pub(crate) const ASIDE: Duration = Duration::from_millis(1500);
+
+const REST: Duration = Duration::from_millis(1);
+
+/// Runs as a task of the runtime, as a user's code does.
+pub(crate) async fn run<L: Locker>(mut locker: L, cell: &Cell) -> Measured {
+    let (warm_up, span) = (cell.warm_up, cell.span);
+    let running = tokio::spawn(async move {
+        sample(&mut locker, warm_up).await;
+        let sampled = sample(&mut locker, span).await;
+        locker.settle().await;
+        sampled
+    });
+    let mut acquires = running.await.expect("a turn without a panic");
+    acquires.sort_unstable();
+    let ranks = [500, 990, 999, 1000];
+    let figures = ranks.map(|per_mille| micros(quantile(&acquires, per_mille))).to_vec();
+    Measured { cycles: acquires.len() as u64, figures }
+}
+
+async fn sample<L: Locker>(locker: &mut L, span: Duration) -> Vec<Duration> {
+    let resource: Arc<str> = "bench:beside-kept".into();
+    let (mut acquires, until) = (Vec::new(), Instant::now() + span);
+    while acquires.is_empty() || Instant::now() < until {
+        let start = Instant::now();
+        let held = locker.acquire(&resource).await;
+        acquires.push(start.elapsed());
+        locker.release(held).await;
+        sleep(REST).await;
+    }
+    acquires
+}
+
+/// The smallest that at least so many of a thousand do not exceed (nearest rank).
+fn quantile(sorted: &[Duration], per_mille: usize) -> Duration {
+    sorted[(sorted.len() * per_mille).div_ceil(1000).saturating_sub(1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_thousand_may_exceed_the_last_quantile_and_none_the_most() {
+        let sorted: Vec<_> = (1..=2000).map(Duration::from_micros).collect();
+        let at = |per_mille| quantile(&sorted, per_mille).as_micros();
+        assert_eq!([500, 990, 999, 1000].map(at), [1000, 1980, 1998, 2000]);
+        assert_eq!(quantile(&sorted[..1], 999), sorted[0]);
+    }
+}
