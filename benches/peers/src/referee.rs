@@ -86,6 +86,13 @@ impl Referee {
         (figures, true)
     }
 
+    /// One cell that nobody can disturb.
+    pub(crate) fn pass(&mut self, expected: Duration, cell: impl FnOnce() -> Turn) -> Turn {
+        self.cells += 1;
+        self.ahead = self.ahead.saturating_sub(expected);
+        cell()
+    }
+
     /// Whether a cell that takes so long can be played again, and all that is to come once.
     fn has_time(&self, took: Duration) -> bool {
         self.began.elapsed() + took + self.ahead <= self.limit

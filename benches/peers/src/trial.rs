@@ -128,11 +128,16 @@ impl Trial {
             for place in order(contenders.len(), round) {
                 let name = contenders[place].name();
                 eprintln!("{} round {} of {}: {name}", self.name(), round + 1, plan.trial_rounds);
-                let (figures, disturbed) = referee.play(self.expected(plan), || {
+                let turn = || {
                     let figures = self.turn(name, masters, plan, round);
                     mend(masters);
                     figures
-                });
+                };
+                let (figures, disturbed) = match self {
+                    // Bytes are the same however busy the machine is.
+                    Self::Weight => (referee.pass(self.expected(plan), turn), false),
+                    _ => referee.play(self.expected(plan), turn),
+                };
                 sheet.note(place, round, figures, disturbed);
             }
         }

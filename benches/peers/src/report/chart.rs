@@ -1,59 +1,103 @@
-//! Bars, side by side for each workload.
+//! All pictures in one, each with a sentence that says what it shows.
 
-use super::{Cell, Line, Summary, tell};
+use super::panel::{Caption, WIDTH, height, panel};
+use super::{Summary, sweeps};
 
-/// Which metric of which workload (of all whose name begins so), and how to read it.
-const DRAWN: [(&str, &str, &str); 11] = [
-    ("W1", "acquire p50 us", "less is better"),
-    ("W2", "cycles/s", "more is better"),
-    ("W7", "acquire p50 us", "less is better"),
-    ("W3", "stopped/healthy", "1 is best"),
-    ("W4", "killed, won %", "more is better"),
-    ("W6", "failure after ms", "less is better"),
-    ("W8", "bytes/lock", "less is better"),
-    ("W8", "bytes/waiter", "less is better"),
-    ("W5", "of ideal %", "more is better"),
-    ("W5", "fewest/most", "1 is best"),
-    ("W5", "commands/section", "less is better"),
+/// A metric of a scene or trial, and how it is read.
+struct Drawn {
+    /// Of all whose name begins so, where it is `W5`.
+    name: &'static str,
+    metric: &'static str,
+    caption: Caption,
+}
+
+const LESS: &str = "less is better";
+const MORE: &str = "more is better";
+
+const fn drawn(
+    name: &'static str,
+    metric: &'static str,
+    hint: &'static str,
+    says: &'static str,
+) -> Drawn {
+    Drawn { name, metric, caption: Caption { hint, says } }
+}
+
+const DRAWN: [Drawn; 18] = [
+    drawn("W1", "acquire p50 us", LESS, "How long one task waits for a lock that is free."),
+    drawn("W1", "cycles/s", MORE, "How often a second one task takes a lock and gives it back."),
+    drawn("W2", "cycles/s", MORE, "How many locks a second 64 tasks take and give back, on Redis."),
+    drawn("W2", "CPU us/cycle", LESS, "What the client spends on each of those locks."),
+    drawn("W2", "masters' CPU us/cycle", LESS, "What five masters together spend on each of them."),
+    drawn(
+        "W2-valkey",
+        "cycles/s",
+        MORE,
+        "The same rate on Valkey 9, which compares and deletes itself.",
+    ),
+    drawn("W2-valkey", "CPU us/cycle", LESS, "What the client spends on each lock there."),
+    drawn("W2-valkey", "masters' CPU us/cycle", LESS, "What five masters of Valkey 9 spend on it."),
+    drawn("W7", "acquire p50 us", LESS, "What a fencing token, and what several keys at once add."),
+    drawn(
+        "W9",
+        "acquire p99.9 us",
+        LESS,
+        "The worst waits beside 10,000 locks that are kept alive.",
+    ),
+    drawn(
+        "W3",
+        "stopped/healthy",
+        "1 is best",
+        "How much slower an attempt is while one master hangs.",
+    ),
+    drawn("W4", "killed, won %", MORE, "How many attempts win while one master of five is down."),
+    drawn("W6", "failure after ms", LESS, "How soon a client says that there is no quorum."),
+    drawn("W8", "bytes/lock", LESS, "Memory of the client for each lock that it holds."),
+    drawn("W8", "bytes/waiter", LESS, "Memory of the client for each task that waits."),
+    drawn(
+        "W5",
+        "of ideal %",
+        MORE,
+        "How close a contended lock comes to no pause between holders.",
+    ),
+    drawn("W5", "fewest/most", "1 is best", "Whether all tasks get the lock equally often."),
+    drawn(
+        "W5",
+        "commands/section",
+        LESS,
+        "What each holder of a contended lock costs the masters.",
+    ),
 ];
 
-/// Whoever is not quorumlock.
-const OTHERS: [&str; 5] = ["bare", "multiplexed", "rslock", "redlock", "redsync"];
+impl Drawn {
+    fn is_of(&self, summary: &Summary) -> bool {
+        let named = summary.name == self.name;
+        let contended = self.name == "W5" && summary.name.starts_with(self.name);
+        (named || contended) && summary.metrics.contains(&self.metric)
+    }
+}
 
 const COLUMNS: usize = 3;
-const WIDTH: f64 = 400.0;
-/// Where bars begin, and how long the longest is.
-const BARS: (f64, f64) = (160.0, 170.0);
-const BAR: f64 = 20.0;
-const HEAD: f64 = 52.0;
-/// From so many times the shortest on, lengths are logarithms.
-const FAR: f64 = 30.0;
 
 const STYLE: &str = "text { font: 12px sans-serif; fill: #24292f } \
                      .name { text-anchor: end; font-size: 11px } \
                      .title { font-weight: bold } .hint { fill: #6e7781; font-size: 11px } \
+                     .says { font-size: 11px; font-style: italic } \
                      .own { fill: #2f6fb5 } .other { fill: #b4bcc6 } .hangs { fill: #e3b5ae } \
                      .range { stroke: #24292f; stroke-width: 1.5 }";
 
 pub(super) fn drawing(summaries: &[Summary]) -> String {
-    let (mut body, mut top, mut column, mut tallest) = (String::new(), 10.0, 0, 0.0_f64);
-    for summary in summaries {
-        let of_it = |(workload, metric, _): &&(&str, &str, &str)| {
-            summary.name.starts_with(workload) && summary.metrics.contains(metric)
-        };
-        let drawn: Vec<_> = DRAWN.iter().filter(of_it).collect();
-        for (place, (_, metric, hint)) in drawn.iter().enumerate() {
-            let whole_does_not_fit = place == 0 && column + drawn.len() > COLUMNS;
-            if column == COLUMNS || whole_does_not_fit {
-                (top, column, tallest) = (top + tallest, 0, 0.0);
-            }
-            let (x, height) = (column as f64 * WIDTH, HEAD + summary.lines.len() as f64 * BAR);
-            body += &format!("<g transform=\"translate({x} {top})\">\n");
-            body += &panel(summary, metric, hint);
-            body += "</g>\n";
-            (column, tallest) = (column + 1, tallest.max(height));
-        }
+    let mut sheet = Sheet { body: String::new(), top: 10.0, column: 0, tallest: 0.0 };
+    for (summary, says) in &sweeps::all(summaries) {
+        let caption = Caption { hint: "1 is as fast as the floor, more is better", says };
+        sheet.draw(&[(summary, summary.metrics[0], &caption)]);
     }
+    for summary in summaries {
+        let of_it = DRAWN.iter().filter(|drawn| drawn.is_of(summary));
+        let of_it = of_it.map(|drawn| (summary, drawn.metric, &drawn.caption));
+        sheet.draw(&of_it.collect::<Vec<_>>());
+    }
+    let Sheet { body, top, tallest, .. } = sheet;
     let (width, height) = (COLUMNS as f64 * WIDTH, top + tallest);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -62,88 +106,29 @@ pub(super) fn drawing(summaries: &[Summary]) -> String {
     )
 }
 
-fn panel(summary: &Summary, metric: &str, hint: &str) -> String {
-    let at = summary.metrics.iter().position(|one| *one == metric).unwrap_or(0);
-    let whole = match metric {
-        share if share.contains('%') => Some(100.0),
-        "fewest/most" => Some(1.0),
-        _ => None,
-    };
-    let scale = Scale::of(summary.lines.iter().filter_map(|line| line.cells[at].as_ref()), whole);
-    let scaled = if scale.logarithmic { ", logarithmic" } else { "" };
-    let about = escape(&summary.about);
-    let mut text = format!(
-        "<text class=\"title\" x=\"12\" y=\"18\">{}: {metric}<title>{about}</title></text>\n\
-         <text class=\"hint\" x=\"12\" y=\"34\">{hint}{scaled}</text>\n",
-        summary.name
-    );
-    for (place, line) in summary.lines.iter().enumerate() {
-        text += &bar(line, at, &scale, HEAD - 8.0 + place as f64 * BAR);
+/// Filled row by row.
+struct Sheet {
+    body: String,
+    top: f64,
+    column: usize,
+    /// In this row.
+    tallest: f64,
+}
+
+impl Sheet {
+    /// Those that belong together, in one row if they fit.
+    fn draw(&mut self, together: &[(&Summary, &str, &Caption)]) {
+        for (place, (summary, metric, caption)) in together.iter().enumerate() {
+            let whole_does_not_fit = place == 0 && self.column + together.len() > COLUMNS;
+            if self.column == COLUMNS || whole_does_not_fit {
+                (self.top, self.column, self.tallest) = (self.top + self.tallest, 0, 0.0);
+            }
+            let (x, top) = (self.column as f64 * WIDTH, self.top);
+            self.body += &format!("<g transform=\"translate({x} {top})\">\n");
+            self.body += &panel(summary, metric, caption);
+            self.body += "</g>\n";
+            (self.column, self.tallest) =
+                (self.column + 1, self.tallest.max(height(summary, caption)));
+        }
     }
-    text
-}
-
-fn bar(line: &Line, at: usize, scale: &Scale, y: f64) -> String {
-    let (left, longest) = BARS;
-    let middle = y + BAR / 2.0 - 2.0;
-    let baseline = middle + 4.0;
-    let name = format!(
-        "<text class=\"name\" x=\"{}\" y=\"{baseline:.0}\">{}</text>\n",
-        left - 8.0,
-        line.name
-    );
-    let Some(Cell { median, lowest, highest, .. }) = &line.cells[at] else {
-        let why = line.notes.as_deref().map_or("-".to_owned(), escape);
-        return format!(
-            "{name}<text class=\"hint\" x=\"{left}\" y=\"{baseline:.0}\">{why}</text>\n"
-        );
-    };
-    let class = match line.name.as_str() {
-        _ if median.is_infinite() => "hangs",
-        name if OTHERS.iter().any(|other| name.starts_with(other)) => "other",
-        _ => "own",
-    };
-    let place = |figure: f64| left + longest * scale.share(figure);
-    let (from, to) = (place(*lowest), place(*highest));
-    let width = (place(*median) - left).max(1.0);
-    format!(
-        "{name}<rect class=\"{class}\" x=\"{left}\" y=\"{y:.0}\" width=\"{width:.1}\" \
-         height=\"{}\"/>\n<line class=\"range\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{middle:.0}\" \
-         y2=\"{middle:.0}\"/>\n<text x=\"{:.1}\" y=\"{baseline:.0}\">{}</text>\n",
-        BAR - 4.0,
-        place(*median).max(to) + 6.0,
-        tell(*median)
-    )
-}
-
-struct Scale {
-    lowest: f64,
-    highest: f64,
-    logarithmic: bool,
-}
-
-impl Scale {
-    fn of<'a>(cells: impl Iterator<Item = &'a Cell>, whole: Option<f64>) -> Self {
-        let figures = cells.flat_map(|cell| [cell.lowest, cell.median, cell.highest]);
-        let figures: Vec<_> = figures.filter(|one| one.is_finite() && *one > 0.0).collect();
-        let lowest = figures.iter().copied().fold(f64::INFINITY, f64::min);
-        let highest = figures.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let logarithmic = whole.is_none() && highest / lowest > FAR;
-        // The shortest bar is still to be seen.
-        Self { lowest: lowest / 2.0, highest: whole.unwrap_or(highest), logarithmic }
-    }
-
-    /// Of the longest bar.
-    fn share(&self, figure: f64) -> f64 {
-        let share = if self.logarithmic {
-            (figure / self.lowest).ln() / (self.highest / self.lowest).ln()
-        } else {
-            figure / self.highest
-        };
-        share.clamp(0.0, 1.0)
-    }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,18 +1,19 @@
 //! One table for each workload.
 
-use super::{Cell, Line, Summary, tell};
+use super::{Cell, Line, Summary, ratios, tell};
 
 const HEAD: &str = "# quorumlock beside others
 
-What `make bench` writes. Five redis-servers share one machine with the clients: ratios count,
-absolute times do not. All contenders take turns in every round, in an order that changes. Each cell
-is the median of the rounds, in brackets the lowest and the highest, and behind it the ratio to the
-table's first line: the median of the rounds' ratios. Every crate has its defaults; where one attempt
-is measured, it is a single try.
+What `make bench` writes. The redis-servers share one machine with the clients: ratios count,
+absolute times do not. All contenders take turns in every round, in an order that changes, and floors
+stand next to those that are compared with them. Each cell is the median of the rounds, in brackets
+the lowest and the highest, and behind it the ratio to the table's first line: the median of the
+rounds' ratios. Every crate has its defaults; where one attempt is measured, it is a single try.
+CPU us/cycle is the client's, beside it stands that of all masters together.
 ";
 
 pub(super) fn text(summaries: &[Summary], how: &str) -> String {
-    let mut text = format!("{HEAD}\n{how}\n");
+    let mut text = format!("{HEAD}\n{how}\n{}", ratios::table(summaries));
     for summary in summaries {
         text += &format!("\n## {}\n\n{}.\n\n", summary.name, sentence(&summary.about));
         text += &format!("| | {} |\n", summary.metrics.join(" | "));

@@ -3,6 +3,9 @@
 
 mod chart;
 mod markdown;
+mod panel;
+mod ratios;
+mod sweeps;
 
 use crate::statistics::{highest, lowest, median, short};
 use std::fmt;
@@ -67,9 +70,11 @@ fn share(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.3}") } else { short(ratio) }
 }
 
+const DISTURBED: &str = "disturbed";
+
 /// Says of a line in how many rounds it was disturbed.
 pub(crate) fn disturbed(rounds: usize, all: usize) -> Option<String> {
-    (rounds > 0).then(|| format!("disturbed in {rounds} of {all}"))
+    (rounds > 0).then(|| format!("{DISTURBED} in {rounds} of {all}"))
 }
 
 pub(crate) fn tell(figure: f64) -> String {

@@ -1,0 +1,154 @@
+//! What only several scenes together show, or several floors: ratios to bare sockets, as lines of a
+//! summary of their own.
+
+use super::{Cell, Line, Ratio, Summary};
+use crate::contenders;
+
+/// Of which the ratios are.
+const RATE: &str = "cycles/s";
+
+const METRICS: [&str; 1] = ["of a floor's rate"];
+
+/// Scenes that differ in one thing.
+struct Sweep {
+    name: &'static str,
+    /// What that is in each of them.
+    scenes: &'static [(&'static str, &'static str)],
+    says: &'static str,
+}
+
+const SWEEPS: [Sweep; 3] = [
+    Sweep {
+        name: "W2 by tasks",
+        scenes: &[
+            ("1 task", "W2-1-task"),
+            ("8 tasks", "W2-8-tasks"),
+            ("64 tasks", "W2"),
+            ("512 tasks", "W2-512-tasks"),
+        ],
+        says: "How much of the rate of bare sockets (EVAL) quorumlock has, with more tasks at once.",
+    },
+    Sweep {
+        name: "W2 by masters",
+        scenes: &[
+            ("3 masters", "W2-3-masters"),
+            ("5 masters", "W2"),
+            ("7 masters", "W2-7-masters"),
+        ],
+        says: "How much of the rate of bare sockets (EVAL) quorumlock has, with more masters.",
+    },
+    Sweep {
+        name: "W2 by round trip",
+        scenes: &[("none added", "W2"), ("0.5 ms", "W2-0.5ms"), ("5 ms", "W2-5ms")],
+        says: "How much of the rate of bare sockets (EVAL) quorumlock has, with masters further away.",
+    },
+];
+
+/// And the scenes in which there is a floor for each way to release.
+const FLOORS: [(&str, &str); 2] = [
+    ("W2", "quorumlock's rate with 64 tasks, as a share of that of each floor."),
+    ("W2-valkey", "quorumlock's rate on Valkey 9, as a share of that of each floor."),
+];
+
+/// Each with a sentence. Those of which nothing was played are left out.
+pub(super) fn all(summaries: &[Summary]) -> Vec<(Summary, &'static str)> {
+    let scene = |name: &str| summaries.iter().find(|summary| summary.name == name);
+    let by_floor = FLOORS.iter().filter_map(|(name, says)| {
+        let lines = ours(scene(name)?).flat_map(|(who, ratios)| {
+            ratios.map(move |one| line(format!("{who} / {}", one.floor), one))
+        });
+        Some((format!("{name} by floor"), lines.collect::<Vec<_>>(), *says))
+    });
+    let sweeps = SWEEPS.iter().map(|Sweep { name, scenes, says }| {
+        let lines = scenes.iter().filter_map(|(what, name)| Some((what, scene(name)?)));
+        let lines = lines.flat_map(|(what, summary)| {
+            let floor = |(who, mut ratios): (String, Ratios<'_>)| {
+                Some(line(format!("{what}, {who}"), ratios.next()?))
+            };
+            ours(summary).filter_map(floor).collect::<Vec<_>>()
+        });
+        ((*name).to_owned(), lines.collect::<Vec<_>>(), *says)
+    });
+    let drawn = by_floor.chain(sweeps).filter(|(_, lines, _)| !lines.is_empty());
+    let summary = |(name, lines, says): (String, Vec<Line>, &'static str)| {
+        let about = says.to_owned();
+        (Summary { name, about, metrics: &METRICS, yardsticks: Vec::new(), lines }, says)
+    };
+    drawn.map(summary).collect()
+}
+
+/// To one floor.
+struct Beside {
+    floor: String,
+    ratio: Ratio,
+    /// Of quorumlock, or else of that floor.
+    notes: Option<String>,
+}
+
+type Ratios<'a> = Box<dyn Iterator<Item = Beside> + 'a>;
+
+/// The lines of quorumlock, by what is behind the comma, with the ratio of their rate to each floor.
+fn ours(summary: &Summary) -> impl Iterator<Item = (String, Ratios<'_>)> {
+    let rate = summary.metrics.iter().position(|metric| *metric == RATE);
+    summary.lines.iter().filter_map(move |line| {
+        let who = line.name.strip_prefix("quorumlock, ")?.to_owned();
+        let ratios = summary.yardsticks.iter().zip(&line.cells[rate?].as_ref()?.beside);
+        let beside = ratios.filter_map(move |(name, ratio)| {
+            let of_floor = || summary.lines.iter().find(|one| one.name == *name)?.notes.clone();
+            let notes = line.notes.clone().or_else(of_floor);
+            Some(Beside { floor: floor(name), ratio: (*ratio)?, notes })
+        });
+        Some((who, Box::new(beside) as Ratios<'_>))
+    })
+}
+
+/// By how it releases.
+pub(super) fn floor(name: &str) -> String {
+    let release = name.strip_prefix(contenders::FLOOR).unwrap_or(name).trim_start_matches(", ");
+    if release.is_empty() { "EVAL".to_owned() } else { release.to_owned() }
+}
+
+fn line(name: String, beside: Beside) -> Line {
+    let Beside { ratio: Ratio { median, lowest, highest }, notes, .. } = beside;
+    let cell = Cell { median, lowest, highest, beside: Vec::new() };
+    Line { name, cells: vec![Some(cell)], notes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(name: &str, ratios: &[f64]) -> Summary {
+        let ratio = |&median| Some(Ratio { median, lowest: median, highest: median });
+        let beside = ratios.iter().map(ratio).collect();
+        let cell = Cell { median: 1.0, lowest: 1.0, highest: 1.0, beside };
+        let line =
+            |name: &str, cell| Line { name: name.to_owned(), cells: vec![cell], notes: None };
+        Summary {
+            name: name.to_owned(),
+            about: String::new(),
+            metrics: &[RATE],
+            yardsticks: vec![contenders::FLOOR, "bare sockets, EVALSHA"][..ratios.len()].to_vec(),
+            lines: vec![line(contenders::FLOOR, None), line("quorumlock, one thread", Some(cell))],
+        }
+    }
+
+    #[test]
+    fn scenes_that_differ_in_one_thing_stand_together() {
+        let all = all(&[played("W2", &[1.1, 0.9]), played("W2-8-tasks", &[0.8])]);
+        let names = |at: usize| {
+            let lines = all[at].0.lines.iter();
+            lines.map(|line| line.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(0), ["one thread / EVAL", "one thread / EVALSHA"]);
+        assert_eq!(names(1), ["8 tasks, one thread", "64 tasks, one thread"]);
+        let of_64 = all[1].0.lines[1].cells[0].as_ref().map(|cell| cell.median);
+        assert_eq!(of_64, Some(1.1));
+    }
+
+    #[test]
+    fn what_was_not_played_is_not_drawn() {
+        assert!(all(&[]).is_empty());
+        assert!(!all(&[played("W2", &[1.0])]).iter().any(|(one, _)| one.name.contains("valkey")));
+    }
+}
