@@ -38,7 +38,7 @@ pub(crate) struct Plan {
 const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N]
              [--minutes N] [--plan] [--write] [NAME]...
   --quick     under two minutes in all: fewer scenes, no other crates, unless NAME asks for them
-  --long      every scene, those included that take more than the hour: the sweeps on Valkey 9
+  --long      with the sweeps on Valkey 9, too: eight minutes more
   --rounds N  rounds of each scene
   --millis N  how long each contender is measured in each round
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)
