@@ -209,7 +209,10 @@ fn parse(bytes: &mut &[u8], levels: usize) -> Result<Reply, NoReply> {
         (Follows::Nothing, _) => head.scalar()?,
         (Follows::Null, _) => Reply::Nil,
         (Follows::Bytes(len), sign) => {
-            let text = this.get(this.len() - 2 - len..this.len() - 2).unwrap_or_default();
+            let body = &this[this.len() - 2 - len..];
+            let text = body.strip_suffix(b"\r\n");
+            let text =
+                text.ok_or(NoReply::Malformed("a string that does not end where it has to"))?;
             match sign {
                 b'!' => Reply::Error(String::from_utf8_lossy(text).into()),
                 // The first four bytes say what it is: "txt:".

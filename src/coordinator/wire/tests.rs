@@ -135,7 +135,14 @@ fn a_reply_that_is_to_be_too_large_is_refused_at_once() {
 
 #[test]
 fn what_is_no_reply_is_refused() {
-    for bytes in ["OK\r\n", "+OK\r\nHTTP/1.1 400 Bad Request\r\n", "x+OK\r\n", "*1\r\nx:1\r\n"] {
+    for bytes in [
+        "OK\r\n",
+        "+OK\r\nHTTP/1.1 400 Bad Request\r\n",
+        "x+OK\r\n",
+        "*1\r\nx:1\r\n",
+        "$1\r\nab\r\n",
+        "$-2\r\n",
+    ] {
         for size in [bytes.len(), 1] {
             let mut replies = Replies::new();
             let refused = bytes.as_bytes().chunks(size).any(|piece| {
