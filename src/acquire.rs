@@ -188,7 +188,6 @@ impl<K: Kind> Acquire<K> {
             lock_delay,
             wait: self.wait,
             keep_alive: self.keep_alive,
-            label: options.label.clone(),
         })
     }
 }

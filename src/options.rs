@@ -301,6 +301,7 @@ impl Options {
             },
             window: self.fencing_window,
             wakes_up: self.wakes_up,
+            label: self.label.clone(),
         }
     }
 }

@@ -47,7 +47,7 @@ fn a_plain_acquire_asks_for_one_key_and_nothing_else() {
     let (redlock, mut inbox) = driverless(prefixed());
     let (asked, resource) = asked(redlock.acquire("r"), &mut inbox);
     assert_eq!((names(&asked.keys), resource.as_str()), (vec!["p:r"], "r"));
-    assert_eq!((asked.fences, asked.lock_delay, asked.label), (None, Duration::ZERO, None));
+    assert_eq!((asked.fences, asked.lock_delay), (None, Duration::ZERO));
 }
 
 #[test]
@@ -69,8 +69,7 @@ fn a_fenced_acquire_asks_for_a_fence_for_each_key_in_the_same_order() {
 
 #[test]
 fn every_option_may_be_set_before_and_after_fenced() {
-    let label = Some("worker-7".into());
-    let (redlock, mut inbox) = driverless(Options { label, ..Options::default() });
+    let (redlock, mut inbox) = driverless(Options::default());
     fn set<K: Kind>(acquire: Acquire<K>) -> Acquire<K> {
         let acquire = acquire.ttl(9 * SECOND).lock_delay(3 * SECOND).wait(2 * SECOND);
         acquire.max_hold(40 * SECOND)
@@ -81,7 +80,6 @@ fn every_option_may_be_set_before_and_after_fenced() {
         assert_eq!((asked.ttl, asked.lock_delay), (9 * SECOND, 3 * SECOND));
         assert_eq!(asked.wait, Some(2 * SECOND));
         assert_eq!(asked.keep_alive, Some(KeepAlive::AtMost(40 * SECOND)));
-        assert_eq!(asked.label.as_deref(), Some("worker-7"));
         assert!(asked.fences.is_some());
     }
 }

@@ -22,8 +22,8 @@ use std::time::Duration;
 impl Coordinator {
     pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
         let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
-        let Acquire { keys, fences, ttl, lock_delay, keep_alive, label, .. } = acquire;
-        let subject = Subject { keys, fences, ttl, lock_delay, label };
+        let Acquire { keys, fences, ttl, lock_delay, keep_alive, .. } = acquire;
+        let subject = Subject { keys, fences, ttl, lock_delay };
         if !self.places.take(&subject.keys, request) {
             return self.queue(
                 now,
@@ -33,14 +33,14 @@ impl Coordinator {
         }
         if self.is_held_up(now, subject.life(), barrier::Round::Acquire(request)) {
             let acquisition = Acquisition::new(subject, keep_alive, now, until, Phase::Confirming);
-            self.acquisitions.insert(request, Box::new(acquisition));
+            self.acquisitions.insert(request, acquisition);
             return;
         }
         match self.attempt(now, request, &subject, &Asking::FIRST) {
             Some((round, attempt)) => {
                 let phase = Phase::Trying { round, attempt };
                 let acquisition = Acquisition::new(subject, keep_alive, now, until, phase);
-                self.acquisitions.insert(request, Box::new(acquisition));
+                self.acquisitions.insert(request, acquisition);
                 self.judge_acquire(now, round);
             }
             None => {
@@ -58,14 +58,14 @@ impl Coordinator {
         }
         self.places.wait(&acquisition.subject.keys, request);
         self.timers.set(acquisition.until, Timer::Attempt(request));
-        self.acquisitions.insert(request, Box::new(acquisition));
+        self.acquisitions.insert(request, acquisition);
     }
 
     /// Why the one that contends for one of these in this process has not won by now, if that is not
     /// another holder: an outage is not told as contention to those behind it.
     fn failure_in_front(&self, keys: &Keys) -> Option<Failure> {
         let contenders = keys.iter().filter_map(|key| self.places.contender(key));
-        let mut failures = contenders.filter_map(|one| match &self.acquisitions.get(&one)?.phase {
+        let mut failures = contenders.filter_map(|one| match &self.acquisitions.get(one)?.phase {
             Phase::Waiting { failure, .. } => Some(failure),
             Phase::Queued | Phase::Confirming | Phase::Trying { .. } => None,
         });
@@ -77,7 +77,7 @@ impl Coordinator {
     pub(super) fn serve_waiting(&mut self, now: Instant) {
         self.let_through(now, false);
         while let Some(request) = self.places.next_head() {
-            let Some(acquisition) = self.acquisitions.get(&request) else { continue };
+            let Some(acquisition) = self.acquisitions.get(request) else { continue };
             let until = acquisition.until;
             if self.places.advance(&acquisition.subject.keys, request) {
                 self.timers.cancel(until, Timer::Attempt(request));
@@ -93,7 +93,7 @@ impl Coordinator {
 
     /// The time of the next attempt has come.
     pub(super) fn retry_acquire(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
         let again_at = match acquisition.phase {
             Phase::Queued => return self.give_up_waiting(now, request),
             Phase::Waiting { again_at, .. } => again_at,
@@ -108,9 +108,9 @@ impl Coordinator {
     }
 
     fn try_again(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
         if self.is_held_up(now, acquisition.subject.life(), barrier::Round::Acquire(request)) {
-            if let Some(acquisition) = self.acquisitions.get_mut(&request) {
+            if let Some(acquisition) = self.acquisitions.get_mut(request) {
                 acquisition.phase = Phase::Confirming;
             }
             return;
@@ -120,7 +120,7 @@ impl Coordinator {
 
     /// Nothing is to be waited for first.
     pub(super) fn begin_attempt(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
         let subject = acquisition.subject.clone();
         let probes = acquisition.probes(now, &self.settings);
         let asking = Asking {
@@ -129,7 +129,7 @@ impl Coordinator {
         };
         match self.attempt(now, request, &subject, &asking) {
             Some((round, attempt)) => {
-                if let Some(acquisition) = self.acquisitions.get_mut(&request) {
+                if let Some(acquisition) = self.acquisitions.get_mut(request) {
                     if asking.first.is_none() {
                         acquisition.asked_all = now;
                     }
@@ -145,8 +145,8 @@ impl Coordinator {
     }
 
     /// It contends no more, and has not won: its places are free.
-    fn end_acquisition(&mut self, request: RequestId) -> Option<Box<Acquisition>> {
-        let acquisition = self.acquisitions.remove(&request)?;
+    fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
+        let acquisition = self.acquisitions.remove(request)?;
         match acquisition.phase {
             Phase::Queued => self.places.forget(&acquisition.subject.keys, request),
             Phase::Confirming | Phase::Trying { .. } | Phase::Waiting { .. } => {
@@ -159,7 +159,7 @@ impl Coordinator {
     /// Lets others go first.
     fn step_back(&mut self, now: Instant, request: RequestId) {
         let random = self.random.jitter();
-        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         let at = acquisition.step_back(now, self.settings.backoff.base, random);
         self.timers.set(at, Timer::Attempt(request));
     }
@@ -243,7 +243,7 @@ impl Coordinator {
         started: Instant,
         deadline: Instant,
     ) {
-        let acquisition = self.acquisitions.remove(&request);
+        let acquisition = self.acquisitions.remove(request);
         if let Some(acquisition) = &acquisition {
             self.places.won(&acquisition.subject.keys);
         }
@@ -274,10 +274,10 @@ impl Coordinator {
         self.roll_back(attempt_id);
         let apart = self.learn_clocks(now, request, &round, ballot);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
-        let Some(acquisition) = self.acquisitions.get(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
         let is_barred = self.barred(now, acquisition.subject.life()).is_some();
         let quorum_can_vote = !is_barred && self.quorum_can_vote(now);
-        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         let may_hurry = acquisition.may_hurry(&reports);
         for (node, report) in reports.iter().enumerate() {
             let free_in = match report.answer {
@@ -314,7 +314,7 @@ impl Coordinator {
             acquisition.probes = contended && self.settings.wakes_up;
             let keys = acquisition.subject.keys.clone();
             let listening = contended && self.settings.wakes_up && self.listen(now, &keys);
-            let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+            let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
             acquisition.listening = listening;
             let at = acquisition.wait(now, &self.settings, attempt_id, failure, took, random);
             self.timers.set(at, Timer::Attempt(request));
@@ -340,9 +340,9 @@ impl Coordinator {
         }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match &one.phase {
             // Without a pause to wait for, or refused by masters that were no quorum.
-            Phase::Waiting { random: None, .. } => Some(*request),
+            Phase::Waiting { random: None, .. } => Some(request),
             Phase::Waiting { failure, .. } if failure.kind != FailureKind::Contended => {
-                Some(*request)
+                Some(request)
             }
             _ => None,
         });

@@ -20,7 +20,6 @@ pub(super) struct Subject {
     pub(super) ttl: Duration,
     /// How much longer the keys live, unless they are released.
     pub(super) lock_delay: Duration,
-    pub(super) label: Option<Arc<str>>,
 }
 
 impl Subject {
@@ -137,8 +136,7 @@ impl Attempt {
         random: u128,
         ballot: Option<Box<Ballot>>,
     ) -> Self {
-        let token = Token::new(random, subject.label.clone());
-        let life = subject.life().into();
+        let (token, life) = (Token::new(random), subject.life().into());
         let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
         Self { claim, ttl: subject.ttl.into(), began, touched: NodeSet::EMPTY, hold: None }
     }

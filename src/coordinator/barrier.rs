@@ -125,7 +125,7 @@ impl Coordinator {
     fn begin(&mut self, now: Instant, round: Round) {
         match round {
             Round::Acquire(request) => {
-                if let Some(acquisition) = self.acquisitions.get(&request)
+                if let Some(acquisition) = self.acquisitions.get(request)
                     && matches!(acquisition.phase, Phase::Confirming)
                 {
                     self.begin_attempt(now, request);

@@ -37,7 +37,7 @@ impl Coordinator {
         self.ballots.learn_fence(fence);
         let wall_us = self.wall_us(now);
         let request = self.rounds.get(id).and_then(|round| round.purpose.acquirer());
-        if let Some(one) = request.and_then(|request| self.acquisitions.get_mut(&request)) {
+        if let Some(one) = request.and_then(|request| self.acquisitions.get_mut(request)) {
             one.clocks.record(node, clock_us, wall_us);
         }
     }
@@ -54,7 +54,7 @@ impl Coordinator {
         let wall_us = self.wall_us(now);
         let asked_us = wall_us.saturating_sub(fence::micros(now.since(round.started)));
         let (membership, window) = (self.settings.membership, self.settings.window);
-        let clocks = &mut self.acquisitions.get_mut(&request)?.clocks;
+        let clocks = &mut self.acquisitions.get_mut(request)?.clocks;
         let refused = ballot != 0 && round.refuses_ballots();
         for node in (0..self.sessions.len()).filter(|&node| refused && round.has_granted(node)) {
             clocks.record_grant(node, ballot, window, asked_us..=wall_us);

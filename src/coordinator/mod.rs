@@ -11,6 +11,7 @@
 //! [`Coordinator::poll_event`]; then sleep until [`Coordinator::poll_timeout`].
 
 mod acquire;
+mod acquisitions;
 mod agreement;
 mod attempt;
 mod barrier;
@@ -49,14 +50,14 @@ mod tests;
 use crate::address::Login;
 use crate::quorum::{Ballots, Instant};
 use crate::report::Quorum;
+use acquisitions::Acquisitions;
 use attempt::Attempt;
 use barrier::Barrier;
 use note::Notes;
 use places::Places;
-use queue::Acquisition;
 use round::{Asker, Round};
 use session::Session;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use table::Table;
@@ -86,8 +87,7 @@ const MOST_ROOMS: usize = 256;
 pub(crate) struct Coordinator {
     settings: Settings,
     sessions: Vec<Session>,
-    /// Boxed: the map moves its entries about.
-    acquisitions: BTreeMap<RequestId, Box<Acquisition>>,
+    acquisitions: Acquisitions,
     attempts: Table<Attempt>,
     rounds: Table<Round>,
     /// Where closed rounds have noted what was said, for those to come.
@@ -123,9 +123,10 @@ impl Coordinator {
         let sessions = nodes.into_iter().map(session);
         let mut machine = Self {
             ballots: Ballots::new(settings.window),
+            packer: wire::Packer::new(settings.label.clone()),
             settings,
             sessions: sessions.collect(),
-            acquisitions: BTreeMap::new(),
+            acquisitions: Acquisitions::new(),
             attempts: Table::new(),
             rounds: Table::new(),
             rooms: Vec::new(),
@@ -138,7 +139,6 @@ impl Coordinator {
             events: VecDeque::new(),
             notes: Notes::default(),
             random,
-            packer: wire::Packer::new(),
             wall: (now, 0),
             settled: false,
         };
@@ -204,7 +204,7 @@ impl Coordinator {
 
     /// No more attempts: what is under way is rolled back, what is owed is still paid.
     pub(crate) fn handle_shutdown(&mut self, now: Instant) {
-        let waiting: Vec<RequestId> = self.acquisitions.keys().copied().collect();
+        let waiting: Vec<RequestId> = self.acquisitions.requests().collect();
         waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
         self.sessions.iter_mut().for_each(|session| session.collect(now));
     }
@@ -328,7 +328,11 @@ impl Coordinator {
     /// What stands in Redis for an attempt, while it is remembered.
     #[cfg(test)]
     pub(crate) fn token(&self, attempt: AttemptId) -> Option<String> {
-        self.attempts.get(attempt).map(|one| one.claim.token.to_string())
+        let token = self.attempts.get(attempt)?.claim.token;
+        Some(match &self.settings.label {
+            Some(label) => format!("{token}:{label}"),
+            None => token.to_string(),
+        })
     }
 
     /// For errors: how many are enough.

@@ -47,7 +47,7 @@ impl Coordinator {
     pub(super) fn judge_first(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
         let RoundPurpose::Acquire { request, attempt, .. } = round.purpose else { return };
-        let ends = self.acquisitions.get(&request).is_none_or(|one| !one.may_retry(now));
+        let ends = self.acquisitions.get(request).is_none_or(|one| !one.may_retry(now));
         match round.first_answer() {
             None | Some(Answer::Outstanding) => {}
             // At the end of a wait that is no verdict: all are asked.

@@ -18,7 +18,7 @@ impl Coordinator {
         attempt: AttemptId,
         reply: &Reply,
     ) {
-        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         let left = match reply {
             reply if *reply == NO_KEY => Duration::ZERO,
             Reply::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),

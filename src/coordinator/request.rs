@@ -17,8 +17,6 @@ pub(crate) struct Acquire {
     /// For how long new attempts may begin; zero for a single one, `None` for ever.
     pub(crate) wait: Option<Duration>,
     pub(crate) keep_alive: Option<KeepAlive>,
-    /// Who acquires, for whoever inspects.
-    pub(crate) label: Option<Arc<str>>,
 }
 
 /// Extend the hold in time, without being asked.

@@ -2,6 +2,7 @@
 
 use super::{Agreement, RestartGuard};
 use crate::quorum::{Backoff, Drift, Membership, Window};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the machine is configured with.
@@ -20,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) window: Window,
     /// Whoever waits is told when a lock becomes free, and asks one node first.
     pub(crate) wakes_up: bool,
+    /// Who acquires, for whoever inspects: behind each token.
+    pub(crate) label: Option<Arc<str>>,
 }
 
 impl Settings {

@@ -19,6 +19,16 @@ impl Place {
     }
 }
 
+impl Id for Place {
+    fn of(place: Place) -> Self {
+        place
+    }
+
+    fn place(self) -> Place {
+        self
+    }
+}
+
 /// An id of the entries of one table.
 pub(super) trait Id: Copy {
     fn of(place: Place) -> Self;

@@ -81,7 +81,7 @@ impl Coordinator {
     /// Whoever contends for `key` tries again at once.
     pub(super) fn wake_contender(&mut self, now: Instant, key: &str) {
         let Some(request) = self.places.contender(key) else { return };
-        let Some(acquisition) = self.acquisitions.get_mut(&request) else { return };
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         match acquisition.phase {
             // It has just let others go first.
             Phase::Waiting { failed: AttemptId::NONE, .. } => {}

@@ -317,7 +317,6 @@ fn wanted(data: &mut Bytes<'_>) -> Acquire {
         lock_delay: Duration::from_secs(u64::from(flag(3))),
         wait: [Some(Duration::ZERO), Some(Duration::from_secs(5)), None][data.below(3)],
         keep_alive: flag(4).then_some(KeepAlive::Forever),
-        label: flag(5).then(|| "me".into()),
     }
 }
 

@@ -36,10 +36,9 @@ pub(super) fn run(data: &[u8]) {
     let _linger = options.linger();
     let mut play = Play::new(options.settings(membership, &masters));
     play.open_all();
-    let label = options.label.clone();
     let wait = Some(Duration::ZERO);
     let (keys, fences, keep_alive) = (Keys::one(key), None, None);
-    play.acquire(Acquire { keys, fences, ttl, lock_delay, wait, keep_alive, label });
+    play.acquire(Acquire { keys, fences, ttl, lock_delay, wait, keep_alive });
     let began = play.now;
     for node in 0..3 {
         play.says(node, b"+OK\r\n");

@@ -61,7 +61,7 @@ impl Probe {
             let reply = talk.ask("TIME", &time()).await?;
             heard.note_time(TimeSample { asked_at, round_trip: began.elapsed(), reply });
         }
-        let token = Token::new(OsRandom::new().bits().unwrap_or_default(), None);
+        let token = Token::new(OsRandom::new().bits().unwrap_or_default());
         let subject = self.subject.within(login.database);
         for question in Question::ALL {
             talk.send(&question.command(&subject, &token));

@@ -133,19 +133,21 @@ impl Question {
             }
             Self::LoadAcquire => wire::load(wire::ACQUIRE),
             Self::LoadExtend => wire::load(wire::EXTEND),
-            Self::Set => subject.plain(token, LIFE).acquire(&mut Packer::new()).to_vec(),
+            Self::Set => subject.plain(token, LIFE).acquire(&mut Packer::new(None)).to_vec(),
             Self::Pttl => wire::pttl(key),
-            Self::Extend => subject.plain(token, LONGER_LIFE).extend(&mut Packer::new()).to_vec(),
+            Self::Extend => {
+                subject.plain(token, LONGER_LIFE).extend(&mut Packer::new(None)).to_vec()
+            }
             Self::Release => {
-                subject.plain(token, LIFE).release(&mut Packer::new(), Way::Full).to_vec()
+                subject.plain(token, LIFE).release(&mut Packer::new(None), Way::Full).to_vec()
             }
             // It is gone by then: only whether our user may.
             Self::DeleteIfEqual => {
-                subject.plain(token, LIFE).release(&mut Packer::new(), Way::Native).to_vec()
+                subject.plain(token, LIFE).release(&mut Packer::new(None), Way::Native).to_vec()
             }
-            Self::AcquireAll => subject.fenced(token).acquire(&mut Packer::new()).to_vec(),
+            Self::AcquireAll => subject.fenced(token).acquire(&mut Packer::new(None)).to_vec(),
             Self::ReleaseAll => {
-                subject.fenced(token).release(&mut Packer::new(), Way::Full).to_vec()
+                subject.fenced(token).release(&mut Packer::new(None), Way::Full).to_vec()
             }
             Self::Agree => {
                 let key = subject.part("agreement").to_string();
@@ -161,7 +163,7 @@ impl Question {
                 parts.iter().for_each(|key| _ = clear.arg(&**key));
                 pack(&clear)
             }
-            Self::Publish => Packer::new().publish(channels, key).to_vec(),
+            Self::Publish => Packer::new(None).publish(channels, key).to_vec(),
             // Last: from here on messages may come in between.
             Self::Subscribe => wire::subscribe(channels, key),
         }
@@ -184,12 +186,7 @@ impl Subject {
     }
 
     fn plain(&self, token: &Token, life: Duration) -> Claim {
-        Claim {
-            keys: Keys::one(self.key.clone()),
-            token: token.clone(),
-            life: life.into(),
-            ballot: None,
-        }
+        Claim { keys: Keys::one(self.key.clone()), token: *token, life: life.into(), ballot: None }
     }
 
     /// With the lowest ballot there is, and a window that it is within.
@@ -198,7 +195,7 @@ impl Subject {
         let window = Window { back: AGES, ahead: AGES };
         let ballot = Ballot { fences: fences.into(), number: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced"));
-        Claim { keys, token: token.clone(), life: LIFE.into(), ballot: Some(Box::new(ballot)) }
+        Claim { keys, token: *token, life: LIFE.into(), ballot: Some(Box::new(ballot)) }
     }
 }
 

@@ -151,7 +151,6 @@ impl World {
                     lock_delay: Duration::ZERO,
                     wait: self.setup.recovery(),
                     keep_alive: None,
-                    label: false,
                 };
                 self.acquire(place, asked);
             }

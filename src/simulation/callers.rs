@@ -73,7 +73,6 @@ impl World {
             },
             wait: Some(asked.wait),
             keep_alive: asked.keep_alive,
-            label: asked.label.then(|| "me".into()),
         };
         let client = &mut self.clients[place];
         let request = client.next_request(now);

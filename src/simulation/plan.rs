@@ -19,7 +19,6 @@ pub(super) struct Asked {
     pub(super) lock_delay: Duration,
     pub(super) wait: Duration,
     pub(super) keep_alive: Option<KeepAlive>,
-    pub(super) label: bool,
 }
 
 /// One thing that is done. Clients are named by their seats: who is killed has a successor. `dice`
@@ -215,7 +214,6 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         lock_delay,
         wait: millis(*rng.pick(&[0, 50, 500, 2_000])),
         keep_alive: *rng.pick(&kept),
-        label: rng.chance(20),
     }
 }
 

@@ -165,6 +165,7 @@ impl Setup {
     pub(super) fn settings(&self, seat: usize) -> Settings {
         let kind = &self.kinds[seat];
         Settings {
+            label: (seat % 2 == 1).then(|| "me".into()),
             membership: kind.own_members(),
             drift: match self.flaw {
                 Some(Flaw::NoDrift) => Drift { rate_ppm: 0, constant: Duration::ZERO },

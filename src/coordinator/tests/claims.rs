@@ -1,6 +1,8 @@
 //! What an acquire may claim besides one key for its ttl.
 
-use super::play;
+use super::{Stage, all_open, play};
+use crate::address::Login;
+use crate::coordinator::Settings;
 
 #[test]
 fn several_resources_are_one_command_to_each_master() {
@@ -103,10 +105,9 @@ fn what_is_owed_with_a_lock_delay_is_owed_for_as_long_as_the_key_may_live() {
 
 #[test]
 fn a_label_stands_behind_the_token() {
-    let mut stage = super::open(1);
-    stage.steps(
-        "acquire 1 r label worker-7 \n n1 < SET r #1 NX PX 10000 \n n1 > ok \n = acquired ..",
-    );
+    let label = |settings: &mut Settings| settings.label = Some("worker-7".into());
+    let mut stage = all_open(Stage::with(1, &Login::default(), label), 1);
+    stage.steps("acquire 1 r \n n1 < SET r #1 NX PX 10000 \n n1 > ok \n = acquired ..");
     let token = stage.machine.token(stage.hold(1)).expect("it is held");
     assert_eq!((token.len(), &token[32..]), (32 + 9, ":worker-7"));
 }

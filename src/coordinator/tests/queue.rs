@@ -9,8 +9,8 @@ const TTL: Duration = Duration::from_secs(10);
 
 /// The SET of `key`, encoded.
 fn set(key: &str) -> Vec<u8> {
-    let (keys, token) = (key.into(), Token::new(0, None));
-    Claim { keys, token, life: TTL.into(), ballot: None }.acquire(&mut Packer::new()).to_vec()
+    let (keys, token) = (key.into(), Token::new(0));
+    Claim { keys, token, life: TTL.into(), ballot: None }.acquire(&mut Packer::new(None)).to_vec()
 }
 
 /// Three masters, `r` held on all of them, and `n1` silent with so many bytes of room in its queue.

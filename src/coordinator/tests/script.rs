@@ -86,7 +86,6 @@ impl Stage {
                     lock_delay: option("delay").map_or(Duration::ZERO, span),
                     wait,
                     keep_alive,
-                    label: option("label").map(Into::into),
                 };
                 self.acquire(number(1), acquire);
             }

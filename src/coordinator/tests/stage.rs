@@ -87,6 +87,7 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         life: agreement::life(quarantine, drift),
     };
     Settings {
+        label: None,
         restart_guard: RestartGuard::Off,
         quarantine,
         agreement: Agreement::new(terms),

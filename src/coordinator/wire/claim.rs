@@ -33,9 +33,11 @@ pub(crate) struct Ballot {
 /// Packs the commands of claims: one after the other in the same room.
 pub(crate) struct Packer {
     room: Vec<u8>,
+    /// Who acquires, for whoever inspects: behind each token.
+    label: Option<Arc<str>>,
     /// The last release, and of whom and in which way it is: nearly all masters are sent the same.
     release_room: Vec<u8>,
-    released: Option<(u128, Way)>,
+    released: Option<(Token, Way)>,
     /// By which the scripts of the handshake are called.
     acquire: String,
     extend: String,
@@ -65,10 +67,11 @@ pub(crate) enum Way {
 }
 
 impl Packer {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(label: Option<Arc<str>>) -> Self {
         let hash = |script| redis::Script::new(script).get_hash().to_owned();
         Self {
             room: Vec::new(),
+            label,
             release_room: Vec::new(),
             released: None,
             acquire: hash(ACQUIRE),
@@ -93,21 +96,21 @@ impl Claim {
     }
 
     pub(crate) fn extend<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
-        let Packer { room, extend, .. } = packer;
+        let Packer { room, extend, label, .. } = packer;
         let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVALSHA").arg(extend);
         let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
-        command.token(&self.token).number(self.life.0).done()
+        command.token(self.token, label.as_deref()).number(self.life.0).done()
     }
 
     /// Compare and delete.
     pub(crate) fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
-        let Packer { release_room: room, released, release, release_all, .. } = packer;
-        if released.replace((self.token.random(), way)) == Some((self.token.random(), way)) {
+        let Packer { release_room: room, released, release, release_all, label, .. } = packer;
+        if released.replace((self.token, way)) == Some((self.token, way)) {
             return room;
         }
         if way == Way::Native && self.is_plain() {
             let command = Command::new(room, 3).arg("DELIFEQ").arg(&**self.keys.first());
-            return command.token(&self.token).done();
+            return command.token(self.token, label.as_deref()).done();
         }
         let (script, hash) = match self.is_plain() {
             true => (RELEASE, release),
@@ -119,7 +122,7 @@ impl Claim {
             Way::Hash => command.arg("EVALSHA").arg(hash),
             Way::Native | Way::Full => command.arg("EVAL").arg(script),
         };
-        let command = self.name(command).token(&self.token);
+        let command = self.name(command).token(self.token, label.as_deref());
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };
@@ -131,15 +134,16 @@ impl Claim {
     }
 
     fn set<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
-        let command = Command::new(&mut packer.room, 6).arg("SET").arg(&**self.keys.first());
-        command.token(&self.token).arg("NX").arg("PX").number(self.life.0).done()
+        let Packer { room, label, .. } = packer;
+        let command = Command::new(room, 6).arg("SET").arg(&**self.keys.first());
+        command.token(self.token, label.as_deref()).arg("NX").arg("PX").number(self.life.0).done()
     }
 
     fn acquire_all<'a>(&self, packer: &'a mut Packer, not_behind: bool) -> &'a [u8] {
-        let Packer { room, acquire, .. } = packer;
+        let Packer { room, acquire, label, .. } = packer;
         let more = if self.ballot.is_some() { 4 } else { 0 };
         let command = Command::new(room, 3 + self.named() + 2 + more).arg("EVALSHA").arg(acquire);
-        let command = self.name(command).token(&self.token).number(self.life.0);
+        let command = self.name(command).token(self.token, label.as_deref()).number(self.life.0);
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };

@@ -39,8 +39,9 @@ impl<'a> Command<'a> {
         self.arg(decimal(number, &mut [0; 20]))
     }
 
-    pub(super) fn token(self, token: &Token) -> Self {
-        match token.label() {
+    /// With the label behind it, if there is one.
+    pub(super) fn token(self, token: Token, label: Option<&str>) -> Self {
+        match label {
             Some(label) => self.parts(&[&token.digits(), b":", label.as_bytes()]),
             None => self.arg(token.digits()),
         }
@@ -99,13 +100,13 @@ mod tests {
 
     #[test]
     fn it_is_written_as_the_redis_crate_writes_it() {
-        let token = Token::new(7, Some("web 3".into()));
+        let (token, label) = (Token::new(7), "web 3");
         let keys: [Arc<str>; 2] = ["a\r\nb".into(), "".into()];
         let mut room = b"what was there before".to_vec();
         let command = Command::new(&mut room, 6).arg("EVALSHA").number(0).number(u64::MAX);
-        let written = command.token(&token).keys(keys.iter()).done();
+        let written = command.token(token, Some(label)).keys(keys.iter()).done();
         let mut expected = redis::cmd("EVALSHA");
-        expected.arg(0).arg(u64::MAX).arg(token.to_string()).arg("a\r\nb").arg("");
+        expected.arg(0).arg(u64::MAX).arg(format!("{token}:{label}")).arg("a\r\nb").arg("");
         assert_eq!(written, expected.get_packed_command());
     }
 }

@@ -22,7 +22,7 @@ impl Master {
     fn new() -> Self {
         let mut machine = Machine::new(1, NOW);
         let client = machine.open();
-        let mut master = Self { machine, client, packer: Packer::new() };
+        let mut master = Self { machine, client, packer: Packer::new(None) };
         master.ask(&load(ACQUIRE));
         master
     }
@@ -69,7 +69,7 @@ fn claim(number: u64) -> Claim {
     let ballot = Ballot { fences, number, window, kept: 9 * SECOND };
     Claim {
         keys: Keys::one("r".into()),
-        token: Token::new(number.into(), None),
+        token: Token::new(number.into()),
         life: SECOND.into(),
         ballot: Some(Box::new(ballot)),
     }

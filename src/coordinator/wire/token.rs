@@ -1,25 +1,19 @@
 //! What stands under the keys of an attempt.
 
 use std::fmt::{self, Display};
-use std::sync::Arc;
 
-/// Nobody else's, and never used again: 128 random bits, and the label of whoever asked behind them.
-#[derive(Clone, Debug)]
+/// Nobody else's, and never used again: 128 random bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
     /// Bytes: a number of this size would have to stand at a multiple of 16.
     random: [u8; 16],
-    label: Option<Arc<str>>,
 }
 
 impl Token {
     pub(crate) const DIGITS: usize = 32;
 
-    pub(crate) const fn new(random: u128, label: Option<Arc<str>>) -> Self {
-        Self { random: random.to_be_bytes(), label }
-    }
-
-    pub(crate) const fn random(&self) -> u128 {
-        u128::from_be_bytes(self.random)
+    pub(crate) const fn new(random: u128) -> Self {
+        Self { random: random.to_be_bytes() }
     }
 
     /// All of its digits: what `{:032x}` gives, at a twentieth of its price.
@@ -37,16 +31,11 @@ impl Token {
         let [first, second, ..] = self.random;
         u16::from_be_bytes([first, second])
     }
-
-    pub(crate) fn label(&self) -> Option<&str> {
-        self.label.as_deref()
-    }
 }
 
 impl Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.random())?;
-        self.label.iter().try_for_each(|label| write!(f, ":{label}"))
+        write!(f, "{:032x}", u128::from_be_bytes(self.random))
     }
 }
 
@@ -57,15 +46,9 @@ mod tests {
     #[test]
     fn a_token_has_all_its_digits() {
         for random in [0, 1, 0xfedc_ba98_7654_3210_0123_4567_89ab_cdef, u128::MAX] {
-            let token = Token::new(random, None);
+            let token = Token::new(random);
             assert_eq!(token.digits(), *format!("{random:032x}").as_bytes());
             assert_eq!(token.to_string().as_bytes(), token.digits());
         }
-    }
-
-    #[test]
-    fn a_label_stands_behind_the_digits() {
-        let token = Token::new(0xa, Some("web-3".into()));
-        assert_eq!(token.to_string(), format!("{:032x}:web-3", 10));
     }
 }

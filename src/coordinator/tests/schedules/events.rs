@@ -72,7 +72,6 @@ impl World {
         let kept = [None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
         let keep_alive = kept[rng.below(3)];
         let fenced = rng.below(2) == 0;
-        let label = (rng.below(4) == 0).then(|| "me".into());
         let client = &mut self.clients[place];
         let request = client.next_request().0;
         self.log.push(format!(
@@ -92,7 +91,6 @@ impl World {
             },
             wait,
             keep_alive,
-            label,
         };
         client.stage.acquire(request, acquire);
     }

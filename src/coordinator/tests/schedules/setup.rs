@@ -85,6 +85,8 @@ impl Setup {
                 settings.wakes_up = self.wakes_up;
                 settings.window = self.window;
                 settings.quarantine = self.quarantine;
+                // Every second one has a label.
+                settings.label = (name as u8).is_multiple_of(2).then(|| "me".into());
             };
             let mut stage = Stage::with(self.masters, &Login::default(), change).named(name);
             stage.tokens.ways = true;
