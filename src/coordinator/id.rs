@@ -7,7 +7,7 @@ use super::table::{Id, Place};
 pub(crate) struct RequestId(pub(crate) u64);
 
 /// One attempt to hold a lock, and the hold that came of it; never reused.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct AttemptId(Place);
 
 impl AttemptId {
@@ -31,7 +31,7 @@ impl Id for AttemptId {
 }
 
 /// One command sent to every node; never reused, so that a late answer is recognised.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct RoundId(Place);
 
 impl Id for RoundId {

@@ -3,7 +3,7 @@
 //! An id says where its entry stands: nothing is searched for, and nothing else is moved.
 
 /// Where an entry stands.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place {
     /// Counts all that a table ever gave; zero is none of them.
     serial: u64,

@@ -138,7 +138,8 @@ impl Talk {
         }
         loop {
             match self.replies.next().map_err(FindingKind::NotRedis)? {
-                Some(Reply::Push(parts)) if !confirms(&parts) => {}
+                // No answer, but for the one to a SUBSCRIBE.
+                Some(push @ Reply::Push(_)) if push.push_kind() != Some("subscribe") => {}
                 Some(answer) => return Poll::Ready(Ok(answer)),
                 None => {
                     let read = ready!(self.link.poll_read(cx, &mut self.buffer));
@@ -147,9 +148,4 @@ impl Talk {
             }
         }
     }
-}
-
-/// Whether a push is the answer to a SUBSCRIBE.
-fn confirms(parts: &[Reply]) -> bool {
-    parts.first().and_then(Reply::text) == Some("subscribe")
 }

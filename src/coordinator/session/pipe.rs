@@ -143,8 +143,8 @@ impl Pipe {
     /// or its end are answers; a message is none, whatever else there is means nothing.
     pub(super) fn next_answer(&mut self, now: Instant) -> Result<Option<Arrived>, Arc<str>> {
         while let Some(reply) = self.replies.next()? {
-            if let Reply::Push(parts) = &reply {
-                match parts.first().and_then(Reply::text) {
+            if let Reply::Push(_) = &reply {
+                match reply.push_kind() {
                     Some("message") => return Ok(Some(Arrived::Message(reply))),
                     Some("subscribe" | "unsubscribe") => {}
                     // No sign that anything is answered.

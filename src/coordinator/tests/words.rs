@@ -3,7 +3,6 @@
 use super::super::wire::{self, Reply};
 use super::super::{AttemptId, Event, FailureKind, Loss, NotExtended, Release, Seen, Standing};
 use crate::report::NodeReport;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -34,6 +34,14 @@ impl Reply {
         self.value(wanted).and_then(Self::text)
     }
 
+    /// What a push is: `message`, `subscribe`; nothing else is one.
+    pub(crate) fn push_kind(&self) -> Option<&str> {
+        match self {
+            Self::Push(parts) => parts.first()?.text(),
+            _ => None,
+        }
+    }
+
     /// An error of the server; anything else is none.
     pub(crate) const fn error(&self) -> Option<&Arc<str>> {
         match self {
