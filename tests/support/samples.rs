@@ -29,9 +29,15 @@ impl Samples {
 
     /// The smallest sample that at least `percent` of a hundred do not exceed (nearest rank).
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
-        assert!(!self.sorted.is_empty(), "no samples");
         assert!(percent <= 100, "no {percent}th percentile");
-        let rank = (self.sorted.len() * percent).div_ceil(100);
+        self.per_mille(10 * percent)
+    }
+
+    /// The same, of a thousand.
+    pub(crate) fn per_mille(&self, share: usize) -> Duration {
+        assert!(!self.sorted.is_empty(), "no samples");
+        assert!(share <= 1000, "no {share} of a thousand");
+        let rank = (self.sorted.len() * share).div_ceil(1000);
         self.sorted[rank.saturating_sub(1)]
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Locker, Measured, micros};
 use crate::cell::Cell;
+use crate::support::samples::Samples;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -11,6 +12,9 @@ pub(crate) const ABOUT: &str = "one task, one resource: acquire, release, 1 ms o
 
 pub(crate) const METRICS: [&str; 4] =
     ["acquire p50 us", "acquire p99 us", "acquire p99.9 us", "acquire max us"];
+
+/// Of a thousand, for each metric.
+const RANKS: [usize; 4] = [500, 990, 999, 1000];
 
 pub(crate) const LOCKS: usize = 10_000;
 
@@ -30,11 +34,10 @@ pub(crate) async fn run<L: Locker>(mut locker: L, cell: &Cell) -> Measured {
         locker.settle().await;
         sampled
     });
-    let mut acquires = running.await.expect("a turn without a panic");
-    acquires.sort_unstable();
-    let ranks = [500, 990, 999, 1000];
-    let figures = ranks.map(|per_mille| micros(quantile(&acquires, per_mille))).to_vec();
-    Measured { cycles: acquires.len() as u64, figures }
+    let acquires = running.await.expect("a turn without a panic");
+    let samples: Samples = acquires.into_iter().collect();
+    let figures = RANKS.map(|share| micros(samples.per_mille(share))).to_vec();
+    Measured { cycles: samples.len() as u64, figures }
 }
 
 async fn sample<L: Locker>(locker: &mut L, span: Duration) -> Vec<Duration> {
@@ -50,20 +53,16 @@ async fn sample<L: Locker>(locker: &mut L, span: Duration) -> Vec<Duration> {
     acquires
 }
 
-/// The smallest that at least so many of a thousand do not exceed (nearest rank).
-fn quantile(sorted: &[Duration], per_mille: usize) -> Duration {
-    sorted[(sorted.len() * per_mille).div_ceil(1000).saturating_sub(1)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn one_of_a_thousand_may_exceed_the_last_quantile_and_none_the_most() {
-        let sorted: Vec<_> = (1..=2000).map(Duration::from_micros).collect();
-        let at = |per_mille| quantile(&sorted, per_mille).as_micros();
-        assert_eq!([500, 990, 999, 1000].map(at), [1000, 1980, 1998, 2000]);
-        assert_eq!(quantile(&sorted[..1], 999), sorted[0]);
+        let samples: Samples = (1..=2000).map(Duration::from_micros).collect();
+        let at = |share| samples.per_mille(share).as_micros();
+        assert_eq!(RANKS.map(at), [1000, 1980, 1998, 2000]);
+        let one: Samples = [Duration::from_micros(1)].into_iter().collect();
+        assert_eq!(one.per_mille(999), Duration::from_micros(1));
     }
 }
