@@ -4,12 +4,12 @@
 //! `(host, port)`, a `ConnectionAddr`, or a `ConnectionInfo` (of a `redis::Client`, a clone of its
 //! `get_connection_info()`). Its TCP settings and its choice of protocol are not taken over.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use redis::{ConnectionAddr, ConnectionInfo};
 
+use crate::coordinator::wire::Login;
 use crate::driver::dial::Transport;
 #[cfg(feature = "tls")]
 use crate::driver::tls;
@@ -31,14 +31,6 @@ pub(crate) struct Address {
     pub(crate) name: Arc<str>,
     pub(crate) transport: Transport,
     pub(crate) login: Login,
-}
-
-/// Who we are at a master, and in which of its databases.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct Login {
-    pub(crate) username: Option<String>,
-    pub(crate) password: Option<String>,
-    pub(crate) database: i64,
 }
 
 impl Address {
@@ -160,16 +152,6 @@ fn host_and_port(transport: &Transport) -> Option<(String, u16)> {
         Err(_) => host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(),
     };
     Some((host, port))
-}
-
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Login")
-            .field("username", &self.username)
-            .field("password", &self.password.as_ref().map(|_| "***"))
-            .field("database", &self.database)
-            .finish()
-    }
 }
 
 const EXAMPLE: &str = "write it like \"redis://10.0.0.1:6379\" or \"unix:///run/redis.sock\"";

@@ -1,6 +1,7 @@
 //! The address of a master, as a configuration has it.
 
-use crate::address::{self, Login};
+use crate::address;
+use crate::coordinator::wire::Login;
 use crate::error::Invalid;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisResult};
 use std::fmt;

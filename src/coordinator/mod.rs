@@ -47,7 +47,7 @@ pub(crate) mod wire;
 #[cfg(test)]
 mod tests;
 
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::quorum::{Ballots, Instant};
 use crate::report::Quorum;
 use acquisitions::Acquisitions;

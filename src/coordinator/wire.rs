@@ -1,18 +1,19 @@
-//! Commands out, replies in. Packing is the `redis` crate's, but for what is sent with each lock.
+//! Commands out, replies in.
 
 mod claim;
+mod login;
 mod replies;
 mod reply;
 mod resp;
 mod token;
 
 pub(crate) use claim::{Ballot, Claim, Packer, Way};
+pub(crate) use login::Login;
 pub(crate) use replies::Replies;
 pub(crate) use reply::{Reply, info_field, is_denied_within_a_script, is_unknown};
 pub(crate) use token::Token;
 
-use crate::address::Login;
-use redis::Cmd;
+use resp::pack;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,10 +45,6 @@ const INSPECT: &str = include_str!("scripts/inspect.lua").trim_ascii_end();
 /// Carries its source: it has to work in the handshake, whatever a script cache has forgotten.
 const AGREE: &str = include_str!("scripts/agree.lua").trim_ascii_end();
 
-fn pack(command: &Cmd) -> Vec<u8> {
-    command.get_packed_command()
-}
-
 /// A span as the server takes it: whole milliseconds, rounded down.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Millis(u64);
@@ -69,36 +66,40 @@ pub(crate) fn millis(span: Duration) -> u64 {
 }
 
 pub(crate) fn pttl(key: &str) -> Vec<u8> {
-    pack(redis::cmd("PTTL").arg(key))
+    pack(&["PTTL", key])
 }
 
 /// `HELLO 3`, with credentials where there are any. Its answer carries the connection's id.
 pub(crate) fn hello(login: &Login) -> Vec<u8> {
-    let mut command = redis::cmd("HELLO");
-    command.arg(3);
+    let mut command = vec!["HELLO", "3"];
     if login.username.is_some() || login.password.is_some() {
         let user = login.username.as_deref().unwrap_or("default");
-        command.arg("AUTH").arg(user).arg(login.password.as_deref().unwrap_or_default());
+        command.extend(["AUTH", user, login.password.as_deref().unwrap_or_default()]);
     }
-    pack(command.arg("SETNAME").arg("quorumlock"))
+    command.extend(["SETNAME", "quorumlock"]);
+    pack(&command)
 }
 
 pub(crate) fn select(database: i64) -> Vec<u8> {
-    pack(redis::cmd("SELECT").arg(database))
+    pack(&["SELECT", &database.to_string()])
 }
 
 pub(crate) fn info(section: &str) -> Vec<u8> {
-    pack(redis::cmd("INFO").arg(section))
+    pack(&["INFO", section])
 }
 
 pub(crate) fn config_get(pattern: &str) -> Vec<u8> {
-    pack(redis::cmd("CONFIG").arg("GET").arg(pattern))
+    pack(&["CONFIG", "GET", pattern])
 }
 
 /// What this client goes by, to be noted for `life` ms: see [`super::agreement`]. A life of zero writes
 /// nothing.
 pub(crate) fn agree(key: &str, life: u64, numbers: &[u64], lists: &[String]) -> Vec<u8> {
-    pack(redis::cmd("EVAL").arg(AGREE).arg(1).arg(key).arg(life).arg(numbers).arg(lists))
+    let mut command = ["EVAL", AGREE, "1", key].map(str::to_owned).to_vec();
+    command.push(life.to_string());
+    command.extend(numbers.iter().map(u64::to_string));
+    command.extend_from_slice(lists);
+    pack(&command)
 }
 
 /// What the channels of all keys begin with: channels know no databases.
@@ -107,33 +108,37 @@ pub(crate) fn channels(database: i64) -> Arc<str> {
 }
 
 pub(crate) fn subscribe(channels: &str, key: &str) -> Vec<u8> {
-    pack(redis::cmd("SUBSCRIBE").arg(format!("{channels}{key}")))
+    pack(&["SUBSCRIBE", &format!("{channels}{key}")])
 }
 
 pub(crate) fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
-    pack(redis::cmd("UNSUBSCRIBE").arg(format!("{channels}{key}")))
+    pack(&["UNSUBSCRIBE", &format!("{channels}{key}")])
 }
 
 pub(crate) fn inspect(key: &str) -> Vec<u8> {
-    pack(redis::cmd("EVAL").arg(INSPECT).arg(1).arg(key))
+    pack(&["EVAL", INSPECT, "1", key])
 }
 
 /// Deletes the key where this stands under it, whoever has set it.
 pub(crate) fn delete(key: &str, value: &[u8]) -> Vec<u8> {
-    pack(redis::cmd("EVAL").arg(RELEASE).arg(1).arg(key).arg(value))
+    let command: [&[u8]; 5] = [b"EVAL", RELEASE.as_bytes(), b"1", key.as_bytes(), value];
+    pack(&command)
 }
 
 /// Takes back what a client goes by.
 pub(crate) fn withdraw(key: &str, ends: u64, lists: &[String]) -> Vec<u8> {
-    pack(redis::cmd("EVAL").arg(WITHDRAW).arg(1).arg(key).arg(ends).arg(lists))
+    let ends = ends.to_string();
+    let mut command = vec!["EVAL", WITHDRAW, "1", key, &ends];
+    command.extend(lists.iter().map(String::as_str));
+    pack(&command)
 }
 
 pub(crate) fn load(script: &str) -> Vec<u8> {
-    pack(redis::cmd("SCRIPT").arg("LOAD").arg(script))
+    pack(&["SCRIPT", "LOAD", script])
 }
 
 pub(crate) fn kill(client: i64) -> Vec<u8> {
-    pack(redis::cmd("CLIENT").arg("KILL").arg("ID").arg(client))
+    pack(&["CLIENT", "KILL", "ID", &client.to_string()])
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! come and go, connections break and time passes.
 
 use super::bytes::Bytes;
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::coordinator::{
     Acquire, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Random, RequestId,
     Settings,

@@ -2,7 +2,8 @@
 
 use super::FindingKind;
 use super::question::{Heard, Question, Subject, TimeSample, time};
-use crate::address::{Address, Login};
+use crate::address::Address;
+use crate::coordinator::wire::Login;
 use crate::coordinator::wire::{self, Replies, Reply, Token};
 use crate::coordinator::{Epoch, Fault, FaultKind, Random, TOO_MANY_CLIENTS};
 use crate::driver::dial::BoxStream;

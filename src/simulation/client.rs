@@ -7,7 +7,7 @@ use super::line::Line;
 use super::plan::Asked;
 use super::seed::Rng;
 use super::setup::Setup;
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::coordinator::{AttemptId, Coordinator, Random, RequestId};
 use crate::quorum::{Instant, NodeSet};
 use std::collections::{BTreeMap, BTreeSet};

@@ -24,7 +24,7 @@ use super::ledger::{Debt, Ledger};
 use super::probe::hash;
 use super::wire::Reply;
 use super::{AttemptId, Random, RequestId, RoundId, wire};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::quorum::Instant;
 use crate::quorum::standing::Start;
 use crate::report::Reason;

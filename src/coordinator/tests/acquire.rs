@@ -1,7 +1,7 @@
 //! One attempt: what is sent, and when it is won.
 
 use super::{Stage, open, play};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 
 #[test]
 fn one_set_goes_to_all_at_once_and_the_quorum_th_grant_wins() {

@@ -1,7 +1,7 @@
 //! What an acquire may claim besides one key for its ttl.
 
 use super::{Stage, all_open, play};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::coordinator::Settings;
 
 #[test]

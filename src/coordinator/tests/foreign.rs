@@ -3,7 +3,7 @@
 use super::super::{Agreement, RestartGuard};
 use super::stage::Stage;
 use super::{all_open, open};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 
 /// Five masters; what `told` tell of a client of the `lists` when they are asked at 10 s.
 fn told(told: &str, others: &str, lists: &str) -> Stage {

@@ -1,7 +1,7 @@
 //! What must be known before the first SET.
 
 use super::{Stage, play_from_the_start};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 
 #[test]
 fn the_handshake_is_one_write_and_a_master_votes_once_it_is_answered() {

@@ -48,7 +48,7 @@ mod ways;
 mod withdrawal;
 mod words;
 
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::quorum::Membership;
 use stage::Stage;
 

@@ -1,7 +1,7 @@
 //! One node first, `n3` for `r`: what it may decide, and what becomes of the others.
 
 use super::{Stage, greets};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::coordinator::{RestartGuard, Settings};
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use super::super::{
     RestartGuard, Settings, Terms,
 };
 use super::words::{Tokens, command, event};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::quorum::{Backoff, Drift, Instant, Membership, Window, agreement, standing};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

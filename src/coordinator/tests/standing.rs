@@ -2,7 +2,7 @@
 
 use super::super::RestartGuard;
 use super::Stage;
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 
 fn guarded(masters: usize) -> Stage {
     Stage::with(masters, &Login::default(), |settings| settings.restart_guard = RestartGuard::On)

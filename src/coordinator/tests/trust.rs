@@ -2,7 +2,7 @@
 
 use super::super::{RestartGuard, Settings};
 use super::Stage;
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 
 /// It is asked what is asked of a master that is trusted, and has said hello.
 const GREETED: &str = "n1 < DIAL

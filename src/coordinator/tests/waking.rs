@@ -3,7 +3,7 @@
 
 use super::super::Settings;
 use super::Stage;
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 
 pub(super) fn open(masters: usize) -> Stage {
     let mut stage = Stage::with(masters, &Login::default(), |settings| settings.wakes_up = true);

@@ -1,7 +1,7 @@
 //! The ways in which a master is told to release: in full, by hash, by its own command.
 
 use super::{Stage, greets, open};
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 
 /// Masters of which some, by their numbers, are Valkey 9.
 fn of_kinds(masters: usize, valkeys: &[usize]) -> Stage {

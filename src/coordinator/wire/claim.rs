@@ -5,6 +5,7 @@ use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, Token, millis};
 use crate::coordinator::Keys;
 use crate::quorum::Window;
 use crate::quorum::fence::micros;
+use sha1_smol::Sha1;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,7 +69,7 @@ pub(crate) enum Way {
 
 impl Packer {
     pub(crate) fn new(label: Option<Arc<str>>) -> Self {
-        let hash = |script| redis::Script::new(script).get_hash().to_owned();
+        let hash = |script| Sha1::from(script).hexdigest();
         Self {
             room: Vec::new(),
             label,

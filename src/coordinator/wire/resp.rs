@@ -1,5 +1,5 @@
 //! Commands in RESP, written by hand: nearly all that is sent is one of five, and each microsecond of
-//! a master's answer is one that its client spends here.
+//! a master's answer is one that its client spends here. The rest is a few lines more.
 //!
 //! <https://redis.io/docs/latest/develop/reference/protocol-spec/>: an array of bulk strings.
 
@@ -55,6 +55,14 @@ impl<'a> Command<'a> {
         debug_assert_eq!(self.due, 0, "as many arguments as were announced");
         self.room
     }
+}
+
+/// A command that is sent now and then.
+pub(super) fn pack<A: AsRef<[u8]>>(arguments: &[A]) -> Vec<u8> {
+    let mut room = Vec::new();
+    let command = Command::new(&mut room, arguments.len());
+    arguments.iter().fold(command, |command, argument| command.arg(argument)).done();
+    room
 }
 
 #[inline]

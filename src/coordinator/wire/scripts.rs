@@ -42,7 +42,7 @@ impl Master {
     }
 
     fn set(&mut self, key: &str, value: &str) {
-        let reply = self.ask(&pack(redis::cmd("SET").arg(key).arg(value).arg("PX").arg(5_000)));
+        let reply = self.ask(&pack(&["SET", key, value, "PX", "5000"]));
         assert_eq!(reply, Reply::Okay);
     }
 

@@ -6,7 +6,7 @@ use super::Rng;
 use super::client::Client;
 use super::master::Master;
 use super::scripts::Defect;
-use crate::address::Login;
+use crate::coordinator::wire::Login;
 use crate::quorum::{Membership, NodeSet, Window, standing};
 use std::time::Duration;
 
