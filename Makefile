@@ -38,7 +38,6 @@ test-upgrade: ## commands of another version beside this one's, up and down: FRO
 	@FROM="$(FROM)" scripts/test-upgrade
 
 fix: ## mends what lint finds and a machine can mend
-	scripts/pictures
 	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
 	cargo fmt
 	cargo fmt --manifest-path benches/peers/Cargo.toml

@@ -2,6 +2,7 @@
 //!
 //! | page | for whom |
 //! |---|---|
+//! | [`guide`](guide) | each part of the crate: options, outcomes, fenced and nested locks, tests without Redis |
 //! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, transfers, shutdown, migration |
 //! | [`faq`] | "Is Redlock safe?", and what else is asked |
 //! | [`operations`] | running the masters: configuration, clocks, restarts, alerts, symptoms |
@@ -13,9 +14,9 @@
 //! | [`safety`] | what is guaranteed, on what assumptions, and what shows it |
 //!
 //! [`fencing`](crate::fencing) has what a resource does with a token.
-//!
-//! There for rustdoc alone. On GitHub a link between documents leads to a file; here the definitions of
-//! `guide/links.md`, which stand first and therefore win, lead it to a page.
+
+// For rustdoc alone. On GitHub a link between documents leads to a file; here the definitions of
+// `guide/links.md`, which come first and therefore win, lead it to a page.
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/acl.md")]
@@ -32,6 +33,11 @@ pub mod cookbook {}
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/faq.md")]
 pub mod faq {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/guide.md")]
+#[allow(clippy::module_inception, reason = "the page is called so")]
+pub mod guide {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/interop.md")]

@@ -1,34 +1,44 @@
 #![doc = include_str!("guide/links.md")]
-#![doc = include_str!("guide/pictures.md")]
-//! <!-- This page has a title already: the README's is hidden, up to the end of its first comment.
-#![doc = include_str!("../README.md")]
+//! A distributed lock that you can trust with money: Redlock over independent Redis masters.
 //!
-//! # Where things are
+//! A lock is held when a quorum (`N/2 + 1`) of the masters has granted it, so it survives the loss of any
+//! minority.
 //!
-//! The documents of the repository are pages of [`guide`]. Of the crate:
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use quorumlock::Redlock;
 //!
-//! - [`Redlock::builder`] sets up, [`RedlockBuilder::connect`] connects.
-//! - [`Redlock::acquire`] and [`Redlock::try_acquire`] ask for a lock; [`Acquire`] has their options,
-//!   and says what an `Ok` proves and what becomes of an acquire that is dropped.
-//! - [`Guard`] is a held lock, [`Lease`] a read-only view of it for subtasks.
-//! - [`Acquire::fenced`] asks for a [`FencingToken`] along with it; guard and lease then have one.
-//!   [`fencing`] has what the protected resource does with it.
-//! - [`RedlockBuilder::without_restart_guard`] and [`RedlockBuilder::trust_persistence`] say whether a
-//!   master that has just started may vote at once, [`RedlockBuilder::also`] names a second list of
-//!   masters while one takes over from the other.
-//! - With the feature `config`, `Config` has all of that from a file or the environment.
-//! - [`Redlock::owner`] is for acquisitions that nest.
-//! - [`Redlock::inspect`] tells who holds a lock, [`Redlock::force_release`] takes it away from them.
-//! - [`error`] has what goes wrong, by what to do next; [`report`] has what each master said.
-//! - [`Redlock::status`] tells how each master stands and whether locks can be had,
-//!   [`Redlock::wait_until_ready`] waits until they can.
-//! - [`preflight`] tells whether each master is fit, and what to do about it.
-//! - With the feature `blocking`, `blocking` has the same for code without `async`; with the feature
-//!   `embedded`, `embedded` has masters for tests, and a guide to testing with them.
+//! let nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
+//! let redlock = Redlock::builder().nodes(nodes).connect().await?;
+//! let guard = redlock.acquire("orders:42").await?;
+//! guard.check()?; // before each side effect: an error once the lock is lost
+//! guard.release().await;
+//! redlock.shutdown().await?;
+//! # Ok(()) }
+//! ```
 //!
-//! In the repository, `SAFETY.md` says what is guaranteed and what is not, `docs/acl.md` which rights
-//! are needed, `docs/replacing-a-master.md` how the masters are exchanged, `docs/observability.md` what
-//! the features `tracing` and `metrics` tell.
+//! # Which call for which need
+//!
+//! | to | use |
+//! |---|---|
+//! | set up and connect | [`Redlock::builder`], [`RedlockBuilder::connect`]; from a file, `Config` |
+//! | wait for a lock, or try once | [`Redlock::acquire`], [`Redlock::try_acquire`]; options on [`Acquire`] |
+//! | do work under a lock that extends itself | [`Acquire::run`], [`Acquire::keep_alive`] |
+//! | ask whether the lock still holds | [`Guard::check`], [`Guard::lost`]; in subtasks, [`Lease`] |
+//! | lock several resources at once | [`Redlock::acquire`] with an array |
+//! | acquire what a caller already holds | [`Redlock::owner`] |
+//! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |
+//! | see who holds a lock, take it away | [`Redlock::inspect`], [`Redlock::force_release`] |
+//! | see how the masters are | [`Redlock::status`], [`Redlock::wait_until_ready`], [`preflight`] |
+//! | change the list of masters | [`RedlockBuilder::also`] |
+//! | handle an error | [`error`], by what to do next; [`report`], what each master said |
+//! | lock without `async` | `blocking` |
+//! | test code that locks | `embedded` |
+//!
+//! # Where to read on
+//!
+//! The [guide](guide::guide) explains each of these. [`guide`] has the other documents: recipes, questions,
+//! operations, the command, permissions, and [what is guaranteed](guide::safety).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod acquire;
@@ -53,6 +63,10 @@ pub mod fuzzing;
 mod guard;
 #[cfg(doc)]
 pub mod guide;
+/// Its snippets are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 mod held;
 mod hold;
 mod inspect;

@@ -24,7 +24,7 @@ const LONGEST_LABEL: usize = 128;
 /// What a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
 const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
 
-/// The defaults, with their reasons in the README's table of options.
+/// The defaults, with their reasons in the guide's table of options.
 pub(crate) mod default {
     use super::{Backoff, Drift, Window};
     use std::time::Duration;

@@ -12,7 +12,6 @@ use support::server::Server;
 use support::witness;
 
 const PAGE: &str = include_str!("../docs/acl.md");
-const README: &str = include_str!("../README.md");
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -185,9 +184,4 @@ async fn without_info_what_must_not_be_a_master_is_taken_for_one() {
         let twice = client(&master).node(again).connect().await;
         assert_eq!(matches!(twice, Err(ConnectError::Unfit(_))), may_ask, "{twice:?}");
     }
-}
-
-#[test]
-fn the_readme_grants_the_same() {
-    assert!(README.contains(line()));
 }

@@ -156,7 +156,7 @@ fn read_all(folder: &Path, texts: &mut Vec<String>) {
 fn the_command_has_what_the_documents_type() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let Ok(page) = std::fs::read_to_string(root.join("docs/cli.md")) else { return };
-    let texts = ["docs/cookbook.md", "docs/operations.md", "docs/faq.md", "README.md"]
+    let texts = ["docs/cookbook.md", "docs/operations.md", "docs/faq.md", "docs/guide.md", "README.md"]
         .map(|path| std::fs::read_to_string(root.join(path)).unwrap());
     let spans =
         texts.iter().flat_map(|text| text.split('`').skip(1).step_by(2).chain(text.lines()));

@@ -17,10 +17,10 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Name and default of each option, from the README's table.
+/// Name and default of each option, from the table of the guide.
 fn documented() -> Result<BTreeMap<String, String>, Box<dyn Error>> {
-    let readme = read("README.md")?;
-    let rows = readme.lines().skip_while(|line| !line.starts_with("| option | default |")).skip(2);
+    let guide = read("docs/guide.md")?;
+    let rows = guide.lines().skip_while(|line| !line.starts_with("| option | default |")).skip(2);
     let cells = rows.take_while(|line| line.starts_with('|')).map(|row| {
         let mut cells = row.split('|').map(str::trim).skip(1);
         let name = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
@@ -38,7 +38,7 @@ fn options_of_the_code() -> Vec<String> {
 }
 
 #[test]
-fn every_option_has_a_row_in_the_table_of_the_readme() -> Result<(), Box<dyn Error>> {
+fn every_option_has_a_row_in_the_table_of_the_guide() -> Result<(), Box<dyn Error>> {
     let mut options = options_of_the_code();
     options.sort_unstable();
     let documented: Vec<String> = documented()?.into_keys().collect();
