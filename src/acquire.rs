@@ -1,15 +1,15 @@
 //! One acquisition as the caller sees it: its options, and the future that it becomes.
 
-use crate::coordinator::{self, KeepAlive, RequestId, WATCHED};
 use crate::driver::{Message, Won};
 use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
 use crate::guard::Guard;
 use crate::held::Missed;
 use crate::kind::{Fenced, Kind, Unfenced};
-use crate::quorum::Instant;
 use crate::redlock::Redlock;
 use crate::resource::Resources;
 use crate::telemetry::{Ending, Span};
+use quorumlock_core::coordinator::{self, KeepAlive, RequestId, WATCHED};
+use quorumlock_core::quorum::Instant;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;

@@ -1,18 +1,18 @@
-//! One configured master: what it is called in errors, how it is reached, who we are there.
+//! One configured master: its name in errors, the way to it, and our identity there.
 //!
-//! Addresses come as the `redis` crate's own: a URL (`&str`, `String`, `url::Url`), a
-//! `(host, port)`, a `ConnectionAddr`, or a `ConnectionInfo` (of a `redis::Client`, a clone of its
-//! `get_connection_info()`). Its TCP settings and its choice of protocol are not taken over.
+//! Addresses are those of the `redis` crate: a URL (`&str`, `String`, `url::Url`), a `(host,
+//! port)`, a `ConnectionAddr`, or a `ConnectionInfo` (of a `redis::Client`, a clone of its
+//! `get_connection_info()`). Its TCP settings and its choice of protocol are not adopted.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use redis::{ConnectionAddr, ConnectionInfo};
 
-use crate::coordinator::wire::Login;
 use crate::driver::dial::Transport;
 #[cfg(feature = "tls")]
 use crate::driver::tls;
+use quorumlock_core::coordinator::wire::Login;
 
 mod parse_error;
 
@@ -27,15 +27,15 @@ pub(crate) type TlsConfig = std::convert::Infallible;
 
 #[derive(Clone)]
 pub(crate) struct Address {
-    /// What errors show: `10.0.0.1:6379`, `[::1]:6379` or the path of the socket.
+    /// The name in errors: `10.0.0.1:6379`, `[::1]:6379` or the path of the socket.
     pub(crate) name: Arc<str>,
     pub(crate) transport: Transport,
     pub(crate) login: Login,
 }
 
 impl Address {
-    /// `tls` is what `RedlockBuilder::tls_config` was given; without it the platform's roots
-    /// decide. The error says what is wrong and what to write instead.
+    /// Reads an address. `tls` is the argument of `RedlockBuilder::tls_config`; without it the
+    /// platform's roots decide. The error says what is wrong and what to write instead.
     pub(crate) fn from_info(
         info: &ConnectionInfo,
         tls: Option<&TlsConfig>,
@@ -55,9 +55,9 @@ impl Address {
         Ok(Self { name: name.into(), transport, login })
     }
 
-    /// Whether both mean one server as far as can be told from the outside; a master that hides
-    /// behind two names is found by its `run_id`. The database does not matter: two databases of
-    /// one server fail together, and so are one vote.
+    /// Checks whether both mean one server, as far as this can be determined from the outside. A
+    /// master that hides behind two names is found by its `run_id`. The database does not matter:
+    /// two databases of one server fail together, and so are one vote.
     pub(crate) fn same_place(&self, other: &Self) -> bool {
         match (&self.transport, &other.transport) {
             #[cfg(unix)]
@@ -71,8 +71,8 @@ impl Address {
     }
 }
 
-/// What errors call a master, and who we are there: all that can be wrong with an address but its
-/// certificates.
+/// Returns the name of a master in errors, and our identity there. This covers all that can be
+/// wrong with an address, except its certificates.
 pub(crate) fn identity(info: &ConnectionInfo) -> Result<(String, Login), String> {
     let name = match info.addr() {
         ConnectionAddr::TcpTls { tls_params: Some(_), .. } => return Err(TLS_PARAMS.into()),
@@ -125,7 +125,7 @@ fn encrypted(_: &str, _: u16, _: bool, _: Option<&TlsConfig>) -> Result<Transpor
     Err(NO_TLS.into())
 }
 
-/// The host without the brackets that a pair like `("[::1]", 6379)` brings along.
+/// Returns the host without the brackets that a pair like `("[::1]", 6379)` brings along.
 fn bare(host: &str) -> Result<&str, String> {
     let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if inner.is_empty() { Err(format!("the address has no host: {EXAMPLE}")) } else { Ok(inner) }
@@ -139,7 +139,7 @@ fn place(host: &str, port: u16) -> Result<String, String> {
     }
 }
 
-/// Spellings of one host made equal.
+/// Returns the host and the port, with different spellings of one host made equal.
 fn host_and_port(transport: &Transport) -> Option<(String, u16)> {
     let (host, port) = match transport {
         Transport::Tcp { host, port } => (host, *port),

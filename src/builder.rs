@@ -1,4 +1,4 @@
-//! How a `Redlock` is set up.
+//! The setup of a `Redlock`.
 
 #[cfg(feature = "config")]
 mod config;
@@ -8,12 +8,12 @@ mod connect;
 pub(crate) use connect::Connected;
 
 use crate::address::TlsConfig;
-use crate::coordinator::RestartGuard;
 use crate::driver::clock::Clock;
 use crate::driver::dial::{BoxStream, Transport};
 use crate::lists::{Lists, Named};
 use crate::options::Options;
-use crate::quorum::{Backoff, Drift, Window};
+use quorumlock_core::coordinator::RestartGuard;
+use quorumlock_core::quorum::{Backoff, Drift, Window};
 use redis::IntoConnectionInfo;
 use std::fmt;
 use std::future::Future;
@@ -46,7 +46,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub struct RedlockBuilder {
     lists: Lists,
     tls: Option<TlsConfig>,
-    /// Read when it connects; they are above `tls`.
+    /// Read by `connect`; they take precedence over `tls`.
     #[cfg(feature = "config")]
     pub(crate) tls_files: crate::config::TlsFiles,
     pub(crate) options: Options,
@@ -65,7 +65,7 @@ impl RedlockBuilder {
         }
     }
 
-    /// What time is for the client; not for one that must count suspend.
+    /// Sets the client's clock. Not for a client that must count suspend.
     #[cfg(feature = "embedded")]
     pub(crate) const fn on_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -73,12 +73,13 @@ impl RedlockBuilder {
     }
 
     /// Adds the masters: independent of each other, none a replica of another. Five survive the
-    /// loss of two, three of one; an even number survives no more than the odd number below it
-    /// and costs one command more.
+    /// loss of two, three the loss of one. An even number survives no more than the odd number
+    /// below it, and costs one command more.
     ///
-    /// Whatever the `redis` crate takes as an address: a URL (`redis://[user][:password@]host[:port][/db]`,
-    /// `rediss://` with the feature `tls`, `unix:///path?db=0&user=…&pass=…`), a `(host, port)`, a
-    /// [`redis::ConnectionInfo`]. A mistake in it is reported by [`connect`](Self::connect).
+    /// Each address is anything that the `redis` crate takes as one: a URL
+    /// (`redis://[user][:password@]host[:port][/db]`, `rediss://` with the feature `tls`,
+    /// `unix:///path?db=0&user=…&pass=…`), a `(host, port)`, or a [`redis::ConnectionInfo`].
+    /// [`connect`](Self::connect) reports a mistake in it.
     pub fn nodes<I>(self, addresses: I) -> Self
     where
         I: IntoIterator<Item: IntoConnectionInfo>,
@@ -93,8 +94,8 @@ impl RedlockBuilder {
     }
 
     /// Adds one master that is reached through a stream of your own: a tunnel, a service mesh, a
-    /// test. `address` names it and gives credentials and database; `dial` is called for each
-    /// connection and bounded by the connect timeout.
+    /// test. `address` names it and supplies the credentials and the database. `dial` is called for
+    /// each connection, and is bounded by the connect timeout.
     ///
     /// One stream must be one ordered connection to one server: rollback relies on it.
     ///
@@ -116,16 +117,16 @@ impl RedlockBuilder {
     }
 
     /// Adds the masters of a second list, for the time in which one list takes over from another:
-    /// `.nodes(new).also(old)`. Addresses are taken as [`nodes`](Self::nodes) takes them.
+    /// `.nodes(new).also(old)`. Addresses are accepted as [`nodes`](Self::nodes) accepts them.
     ///
-    /// A lock then needs both: a quorum of each list to be won and to be extended, and it is lost
-    /// once one of them is out of reach. Two clients exclude each other as long as they have a list
-    /// in common; two clients with two lists may both win, even if a single master was exchanged.
-    /// `docs/replacing-a-master.md` in the repository has the change step by step.
+    /// A lock then needs both lists: a quorum of each to be won and to be extended. It is lost once
+    /// one of these quorums is out of reach. Two clients exclude each other as long as they have a
+    /// list in common. Two clients without a common list may both win, even if a single master was
+    /// exchanged. `docs/replacing-a-master.md` in the repository describes the change step by step.
     ///
-    /// A master that is in both lists is written alike in both, credentials and database included.
-    /// It is connected to and asked once, in the way that `nodes` says. An empty list changes
-    /// nothing, so a program can always pass what its configuration has.
+    /// A master that is in both lists is written the same way in both, credentials and database
+    /// included. It is connected to and asked once, in the way that `nodes` specifies. An empty
+    /// list changes nothing, so a program can always pass what its configuration has.
     ///
     /// ```
     /// use quorumlock::Redlock;
@@ -143,9 +144,9 @@ impl RedlockBuilder {
         self
     }
 
-    /// Adds one master to the second list, as [`also`](Self::also) does, that is reached through a
+    /// Adds one master to the second list, as [`also`](Self::also) does. It is reached through a
     /// stream of your own, as with [`node_via`](Self::node_via). If the first list names the same
-    /// address, it is reached in the way that is given there, and `dial` is not called.
+    /// address, the master is reached in the way that is given there, and `dial` is not called.
     ///
     /// ```
     /// use quorumlock::Redlock;
@@ -165,7 +166,7 @@ impl RedlockBuilder {
         self
     }
 
-    /// How `rediss://` masters are verified, instead of by the platform's root certificates: a
+    /// Sets how `rediss://` masters are verified, instead of by the platform's root certificates: a
     /// private authority, client certificates.
     #[cfg(feature = "tls")]
     pub fn tls_config(mut self, config: Arc<tokio_rustls::rustls::ClientConfig>) -> Self {
@@ -177,111 +178,117 @@ impl RedlockBuilder {
         self
     }
 
-    /// How long a key lives unless it is released or extended, and so how long a crashed holder
-    /// keeps others out. Longer means fewer extensions and a longer wait after a crash. Default:
-    /// 10 s. Can be set per call.
+    /// Sets how long a key lives unless it is released or extended, and so how long a crashed
+    /// holder keeps others out. A longer ttl means fewer extensions and a longer wait after a
+    /// crash. Default: 10 s. Can be set per call.
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.options.ttl = ttl;
         self
     }
 
-    /// The longest ttl that any call may ask for, and so how long a master that has lost its
-    /// memory must stay away before nothing that it had granted can be held. The same for all
-    /// clients of these masters, who agree on it through them. Default: 30 s.
+    /// Sets the longest ttl that any call may ask for. It also determines how long a master that
+    /// has lost its memory must stay away, until nothing that it had granted can still be held. It
+    /// must be the same for all clients of these masters, which agree on it through them. Default:
+    /// 30 s.
     pub const fn max_ttl(mut self, max_ttl: Duration) -> Self {
         self.options.max_ttl = max_ttl;
         self
     }
 
-    /// For how long `acquire` goes on trying while somebody else holds the lock or too few masters
-    /// answer. Longer rides out longer holds and outages, and tells of them later. Default: 10 s.
-    /// Can be set per call.
+    /// Sets for how long `acquire` keeps trying while another holder has the lock or too few
+    /// masters answer. A longer wait rides out longer holds and outages, and reports them later.
+    /// Default: 10 s. Can be set per call.
     pub const fn wait(mut self, wait: Duration) -> Self {
         self.options.wait = wait;
         self
     }
 
-    /// For how long a lock that is kept alive may be held, from the start of the attempt that won.
-    /// At least the ttl. Longer suits longer work; a task that hangs keeps others out for as long.
-    /// Default: 1 h. Can be set per call, [`hold_forever`](crate::Acquire::hold_forever) included.
+    /// Sets for how long a lock that is kept alive may be held, from the start of the attempt that
+    /// won. It must be at least the ttl. A longer time suits longer work, but a task that hangs
+    /// keeps others out for as long. Default: 1 h. Can be set per call,
+    /// [`hold_forever`](crate::Acquire::hold_forever) included.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
         self.options.max_hold = max_hold;
         self
     }
 
-    /// How long one master may take to answer before its vote is unknown; never more than a tenth
-    /// of the ttl. A master that is silent for three times as long is reconnected. Longer tolerates
-    /// slower masters, and shows an outage later. Default: 200 ms.
+    /// Sets how long one master may take to answer before its vote is unknown; never more than a
+    /// tenth of the ttl. A master that is silent for three times as long is reconnected. A longer
+    /// timeout tolerates slower masters, and shows an outage later. Default: 200 ms.
     pub const fn operation_timeout(mut self, timeout: Duration) -> Self {
         self.options.operation_timeout = timeout;
         self
     }
 
-    /// How long resolving, connecting and a TLS handshake may take together, and the first answers
-    /// after that. Never on the path of an acquire while enough others answer. Default: 500 ms.
+    /// Sets how long resolving, connecting and a TLS handshake may take together, and the first
+    /// answers after that. It is never on the path of an acquire while enough other masters answer.
+    /// Default: 500 ms.
     pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.options.connect_timeout = timeout;
         self
     }
 
-    /// What is taken off each ttl because clocks run at different speeds: a share in parts per
-    /// million, and a constant. More is safer and shortens every hold. Default: 10,000 ppm (1 %)
-    /// and 2 ms.
+    /// Sets what is subtracted from each ttl because clocks run at different speeds: a share in
+    /// parts per million, and a constant. More is safer and shortens every hold. Default:
+    /// 10,000 ppm (1 %) and 2 ms.
     pub const fn drift(mut self, rate_ppm: u32, constant: Duration) -> Self {
         self.options.drift = Drift { rate_ppm, constant };
         self
     }
 
-    /// The pause between attempts of an acquire that waits: a random time up to `base`, doubling
-    /// with each attempt up to `cap`. Shorter hands over sooner and asks more often. Default: 5 ms
-    /// and 250 ms.
+    /// Sets the pause between attempts of an acquire that waits: a random time up to `base`,
+    /// doubling with each attempt up to `cap`. A shorter pause hands over sooner and asks more
+    /// often. Default: 5 ms and 250 ms.
     pub const fn backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.options.backoff = Backoff { base, cap };
         self
     }
 
     /// Lets a master that has just started vote at once. By default it waits, on our clock, until
-    /// every lock that it may have granted before has expired: the greater of
-    /// [`max_ttl`](Self::max_ttl) and the width of the [fencing window](Self::fencing_window), and
-    /// the drift of that. Without it, one master that returns empty while a lock is held gives two
-    /// holders. For tests and demos on masters that they have just started themselves.
+    /// every lock that it may have granted before has expired. That is the greater of
+    /// [`max_ttl`](Self::max_ttl) and the width of the [fencing window](Self::fencing_window), plus
+    /// the drift of that. Without this wait, one master that returns empty while a lock is held
+    /// leads to two holders. Intended for tests and demos on masters that they have just started
+    /// themselves.
     pub const fn without_restart_guard(mut self) -> Self {
         self.options.restart_guard = RestartGuard::Off;
         self
     }
 
-    /// Lets a master that has just started vote at once if it writes each command to disk before
-    /// it answers (`appendonly yes`, `appendfsync always`, `no-appendfsync-on-rewrite no`): it has
-    /// forgotten nothing. A master whose configuration says otherwise is refused; one that may not tell it (`CONFIG GET` is denied)
-    /// waits as ever. The disk must keep what it has confirmed.
+    /// Lets a master that has just started vote at once if it writes each command to disk before it
+    /// answers (`appendonly yes`, `appendfsync always`, `no-appendfsync-on-rewrite no`): it has
+    /// forgotten nothing. A master whose configuration says otherwise is refused. A master that may
+    /// not show its configuration (`CONFIG GET` is denied) waits as usual. The disk must keep what
+    /// it has confirmed.
     pub const fn trust_persistence(mut self) -> Self {
         self.options.restart_guard = RestartGuard::TrustPersistence;
         self
     }
 
-    /// How far the fencing token that a client proposes may be behind and ahead of a master's
-    /// clock. Wider tolerates clocks that are further apart; the whole of it bounds, with
-    /// [`max_ttl`](Self::max_ttl), how long a restarted master does not vote. Cut to whole
-    /// milliseconds. The same for all clients of these masters, who agree on it through them.
-    /// Default: 2 s and 2 s.
+    /// Sets how far the fencing token that a client proposes may be behind and ahead of a master's
+    /// clock. A wider window tolerates clocks that are further apart. Its whole width bounds,
+    /// together with [`max_ttl`](Self::max_ttl), how long a restarted master does not vote. Cut to
+    /// whole milliseconds. It must be the same for all clients of these masters, which agree on it
+    /// through them. Default: 2 s and 2 s.
     pub const fn fencing_window(mut self, back: Duration, ahead: Duration) -> Self {
         self.options.fencing_window = Window { back, ahead };
         self
     }
 
-    /// How much longer than its ttl a key lives, unless it is released: so much time has whatever
-    /// a crashed or paused holder still had under way, before the next holder begins. The holder
-    /// itself gains nothing by it, and what is released opens at once. Longer protects work that
-    /// is slower to arrive, and keeps others out for longer after a crash; together with the ttl
-    /// at most [`max_ttl`](Self::max_ttl). Rounded up to whole milliseconds. Default: none. Can be
-    /// set per call.
+    /// Sets how much longer than its ttl a key lives, unless it is released. Whatever a crashed or
+    /// paused holder still had in flight has this much time before the next holder begins. The
+    /// holder itself gains nothing by it, and a lock that is released opens at once. A longer delay
+    /// protects work that is slower to arrive, and keeps others out for longer after a crash.
+    /// Together with the ttl it must be at most [`max_ttl`](Self::max_ttl). Rounded up to whole
+    /// milliseconds. Default: none. Can be set per call.
     pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
         self.options.lock_delay = lock_delay;
         self
     }
 
-    /// Who acquires, shown to whoever inspects a lock: a host, a process, a worker's name. At most
-    /// 128 bytes, no control characters. It excludes nobody and proves nothing. Default: none.
+    /// Sets a name for the acquirer, shown to anyone who inspects a lock: a host, a process, a
+    /// worker's name. At most 128 bytes, no control characters. It excludes no client and proves
+    /// nothing. Default: none.
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder().label("worker-7");
@@ -292,22 +299,22 @@ impl RedlockBuilder {
         self
     }
 
-    /// Waits by polling alone: releases tell nobody, nobody listens, and each attempt asks all masters.
-    /// For masters that deny channels to us; hands over more slowly between processes, and never
-    /// wrongly.
+    /// Waits by polling alone: a release notifies no waiter, no client listens, and each attempt
+    /// asks all masters. Intended for masters that deny us channels. Between processes a lock is
+    /// handed over more slowly, and never wrongly.
     pub const fn without_wake_ups(mut self) -> Self {
         self.options.wakes_up = false;
         self
     }
 
-    /// Only looks at locks, and writes nothing to a master:
+    /// Restricts the client to looking at locks: it writes nothing to a master. It can
     /// [`inspect`](crate::Redlock::inspect), and [`force_release`](crate::Redlock::force_release),
-    /// which deletes what it is told to. Each acquire is refused as
+    /// which deletes the key that it is asked to delete. Each acquire is refused as
     /// [`Invalid`](crate::error::Invalid).
     ///
-    /// A handle that acquires notes its `max_ttl`, its fencing window and its lists of masters at each
-    /// master, and excludes clients that go by something else. This one excludes nobody, so it may name
-    /// any of the masters. For tools that operators use.
+    /// A handle that acquires records its `max_ttl`, its fencing window and its lists of masters at
+    /// each master, and excludes clients that are configured with different ones. This one excludes
+    /// no client, so it may name any of the masters. Intended for operators' tools.
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder().node("redis://10.0.0.1").inspect_only();
@@ -318,17 +325,17 @@ impl RedlockBuilder {
     }
 
     /// Makes [`connect`](Self::connect) fail on any master that answers and cannot be used as
-    /// configured, and not only where the others are no quorum: for a check of a deployment. A process
-    /// that starts while one of five masters has a problem then does not start. Default: such a master
-    /// costs its vote.
+    /// configured, and not only where the other masters are no quorum. Intended for the check of a
+    /// deployment. A process then does not start while one of five masters has a problem. Default:
+    /// such a master loses its vote.
     pub const fn strict(mut self) -> Self {
         self.options.strict = true;
         self
     }
 
-    /// What stands before each resource's name in Redis. The same for all clients that are to
-    /// exclude each other; without `quorumlock:` in it, which marks keys of our own. Default:
-    /// nothing, as with other Redlock clients.
+    /// Sets the prefix of each resource's name in Redis. It must be the same for all clients that
+    /// are to exclude each other. It must not contain `quorumlock:`, which marks keys of our own.
+    /// Default: none, as with other Redlock clients.
     pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.options.key_prefix = prefix.into();
         self
@@ -345,7 +352,7 @@ impl fmt::Debug for RedlockBuilder {
     }
 }
 
-/// A way to a master that the user hands over.
+/// Wraps the user's own way to a master as a transport.
 fn custom<D, F, S>(dial: D) -> Transport
 where
     D: Fn() -> F + Send + Sync + 'static,

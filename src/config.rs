@@ -1,8 +1,9 @@
-//! Settings from a file, from the environment and from code, by the same names (feature `config`).
+//! Settings from a file, from the environment and from code, under the same names (feature
+//! `config`).
 //!
-//! A key is called like the option of the [builder](crate::RedlockBuilder) that it sets; where an
-//! option takes two values each has its key, such as `backoff_base` and `backoff_cap`. A variable is
-//! its key in capitals behind `QUORUMLOCK_`. What is not known is refused, with the nearest name.
+//! A key has the name of the [builder](crate::RedlockBuilder) option that it sets. An option that
+//! takes two values has a key for each, such as `backoff_base` and `backoff_cap`. A variable is its
+//! key in capitals behind `QUORUMLOCK_`. Unknown names are refused, with the nearest name.
 //!
 //! | | in a file | in the environment |
 //! |---|---|---|
@@ -13,8 +14,9 @@
 //! | switches | `wakes_up = false` | `QUORUMLOCK_WAKES_UP=false` |
 //! | the restart guard | `restart_guard = "on"`, `"off"` or `"trust-persistence"` | `QUORUMLOCK_RESTART_GUARD=on` |
 //!
-//! Neither [`Debug`](std::fmt::Debug) nor any error shows user names, passwords or the text that was
-//! read: an address that does not parse is told by its number, a line of a file by its own.
+//! Neither [`Debug`](std::fmt::Debug) nor any error shows user names, passwords or the text that
+//! was read: an address that does not parse is identified by its number, a line of a file by its
+//! own.
 //!
 //! # Every key, with its default
 //!
@@ -34,40 +36,41 @@ mod tls_files;
 mod unknown;
 mod written;
 
-pub use crate::coordinator::restart_guard::RestartGuard;
 pub use error::ConfigError;
 pub use node_address::NodeAddress;
+pub use quorumlock_core::coordinator::restart_guard::RestartGuard;
 
 pub(crate) use tls_files::TlsFiles;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a [`Redlock`](crate::Redlock) is set up with, from a file, the environment or code; feature
-/// `config`. What is `None` is not set, and keeps its default.
+/// The settings of a [`Redlock`](crate::Redlock), from a file, the environment or code; feature
+/// `config`. A field that is `None` is not set, and keeps its default.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use quorumlock::{Config, Redlock};
 /// use std::time::Duration;
 ///
-/// // The environment is above the file, and code above both.
+/// // The environment takes precedence over the file, and code over both.
 /// let mut config = Config::from_env()?.or(Config::from_file("/etc/quorumlock.toml")?);
 /// config.ttl = Some(Duration::from_secs(5));
 /// let redlock = Redlock::builder().config(config).connect().await?;
 /// # Ok(()) }
 /// ```
 ///
-/// It is [`Deserialize`](serde_core::Deserialize), so it may be a part of a program's own
-/// configuration, in any format that tells types apart: TOML, JSON, YAML. Keys that it does not know
-/// are refused there, too. The fields say what they are where the builder's methods do; all of them
-/// are in the [module's](self) sample file.
+/// It implements [`Deserialize`](serde_core::Deserialize), so it may be a part of a program's own
+/// configuration, in any format that distinguishes types: TOML, JSON, YAML. Unknown keys are
+/// refused there, too. The builder's methods describe the fields; all of them are in the
+/// [module's](self) sample file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
     /// The masters: [`nodes`](crate::RedlockBuilder::nodes).
     pub nodes: Option<Vec<NodeAddress>>,
-    /// A second list, while one takes over from the other: [`also`](crate::RedlockBuilder::also).
+    /// A second list, while one list takes over from the other:
+    /// [`also`](crate::RedlockBuilder::also).
     pub also: Option<Vec<NodeAddress>>,
     /// [`ttl`](crate::RedlockBuilder::ttl).
     pub ttl: Option<Duration>,
@@ -89,16 +92,16 @@ pub struct Config {
     pub backoff_base: Option<Duration>,
     /// The longest pause in [`backoff`](crate::RedlockBuilder::backoff).
     pub backoff_cap: Option<Duration>,
-    /// How far behind in [`fencing_window`](crate::RedlockBuilder::fencing_window).
+    /// The distance behind in [`fencing_window`](crate::RedlockBuilder::fencing_window).
     pub fencing_window_back: Option<Duration>,
-    /// How far ahead in [`fencing_window`](crate::RedlockBuilder::fencing_window).
+    /// The distance ahead in [`fencing_window`](crate::RedlockBuilder::fencing_window).
     pub fencing_window_ahead: Option<Duration>,
-    /// Whether a master that has just started may vote.
+    /// Controls whether a master that has just started may vote.
     pub restart_guard: Option<RestartGuard>,
-    /// Whether releases tell those who wait in other processes; `false` is
+    /// Controls whether releases notify the waiters in other processes; `false` is
     /// [`without_wake_ups`](crate::RedlockBuilder::without_wake_ups).
     pub wakes_up: Option<bool>,
-    /// Whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
+    /// Controls whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
     /// [`strict`](crate::RedlockBuilder::strict).
     pub strict: Option<bool>,
     /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
@@ -108,17 +111,18 @@ pub struct Config {
     /// [`label`](crate::RedlockBuilder::label).
     pub label: Option<String>,
     /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
-    /// platform's. Needs the feature `tls`, as the next two do.
+    /// platform's. Needs the feature `tls`, as do the next two.
     pub tls_ca_file: Option<PathBuf>,
-    /// A PEM file with the certificate that is shown to `rediss://` masters, and those it rests on.
+    /// A PEM file with the certificate that is presented to `rediss://` masters, and those it rests
+    /// on.
     pub tls_cert_file: Option<PathBuf>,
     /// A PEM file with the private key of that certificate, without a passphrase.
     pub tls_key_file: Option<PathBuf>,
 }
 
 impl Config {
-    /// What `self` has set, and what `below` has where `self` has nothing. Lists are not joined: the
-    /// `nodes` of one replace those of the other.
+    /// Returns what `self` has set, and what `below` has where `self` has nothing. Lists are not
+    /// joined: the `nodes` of one replace those of the other.
     ///
     /// ```
     /// # fn main() -> Result<(), quorumlock::ConfigError> {

@@ -2,23 +2,23 @@
 //!
 //! | from | error | next |
 //! |---|---|---|
-//! | [`connect`](crate::RedlockBuilder::connect) | [`ConnectError`] | mend the configuration |
+//! | [`connect`](crate::RedlockBuilder::connect) | [`ConnectError`] | fix the configuration |
 //! | [`acquire`](crate::Redlock::acquire) | [`AcquireError::Contended`] | wait, or do without |
-//! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later; wait, where masters are warming up |
-//! | | [`AcquireError::Disagreement`] | mend the configuration, or the masters' clocks |
-//! | | [`AcquireError::Invalid`] | mend the call |
-//! | | [`AcquireError::Closed`] | connect anew |
+//! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later; wait, if masters are warming up |
+//! | | [`AcquireError::Disagreement`] | fix the configuration, or the masters' clocks |
+//! | | [`AcquireError::Invalid`] | fix the call |
+//! | | [`AcquireError::Closed`] | connect again |
 //! | [`check`](crate::Guard::check), [`lost`](crate::Guard::lost) | [`Lost`] | stop before the next side effect |
 //! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | as above |
 //! | | [`ExtendError::Unextended`] | try again before the deadline |
-//! | [`run`](crate::Acquire::run) | [`RunError`](crate::RunError) | as of the error inside |
-//! | [`Owner::acquire`](crate::Owner::acquire) | [`OwnerError`](crate::OwnerError) | as of the error inside |
-//! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | mend the call, or try again |
-//! | [`status`](crate::Redlock::status) | [`Closed`] | connect anew |
-//! | [`wait_until_ready`](crate::Redlock::wait_until_ready) | [`ReadyError`] | wait longer, or mend what the status inside names |
+//! | [`run`](crate::Acquire::run) | [`RunError`](crate::RunError) | as for the error inside |
+//! | [`Owner::acquire`](crate::Owner::acquire) | [`OwnerError`](crate::OwnerError) | as for the error inside |
+//! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | fix the call, or try again |
+//! | [`status`](crate::Redlock::status) | [`Closed`] | connect again |
+//! | [`wait_until_ready`](crate::Redlock::wait_until_ready) | [`ReadyError`] | wait longer, or fix what the status inside names |
 //! | [`shutdown`](crate::Redlock::shutdown) | [`NotDrained`] | nothing: the keys expire |
 //!
-//! Where a round was decided, the error carries what every master said; printed, it is one line.
+//! If a round was decided, the error carries what every master said; it prints as one line.
 
 mod acquire;
 mod connect;
@@ -40,7 +40,7 @@ fn list(f: &mut fmt::Formatter<'_>, nodes: &[NodeReport]) -> fmt::Result {
     f.write_str(&listed(nodes))
 }
 
-/// What every master said, to put behind a sentence.
+/// Formats what every master said, to be put behind a sentence.
 fn listed(nodes: &[NodeReport]) -> String {
     let told: Vec<String> = nodes.iter().map(NodeReport::to_string).collect();
     if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) }
@@ -53,7 +53,7 @@ fn listed(nodes: &[NodeReport]) -> String {
 pub struct Invalid {
     /// The setting or argument.
     pub field: &'static str,
-    /// What is wrong with it, and what to do about it.
+    /// The problem with it, and what to do about it.
     pub problem: String,
 }
 
@@ -76,7 +76,7 @@ impl Closed {
         Self { cause: "this Redlock was shut down, or the runtime it was connected on is gone" };
 }
 
-/// The lock is no longer ours to rely on, for good. Another may hold it now.
+/// The lock is lost for good: it can no longer be relied on. Another client may hold it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
     resource: Arc<str>,
@@ -84,18 +84,18 @@ pub struct Lost {
     held_for: Duration,
 }
 
-/// Why a hold is over.
+/// The reason why a hold is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LostReason {
     /// The deadline has passed.
     Lapsed,
     /// A quorum of masters is known not to hold our key, before the deadline: they lost their
-    /// memory, or somebody took the lock away. What every master said is inside.
+    /// memory, or the lock was taken away. Contains what every master said.
     QuorumGone(Vec<NodeReport>),
-    /// Its guard was released, dropped or left: what a lease of it sees.
+    /// Its guard was released, dropped or left. A lease of that guard sees this.
     Released,
-    /// This `Redlock` was shut down, or its runtime is gone: nobody looks after the lock any more.
+    /// This `Redlock` was shut down, or its runtime is gone: the lock is no longer maintained.
     Closed,
 }
 
@@ -104,20 +104,20 @@ impl Lost {
         Self { resource, reason, held_for }
     }
 
-    /// What was locked.
+    /// Returns the resource that was locked.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.resource
     }
 
-    /// Why.
+    /// Returns the reason.
     #[must_use]
     pub const fn reason(&self) -> &LostReason {
         &self.reason
     }
 
-    /// From the win to the loss: to the deadline, or to the moment when a quorum was known to be
-    /// gone, which may have been some time after it went.
+    /// Returns the time from the win to the loss. The loss is the deadline, or the moment when a
+    /// quorum was known to be gone, which may have been some time after it went.
     #[must_use]
     pub const fn held_for(&self) -> Duration {
         self.held_for
@@ -142,7 +142,7 @@ impl fmt::Display for Lost {
 
 impl std::error::Error for Lost {}
 
-/// Why an extension did not move the deadline.
+/// The reason why an extension did not move the deadline.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExtendError {
@@ -155,13 +155,13 @@ pub enum ExtendError {
     Unextended(#[from] Unextended),
 }
 
-/// Too few masters confirmed an extension in time. The old deadline stands.
+/// Too few masters confirmed an extension in time. The old deadline remains in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unextended {
-    /// What is locked.
+    /// The locked resource.
     pub resource: Arc<str>,
-    /// What every master said.
+    /// The answer of every master.
     pub nodes: Vec<NodeReport>,
     pub(crate) quorum: Quorum,
 }
@@ -189,6 +189,6 @@ impl std::error::Error for Unextended {}
 )]
 #[non_exhaustive]
 pub struct NotDrained {
-    /// Deletions, counted once a master, that no master has confirmed.
+    /// Unconfirmed deletions, counted once per master.
     pub owed: usize,
 }

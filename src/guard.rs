@@ -1,4 +1,4 @@
-//! What the caller holds after a win.
+//! The guard that the caller holds after a win.
 
 use crate::driver::Message;
 use crate::error::{ExtendError, Lost, LostReason};
@@ -6,22 +6,23 @@ use crate::fencing::FencingToken;
 use crate::held::Held;
 use crate::hold::Hold;
 use crate::kind::{Fenced, Kind, Unfenced};
-use crate::quorum::Instant;
 use crate::redlock::Redlock;
 use crate::report::NodeReport;
+use quorumlock_core::quorum::Instant;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// A held lock. Dropping it releases in the background, from any thread, inside a runtime or out.
+/// A held lock. Dropping it releases in the background, from any thread, inside or outside a
+/// runtime.
 ///
-/// The lock is held until the [deadline](Guard::deadline) and not a moment longer: nobody extends
-/// it but you. Ask [`check`](Guard::check) before each side effect, and watch
-/// [`lost`](Guard::lost) beside long work.
+/// The lock is held until the [deadline](Guard::deadline) and not a moment longer: only the caller
+/// extends it. Call [`check`](Guard::check) before each side effect, and watch
+/// [`lost`](Guard::lost) during long work.
 ///
-/// A guard is bound to no task or thread: send it where the work is.
+/// A guard is not bound to a task or a thread: send it to where the work is.
 ///
 /// ```no_run
 /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
@@ -45,25 +46,25 @@ pub type FencedGuard = Guard<Fenced>;
 /// A [`Lease`] with a fencing token.
 pub type FencedLease = Lease<Fenced>;
 
-/// What has come of a release.
+/// The outcome of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Released {
-    /// A quorum of masters has deleted our key, within its validity.
+    /// A quorum of masters deleted our key, within its validity.
     Released,
-    /// The lock had been lost before: the work done since then may have overlapped with another's.
-    /// [`LostReason::QuorumGone`] if that only shows now: too many masters for a quorum had our key no
-    /// more, though its time was not over.
+    /// The lock had already been lost: the work done since then may have overlapped with that of
+    /// another holder. The reason is [`LostReason::QuorumGone`] if the loss only shows now: so many
+    /// masters no longer had our key that they left no quorum, though its time was not over.
     Lost(LostReason),
-    /// No quorum has confirmed in time, and nothing says that it was lost. The rest is owed and made up for in the background; at
-    /// worst the keys expire with their ttl. What every master said is inside; nothing, if the
-    /// `Redlock` was shut down before.
+    /// No quorum confirmed in time, and nothing indicates that the lock was lost. The remaining
+    /// deletions are owed and retried in the background; at worst the keys expire with their ttl.
+    /// Contains what every master said. It is empty if the `Redlock` had been shut down before.
     Unconfirmed(Vec<NodeReport>),
 }
 
-/// An instant until which a lock may be relied on, on a clock that counts suspend.
+/// An instant until which a lock may be relied on, on a clock that counts time spent in suspend.
 ///
-/// Ordered, and otherwise opaque: no type of the standard library counts suspend.
+/// It is ordered, and otherwise opaque: no type of the standard library counts suspend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Deadline(Instant);
 
@@ -74,22 +75,23 @@ impl<K: Kind> Guard<K> {
 
     /// Moves the deadline to a full ttl from now, if a quorum of masters still holds our key.
     ///
-    /// `Ok` proves that a quorum prolonged our key before the old deadline. It never acquires
-    /// anew: a lock that was lost in between stays lost.
+    /// `Ok` proves that a quorum extended our key before the old deadline. This never acquires
+    /// again: a lock that was lost in between stays lost.
     ///
-    /// A lock with a keeper is not extended beyond its [`max_hold`](crate::Acquire::max_hold): what
-    /// comes back is the deadline as it then stands, in the end the same each time.
+    /// A lock with a keeper is not extended beyond its [`max_hold`](crate::Acquire::max_hold). The
+    /// returned deadline is the current one; once that limit is reached, it is the same each time.
     ///
     /// # Errors
     ///
     /// - [`ExtendError::Lost`]: the deadline has passed, or a quorum is known not to hold our key.
-    ///   For good.
+    ///   This is final.
     /// - [`ExtendError::Unextended`]: too few masters confirmed within the operation timeout. The
-    ///   old deadline stands, nothing is destroyed, and you may try again.
+    ///   old deadline remains in force, nothing is destroyed, and you may try again.
     ///
     /// # Cancel safety
     ///
-    /// Safe: once polled, the round goes on without you, and the deadline moves if it is won.
+    /// Safe: once polled, the round continues even if this future is dropped. The deadline moves if
+    /// the round is won.
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
         let (reply, answer) = oneshot::channel();
         let Held { redlock, hold, .. } = &self.held;
@@ -97,31 +99,31 @@ impl<K: Kind> Guard<K> {
         redlock.send(Message::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),
-            // The hold is over: it was lost meanwhile, or the driver has ended.
+            // The hold is over: it was lost in the meantime, or the driver has ended.
             Err(_) => Err(ExtendError::Lost(self.lost().await)),
         }
     }
 
     /// Releases the lock: deletes our key, compared by its token, on every master.
     ///
-    /// Returns when a quorum has deleted it, or after the operation timeout; what is left is made
-    /// up for in the background. There is no error to handle: the outcome says what happened, and
-    /// cannot hide an error of yours.
+    /// Returns when a quorum has deleted it, or after the operation timeout. The remaining
+    /// deletions are retried in the background. There is no error to handle: the outcome says what
+    /// happened, and cannot hide an error of yours.
     ///
     /// # Cancel safety
     ///
-    /// Safe: the release is made whether or not you wait for it.
+    /// Safe: the lock is released whether or not you wait for it.
     pub async fn release(self) -> Released {
         outcome(self.begin_release()).await
     }
 
-    /// [`release`](Self::release), before its first await.
+    /// Begins a [`release`](Self::release): the part before its first await.
     pub(crate) fn begin_release(self) -> oneshot::Receiver<Released> {
         self.held.release()
     }
 
-    /// Gives the guard up and keeps the key until it expires, so that nobody else gets the lock
-    /// before: a job that must not run again on a host whose clock is behind, for example.
+    /// Gives the guard up and keeps the key until it expires, so that no other client gets the lock
+    /// before then. An example is a job that must not run again on a host whose clock is behind.
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -135,7 +137,7 @@ impl<K: Kind> Guard<K> {
         self.held.leave();
     }
 
-    /// A read-only view of this lock for subtasks.
+    /// Returns a read-only view of this lock for subtasks.
     #[must_use]
     pub fn lease(&self) -> Lease<K> {
         let Held { redlock, hold, .. } = &self.held;
@@ -151,13 +153,13 @@ impl<K: Kind> Guard<K> {
     }
 }
 
-/// What has come of a release that was begun.
+/// Waits for the outcome of a release that was begun.
 pub(crate) async fn outcome(answer: oneshot::Receiver<Released>) -> Released {
     answer.await.unwrap_or(Released::Unconfirmed(Vec::new()))
 }
 
-/// A read-only view of a held lock, for subtasks. Cloned at will: the lock is the guard's, and ends
-/// with it.
+/// A read-only view of a held lock, for subtasks. Clone it at will: the lock belongs to the guard,
+/// and ends with it.
 ///
 /// ```no_run
 /// # async fn example(guard: quorumlock::Guard) {
@@ -186,23 +188,23 @@ impl<K> Lease<K> {
     }
 }
 
-/// What a guard and its lease have in common.
+/// The methods that a guard and its lease have in common.
 macro_rules! view {
     ($type:ident) => {
         impl<K: Kind> $type<K> {
-            /// What is locked; several resources with a comma between them.
+            /// Returns the locked resource; several are separated by commas.
             #[must_use]
             pub fn resource(&self) -> &str {
                 &self.hold().resource
             }
 
-            /// The instant until which the lock may be relied on.
+            /// Returns the instant until which the lock may be relied on.
             #[must_use]
             pub fn deadline(&self) -> Deadline {
                 Deadline(self.hold().deadline())
             }
 
-            /// The time left until the deadline; zero once the lock is lost.
+            /// Returns the time left until the deadline; zero once the lock is lost.
             ///
             /// The answer ages at once: leave a margin for what you do with it.
             #[must_use]
@@ -210,13 +212,14 @@ macro_rules! view {
                 self.check().unwrap_or(Duration::ZERO)
             }
 
-            /// Whether the lock may still be relied on. Once `false`, always `false`.
+            /// Checks whether the lock may still be relied on. Once `false`, always `false`.
             #[must_use]
             pub fn is_valid(&self) -> bool {
                 self.check().is_ok()
             }
 
-            /// The time left, or the error to stop with: use it with `?` before each side effect.
+            /// Returns the time left, or the error to stop with: use it with `?` before each side
+            /// effect.
             ///
             /// # Errors
             ///
@@ -245,8 +248,8 @@ macro_rules! view {
                 self.hold().lost().await
             }
 
-            /// A token that is cancelled when [`lost`](Self::lost) completes, for code that takes
-            /// one. Cancelling it yourself has no effect on the lock.
+            /// Returns a token that is cancelled when [`lost`](Self::lost) completes, for code that
+            /// takes one. Cancelling it yourself has no effect on the lock.
             #[must_use]
             pub fn cancellation_token(&self) -> CancellationToken {
                 self.hold().token()
@@ -254,9 +257,9 @@ macro_rules! view {
         }
 
         impl $type<Fenced> {
-            /// The number to send along with every write, so that the written-to can refuse a
-            /// holder whose time is over: greater than that of every fenced win of this resource
-            /// before. Extensions don't change it.
+            /// Returns the number to send along with every write. With it, the protected resource
+            /// can refuse a holder whose time is over. It is greater than that of every earlier
+            /// fenced win of this resource. Extensions don't change it.
             #[must_use]
             pub const fn fencing_token(&self) -> FencingToken {
                 self.kind.token()

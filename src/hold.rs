@@ -3,11 +3,11 @@
 mod claim;
 mod deadline;
 
-use crate::coordinator::AttemptId;
 use crate::error::{Lost, LostReason};
-use crate::quorum::Instant;
 use claim::Claim;
 use deadline::SharedDeadline;
+use quorumlock_core::coordinator::AttemptId;
+use quorumlock_core::quorum::Instant;
 use std::sync::{Arc, OnceLock, atomic};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;

@@ -1,22 +1,24 @@
-//! Who holds a lock, for how long yet, and how it is taken away from that holder.
+//! Inspection of a lock: its holder, the remaining time, and how to take the lock away from the
+//! holder.
 
-use crate::coordinator::{Mark, Seen, Standing};
 use crate::driver::Message;
 use crate::error::{Closed, InspectError, Invalid};
-use crate::quorum::{Membership, NodeSet};
 use crate::redlock::Redlock;
 use crate::report::{Answer, NodeReport, round};
 use crate::resource::IntoResource;
+use quorumlock_core::coordinator::{Mark, Seen, Standing};
+use quorumlock_core::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
 impl Redlock {
-    /// Asks every master what stands for `resource`: held or free, by whom, on which masters, and
-    /// for how long yet. Waits for all of them, at most for the operation timeout.
+    /// Asks every master what it has for `resource`: held or free, by which holder, on which
+    /// masters, and for how much longer. Waits for all of them, at most for the operation timeout.
     ///
-    /// It is what the masters said a moment ago: to do something that only one may do, acquire.
+    /// The result is what the masters said a moment ago. To do something that only one client may
+    /// do, acquire the lock.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {
@@ -27,8 +29,8 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`InspectError::Invalid`] for a resource that cannot be locked, [`InspectError::Closed`] after
-    /// a shutdown. Masters that say nothing are no error: see [`LockState::Unclear`].
+    /// [`InspectError::Invalid`] for a resource that cannot be locked, [`InspectError::Closed`]
+    /// after a shutdown. A master that does not answer is not an error: see [`LockState::Unclear`].
     ///
     /// # Cancel safety
     ///
@@ -44,14 +46,15 @@ impl Redlock {
         Ok(Inspection::new(resource, key, nodes, membership))
     }
 
-    /// Takes the lock away from the holder that `inspection` has found, and from nobody else: its
-    /// key is deleted, compared by its token, on every master. Whoever holds it now learns of it at
-    /// its next extension as a rule, at the latest at its deadline: **until then it goes on believing
-    /// that it holds the lock**. For a holder that is known to be dead, or that writes with a fencing token.
+    /// Takes the lock away from the holder that `inspection` found, and from no other: that
+    /// holder's key is deleted, compared by its token, on every master. The holder usually learns
+    /// of it at its next extension, and at the latest at its deadline: **until then it continues to
+    /// believe that it holds the lock**. Use this for a holder that is known to be dead, or that
+    /// writes with a fencing token.
     ///
-    /// `Ok` says that a quorum of masters did not have that holder's key any more, and carries what
-    /// every master said. A command of the holder that was still on its way to one of them may bring
-    /// the key back there: where a master was not reached, inspect again.
+    /// `Ok` means that a quorum of masters no longer had that holder's key, and contains what every
+    /// master said. A command of the holder that was still in flight to a master may bring the key
+    /// back there. If a master was not reached, inspect again.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {
@@ -62,14 +65,14 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// - [`InspectError::Invalid`]: the inspection has found no holder.
-    /// - [`InspectError::Unconfirmed`]: no quorum has answered in time. Masters that were reached have
+    /// - [`InspectError::Invalid`]: the inspection found no holder.
+    /// - [`InspectError::Unconfirmed`]: no quorum answered in time. Masters that were reached have
     ///   deleted the key; try again.
     /// - [`InspectError::Closed`]: after a shutdown.
     ///
     /// # Cancel safety
     ///
-    /// Once polled, it goes on without you.
+    /// Once polled, it continues even if this future is dropped.
     pub async fn force_release(
         &self,
         inspection: &Inspection,
@@ -87,7 +90,7 @@ impl Redlock {
     }
 }
 
-/// What the masters said of one lock, a moment ago.
+/// The answers of the masters about one lock, a moment ago.
 #[derive(Clone, Debug)]
 pub struct Inspection {
     resource: Arc<str>,
@@ -96,7 +99,7 @@ pub struct Inspection {
     nodes: Vec<NodeInspection>,
 }
 
-/// What a quorum of masters says.
+/// The state of a lock, according to a quorum of masters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockState {
@@ -104,37 +107,37 @@ pub enum LockState {
     Held(Holder),
     /// A quorum has no key.
     Free,
-    /// Neither: masters are down or warming up, or the lock is just being taken or given back.
+    /// Neither: masters are down or warming up, or the lock is just being acquired or released.
     Unclear,
 }
 
-/// Who holds a lock.
+/// The holder of a lock.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The token, and behind it the label.
+    /// The token, followed by the label.
     value: Mark,
     remaining: Option<Duration>,
 }
 
-/// What one master said.
+/// The answer of one master.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeInspection {
     /// The master's address as configured, without credentials.
     pub node: Arc<str>,
-    /// What stands there.
+    /// The state of the lock on that master.
     pub state: NodeState,
 }
 
-/// What stands on one master.
+/// The state of a lock on one master.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeState {
     /// No key.
     Free,
-    /// This holder's key; how long it has yet to live there.
+    /// This holder's key, with the time it has left on that master.
     Held(Holder),
-    /// It did not say, or what it says does not count yet.
+    /// The master did not say, or what it says does not count yet.
     Unknown(Answer),
 }
 
@@ -159,19 +162,19 @@ impl Inspection {
         Self { resource, key, state, nodes: nodes.collect() }
     }
 
-    /// What was inspected.
+    /// Returns the inspected resource.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.resource
     }
 
-    /// What a quorum says.
+    /// Returns the state, according to a quorum.
     #[must_use]
     pub const fn state(&self) -> &LockState {
         &self.state
     }
 
-    /// Who holds it, if a quorum says so.
+    /// Returns the holder, if a quorum agrees on one.
     #[must_use]
     pub const fn holder(&self) -> Option<&Holder> {
         match &self.state {
@@ -180,7 +183,7 @@ impl Inspection {
         }
     }
 
-    /// What each master said, in the order of the configuration.
+    /// Returns what each master said, in the order of the configuration.
     #[must_use]
     pub fn nodes(&self) -> &[NodeInspection] {
         &self.nodes
@@ -188,8 +191,8 @@ impl Inspection {
 }
 
 impl Holder {
-    /// The label that the holder's [builder](crate::RedlockBuilder::label) was given; `None` if it
-    /// was given none, or is another kind of client.
+    /// Returns the label that the holder's [builder](crate::RedlockBuilder::label) was given.
+    /// `None` if it was given none, or if the holder is another kind of client.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         let (token, label) = self.value.as_text()?.split_once(':')?;
@@ -197,22 +200,22 @@ impl Holder {
         is_ours.then_some(label)
     }
 
-    /// How long the key has yet to live: by quorum, how long until no quorum has it any more, if
-    /// nobody extends it. The holder's own deadline comes before that. `None` if it never expires:
-    /// a foreign key, or an operator's.
+    /// Returns the remaining life of the key. By quorum, this is the time until a quorum no longer
+    /// has it, if it is not extended. The holder's own deadline comes before that. `None` if the
+    /// key never expires: a foreign key, or an operator's.
     #[must_use]
     pub const fn remaining(&self) -> Option<Duration> {
         self.remaining
     }
 
-    /// Whether both are the same acquisition.
+    /// Checks whether both are the same acquisition.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-/// A token is nobody's business: with it, the lock could be released.
+/// Leaves out the token, which must stay private: with it, the lock could be released.
 impl fmt::Debug for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Holder")
@@ -241,7 +244,7 @@ fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockState {
     })
 }
 
-/// When those of `on` that are left are no quorum any more.
+/// Returns the time after which the remaining nodes of `on` are no longer a quorum.
 fn until_no_quorum(
     seen: &[(Arc<str>, Seen)],
     membership: Membership,

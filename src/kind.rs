@@ -1,4 +1,5 @@
-//! Whether a lock comes with a fencing token: a type, so that nobody reads a token that isn't there.
+//! The kind of a lock, with a fencing token or without. It is a type, so that no code reads a token
+//! that isn't there.
 
 use crate::fencing::FencingToken;
 use std::fmt;
@@ -18,7 +19,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Without a fencing token: what [`Redlock::acquire`](crate::Redlock::acquire) returns.
+/// Without a fencing token: the kind that [`Redlock::acquire`](crate::Redlock::acquire) returns.
 ///
 /// ```compile_fail,E0599
 /// # fn example(guard: quorumlock::Guard) {
@@ -29,7 +30,7 @@ mod sealed {
 #[non_exhaustive]
 pub struct Unfenced;
 
-/// With a fencing token: what [`Acquire::fenced`](crate::Acquire::fenced) makes of it.
+/// With a fencing token: the kind that [`Acquire::fenced`](crate::Acquire::fenced) turns it into.
 #[derive(Clone, Copy, Debug)]
 pub struct Fenced(FencingToken);
 

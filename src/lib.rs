@@ -40,6 +40,8 @@
 //! The [guide](guide::guide) explains each of these. [`guide`] has the other documents: recipes, questions,
 //! operations, the command, permissions, and [what is guaranteed](guide::safety).
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(missing_docs)]
+#![warn(missing_debug_implementations)]
 
 mod acquire;
 mod address;
@@ -50,7 +52,6 @@ mod builder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub mod config;
-mod coordinator;
 mod driver;
 #[cfg(feature = "embedded")]
 #[cfg_attr(docsrs, doc(cfg(feature = "embedded")))]
@@ -75,14 +76,10 @@ mod lists;
 mod options;
 mod owner;
 pub mod preflight;
-mod quorum;
 mod redlock;
 pub mod report;
 mod resource;
 mod run;
-#[cfg(test)]
-#[cfg(feature = "embedded")]
-mod simulation;
 mod status;
 mod telemetry;
 

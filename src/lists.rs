@@ -3,19 +3,20 @@
 use crate::address::{self, Address, TlsConfig};
 use crate::driver::dial::Transport;
 use crate::error::Invalid;
-use crate::quorum::{Membership, NodeSet};
+use quorumlock_core::quorum::{Membership, NodeSet};
 use redis::{ConnectionInfo, IntoConnectionInfo};
 
-/// What the builder was told.
+/// The masters that the builder was given.
 #[derive(Default)]
 pub(crate) struct Lists {
     pub(crate) nodes: Vec<Named>,
-    /// The second list; empty for none.
+    /// The second list; empty if there is none.
     pub(crate) also: Vec<Named>,
 }
 
 pub(crate) struct Named {
-    /// As it was written, for an error; not kept where it may hold credentials and parses.
+    /// The parsed address, or what is wrong with it. What was written is not kept: it may hold
+    /// credentials.
     info: Result<ConnectionInfo, String>,
     transport: Option<Transport>,
 }
@@ -27,18 +28,19 @@ impl Named {
     }
 }
 
-/// Every master once, and who belongs to which list.
+/// Every master once, and which master belongs to which list.
 pub(crate) type Resolved = (Vec<Address>, Membership);
 
 /// One master.
 struct Master {
-    /// What its address says, wherever its stream goes: by this it is known in the other list.
+    /// The address as written, wherever its stream goes: the other list identifies the master by
+    /// it.
     written: Address,
     address: Address,
 }
 
 impl Lists {
-    /// The masters of the first list come first.
+    /// Resolves both lists; the masters of the first one come first.
     pub(crate) fn resolve(&self, tls: Option<&TlsConfig>) -> Result<Resolved, Invalid> {
         if self.nodes.is_empty() {
             let problem = "there is none: name the masters, five usually, \
@@ -58,7 +60,7 @@ impl Lists {
     }
 }
 
-/// Adds those of `list` to `masters` that are not there by an earlier list; says where all of it are.
+/// Adds those of `list` to `masters` that an earlier list has not added; returns the places of all.
 fn add(
     field: &'static str,
     list: &[Named],

@@ -1,27 +1,30 @@
-//! What is set, its defaults, and what cannot work.
+//! The options, their defaults, and the values that cannot work.
 
 use crate::address::Address;
-use crate::coordinator::{Agreement, RestartGuard, Settings, Terms};
 use crate::error::Invalid;
-use crate::quorum::{Backoff, Drift, Membership, NodeSet, Window, agreement, standing, validity};
+use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings, Terms};
+use quorumlock_core::quorum::{
+    Backoff, Drift, Membership, NodeSet, Window, agreement, standing, validity,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What stands in the keys of our own, behind the prefix, and in no other: so whatever the prefixes
-/// of the clients of some masters, no key of a resource is a key of our own, and each of those has
-/// one reading. (It can't overlap with itself: its first and its last character occur once.)
+/// The marker of our own keys. It is in each of them, behind the prefix, and in no other key. So no
+/// key of a resource is a key of our own, whatever the prefixes of the clients of some masters, and
+/// each of our own keys has one reading. (It can't overlap with itself: its first and its last
+/// character occur once.)
 const RESERVED: &str = "quorumlock:";
 
-/// A resource's name is sent to every master with every command.
+/// The longest name of a resource, which is sent to every master with every command.
 const LONGEST_RESOURCE: usize = 4096;
 
-/// How many resources one acquisition may name: all of them are one script's work on every master.
+/// The most resources in one acquisition: one script handles all of them on every master.
 const MOST_RESOURCES: usize = 64;
 
-/// In bytes; it is read by people.
+/// The longest label, in bytes; it is read by people.
 const LONGEST_LABEL: usize = 128;
 
-/// What a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
+/// The most that a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
 const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
 
 /// The defaults, with their reasons in the guide's table of options.
@@ -41,7 +44,7 @@ pub(crate) mod default {
     pub(crate) const WINDOW: Window = Window::DEFAULT;
 }
 
-/// What a `Redlock` was built with.
+/// The options that a `Redlock` was built with.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) ttl: Duration,
@@ -86,7 +89,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Everything that can be told before a connection is made.
+    /// Checks everything that can be known before a connection is made.
     pub(crate) fn check(&self) -> Result<(), Invalid> {
         for (field, timeout) in [
             ("operation_timeout", self.operation_timeout),
@@ -132,7 +135,8 @@ impl Options {
         self.check_max_hold(self.max_hold, ttl)
     }
 
-    /// The ttl in whole milliseconds, as Redis takes it, if a lock can be held with it at all.
+    /// Returns the ttl in whole milliseconds, as Redis takes it, if a lock can be held with it at
+    /// all.
     pub(crate) fn check_ttl(
         &self,
         field: &'static str,
@@ -161,7 +165,7 @@ impl Options {
         Ok(whole)
     }
 
-    /// A keeper that ends before the first deadline would keep nothing.
+    /// Checks `max_hold`: a keeper that ends before the first deadline would keep nothing.
     pub(crate) fn check_max_hold(&self, max_hold: Duration, ttl: Duration) -> Result<(), Invalid> {
         if max_hold < ttl {
             let (max_hold, ttl) =
@@ -173,7 +177,7 @@ impl Options {
         Ok(())
     }
 
-    /// The delay in whole milliseconds, at least what was asked for.
+    /// Returns the delay in whole milliseconds, at least what was asked for.
     pub(crate) fn check_lock_delay(
         &self,
         lock_delay: Duration,
@@ -193,7 +197,7 @@ impl Options {
         Ok(whole)
     }
 
-    /// A handle that only looks has told no master what it goes by.
+    /// Refuses a handle that only looks: it has recorded its terms at no master.
     pub(crate) fn check_may_acquire(&self) -> Result<(), Invalid> {
         let problem = "this handle only inspects locks: leave inspect_only() out of its builder";
         if self.inspect_only { Err(Invalid::new("inspect_only", problem)) } else { Ok(()) }
@@ -231,14 +235,14 @@ impl Options {
         Err(Invalid::new("resource", problem))
     }
 
-    /// What is reserved begins in the prefix and ends in `resource`.
+    /// Checks whether the reserved text begins in the prefix and ends in `resource`.
     fn prefix_completes(&self, resource: &str) -> bool {
         let splits = (1..RESERVED.len()).map(|middle| RESERVED.split_at(middle));
         let mut splits = splits.filter(|(head, _)| self.key_prefix.ends_with(head));
         splits.any(|(_, tail)| resource.starts_with(tail))
     }
 
-    /// The key that stands in Redis for `resource`.
+    /// Returns the key in Redis for `resource`.
     pub(crate) fn key(&self, resource: &Arc<str>) -> Arc<str> {
         if self.key_prefix.is_empty() {
             resource.clone()
@@ -247,29 +251,29 @@ impl Options {
         }
     }
 
-    /// The key of the fence that stands beside the key of `resource`: under the prefix, so that one
-    /// ACL pattern covers both.
+    /// Returns the key of the fence that goes with the key of `resource`: under the prefix, so that
+    /// one ACL pattern covers both.
     pub(crate) fn fence(&self, resource: &str) -> Arc<str> {
         self.own_key(&format!("fence:{resource}"))
     }
 
-    /// A key, or a channel, of our own: no resource has its name.
+    /// Returns a key, or a channel, of our own: no resource has its name.
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
     }
 
-    /// How long a shutdown waits for what is owed, at most: long enough to redial a master once and
-    /// for a slow one to answer.
+    /// Returns how long a shutdown waits at most for what is owed: long enough to redial a master
+    /// once and for a slow one to answer.
     pub(crate) fn linger(&self) -> Duration {
         let slow = self.operation_timeout.saturating_mul(3);
         self.connect_timeout.saturating_add(slow)
     }
 
     fn round_timeout(&self, ttl: Duration) -> Duration {
-        crate::coordinator::round_timeout(self.operation_timeout, ttl)
+        quorumlock_core::coordinator::round_timeout(self.operation_timeout, ttl)
     }
 
-    /// How long a master that has started does not vote.
+    /// Returns how long a master that has started does not vote.
     pub(crate) fn quarantine(&self) -> Duration {
         standing::quarantine(self.max_ttl, self.fencing_window, self.drift)
     }
@@ -327,7 +331,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Every key that stands in Redis for `resource`, and what it says there.
+    /// Returns every key in Redis for `resource`, and what it means there.
     fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 2] {
         let (key, fence) = (options.key(&resource.into()), options.fence(resource));
         [
@@ -336,7 +340,7 @@ mod tests {
         ]
     }
 
-    /// Pieces that careless concatenation could put together to a key of our own.
+    /// Pieces that careless concatenation could combine into a key of our own.
     const PIECES: [&str; 13] = [
         "",
         "a",

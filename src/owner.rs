@@ -1,4 +1,4 @@
-//! Nested acquisitions: whoever goes through one owner shares what it holds.
+//! Nested acquisitions: all code that goes through one owner shares its holds.
 
 use crate::acquire::Acquire;
 use crate::error::{AcquireError, Invalid, Lost};
@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use thiserror::Error;
 use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 
-/// Somebody whose acquisitions of one resource nest: the first takes the lock, those inside it take
-/// the hold as it stands, and the last one out releases. Clones are the same owner.
+/// An owner, whose acquisitions of one resource nest. The first one takes the lock, those inside it
+/// take the hold as it is, and the last one out releases. Clones are the same owner.
 ///
-/// An owner is a value that you hand on, and nothing else: no thread, no task. It excludes others
+/// An owner is a value that you pass on, and nothing else: no thread, no task. It excludes others
 /// and not itself, so each piece of work should have its own.
 ///
 /// ```no_run
@@ -45,14 +45,15 @@ pub struct Owner<K = Unfenced> {
     doors: Arc<Doors<K>>,
 }
 
-/// By resource, those that somebody is at.
+/// The doors that callers are using, by resource.
 type Doors<K> = Mutex<HashMap<Arc<str>, Weak<Door<K>>>>;
 
-/// The way to one resource: alive while it is held, or while somebody wants in.
+/// The way to one resource: alive while it is held, or while a caller wants in.
 struct Door<K> {
     doors: Arc<Doors<K>>,
     resource: Arc<str>,
-    /// One at a time goes in. What is there to join: the lease tells whether it is still a lock.
+    /// One caller at a time goes in. Contains the hold to join; its lease shows whether it is still
+    /// a lock.
     hold: Queue<Option<Joinable<K>>>,
     /// Locked by the outermost until its release is on its way.
     occupied: Arc<Queue<()>>,
@@ -61,7 +62,7 @@ struct Door<K> {
 /// A hold that may be joined while it has guards.
 type Joinable<K> = (Weak<Outermost<K>>, Lease<K>);
 
-/// What the guards of one hold share. Its fields are dropped in this order.
+/// The state that the guards of one hold share. Its fields are dropped in this order.
 struct Outermost<K> {
     guard: Guard<K>,
     occupied: OwnedMutexGuard<()>,
@@ -69,8 +70,8 @@ struct Outermost<K> {
 }
 
 impl Owner {
-    /// An owner whose acquisitions are [fenced](Acquire::fenced), so that every guard of a hold has
-    /// its fencing token. It is an owner of its own: what this one holds is not its.
+    /// Returns an owner whose acquisitions are [fenced](Acquire::fenced), so that every guard of a
+    /// hold has its fencing token. It is a separate owner: it does not share what this one holds.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::OwnerError> {
@@ -91,28 +92,28 @@ impl<K: Kind> Owner<K> {
         Self { redlock, doors: Arc::default() }
     }
 
-    /// Acquires `resource` with the options of the builder, or joins in where this owner holds it
-    /// already.
+    /// Acquires `resource` with the options of the builder, or joins in where this owner already
+    /// holds it.
     ///
     /// # Errors
     ///
-    /// As of [`acquire_with`](Self::acquire_with).
+    /// Those of [`acquire_with`](Self::acquire_with).
     ///
     /// # Cancel safety
     ///
-    /// As of [`acquire_with`](Self::acquire_with).
+    /// Same as for [`acquire_with`](Self::acquire_with).
     pub async fn acquire(&self, resource: impl IntoResource) -> Result<OwnedGuard<K>, OwnerError> {
         let resources = Resources::one(resource.into_resource());
         let wait = self.redlock.options().wait;
         self.acquire_with(Acquire::new(self.redlock.clone(), resources, Some(wait))).await
     }
 
-    /// Makes `acquire`, an acquisition of one resource, or joins in where this owner holds that
-    /// already; then its options count for nothing: ttl, deadline and keeper are those of the
-    /// outermost.
+    /// Performs `acquire`, an acquisition of one resource, or joins in where this owner already
+    /// holds that resource. If it joins in, the options of `acquire` have no effect: ttl, deadline
+    /// and keeper are those of the outermost.
     ///
-    /// Who comes while another of this owner is about to acquire waits for what comes of it, however
-    /// long that is, then joins in, or tries in turn.
+    /// A caller that comes while another caller of this owner is about to acquire waits for the
+    /// outcome, however long that takes. It then joins in, or tries in turn.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::OwnerError> {
@@ -120,7 +121,7 @@ impl<K: Kind> Owner<K> {
     /// let outer = owner.acquire_with(redlock.acquire("r").keep_alive()).await?;
     /// let inner = owner.acquire("r").await?;
     /// assert_eq!((inner.hold_count(), inner.deadline()), (2, outer.deadline()));
-    /// assert_eq!(inner.release().await, None); // held on by the outer one
+    /// assert_eq!(inner.release().await, None); // still held by the outer one
     /// outer.release().await;
     /// # Ok(()) }
     /// ```
@@ -128,14 +129,14 @@ impl<K: Kind> Owner<K> {
     /// # Errors
     ///
     /// - [`OwnerError::NotAcquired`]: this owner did not hold it, and could not acquire it. Also
-    ///   [`Invalid`], where `acquire` names several resources, or was made by another
+    ///   [`Invalid`], if `acquire` names several resources, or was made by another
     ///   [`connect`](crate::RedlockBuilder::connect).
-    /// - [`OwnerError::Lost`]: this owner's hold is lost, and somebody has a guard of it yet. It is
-    ///   acquired anew once all of them are gone.
+    /// - [`OwnerError::Lost`]: this owner's hold is lost, and a guard of it still exists. It is
+    ///   acquired again once all its guards are gone.
     ///
     /// # Cancel safety
     ///
-    /// As of [`Acquire`]. Whoever waited behind it is the outermost then.
+    /// Same as for [`Acquire`]. A caller that waited behind it then becomes the outermost.
     pub async fn acquire_with(&self, acquire: Acquire<K>) -> Result<OwnedGuard<K>, OwnerError> {
         let door = self.door(self.resource_of(&acquire).map_err(AcquireError::Invalid)?);
         let mut hold = door.hold.lock().await;
@@ -147,7 +148,8 @@ impl<K: Kind> Owner<K> {
                 return Ok(OwnedGuard { outermost });
             }
         }
-        // Not ahead of the release of the one before: it would be refused by it.
+        // Not ahead of the release of the previous hold, whose key would make the masters refuse
+        // it.
         let occupied = door.occupied.clone().lock_owned().await;
         let guard = acquire.await?;
         let lease = guard.lease();
@@ -190,7 +192,7 @@ impl<K: Kind> Owner<K> {
 impl<K> Drop for Door<K> {
     fn drop(&mut self) {
         let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
-        // Somebody may have come since, and made a new one.
+        // Another caller may have come since, and made a new one.
         if doors.get(&self.resource).is_some_and(|door| door.strong_count() == 0) {
             doors.remove(&self.resource);
         }
@@ -205,7 +207,7 @@ impl<K: Kind> fmt::Debug for Owner<K> {
 
 /// One of the guards of a hold that an [`Owner`] has: a [`Guard`] in all but its end.
 ///
-/// Dropped, it leaves the hold to the others, in whatever order they go; the last one releases, in
+/// Dropping it leaves the hold to the others, in whatever order they go; the last one releases, in
 /// the background.
 #[must_use = "dropping the last guard releases the lock"]
 pub struct OwnedGuard<K = Unfenced> {
@@ -213,14 +215,15 @@ pub struct OwnedGuard<K = Unfenced> {
 }
 
 impl<K: Kind> OwnedGuard<K> {
-    /// How many guards this owner has of this hold, this one included. The answer ages at once.
+    /// Returns the number of guards that this owner has of this hold, this one included. The answer
+    /// ages at once.
     #[must_use]
     pub fn hold_count(&self) -> usize {
         Arc::strong_count(&self.outermost)
     }
 
-    /// Gives this guard up. The last of a hold releases the lock, as [`Guard::release`] does, and
-    /// says what has come of it; the others return `None` at once.
+    /// Gives this guard up. The last guard of a hold releases the lock, as [`Guard::release`] does,
+    /// and returns the outcome; the others return `None` at once.
     ///
     /// # Cancel safety
     ///
@@ -228,7 +231,7 @@ impl<K: Kind> OwnedGuard<K> {
     pub async fn release(self) -> Option<Released> {
         let Outermost { guard, occupied, door } = Arc::into_inner(self.outermost)?;
         let answer = guard.begin_release();
-        // Whoever comes now asks behind the release, and need not wait for its confirmation.
+        // A caller that comes now asks behind the release, and need not wait for its confirmation.
         drop((occupied, door));
         Some(outcome(answer).await)
     }
@@ -251,14 +254,14 @@ impl<K: Kind> fmt::Debug for OwnedGuard<K> {
     }
 }
 
-/// Why an owner has no guard.
+/// The reason why an owner has no guard.
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum OwnerError {
     /// This owner did not hold it, and could not acquire it.
     #[error(transparent)]
     NotAcquired(#[from] AcquireError),
-    /// This owner's hold is lost: nothing may be done under it any more, by nobody who has a guard.
+    /// This owner's hold is lost: nothing may be done under it any more, through any guard of it.
     #[error(transparent)]
     Lost(#[from] Lost),
 }

@@ -2,7 +2,6 @@
 
 use crate::acquire::Acquire;
 use crate::builder::RedlockBuilder;
-use crate::coordinator::RequestId;
 use crate::driver::Message;
 use crate::driver::clock::Clock;
 use crate::error::{Invalid, NotDrained};
@@ -10,9 +9,10 @@ use crate::lists::Resolved;
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::preflight::{self, Preflight};
-use crate::quorum::Instant;
 use crate::resource::IntoResources;
 use crate::telemetry::Outlet;
+use quorumlock_core::coordinator::RequestId;
+use quorumlock_core::quorum::Instant;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -37,8 +37,8 @@ use tokio::sync::oneshot;
 /// # Ok(()) }
 /// ```
 ///
-/// Each [`connect`](RedlockBuilder::connect) is a coordinator of its own, with one connection to
-/// each master and one task that looks after them. Connect after a fork, not before.
+/// Each [`connect`](RedlockBuilder::connect) creates a coordinator of its own, with one connection
+/// to each master and one task that drives them. Connect after a fork, not before.
 #[derive(Clone)]
 pub struct Redlock {
     shared: Arc<Shared>,
@@ -54,11 +54,11 @@ struct Shared {
     outlet: Outlet,
 }
 
-/// How the coordinator has ended, once it has.
+/// The outcome of the coordinator, set once it has ended.
 pub(crate) type Ended = Arc<OnceLock<Result<(), NotDrained>>>;
 
 impl Redlock {
-    /// Where a `Redlock` begins: an empty list of masters, and defaults for everything else.
+    /// Returns a builder with an empty list of masters, and defaults for everything else.
     pub fn builder() -> RedlockBuilder {
         RedlockBuilder::new()
     }
@@ -76,20 +76,21 @@ impl Redlock {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Acquires the lock on `resource`, waiting while somebody else holds it or too few masters
-    /// answer, but not for ever (10 s unless configured). Options per call are set on what this
-    /// returns; await it to begin.
+    /// Acquires the lock on `resource`. Waits while another holder has it or too few masters
+    /// answer, but not indefinitely (10 s unless configured). Options for this call are set on the
+    /// returned value; await it to begin.
     ///
-    /// `resource` is the key in Redis, behind the prefix if one is configured: 1 to 4096 bytes,
-    /// without `quorumlock:` in it. Several, 64 at most, are locked together: all or nothing, under
-    /// one guard with one deadline. Their order does not matter.
+    /// `resource` is the key in Redis, after the prefix if one is configured. It must have 1 to
+    /// 4096 bytes and not contain `quorumlock:`. Several resources, at most 64, are locked
+    /// together: all or nothing, under one guard with one deadline. Their order does not matter.
     ///
-    /// Those in this process who want the same wait in the order in which they came, without traffic;
-    /// a release passes the lock on to the next in one round trip. Between processes who waits is
-    /// told of a release, and chance decides who is first.
+    /// Waiters in this process queue in order of arrival, without traffic; a release passes the
+    /// lock on to the next one in one round trip. Between processes, waiters are notified of a
+    /// release, and chance decides which of them is first.
     ///
-    /// Nothing is remembered of who asks: to acquire once more what you hold waits, as for anybody
-    /// else. Acquisitions that nest need an [`owner`](Self::owner).
+    /// The client does not remember which caller acquires. Acquiring again what you already hold
+    /// waits, as it does for any other caller. Nested acquisitions need an
+    /// [`owner`](Self::owner).
     ///
     /// See [`Acquire`] for errors and cancel safety.
     ///
@@ -106,10 +107,10 @@ impl Redlock {
         Acquire::new(self.clone(), resource.into_resources(), Some(self.shared.options.wait))
     }
 
-    /// Makes one attempt, and does not wait while somebody else holds the lock; none at all if
-    /// somebody in this process holds it or waits for it. The same options as
-    /// [`acquire`](Redlock::acquire), with a wait of zero. An attempt that only our own fencing token
-    /// or a forgotten script stood in the way of is made again at once.
+    /// Makes one attempt and does not wait while another holder has the lock. Makes no attempt at
+    /// all if another caller in this process holds the lock or waits for it. Takes the same options
+    /// as [`acquire`](Redlock::acquire), with a wait of zero. If only our own fencing token or a
+    /// forgotten script stood in the way, the attempt is repeated at once.
     ///
     /// See [`Acquire`] for errors and cancel safety.
     ///
@@ -130,17 +131,17 @@ impl Redlock {
         Acquire::new(self.clone(), resource.into_resources(), Some(Duration::ZERO))
     }
 
-    /// Somebody whose acquisitions of one resource nest; clone it, or hand it on, to whatever is to
-    /// share its holds. Each call makes another one, and they exclude each other.
+    /// Returns an owner, whose acquisitions of one resource nest. Clone it, or pass it on, to all
+    /// code that is to share its holds. Each call returns a new owner, and owners exclude each
+    /// other.
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner::new(self.clone())
     }
 
-    /// Asks every master whether it is fit for this lock, as
-    /// [`RedlockBuilder::preflight`] does before there is a connection. Locks that are held or
-    /// waited for are not touched: it has connections of its own, also after a
-    /// [`shutdown`](Self::shutdown).
+    /// Asks every master whether it is fit for this lock, as [`RedlockBuilder::preflight`] does
+    /// before there is a connection. It uses connections of its own, also after a
+    /// [`shutdown`](Self::shutdown). Locks that are held or waited for are not touched.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::Invalid> {
@@ -153,7 +154,7 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`Invalid`]: there is no tokio runtime to run on. Masters that are down or unfit are
+    /// [`Invalid`] if there is no tokio runtime to run on. Masters that are down or unfit are
     /// findings of the [`Preflight`].
     ///
     /// # Panics
@@ -162,39 +163,41 @@ impl Redlock {
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
+    /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
+    /// in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
         let Shared { masters, options, .. } = &*self.shared;
         preflight::run(masters, options).await
     }
 
-    /// Ends this coordinator, for all clones: waits until every release and rollback that is owed
-    /// is confirmed, at most for the connect timeout and three operation timeouts (a master that
-    /// is down for good must not keep a process from ending), and no longer than the longest life
-    /// of what is to be deleted, the call's ttl and its lock-delay.
+    /// Ends this coordinator for all clones. Waits until every release and rollback that is owed is
+    /// confirmed, at most for the connect timeout and three operation timeouts: a master that is
+    /// down for good must not keep a process from ending. It also waits no longer than the longest
+    /// life of the keys to be deleted, which is the call's ttl and its lock-delay.
     ///
-    /// Acquires under way end with [`Closed`](crate::error::Closed) and are rolled back. Guards
-    /// that are still held are told by `lost()`; their keys stay until their ttl is over, so
-    /// release them first. A `main` that ends without this may leave keys behind for a ttl.
+    /// Acquires in flight end with [`Closed`](crate::error::Closed) and are rolled back. Guards
+    /// that are still held are notified through `lost()`. Their keys stay until their ttl is over,
+    /// so release them first. A `main` that ends without a shutdown may leave keys behind for a
+    /// ttl.
     ///
     /// # Errors
     ///
-    /// [`NotDrained`] when masters did not confirm in time; as a rule one that went down while it was
-    /// told to delete. Whatever it still has expires by itself. The same error again from every later
-    /// call, and when the runtime went away first.
+    /// [`NotDrained`] if masters did not confirm in time, usually because one went down while it
+    /// was asked to delete. The keys that it still has expire by themselves. Every later call
+    /// returns the same error. It is also returned if the runtime went away first.
     ///
     /// # Cancel safety
     ///
-    /// Safe: once polled, the shutdown goes on without you.
+    /// Safe: once polled, the shutdown continues even if this future is dropped.
     pub async fn shutdown(&self) -> Result<(), NotDrained> {
         let (until_ended, ended) = oneshot::channel();
         self.send(Message::Shutdown(until_ended));
-        // Dropped, not answered: by the driver when it ends, here if it has ended before.
+        // Dropped, not answered: by the driver when it ends, or here if it had already ended.
         let _ = ended.await;
         self.shared.ended.get().cloned().unwrap_or(Ok(()))
     }
 
-    /// Of the same `connect()`.
+    /// Checks whether both come from the same `connect()`.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
@@ -203,7 +206,7 @@ impl Redlock {
         &self.shared.options
     }
 
-    /// Where happenings are told.
+    /// Returns the outlet to which happenings are reported.
     pub(crate) fn outlet(&self) -> &Outlet {
         &self.shared.outlet
     }
@@ -216,8 +219,8 @@ impl Redlock {
         RequestId(self.shared.last_request.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Never blocks and needs no runtime. If the driver has gone, the message is dropped, and
-    /// whoever waits for its reply sees that.
+    /// Sends `message` to the driver. Never blocks and needs no runtime. If the driver is gone, the
+    /// message is dropped, and the caller that waits for its reply sees that.
     pub(crate) fn send(&self, message: Message) {
         let _ = self.shared.requests.send(message);
     }

@@ -1,19 +1,19 @@
-//! What can be locked.
+//! The names of what can be locked.
 
-use crate::coordinator::Keys;
+use quorumlock_core::coordinator::Keys;
 use std::borrow::Cow;
 use std::slice;
 use std::sync::Arc;
 
 /// The name of one thing to be locked: a `&str`, a `String`, an `Arc<str>`, a `Cow<str>`.
 ///
-/// Sealed, so that what else can name a resource may be added later.
+/// Sealed, so that other types that name a resource may be added later.
 pub trait IntoResource: sealed::Sealed {
     #[doc(hidden)]
     fn into_resource(self) -> Arc<str>;
 }
 
-/// The names of what is to be locked: one, or an array, a slice or a `Vec` of names for several
+/// The names of the resources to lock: one, or an array, a slice or a `Vec` of names for several
 /// that are locked together. Order and repetition do not matter.
 ///
 /// Sealed, as [`IntoResource`] is.
@@ -26,14 +26,14 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What one acquisition locks.
+/// The resources that one acquisition locks.
 #[derive(Clone, Debug)]
 pub struct Resources(Names);
 
 #[derive(Clone, Debug)]
 enum Names {
     One(Arc<str>),
-    /// Sorted, none twice; none at all is refused when it is asked for.
+    /// Sorted, without duplicates; an empty list is refused when the lock is asked for.
     Several(Vec<Arc<str>>),
 }
 
@@ -56,7 +56,7 @@ impl Resources {
         }
     }
 
-    /// As guards and errors show it.
+    /// Returns the names as guards and errors show them.
     pub(crate) fn shown(&self) -> Arc<str> {
         match &self.0 {
             Names::One(name) => name.clone(),
@@ -64,7 +64,7 @@ impl Resources {
         }
     }
 
-    /// The key of each; `None` if there is none at all.
+    /// Returns the key of each resource; `None` if there is none at all.
     pub(crate) fn keys(&self, key: impl Fn(&Arc<str>) -> Arc<str>) -> Option<Keys> {
         match &self.0 {
             Names::One(name) => Some(Keys::one(key(name))),

@@ -10,10 +10,10 @@ use std::pin::pin;
 use std::task::Poll;
 
 impl<K: Kind> Acquire<K> {
-    /// Acquires, runs `body` with the keeper on, and releases on every way out: when the body
-    /// returns, is dropped, or panics.
+    /// Acquires the lock, runs `body` with the keeper on, and releases on every way out: when the
+    /// body returns, is dropped, or panics.
     ///
-    /// The body is dropped at its next await when the lock is lost: what it does between two awaits
+    /// The body is dropped at its next await when the lock is lost. What it does between two awaits
     /// is not interrupted, so check the lease before each side effect all the same.
     ///
     /// ```no_run
@@ -32,18 +32,17 @@ impl<K: Kind> Acquire<K> {
     /// The lease of a [fenced](Acquire::fenced) acquire has its
     /// [`fencing_token`](Lease::fencing_token).
     ///
-    /// `Ok` proves that the lock was held until the body had returned, and carries what it
-    /// returned, an error of its own included: a release that is not confirmed in time does not
-    /// hide it.
+    /// `Ok` proves that the lock was held until the body had returned. It contains the body's
+    /// result, even if that is an error: a release that is not confirmed in time does not hide it.
     ///
     /// # Errors
     ///
-    /// [`RunError::NotAcquired`] when the body was not run; [`RunError::Lost`] when the lock was lost
+    /// [`RunError::NotAcquired`] if the body was not run. [`RunError::Lost`] if the lock was lost
     /// before the body returned, with its result if it returned all the same.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it drops the body and releases in the background.
+    /// If dropped, it drops the body and releases in the background.
     pub async fn run<T, F>(self, body: F) -> Result<T, RunError<T>>
     where
         F: AsyncFnOnce(Lease<K>) -> T,
@@ -53,7 +52,7 @@ impl<K: Kind> Acquire<K> {
             let mut lost = pin!(guard.lost());
             let mut body = pin!(body(guard.lease()));
             poll_fn(|cx| {
-                // First, so that a body is not polled any more once the lock is lost.
+                // First, so that a body is no longer polled once the lock is lost.
                 if let Poll::Ready(lost) = lost.as_mut().poll(cx) {
                     return Poll::Ready(Err(lost));
                 }
@@ -68,22 +67,23 @@ impl<K: Kind> Acquire<K> {
         if let Err(lost) = guard.check() {
             return Err(RunError::Lost { lost, result: Some(result) });
         }
-        // Held when the body returned: whatever becomes of the release, the work was protected.
+        // Held when the body returned: whatever the outcome of the release, the work was protected.
         let _: Released = guard.release().await;
         Ok(result)
     }
 }
 
-/// Why a body was not run to its end under the lock.
+/// The reason why a body was not run to its end under the lock.
 #[non_exhaustive]
 pub enum RunError<T> {
     /// There was no lock, and the body was not run.
     NotAcquired(AcquireError),
-    /// The lock was lost before the body returned: its work may have overlapped with another's.
+    /// The lock was lost before the body returned: its work may have overlapped with another
+    /// holder's.
     Lost {
-        /// When and why.
+        /// The time and the reason of the loss.
         lost: Lost,
-        /// What the body returned, if it returned before it could be dropped.
+        /// The body's result, if it returned before it could be dropped.
         result: Option<T>,
     },
 }
@@ -98,7 +98,7 @@ impl<T> fmt::Display for RunError<T> {
     }
 }
 
-/// Without the body's result, which need not be `Debug`.
+/// Leaves out the body's result, which need not be `Debug`.
 impl<T> fmt::Debug for RunError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! What `docs/operations.md` tells its readers to configure and to type does what it says.
+//! The configuration and the commands in `docs/operations.md` do what that page says.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -17,14 +17,14 @@ use support::witness;
 const PAGE: &str = include_str!("../docs/operations.md");
 const PASSWORD: &str = "change-me";
 
-/// The blocks of code in a language, in their order.
+/// Returns the code blocks in a language, in order.
 fn blocks(language: &str) -> Vec<&'static str> {
     let opening = format!("\n```{language}\n");
     let after = PAGE.split(opening.as_str()).skip(1);
     after.map(|rest| rest.split_once("\n```").expect("the end of a block").0).collect()
 }
 
-/// The settings of a redis.conf; those of the address are the test's own.
+/// Returns the settings of a redis.conf; the test has its own address settings.
 fn settings(conf: &str) -> Vec<(&str, &str)> {
     let lines = conf.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let pairs = lines.map(|line| line.split_once(' ').expect("a name and a value"));
@@ -34,7 +34,7 @@ fn settings(conf: &str) -> Vec<(&str, &str)> {
     settings
 }
 
-/// A server of its own with the file of the page.
+/// Starts a server with the page's file.
 fn start(conf: &str) -> Server {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("redis.conf");
@@ -62,7 +62,7 @@ async fn both_configurations_are_taken_as_they_stand_and_are_fit() {
             assert_eq!(told.get(name), Some(&as_told(value)), "{name}");
         }
         let url = server.url().replace("//", &format!("//:{PASSWORD}@"));
-        // A machine with much to do answers late.
+        // A busy machine answers late.
         let (ttl, late) = (Duration::from_secs(20), Duration::from_secs(2));
         let builder = || {
             Redlock::builder().node(&*url).ttl(ttl).operation_timeout(late).connect_timeout(late)
@@ -77,7 +77,7 @@ async fn both_configurations_are_taken_as_they_stand_and_are_fit() {
 
         let trusting = builder().trust_persistence().connect().await;
         match (trusting, is_durable) {
-            // Though the server has only just started.
+            // Even though the server has only just started.
             (Ok(redlock), true) => assert!(redlock.try_acquire("orders:42").await.is_ok()),
             (Err(_), false) => {}
             (other, _) => panic!("{conf}: {other:?}"),
@@ -121,7 +121,7 @@ fn each_message_among_the_symptoms_is_one_of_ours() {
     }
 }
 
-/// Those pages are held to the code.
+/// Those pages are compared with the code.
 #[test]
 fn the_alerts_and_metrics_of_the_page_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -139,7 +139,7 @@ fn the_alerts_and_metrics_of_the_page_are_there() {
     }
 }
 
-/// The sources in a folder and below; pages are none.
+/// Reads the sources in a folder and below; pages are not sources.
 fn read_all(folder: &Path, texts: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -151,13 +151,14 @@ fn read_all(folder: &Path, texts: &mut Vec<String>) {
     }
 }
 
-/// `docs/cli.md` is held to the program; what other pages type is held to it.
+/// `docs/cli.md` is compared with the program, and the commands on other pages with `docs/cli.md`.
 #[test]
 fn the_command_has_what_the_documents_type() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let Ok(page) = std::fs::read_to_string(root.join("docs/cli.md")) else { return };
-    let texts = ["docs/cookbook.md", "docs/operations.md", "docs/faq.md", "docs/guide.md", "README.md"]
-        .map(|path| std::fs::read_to_string(root.join(path)).unwrap());
+    let texts =
+        ["docs/cookbook.md", "docs/operations.md", "docs/faq.md", "docs/guide.md", "README.md"]
+            .map(|path| std::fs::read_to_string(root.join(path)).unwrap());
     let spans =
         texts.iter().flat_map(|text| text.split('`').skip(1).step_by(2).chain(text.lines()));
     let mut typed = 0;

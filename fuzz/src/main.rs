@@ -1,4 +1,4 @@
-//! One fuzzer for all targets of `quorumlock::fuzzing`: `QUORUMLOCK_FUZZ` names the one.
+//! One fuzzer for all targets of `quorumlock::fuzzing`: `QUORUMLOCK_FUZZ` selects one.
 
 #![no_main]
 

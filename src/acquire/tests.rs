@@ -2,13 +2,13 @@
 //! the test reads its messages.
 
 use super::*;
-use crate::coordinator::Keys;
 use crate::driver::clock::Clock;
 use crate::options::Options;
-use crate::quorum::Membership;
 use crate::redlock::Ended;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
+use quorumlock_core::coordinator::Keys;
+use quorumlock_core::quorum::Membership;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 const SECOND: Duration = Duration::from_secs(1);

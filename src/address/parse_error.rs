@@ -1,14 +1,14 @@
-//! What a person reads who wrote an address that the `redis` crate did not take.
+//! The message for a person who wrote an address that the `redis` crate did not take.
 //!
-//! Its own texts say that a URL did not parse, and no more. `tests.rs` pins ours word by word, so
-//! that a release of theirs which changes a text below turns red rather than vague.
+//! Its own texts say that a URL did not parse, and no more. `tests.rs` pins ours word by word. If a
+//! release of that crate changes a text below, a test fails instead of ours becoming vague.
 
 use redis::RedisError;
 
 use super::{EXAMPLE, NO_TLS};
 
-/// What was wrong with an address that the `redis` crate did not take, and a right one. Nothing of
-/// the address is shown: it may hold a password anywhere.
+/// Returns what was wrong with an address that the `redis` crate did not take, and a correct one.
+/// Nothing of the address is shown: it may hold a password anywhere.
 pub(crate) fn parse_error(error: &RedisError) -> String {
     let error = error.to_string();
     // "description - kind: detail", and the detail may quote the address.

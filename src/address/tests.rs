@@ -2,13 +2,13 @@ use super::*;
 
 use redis::IntoConnectionInfo;
 
-/// Takes an address all the way, as the builder does.
+/// Takes an address through all steps, as the builder does.
 fn address(input: impl IntoConnectionInfo) -> Result<Address, String> {
     let info = input.into_connection_info().map_err(|error| parse_error(&error))?;
     Address::from_info(&info, None)
 }
 
-/// What the builder shows for a text that is no address.
+/// Returns what the builder shows for a text that is not an address.
 fn refusal(input: &str) -> String {
     match input.into_connection_info() {
         Err(error) => parse_error(&error),

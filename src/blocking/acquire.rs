@@ -8,7 +8,7 @@ use crate::run::RunError;
 use std::future::IntoFuture;
 use std::time::Duration;
 
-/// An acquisition to be: set options, then [`lock`](Self::lock) or [`run`](Self::run).
+/// A pending acquisition: set options, then call [`lock`](Self::lock) or [`run`](Self::run).
 ///
 /// ```no_run
 /// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::AcquireError> {
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// # Ok(()) }
 /// ```
 ///
-/// Options and promises are those of [`quorumlock::Acquire`](crate::Acquire).
+/// Its options and guarantees are those of [`quorumlock::Acquire`](crate::Acquire).
 #[must_use = "nothing is asked before `lock` or `run`"]
 #[derive(Clone, Debug)]
 pub struct Acquire<K: Kind = Unfenced> {
@@ -31,7 +31,8 @@ pub struct Acquire<K: Kind = Unfenced> {
 }
 
 impl Acquire {
-    /// Asks for a fencing token along with the lock. See [`Acquire::fenced`](crate::Acquire::fenced).
+    /// Asks for a fencing token along with the lock. See
+    /// [`Acquire::fenced`](crate::Acquire::fenced).
     ///
     /// ```no_run
     /// # fn charge(_: u64) {}
@@ -58,64 +59,64 @@ impl<K: Kind> Acquire<K> {
         Self { inner: set(self.inner) }
     }
 
-    /// How long the key lives unless it is released or extended. See
+    /// Sets how long the key lives unless it is released or extended. See
     /// [`Acquire::ttl`](crate::Acquire::ttl).
     pub fn ttl(self, ttl: Duration) -> Self {
         self.with(|acquire| acquire.ttl(ttl))
     }
 
-    /// How much longer than the ttl the key lives, unless it is released. See
+    /// Sets how much longer than the ttl the key lives, unless it is released. See
     /// [`Acquire::lock_delay`](crate::Acquire::lock_delay).
     pub fn lock_delay(self, lock_delay: Duration) -> Self {
         self.with(|acquire| acquire.lock_delay(lock_delay))
     }
 
-    /// For how long to go on trying. See [`Acquire::wait`](crate::Acquire::wait).
+    /// Sets for how long to keep trying. See [`Acquire::wait`](crate::Acquire::wait).
     pub fn wait(self, wait: Duration) -> Self {
         self.with(|acquire| acquire.wait(wait))
     }
 
-    /// Goes on trying until the lock is won. Only a [`shutdown`](super::Redlock::shutdown) from
-    /// another thread ends it before. See [`Acquire::wait_forever`](crate::Acquire::wait_forever).
+    /// Keeps trying until the lock is won. Only a [`shutdown`](super::Redlock::shutdown) from
+    /// another thread ends it earlier. See [`Acquire::wait_forever`](crate::Acquire::wait_forever).
     pub fn wait_forever(self) -> Self {
         self.with(crate::Acquire::wait_forever)
     }
 
-    /// Has the lock extended in the background, by the client's thread. See
+    /// Has the client's thread extend the lock in the background. See
     /// [`Acquire::keep_alive`](crate::Acquire::keep_alive).
     pub fn keep_alive(self) -> Self {
         self.with(crate::Acquire::keep_alive)
     }
 
-    /// As [`keep_alive`](Self::keep_alive), for at most this long. See
+    /// Same as [`keep_alive`](Self::keep_alive), for at most this long. See
     /// [`Acquire::max_hold`](crate::Acquire::max_hold).
     pub fn max_hold(self, max_hold: Duration) -> Self {
         self.with(|acquire| acquire.max_hold(max_hold))
     }
 
-    /// As [`keep_alive`](Self::keep_alive), without an end. See
+    /// Same as [`keep_alive`](Self::keep_alive), without an end. See
     /// [`Acquire::hold_forever`](crate::Acquire::hold_forever).
     pub fn hold_forever(self) -> Self {
         self.with(crate::Acquire::hold_forever)
     }
 
-    /// Acquires, and blocks this thread meanwhile: for as long as the [`wait`](Self::wait) says,
-    /// and an operation timeout more.
+    /// Acquires the lock, and blocks this thread in the meantime: for as long as
+    /// [`wait`](Self::wait) allows, plus an operation timeout.
     ///
     /// # Errors
     ///
-    /// As [`quorumlock::Acquire`](crate::Acquire) says; none leaves a lock behind. Also
+    /// Those of [`quorumlock::Acquire`](crate::Acquire); none leaves a lock behind. Also
     /// [`AcquireError::Invalid`], with the field `thread`, in async code.
     pub fn lock(self) -> Result<Guard<K>, AcquireError> {
         wait::may_wait("lock()")?;
         wait::until(self.inner.into_future()).map(Guard::new)
     }
 
-    /// Acquires, runs `body` on this thread with the keeper on, and releases on every way out: when
-    /// the body returns, or panics (then the panic goes on).
+    /// Acquires the lock, runs `body` on this thread with the keeper on, and releases on every way
+    /// out: when the body returns, or when it panics (the panic then continues).
     ///
     /// A body is not interrupted when the lock is lost. Have it call [`Lease::check`] before each
-    /// side effect; the loss is told when it returns, at the latest.
+    /// side effect; the loss is reported when it returns, at the latest.
     ///
     /// ```no_run
     /// # fn charge() -> Result<u64, std::io::Error> { Ok(7) }
@@ -132,17 +133,17 @@ impl<K: Kind> Acquire<K> {
     ///
     /// # Errors
     ///
-    /// [`RunError::NotAcquired`] when the body was not run, as of [`lock`](Self::lock);
-    /// [`RunError::Lost`] when the lock was lost before the body returned, with its result.
+    /// [`RunError::NotAcquired`] if the body was not run, with an error of [`lock`](Self::lock).
+    /// [`RunError::Lost`] if the lock was lost before the body returned, with its result.
     pub fn run<T>(self, body: impl FnOnce(Lease<K>) -> T) -> Result<T, RunError<T>> {
         let kept = Self { inner: self.inner.kept_alive() };
-        // A panic of the body drops it, and with it the lock.
+        // A panic of the body drops the guard, and with it the lock.
         let guard = kept.lock().map_err(RunError::NotAcquired)?;
         let result = body(guard.lease());
         if let Err(lost) = guard.check() {
             return Err(RunError::Lost { lost, result: Some(result) });
         }
-        // Held when the body returned: whatever becomes of the release, the work was protected.
+        // Held when the body returned: whatever the outcome of the release, the work was protected.
         let _ = guard.release();
         Ok(result)
     }

@@ -1,4 +1,4 @@
-//! The thread of its own that a blocking client's driver runs on.
+//! The dedicated thread that a blocking client's driver runs on.
 
 use super::redlock::Redlock;
 use super::wait;
@@ -16,10 +16,11 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 impl RedlockBuilder {
-    /// [`connect`](Self::connect) for code without `async`: starts a thread on which the client
-    /// runs, and returns once each master has answered or failed. Feature `blocking`.
+    /// Connects as [`connect`](Self::connect) does, for code without `async`. Starts a thread on
+    /// which the client runs, and returns once each master has answered or failed. Feature
+    /// `blocking`.
     ///
-    /// Ways of your own to a master ([`node_via`](Self::node_via)) are dialled on that thread,
+    /// Streams of your own to a master ([`node_via`](Self::node_via)) are dialled on that thread,
     /// within its tokio runtime.
     ///
     /// ```no_run
@@ -32,8 +33,8 @@ impl RedlockBuilder {
     ///
     /// # Errors
     ///
-    /// As of [`connect`](Self::connect). Also [`Invalid`](ConnectError::Invalid): called in async
-    /// code, or the operating system gives no thread.
+    /// Those of [`connect`](Self::connect). Also [`Invalid`](ConnectError::Invalid), if called in
+    /// async code, or if the operating system provides no thread.
     #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
     pub fn connect_blocking(self) -> Result<Redlock, ConnectError> {
         wait::may_wait("connect_blocking()")?;
@@ -45,7 +46,7 @@ impl RedlockBuilder {
         Ok(Redlock::new(redlock))
     }
 
-    /// [`preflight`](Self::preflight) for code without `async`, on a thread that ends with it.
+    /// Runs [`preflight`](Self::preflight) for code without `async`, on a thread that ends with it.
     /// Feature `blocking`.
     ///
     /// ```no_run
@@ -57,7 +58,7 @@ impl RedlockBuilder {
     ///
     /// # Errors
     ///
-    /// [`Invalid`]: a setting that cannot work, called in async code, or no thread to be had.
+    /// [`Invalid`] if a setting cannot work, if called in async code, or if no thread is available.
     #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
     pub fn preflight_blocking(&self) -> Result<Preflight, Invalid> {
         wait::may_wait("preflight_blocking()")?;
@@ -65,7 +66,7 @@ impl RedlockBuilder {
     }
 }
 
-/// Runs what needs a runtime, on a thread that ends with it.
+/// Runs a future that needs a runtime, on a thread that ends with it.
 pub(super) fn on_a_thread<T: Send>(future: impl Future<Output = T> + Send) -> Result<T, Invalid> {
     thread::scope(|scope| {
         let work = || {
@@ -81,7 +82,7 @@ pub(super) fn on_a_thread<T: Send>(future: impl Future<Output = T> + Send) -> Re
 
 type Handed = Result<(crate::Redlock, Connected), Invalid>;
 
-/// Until the last handle and guard are gone, or the client is shut down.
+/// Drives the client until the last handle and guard are gone, or until it is shut down.
 fn drive(builder: RedlockBuilder, hand: &Sender<Handed>) {
     let prepared = runtime().and_then(|runtime| {
         let entered = runtime.enter();
@@ -91,10 +92,10 @@ fn drive(builder: RedlockBuilder, hand: &Sender<Handed>) {
     });
     match prepared {
         Ok((runtime, (redlock, driver, connected))) => {
-            // If nobody waits for it any more, the handle goes, and the driver ends.
+            // If no caller waits for the handle any more, it is dropped, and the driver ends.
             let _ = hand.send(Ok((redlock, connected)));
             runtime.block_on(driver);
-            // A name that is still being resolved is nothing to wait for.
+            // A name that is still being resolved is not worth waiting for.
             runtime.shutdown_background();
         }
         Err(invalid) => {
@@ -105,7 +106,7 @@ fn drive(builder: RedlockBuilder, hand: &Sender<Handed>) {
 
 fn runtime() -> Result<Runtime, Invalid> {
     let mut builder = Builder::new_current_thread();
-    // Those that resolve names.
+    // The threads that resolve names.
     builder.enable_all().thread_name("quorumlock-name").thread_keep_alive(RESOLVERS_IDLE);
     builder.build().map_err(|error| Invalid::new("runtime", error.to_string()))
 }
@@ -119,5 +120,5 @@ fn no_thread(error: io::Error) -> Invalid {
     Invalid::new("thread", format!("the operating system gives none: {error}"))
 }
 
-/// How long a thread that has resolved a name stays for the next.
+/// The time for which a thread that has resolved a name stays for the next one.
 const RESOLVERS_IDLE: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! What the caller holds after a win.
+//! The guard that the caller holds after a win.
 
 use super::wait;
 use crate::error::{ExtendError, Invalid, Lost};
@@ -9,7 +9,8 @@ use std::time::Duration;
 
 /// A held lock. Dropping it releases in the background and never blocks.
 ///
-/// It is [`quorumlock::Guard`](crate::Guard) for code without `async`, and bound to no thread.
+/// It is [`quorumlock::Guard`](crate::Guard) for code without `async`, and is not bound to a
+/// thread.
 ///
 /// ```no_run
 /// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), Box<dyn std::error::Error>> {
@@ -27,8 +28,8 @@ pub struct Guard<K: Kind = Unfenced> {
 /// A [`Guard`] with a fencing token.
 pub type FencedGuard = Guard<Fenced>;
 
-/// A read-only view of a held lock, for threads that work under it. Cloned at will: the lock is the
-/// guard's, and ends with it.
+/// A read-only view of a held lock, for threads that work under it. Clone it at will: the lock
+/// belongs to the guard, and ends with it.
 ///
 /// ```no_run
 /// # fn example(guard: quorumlock::blocking::Guard) {
@@ -53,8 +54,8 @@ impl<K: Kind> Guard<K> {
         Self { inner }
     }
 
-    /// Releases the lock, and blocks until a quorum of masters has deleted the key, for the operation
-    /// timeout at most. See [`Guard::release`](crate::Guard::release).
+    /// Releases the lock, and blocks until a quorum of masters has deleted the key, at most for the
+    /// operation timeout. See [`Guard::release`](crate::Guard::release).
     pub fn release(self) -> Released {
         wait::until(self.inner.release())
     }
@@ -66,35 +67,36 @@ impl<K: Kind> Guard<K> {
     }
 }
 
-/// What guards and their lease have in common.
+/// The methods that guards and their lease have in common.
 macro_rules! view {
     ($type:ident) => {
         impl<K: Kind> $type<K> {
-            /// What is locked; several resources with a comma between them.
+            /// Returns the locked resource; several are separated by commas.
             #[must_use]
             pub fn resource(&self) -> &str {
                 self.inner.resource()
             }
 
-            /// The instant until which the lock may be relied on.
+            /// Returns the instant until which the lock may be relied on.
             #[must_use]
             pub fn deadline(&self) -> Deadline {
                 self.inner.deadline()
             }
 
-            /// The time left until the deadline; zero once the lock is lost.
+            /// Returns the time left until the deadline; zero once the lock is lost.
             #[must_use]
             pub fn remaining(&self) -> Duration {
                 self.inner.remaining()
             }
 
-            /// Whether the lock may still be relied on. Once `false`, always `false`.
+            /// Checks whether the lock may still be relied on. Once `false`, always `false`.
             #[must_use]
             pub fn is_valid(&self) -> bool {
                 self.inner.is_valid()
             }
 
-            /// The time left, or the error to stop with: use it with `?` before each side effect.
+            /// Returns the time left, or the error to stop with: use it with `?` before each side
+            /// effect.
             ///
             /// # Errors
             ///
@@ -104,19 +106,20 @@ macro_rules! view {
             }
 
             /// Blocks until the lock must no longer be relied on: until the deadline, or until a
-            /// quorum is known to be gone. For a thread beside the one that works.
+            /// quorum is known to be gone. For a thread next to the one that works.
             ///
             /// # Errors
             ///
-            /// [`Invalid`] in async code; await [`lost`](crate::Lease::lost) of the async API there.
+            /// [`Invalid`] in async code; there, await [`lost`](crate::Lease::lost) of the async
+            /// API.
             pub fn lost(&self) -> Result<Lost, Invalid> {
                 wait::may_wait("lost()")?;
                 Ok(wait::until(self.inner.lost()))
             }
 
-            /// The same for at most `span`; `None` if the lock is held until then. The span counts
-            /// time that the machine sleeps only where the operating system's timers do; the
-            /// deadline always does.
+            /// Blocks in the same way for at most `span`; returns `None` if the lock is held until
+            /// then. The span counts time that the machine sleeps only where the operating system's
+            /// timers do; the deadline always does.
             ///
             /// ```no_run
             /// # use std::time::Duration;
@@ -141,8 +144,8 @@ macro_rules! view {
         }
 
         impl $type<Fenced> {
-            /// The number to send along with every write, so that the written-to can refuse a
-            /// holder whose time is over. Extensions don't change it.
+            /// Returns the number to send along with every write, so that the protected resource
+            /// can refuse a holder whose time is over. Extensions don't change it.
             #[must_use]
             pub fn fencing_token(&self) -> FencingToken {
                 self.inner.fencing_token()
@@ -151,22 +154,23 @@ macro_rules! view {
     };
 }
 
-/// What guards have in common, and a lease has not.
+/// The methods that guards have in common and a lease does not have.
 macro_rules! hold {
     ($type:ident) => {
         impl<K: Kind> $type<K> {
             /// Moves the deadline to a full ttl from now, if a quorum of masters still holds our
-            /// key; blocks for the operation timeout at most. See
+            /// key. Blocks at most for the operation timeout. See
             /// [`Guard::extend`](crate::Guard::extend).
             ///
             /// # Errors
             ///
-            /// [`ExtendError::Lost`] for good; [`ExtendError::Unextended`] leaves the old deadline.
+            /// [`ExtendError::Lost`] is final; [`ExtendError::Unextended`] leaves the old deadline
+            /// in force.
             pub fn extend(&self) -> Result<Deadline, ExtendError> {
                 wait::until(self.inner.extend())
             }
 
-            /// A read-only view of this lock for other threads.
+            /// Returns a read-only view of this lock for other threads.
             #[must_use]
             pub fn lease(&self) -> Lease<K> {
                 Lease::new(self.inner.lease())

@@ -1,7 +1,7 @@
 //! The same locks for code without `async`. Feature `blocking`.
 //!
-//! Names, options, errors and promises are those of the crate's root; each page here says what
-//! differs. The caller needs no tokio.
+//! Names, options, errors and guarantees are those of the crate's root; each page here describes
+//! the differences. The caller needs no tokio.
 //!
 //! ```no_run
 //! use quorumlock::blocking::Redlock;
@@ -30,23 +30,24 @@
 //! # Threads
 //!
 //! Each connect starts one thread, named `quorumlock`, that looks after masters and locks. It ends
-//! when the last handle, guard and lease are gone and what they owe is paid, or by
-//! [`Redlock::shutdown`]. (Beside it a second one lives for a moment where a host's name has to be
-//! resolved.) Handles and guards go from thread to thread, and threads share them. To drop a guard
-//! never blocks. Connect after a fork, not before: no thread survives one.
+//! when the last handle, guard and lease are gone and their debts are settled, or by
+//! [`Redlock::shutdown`]. (A second thread lives next to it for a moment while a host's name is
+//! resolved.) Handles and guards can move between threads, and threads can share them. Dropping a
+//! guard never blocks. Connect after a fork, not before: no thread survives a fork.
 //!
-//! Nobody can drop the work of a thread from outside: where the async API stops it at the loss of
-//! its lock, here it has to look, with `check()` before each side effect.
+//! The work of a thread cannot be dropped from outside. The async API stops the work when its lock
+//! is lost; here the thread has to look, with `check()` before each side effect.
 //!
 //! # Within a tokio runtime
 //!
 //! In `spawn_blocking` and `block_in_place` all of this works as on any thread, on every flavor of
-//! runtime. In async code a call that waits would stall a thread on which others are to run, maybe
-//! the one that holds the lock: connecting, `lock`, `run`, `lost`, an owner's `acquire`, `inspect`,
-//! `force_release` and `preflight` refuse there, with an [`Invalid`](crate::error::Invalid) of the
-//! field `thread`, before anything is sent. What is to end or to prolong a lock must work wherever
-//! a guard has got to, and waits for the masters alone: `extend` and `release` for about an
-//! operation timeout, `shutdown` as long as it says.
+//! runtime. In async code, a call that waits would stall a thread on which other tasks need to run,
+//! possibly the one that holds the lock. Connecting, `lock`, `run`, `lost`, an owner's `acquire`,
+//! `inspect`, `force_release` and `preflight` therefore refuse there, with an
+//! [`Invalid`](crate::error::Invalid) of the field `thread`, before anything is sent. Calls that
+//! end or prolong a lock must work wherever a guard has ended up, and wait only for the masters:
+//! `extend` and `release` for about an operation timeout, `shutdown` for as long as its
+//! documentation says.
 //!
 //! Only tokio's own executor can be recognised, and not within `tokio::task::unconstrained`.
 

@@ -1,4 +1,4 @@
-//! Nested acquisitions: whoever goes through one owner shares what it holds.
+//! Nested acquisitions: all code that goes through one owner shares its holds.
 
 use super::acquire::Acquire;
 use super::guard::{Lease, hold, view};
@@ -11,8 +11,8 @@ use crate::owner::OwnerError;
 use crate::resource::IntoResource;
 use std::time::Duration;
 
-/// Somebody whose acquisitions of one resource nest. It is [`quorumlock::Owner`](crate::Owner) for
-/// code without `async`: a value to hand on, and no thread.
+/// An owner, whose acquisitions of one resource nest. It is [`quorumlock::Owner`](crate::Owner) for
+/// code without `async`: a value to pass on, not a thread.
 ///
 /// ```no_run
 /// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::OwnerError> {
@@ -29,7 +29,8 @@ pub struct Owner<K: Kind = Unfenced> {
 }
 
 impl Owner {
-    /// An owner of its own whose acquisitions are fenced. See [`Owner::fenced`](crate::Owner::fenced).
+    /// Returns a separate owner whose acquisitions are fenced. See
+    /// [`Owner::fenced`](crate::Owner::fenced).
     #[must_use]
     pub fn fenced(self) -> Owner<Fenced> {
         Owner::new(self.inner.fenced())
@@ -41,23 +42,23 @@ impl<K: Kind> Owner<K> {
         Self { inner }
     }
 
-    /// Acquires `resource` with the options of the builder, or joins in where this owner holds it
-    /// already. Unlike [`Redlock::acquire`](super::Redlock::acquire), it blocks at once.
+    /// Acquires `resource` with the options of the builder, or joins in where this owner already
+    /// holds it. Unlike [`Redlock::acquire`](super::Redlock::acquire), it blocks at once.
     ///
     /// # Errors
     ///
-    /// As of [`acquire_with`](Self::acquire_with).
+    /// Those of [`acquire_with`](Self::acquire_with).
     pub fn acquire(&self, resource: impl IntoResource) -> Result<OwnedGuard<K>, OwnerError> {
         may_wait("acquire()")?;
         wait::until(self.inner.acquire(resource)).map(OwnedGuard::new)
     }
 
-    /// Makes `acquire`, or joins in where this owner holds its resource already. See
+    /// Performs `acquire`, or joins in where this owner already holds its resource. See
     /// [`Owner::acquire_with`](crate::Owner::acquire_with).
     ///
     /// # Errors
     ///
-    /// As there; and [`OwnerError::NotAcquired`], for being [`Invalid`], in async code.
+    /// As there. Also [`OwnerError::NotAcquired`] with [`Invalid`] inside, in async code.
     pub fn acquire_with(&self, acquire: Acquire<K>) -> Result<OwnedGuard<K>, OwnerError> {
         may_wait("acquire_with()")?;
         wait::until(self.inner.acquire_with(acquire.into_inner())).map(OwnedGuard::new)
@@ -68,7 +69,7 @@ fn may_wait(call: &str) -> Result<(), OwnerError> {
     Ok(wait::may_wait(call).map_err(AcquireError::Invalid)?)
 }
 
-/// One of the guards of a hold that an [`Owner`] has. Dropped, it leaves the hold to the others;
+/// One of the guards of a hold that an [`Owner`] has. Dropping it leaves the hold to the others;
 /// the last one releases, in the background.
 #[must_use = "dropping the last guard releases the lock"]
 #[derive(Debug)]
@@ -81,14 +82,14 @@ impl<K: Kind> OwnedGuard<K> {
         Self { inner }
     }
 
-    /// How many guards this owner has of this hold, this one included.
+    /// Returns the number of guards that this owner has of this hold, this one included.
     #[must_use]
     pub fn hold_count(&self) -> usize {
         self.inner.hold_count()
     }
 
-    /// Gives this guard up. The last of a hold releases the lock, blocks for that, and says what has
-    /// come of it; the others return `None` at once.
+    /// Gives this guard up. The last guard of a hold releases the lock, blocks for that, and
+    /// returns the outcome; the others return `None` at once.
     pub fn release(self) -> Option<Released> {
         wait::until(self.inner.release())
     }

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 /// A client of one set of masters, with a thread of its own. Clones share it.
 ///
-/// It is [`quorumlock::Redlock`](crate::Redlock) for code without `async`: see there for what is
-/// promised, and [the module](crate::blocking) for what differs.
+/// It is [`quorumlock::Redlock`](crate::Redlock) for code without `async`. See there for the
+/// guarantees, and [the module](crate::blocking) for the differences.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,13 +44,13 @@ impl Redlock {
         Self { inner }
     }
 
-    /// The same builder as that of the async API; here it ends with
+    /// Returns the same builder as that of the async API; here it ends with
     /// [`connect_blocking`](RedlockBuilder::connect_blocking).
     pub fn builder() -> RedlockBuilder {
         crate::Redlock::builder()
     }
 
-    /// Acquires the lock on `resource`, or on several; nothing is asked before
+    /// Acquires the lock on `resource`, or on several. No master is asked before
     /// [`lock`](Acquire::lock) or [`run`](Acquire::run). See
     /// [`Redlock::acquire`](crate::Redlock::acquire).
     ///
@@ -64,7 +64,7 @@ impl Redlock {
         Acquire::new(self.inner.acquire(resource))
     }
 
-    /// Makes one attempt, and does not wait while somebody else holds the lock. See
+    /// Makes one attempt, and does not wait while another holder has the lock. See
     /// [`Redlock::try_acquire`](crate::Redlock::try_acquire).
     ///
     /// ```no_run
@@ -82,14 +82,14 @@ impl Redlock {
         Acquire::new(self.inner.try_acquire(resource))
     }
 
-    /// Somebody whose acquisitions of one resource nest. See
+    /// Returns an owner, whose acquisitions of one resource nest. See
     /// [`Redlock::owner`](crate::Redlock::owner).
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner::new(self.inner.owner())
     }
 
-    /// Asks every master what stands for `resource`. See
+    /// Asks every master what it has for `resource`. See
     /// [`Redlock::inspect`](crate::Redlock::inspect).
     ///
     /// # Errors
@@ -100,8 +100,9 @@ impl Redlock {
         wait::until(self.inner.inspect(resource))
     }
 
-    /// Takes the lock away from the holder that `inspection` has found, **who goes on believing
-    /// that it holds it**. See [`Redlock::force_release`](crate::Redlock::force_release).
+    /// Takes the lock away from the holder that `inspection` found. **That holder continues to
+    /// believe that it holds the lock.** See
+    /// [`Redlock::force_release`](crate::Redlock::force_release).
     ///
     /// # Errors
     ///
@@ -116,23 +117,23 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`Invalid`]: called in async code, or no thread to be had.
+    /// [`Invalid`] if called in async code, or if no thread is available.
     pub fn preflight(&self) -> Result<Preflight, Invalid> {
         wait::may_wait("preflight()")?;
         on_a_thread(self.inner.preflight())?
     }
 
-    /// Tells how each master stands with this client, and whether a quorum of them may vote. Never
-    /// waits for a master. See [`Redlock::status`](crate::Redlock::status).
+    /// Reports how each master stands with this client, and whether a quorum of them may vote.
+    /// Never waits for a master. See [`Redlock::status`](crate::Redlock::status).
     ///
     /// # Errors
     ///
-    /// [`Closed`]: after a shutdown.
+    /// [`Closed`] after a shutdown.
     pub fn status(&self) -> Result<Status, Closed> {
         wait::until(self.inner.status())
     }
 
-    /// Waits until a quorum of each list may vote, for no longer than `within`. See
+    /// Waits until a quorum of each list may vote, for at most `within`. See
     /// [`Redlock::wait_until_ready`](crate::Redlock::wait_until_ready).
     ///
     /// ```no_run
@@ -154,15 +155,14 @@ impl Redlock {
         wait::until(self.inner.wait_until_ready(within))
     }
 
-    /// Ends this client and its thread, for all clones: waits until every release and rollback
-    /// that is owed is confirmed, within a bound. See
-    /// [`Redlock::shutdown`](crate::Redlock::shutdown).
+    /// Ends this client and its thread, for all clones. Waits until every release and rollback that
+    /// is owed is confirmed, within a bound. See [`Redlock::shutdown`](crate::Redlock::shutdown).
     ///
-    /// A `main` that ends without this may leave keys behind for a ttl.
+    /// A `main` that ends without a shutdown may leave keys behind for a ttl.
     ///
     /// # Errors
     ///
-    /// [`NotDrained`] when masters did not confirm in time; their keys expire.
+    /// [`NotDrained`] if masters did not confirm in time; their keys expire.
     pub fn shutdown(&self) -> Result<(), NotDrained> {
         wait::until(self.inner.shutdown())
     }

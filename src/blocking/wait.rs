@@ -1,4 +1,4 @@
-//! How a thread waits for what its driver's thread does.
+//! Waiting of a thread for what its driver's thread does.
 
 use crate::error::Invalid;
 use std::future::Future;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::task::{consume_budget, unconstrained};
 
-/// Refuses where async tasks run: whoever waits there holds up the others, and whom it waits for
-/// may be one of them.
+/// Refuses where async tasks run: a task that waits there holds up the others, and the task that it
+/// waits for may be one of them.
 pub(super) fn may_wait(call: &str) -> Result<(), Invalid> {
     if !is_in_async_code() {
         return Ok(());
@@ -23,14 +23,14 @@ pub(super) fn may_wait(call: &str) -> Result<(), Invalid> {
     Err(Invalid::new("thread", problem))
 }
 
-/// A thread of `spawn_blocking` has a runtime at hand, too, and may well wait. What sets tasks
-/// apart is the budget that tokio gives each of their polls, and that blocking sections are without.
-/// `unconstrained` takes it away, and in the future of `block_on` a blocking section does for the
-/// rest of that poll: there nobody is refused.
+/// Checks whether this is async code. A thread of `spawn_blocking` has a runtime at hand, too, and
+/// may well wait. Tasks differ in the budget that tokio gives each of their polls; blocking
+/// sections have none. `unconstrained` takes the budget away. In the future of `block_on`, a
+/// blocking section takes it away for the rest of that poll. In both cases the call is not refused.
 fn is_in_async_code() -> bool {
     let mut cx = Context::from_waker(Waker::noop());
     let is_spent = |_| pin!(consume_budget()).poll(&mut cx).is_pending();
-    // Spent, the task merely yields at its next await. A budget is a `u8`.
+    // Once the budget is spent, the task merely yields at its next await. A budget is a `u8`.
     Handle::try_current().is_ok() && (0..=u8::MAX).any(is_spent)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn until<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// The same for no longer than `span`; looks once even if that is zero.
+/// Waits in the same way for at most `span`; looks once even if that is zero.
 pub(super) fn within<F: Future>(span: Duration, future: F) -> Option<F::Output> {
     let Some(end) = Instant::now().checked_add(span) else { return Some(until(future)) };
     let mut future = pin!(unbudgeted(future));
@@ -63,7 +63,8 @@ pub(super) fn within<F: Future>(span: Duration, future: F) -> Option<F::Output> 
     }
 }
 
-/// In async code a spent budget would stay spent for as long as we wait.
+/// Exempts `future` from the budget: in async code a spent one would stay spent for as long as we
+/// wait.
 fn unbudgeted<F: Future>(future: F) -> impl Future<Output = F::Output> {
     unconstrained(future)
 }

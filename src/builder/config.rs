@@ -1,15 +1,16 @@
-//! What a configuration has, on a builder.
+//! The transfer of a configuration to a builder.
 
 use super::RedlockBuilder;
 use crate::config::Config;
 use crate::lists::Named;
-use crate::quorum::{Backoff, Drift, Window};
+use quorumlock_core::quorum::{Backoff, Drift, Window};
 
 impl RedlockBuilder {
-    /// Takes over what `config` has set; methods that are called after it win. Its masters are added
-    /// to those that are named already, as [`nodes`](Self::nodes) and [`also`](Self::also) do. The
-    /// files that its `tls_ca_file` and the like name are read by [`connect`](Self::connect), which
-    /// reports what is wrong with them, and are above an earlier [`tls_config`](Self::tls_config).
+    /// Takes over what `config` has set; methods that are called after it take precedence. Its
+    /// masters are added to those that are already named, as [`nodes`](Self::nodes) and
+    /// [`also`](Self::also) do. The files that `tls_ca_file` and similar keys name are read by
+    /// [`connect`](Self::connect), which reports what is wrong with them. They take precedence over
+    /// an earlier [`tls_config`](Self::tls_config).
     ///
     /// ```
     /// # fn main() -> Result<(), quorumlock::ConfigError> {
@@ -21,7 +22,7 @@ impl RedlockBuilder {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
     pub fn config(mut self, config: Config) -> Self {
-        // Taken apart, so that a key that is not used is an error of the compiler.
+        // Destructured, so that an unused key is a compile error.
         let Config {
             nodes,
             also,

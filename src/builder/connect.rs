@@ -1,7 +1,7 @@
-//! From what was set to what runs: one machine, one task that drives it, and the handle.
+//! The step from settings to a running client: one machine, one task that drives it, and the
+//! handle.
 
 use super::RedlockBuilder;
-use crate::coordinator::{Coordinator, Random};
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::{Callers, Driver, Message};
@@ -10,51 +10,55 @@ use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
 use crate::redlock::{Ended, Redlock};
 use crate::telemetry::{Outlet, Telemetry};
+use quorumlock_core::coordinator::{Coordinator, Random};
 use tokio::sync::{mpsc, oneshot};
 
-/// What comes of the first try to connect to every node.
+/// The outcome of the first try to connect to every node.
 pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 impl RedlockBuilder {
-    /// Connects, on the tokio runtime that this is awaited on: returns once each master has
-    /// answered or failed, also when none is up; those are redialled in the background.
+    /// Connects, on the tokio runtime that this is awaited on. Returns once each master has
+    /// answered or failed, even when none is up; masters that are down are redialled in the
+    /// background.
     ///
-    /// A master that answers and cannot be used as configured costs its vote, and is told loudly: by
-    /// [`Redlock::status`], by the event `unfit` and the metric `quorumlock_node_standing` of the
-    /// features `tracing` and `metrics`, by the command on stderr. It is asked again and again, and
-    /// votes once it is mended. [`strict`](Self::strict) makes an error of it.
+    /// A master that answers and cannot be used as configured loses its vote, and is reported
+    /// loudly: by [`Redlock::status`], by the event `unfit` and the metric
+    /// `quorumlock_node_standing` of the features `tracing` and `metrics`, and by the command on
+    /// stderr. It is asked again and again, and votes once it is fixed. [`strict`](Self::strict)
+    /// turns it into an error.
     ///
     /// # Errors
     ///
-    /// - [`Invalid`](ConnectError::Invalid): a setting that cannot work, an address among them, or
-    ///   no tokio runtime to run on; nothing was sent.
+    /// - [`Invalid`](ConnectError::Invalid): a setting (or an address) that cannot work, or no
+    ///   tokio runtime to run on; nothing was sent.
     /// - [`Unfit`](ConnectError::Unfit): masters answer and cannot be used as configured (wrong
-    ///   credentials, a replica, the same server twice), and without them there is no quorum of a
-    ///   list; or any, if [`strict`](Self::strict).
-    /// - [`Disagreement`](ConnectError::Disagreement): another client of a master goes by another
-    ///   `max_ttl`, fencing window or list of masters; a single such master is enough.
-    /// - [`Closed`](ConnectError::Closed): the runtime ended meanwhile.
+    ///   credentials, a replica, the same server twice), and without them a list has no quorum.
+    ///   With [`strict`](Self::strict), any such master is enough.
+    /// - [`Disagreement`](ConnectError::Disagreement): another client of a master is configured
+    ///   with another `max_ttl`, fencing window or list of masters; a single such master is enough.
+    /// - [`Closed`](ConnectError::Closed): the runtime ended in the meantime.
     ///
     /// # Panics
     ///
-    /// On a tokio runtime that was built without `enable_time`: tokio panics, and gives no way to
+    /// On a tokio runtime that was built without `enable_time`: tokio panics, and offers no way to
     /// ask first.
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it takes back what it has noted at the masters, and closes what it has opened.
+    /// Safe: if dropped, it takes back what it has recorded at the masters, and closes what it has
+    /// opened.
     pub async fn connect(self) -> Result<Redlock, ConnectError> {
         let clock = self.clock;
         self.connect_on(clock).await
     }
 
-    /// Asks every master whether it is fit for this lock, all at once, over connections of its own:
-    /// what [`connect`](Self::connect) would refuse, and what it would not notice. Masters that are
-    /// down or unfit are findings of the [`Preflight`] and no error.
+    /// Asks every master whether it is fit for this lock, all at once, over connections of its own.
+    /// This covers what [`connect`](Self::connect) would refuse, and what it would not notice.
+    /// Masters that are down or unfit are findings of the [`Preflight`], not errors.
     ///
-    /// It tries what the crate does later, on keys of its own (`quorumlock:preflight` behind the
-    /// prefix begins them all), and deletes them again. Each answer may take three operation
-    /// timeouts.
+    /// It tries what the crate does later, on keys of its own, and deletes them again. All of these
+    /// keys begin with `quorumlock:preflight` behind the prefix. Each answer may take three
+    /// operation timeouts.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -67,22 +71,23 @@ impl RedlockBuilder {
     ///
     /// # Errors
     ///
-    /// [`Invalid`]: a setting that cannot work, an address among them, or no tokio runtime to run
-    /// on; nothing was sent.
+    /// [`Invalid`]: a setting (or an address) that cannot work, or no tokio runtime to run on;
+    /// nothing was sent.
     ///
     /// # Panics
     ///
-    /// As [`connect`](Self::connect) does, on a runtime without `enable_time`.
+    /// Panics as [`connect`](Self::connect) does, on a runtime without `enable_time`.
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it closes its connections. Its keys that stood just then expire in 2 s.
+    /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
+    /// in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
         self.options.check()?;
         preflight::run(&self.masters()?, &self.options).await
     }
 
-    /// Every master once, and who belongs to which list.
+    /// Returns every master once, and which master belongs to which list.
     pub(crate) fn masters(&self) -> Result<Resolved, Invalid> {
         #[cfg(feature = "config")]
         if let Some(config) = self.tls_files.read()? {
@@ -99,8 +104,8 @@ impl RedlockBuilder {
         Ok(redlock)
     }
 
-    /// All but the running of it: the driver tells `connected` when every node has answered or
-    /// failed.
+    /// Prepares everything but the run itself: the driver notifies `connected` when every node has
+    /// answered or failed.
     pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
         self.options.check()?;
         let (addresses, membership) = self.masters()?;

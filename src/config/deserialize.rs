@@ -1,6 +1,6 @@
-//! A configuration as a part of somebody else's, in whatever format serde reads.
+//! A configuration as a part of another one, in whatever format serde reads.
 //!
-//! By hand, since what serde says of a value of the wrong type shows the value.
+//! Written by hand, since serde's messages about a value of the wrong type show the value.
 
 use super::file::unknown_key;
 use super::slot::Slot;
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-/// Takes every value, so that no text of serde's is about one.
+/// Any value; accepted as it is, so that no message of serde's is about one.
 struct Anything;
 
 impl<'de> Visitor<'de> for Anything {

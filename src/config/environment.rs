@@ -5,14 +5,14 @@ use super::{Config, ConfigError, unknown};
 use std::env;
 use std::ffi::{OsStr, OsString};
 
-/// Before each key.
+/// The prefix of each key.
 const PREFIX: &str = "QUORUMLOCK_";
 
-/// The file that [`Config::load`] reads.
+/// The variable that names the file which [`Config::load`] reads.
 const FILE: &str = "CONFIG";
 
-/// No settings: what a command is told that runs under a lock, and what this repository's own tests
-/// and scripts go by.
+/// Variables that are not settings: those passed to a command that runs under a lock, and those
+/// that this repository's own tests and scripts use.
 const OTHERS: [&str; 9] = [
     "RESOURCE",
     "FENCING_TOKEN",
@@ -30,15 +30,15 @@ const OTHERS_BEGIN: [&str; 4] = ["RESOURCE_", "SEED_", "CHAOS_", "DOCKER_"];
 const OF_SERVICES: [&str; 3] = ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT"];
 
 impl Config {
-    /// What the environment has: each key in capitals behind `QUORUMLOCK_`, such as
+    /// Reads the environment: each key in capitals behind `QUORUMLOCK_`, such as
     /// `QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3` or
-    /// `QUORUMLOCK_MAX_TTL=1m`. Addresses are separated by commas or white space. A variable that is
-    /// set and empty is a value, which few keys take: unset it to leave it out.
+    /// `QUORUMLOCK_MAX_TTL=1m`. Addresses are separated by commas or white space. A variable that
+    /// is set and empty is a value, which few keys take: unset it to leave it out.
     ///
-    /// `QUORUMLOCK_CONFIG` is not read here: [`load`](Self::load) does. Neither it nor what a command
-    /// under a lock is told (`QUORUMLOCK_RESOURCE`, `QUORUMLOCK_FENCING_TOKEN`,
-    /// `QUORUMLOCK_DEADLINE`) is taken for a misspelt key, nor what Kubernetes sets for a service of
-    /// that name.
+    /// `QUORUMLOCK_CONFIG` is read by [`load`](Self::load), not here. It is not taken for a
+    /// misspelt key. Nor are the variables that are passed to a command under a lock
+    /// (`QUORUMLOCK_RESOURCE`, `QUORUMLOCK_FENCING_TOKEN`, `QUORUMLOCK_DEADLINE`), nor those that
+    /// Kubernetes sets for a service of that name.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), quorumlock::ConfigError> {
@@ -49,14 +49,14 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`]: a value that cannot be read, or a variable with that prefix that is none of
-    /// these.
+    /// [`ConfigError`] for a value that cannot be read, or for a variable with that prefix that is
+    /// none of these.
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::from_vars(env::vars_os())
     }
 
-    /// As [`from_env`](Self::from_env), from variables that you have: those of another process, of a
-    /// file, of a test. Those without the prefix are passed over.
+    /// Reads variables that you have as [`from_env`](Self::from_env) reads the environment: those
+    /// of another process, of a file, of a test. Variables without the prefix are ignored.
     ///
     /// ```
     /// # fn main() -> Result<(), quorumlock::ConfigError> {
@@ -68,7 +68,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// As of [`from_env`](Self::from_env).
+    /// Those of [`from_env`](Self::from_env).
     pub fn from_vars<K, V>(vars: impl IntoIterator<Item = (K, V)>) -> Result<Self, ConfigError>
     where
         K: AsRef<OsStr>,
@@ -77,7 +77,8 @@ impl Config {
         Ok(read(vars)?.0)
     }
 
-    /// The environment above the file that `QUORUMLOCK_CONFIG` names, if it names one.
+    /// Reads the environment, and below it the file that `QUORUMLOCK_CONFIG` names, if it names
+    /// one.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -89,13 +90,13 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// As of [`from_env`](Self::from_env) and [`from_file`](Self::from_file).
+    /// Those of [`from_env`](Self::from_env) and [`from_file`](Self::from_file).
     pub fn load() -> Result<Self, ConfigError> {
         load(env::vars_os())
     }
 }
 
-/// [`Config::load`], and the environment is an argument.
+/// Does what [`Config::load`] does, with the environment as an argument.
 pub(super) fn load<K, V>(vars: impl IntoIterator<Item = (K, V)>) -> Result<Config, ConfigError>
 where
     K: AsRef<OsStr>,
@@ -111,7 +112,7 @@ where
     }
 }
 
-/// What is set, and the name of the file.
+/// Returns what is set, and the name of the file.
 fn read<K, V>(
     vars: impl IntoIterator<Item = (K, V)>,
 ) -> Result<(Config, Option<OsString>), ConfigError>
@@ -123,7 +124,7 @@ where
     let mut file = None;
     let mut problems = Vec::new();
     for (name, value) in vars {
-        // What is not text is none of ours.
+        // A name that is not text is none of ours.
         let Some(name) = name.as_ref().to_str() else { continue };
         let Some(rest) = name.strip_prefix(PREFIX) else { continue };
         if rest == FILE {
@@ -133,7 +134,7 @@ where
             problems.push(ConfigError::new(shown, problem));
         }
     }
-    // The environment has no order: of several, always the same is told.
+    // The environment has no order: of several problems, the same one is always reported.
     match problems.into_iter().min_by(|one, other| one.key.cmp(&other.key)) {
         Some(problem) => Err(problem),
         None => Ok((config, file)),
@@ -152,7 +153,7 @@ fn set(config: &mut Config, name: &str, value: &OsStr) -> Result<(), String> {
 }
 
 fn is_of_others(name: &str) -> bool {
-    // With a place before it, so that it is found where nothing stands before it, too.
+    // With `_` in front, so that it is also found at the very beginning.
     let behind = format!("_{name}");
     let of_a_service =
         |mark: &&str| behind.ends_with(*mark) || behind.contains(&format!("{mark}_"));

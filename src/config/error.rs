@@ -1,10 +1,10 @@
-//! Why settings could not be read.
+//! The errors of reading settings.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Settings that cannot be read, and where: a mistake to mend. Nothing of the values that were read is
-/// in it, since they may hold passwords.
+/// Settings that cannot be read, and where: a mistake to fix. It contains nothing of the values
+/// that were read, since they may hold passwords.
 ///
 /// ```
 /// let error = quorumlock::Config::from_toml("wait = \"1m\"\nttl = 10").unwrap_err();
@@ -17,14 +17,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigError {
-    /// The file, if it was one.
+    /// The file, if the source was one.
     pub file: Option<PathBuf>,
-    /// The line in it, from 1, as far as one can be told.
+    /// The line in it, from 1, if one is known.
     pub line: Option<usize>,
-    /// The key, or the name of the variable; none where all of a source is at fault, or where what
-    /// stands for a key does not look like one.
+    /// The key, or the name of the variable. `None` if a whole source is at fault, or if what is in
+    /// the place of a key does not look like one.
     pub key: Option<String>,
-    /// What is wrong, and what to do about it.
+    /// The problem, and what to do about it.
     pub problem: String,
 }
 

@@ -7,12 +7,12 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
-/// What is longer is something else, and may have no end, such as `/dev/zero`.
+/// The longest file. A longer one is something else, and may have no end, such as `/dev/zero`.
 const LONGEST: u64 = 1 << 20;
 
 impl Config {
-    /// What a TOML file has. The files that `tls_ca_file` and the like name are looked for beside it
-    /// unless they begin at the root.
+    /// Reads a TOML file. The files that `tls_ca_file` and similar keys name are looked for next to
+    /// it, unless their paths begin at the root.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), quorumlock::ConfigError> {
@@ -23,8 +23,9 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`]: the file cannot be read; it is no TOML; it has a key that there is not, or a
-    /// value that cannot be read. It names file, line and key, and shows nothing of what the file has.
+    /// [`ConfigError`] if the file cannot be read, is not TOML, has an unknown key, or has a value
+    /// that cannot be read. The error names file, line and key, and shows nothing of the file's
+    /// contents.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         let unreadable =
@@ -41,7 +42,7 @@ impl Config {
         Ok(config)
     }
 
-    /// What `text` has, which is TOML. Relative paths in it start where the process runs.
+    /// Reads `text`, which is TOML. Relative paths in it start where the process runs.
     ///
     /// ```
     /// # fn main() -> Result<(), quorumlock::ConfigError> {
@@ -59,18 +60,18 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// As of [`from_file`](Self::from_file).
+    /// Those of [`from_file`](Self::from_file).
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
         let table = DeTable::parse(text).map_err(|error| {
-            // Its message tells what is expected; its Display would show the line, too.
+            // Its message says what is expected; its Display would show the line, too.
             let told = ConfigError::new(None, format!("this is no TOML: {}", error.message()));
             match error.span() {
                 Some(span) => told.on(line(span.start)),
                 None => told,
             }
         })?;
-        // By their places: the table has them by their names.
+        // Sorted by position: the table has them sorted by name.
         let mut entries: Vec<_> = table.into_inner().into_iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         let mut config = Self::default();

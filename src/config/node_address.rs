@@ -1,14 +1,14 @@
-//! The address of a master, as a configuration has it.
+//! The address of a master, as written in a configuration.
 
 use crate::address;
-use crate::coordinator::wire::Login;
 use crate::error::Invalid;
+use quorumlock_core::coordinator::wire::Login;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisResult};
 use std::fmt;
 use std::str::FromStr;
 
-/// The address of a master: `redis://[user][:password@]host[:port][/db]`, `rediss://` with the feature
-/// `tls`, `unix:///path`. Printed, it has neither user nor password. The builder's
+/// The address of a master: `redis://[user][:password@]host[:port][/db]`, `rediss://` with the
+/// feature `tls`, `unix:///path`. When printed, it has neither user nor password. The builder's
 /// [`nodes`](crate::RedlockBuilder::nodes) takes it as it takes URLs.
 ///
 /// ```
@@ -22,7 +22,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct NodeAddress {
-    /// As it was written, credentials and all.
+    /// The address as it was written, credentials included.
     url: String,
     shown: String,
 }
@@ -32,7 +32,8 @@ impl FromStr for NodeAddress {
 
     /// # Errors
     ///
-    /// [`Invalid`]: what is wrong with the address, and a right one; nothing of this one.
+    /// [`Invalid`] with what is wrong with the address, and a correct one; it shows nothing of this
+    /// one.
     fn from_str(url: &str) -> Result<Self, Invalid> {
         let invalid = |problem: String| Invalid::new("nodes", problem);
         if has_stray_sign(url) {
@@ -83,8 +84,9 @@ fn shown(info: &ConnectionInfo, name: &str, login: &Login) -> String {
     }
 }
 
-/// A password with one of `/?#` in it ends the host for whoever parses it, and what is left of it would
-/// be taken for a host, and shown: `redis://:pass#word@host`.
+/// Checks for an `@` behind the host. A password that contains one of `/?#` ends the host for any
+/// parser. What is left of the password would then be taken for a host, and shown:
+/// `redis://:pass#word@host`.
 fn has_stray_sign(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let behind_the_host = rest.find(['/', '?', '#']).and_then(|end| rest.get(end..));

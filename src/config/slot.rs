@@ -1,14 +1,14 @@
-//! Every key, where its value goes, and which values it takes.
+//! The keys, where the value of each goes, and which values it takes.
 
 use super::written::{self, Written};
 use super::{Config, NodeAddress, RestartGuard};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where the value of one key goes.
+/// The place where the value of one key goes.
 pub(super) enum Slot<'a> {
     Nodes(&'a mut Option<Vec<NodeAddress>>),
-    /// As `Nodes`, and may be empty.
+    /// Same as `Nodes`, but may be empty.
     Also(&'a mut Option<Vec<NodeAddress>>),
     Span(&'a mut Option<Duration>),
     Ppm(&'a mut Option<u32>),
@@ -18,13 +18,13 @@ pub(super) enum Slot<'a> {
     Pem(&'a mut Option<PathBuf>),
 }
 
-/// As many as there are fields.
+/// The number of keys: one for each field.
 const COUNT: usize = 23;
 
 impl Config {
-    /// The one table of keys: files, the environment, other formats and layers go by it.
+    /// Returns the one table of keys, for files, the environment, other formats and layers.
     pub(super) fn slots(&mut self) -> [(&'static str, Slot<'_>); COUNT] {
-        // Taken apart, so that a field that has no line below is an error of the compiler.
+        // Destructured, so that a field without a line below is a compile error.
         let Self {
             nodes,
             also,
@@ -87,7 +87,7 @@ impl Config {
 }
 
 impl Slot<'_> {
-    /// Takes the value, or says what is wrong with it: never the value itself.
+    /// Takes the value, or returns what is wrong with it, and never the value itself.
     pub(super) fn take(self, value: Written) -> Result<(), String> {
         match self {
             Self::Nodes(to) => *to = Some(written::nodes(value, false)?),
@@ -114,7 +114,7 @@ impl Slot<'_> {
         }
     }
 
-    /// Keeps what is set, else what `below` has.
+    /// Keeps what is set, or else takes what `below` has.
     pub(super) fn or(self, below: Slot<'_>) {
         fn fill<T>(above: &mut Option<T>, below: &mut Option<T>) {
             *above = above.take().or_else(|| below.take());
@@ -129,7 +129,7 @@ impl Slot<'_> {
             (Self::Switch(it), Slot::Switch(below)) => fill(it, below),
             (Self::Text(it), Slot::Text(below)) => fill(it, below),
             (Self::Pem(it), Slot::Pem(below)) => fill(it, below),
-            // The two are of one key, and so of one kind.
+            // Both belong to one key, and so are of one kind.
             _ => {}
         }
     }

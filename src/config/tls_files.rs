@@ -1,10 +1,10 @@
-//! The files that say how `rediss://` masters are verified, and who we are to them.
+//! The files that determine how `rediss://` masters are verified, and our identity to them.
 
 use crate::address::TlsConfig;
 use crate::error::Invalid;
 use std::path::PathBuf;
 
-/// Read when a builder connects: until then they may still be exchanged.
+/// The named files. They are read when a builder connects: until then they may still be exchanged.
 #[derive(Clone, Default)]
 pub(crate) struct TlsFiles {
     pub(crate) ca: Option<PathBuf>,
@@ -15,7 +15,7 @@ pub(crate) struct TlsFiles {
 pub(super) const NO_TLS: &str = "is for masters with TLS: enable the feature \"tls\" of quorumlock";
 
 impl TlsFiles {
-    /// `None` if no file is named.
+    /// Returns `None` if no file is named.
     #[cfg(not(feature = "tls"))]
     pub(crate) fn read(&self) -> Result<Option<TlsConfig>, Invalid> {
         let named =
@@ -26,7 +26,7 @@ impl TlsFiles {
         }
     }
 
-    /// `None` if no file is named.
+    /// Returns `None` if no file is named.
     #[cfg(feature = "tls")]
     pub(crate) fn read(&self) -> Result<Option<TlsConfig>, Invalid> {
         let (cert, key) = match (&self.cert, &self.key) {
@@ -56,7 +56,7 @@ impl TlsFiles {
     }
 }
 
-/// What the files have. No error shows any of it.
+/// The contents of the files. No error shows any of them.
 #[cfg(feature = "tls")]
 mod pem {
     use crate::error::Invalid;

@@ -1,9 +1,9 @@
-//! A key that there is not, and which one was meant.
+//! Unknown keys, and which key was meant.
 
-/// Longer ones are no keys that somebody misspelt, and are not repeated.
+/// The longest name that is repeated. Longer ones are not misspelt keys.
 const LONGEST: usize = 40;
 
-/// What the builder calls them, where a key is called otherwise.
+/// The builder's names for keys that have a different name.
 const METHODS: [(&str, &str); 5] = [
     ("without_restart_guard", "restart_guard is \"off\" for that"),
     ("trust_persistence", "restart_guard is \"trust-persistence\" for that"),
@@ -12,14 +12,16 @@ const METHODS: [(&str, &str); 5] = [
     ("tls_config", "tls_ca_file, tls_cert_file and tls_key_file are there for that"),
 ];
 
-/// The name as it may be shown: what does not look like one may be anything, a password included.
+/// Returns the name as it may be shown. What does not look like a name may be anything, a password
+/// included.
 pub(super) fn shown(name: &str) -> Option<&str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let is_name = !name.is_empty() && name.len() <= LONGEST && name.bytes().all(plain);
     is_name.then_some(name)
 }
 
-/// What was meant instead of `name`, if it can be guessed; `spelt` writes a key as its source does.
+/// Returns what was meant instead of `name`, if it can be guessed; `spelt` writes a key as its
+/// source does.
 pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) -> String {
     const NO_IDEA: &str = ": it is misspelt, or of another version";
     if name.len() > LONGEST {
@@ -39,7 +41,7 @@ pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) ->
     }
     let nearest = keys.iter().map(|key| (distance(&name, key), *key)).min();
     match nearest {
-        // A third of it may be wrong, or it is another word.
+        // A third of it may be wrong; beyond that it is another word.
         Some((wrong, key)) if wrong <= key.len().div_ceil(3) => {
             format!(": did you mean {}?", spelt(key))
         }
@@ -47,7 +49,7 @@ pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) ->
     }
 }
 
-/// How many characters have to be put in, taken out or exchanged to make the one of the other.
+/// Returns how many characters have to be inserted, removed or replaced to turn one into the other.
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.chars().count()).collect();
     for (at, left) in one.chars().enumerate() {

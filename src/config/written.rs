@@ -1,15 +1,15 @@
-//! A value as it was written, wherever that was, and what each kind of key makes of it.
+//! A value as it was written, whatever its source, and what each kind of key makes of it.
 //!
-//! What is wrong is told without the value: a password may stand where nobody expects it.
+//! Errors leave out the value: there may be a password in an unexpected place.
 
 use super::{NodeAddress, RestartGuard};
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) enum Written {
-    /// From the environment, always.
+    /// Text; a value from the environment always is.
     Text(String),
-    /// `None` for one that is no whole number of 32 bits.
+    /// A number; `None` if it is not a whole number of 32 bits.
     Number(Option<u32>),
     Switch(bool),
     List(Vec<Written>),

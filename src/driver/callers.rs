@@ -5,21 +5,21 @@ use super::clock::Clock;
 use super::holds::Holds;
 use super::message::{ForceReleased, Inspected, Message, Reply, Won};
 use super::readiness::Waiters;
-use crate::coordinator::{
-    AttemptId, Coordinator, Event, Failure, FailureKind, Loss, NotExtended, Note, Release,
-    RequestId, WATCHED,
-};
 use crate::error::{
     AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
 };
 use crate::guard::Released;
 use crate::held::Held;
 use crate::hold::Hold;
-use crate::quorum::Instant;
 use crate::redlock::Redlock;
 use crate::report::Quorum;
 use crate::status::Status;
 use crate::telemetry::{Span, Telemetry};
+use quorumlock_core::coordinator::{
+    AttemptId, Coordinator, Event, Failure, FailureKind, Loss, NotExtended, Note, Release,
+    RequestId, WATCHED,
+};
+use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -14,8 +14,8 @@ mod virtual_time;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use crate::quorum::Instant;
-use crate::quorum::fence::micros;
+use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::fence::micros;
 
 /// Where `now` comes from. Functions rather than values of time, so that tests can put tokio's
 /// paused clock in their place; copied freely, and every copy counts from the same origin.

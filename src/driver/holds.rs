@@ -1,7 +1,7 @@
 //! Locks that are held, by what the machine calls them: found where their entry stands in its table.
 
-use crate::coordinator::AttemptId;
 use crate::hold::Hold;
+use quorumlock_core::coordinator::AttemptId;
 use std::sync::Arc;
 
 #[derive(Default)]

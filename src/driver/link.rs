@@ -1,7 +1,7 @@
 //! One connection's stream.
 
 use super::dial::BoxStream;
-use crate::coordinator::Epoch;
+use quorumlock_core::coordinator::Epoch;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;

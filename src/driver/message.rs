@@ -1,14 +1,14 @@
 //! What handles and guards say to the driver.
 
-use crate::coordinator::{Acquire, AttemptId, Mark, RequestId, Seen};
 use crate::error::{AcquireError, ExtendError, NotReady};
 use crate::guard::Released;
 use crate::held::Held;
-use crate::quorum::{Instant, Membership};
 use crate::redlock::Redlock;
 use crate::report::NodeReport;
 use crate::status::Status;
 use crate::telemetry::Span;
+use quorumlock_core::coordinator::{Acquire, AttemptId, Mark, RequestId, Seen};
+use quorumlock_core::quorum::{Instant, Membership};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;

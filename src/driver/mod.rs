@@ -1,4 +1,4 @@
-//! Who moves the bytes: one tokio task that runs the machine of [`crate::coordinator`].
+//! Who moves the bytes: one tokio task that runs the machine of [`quorumlock_core::coordinator`].
 //!
 //! Each dial is a task of its own (a TLS handshake in the loop would stall healthy nodes), all
 //! else happens here: one FIFO per node by construction, and no lock.
@@ -18,14 +18,14 @@ pub(crate) mod tls;
 pub(crate) use callers::Callers;
 pub(crate) use message::{Message, Won};
 
-use crate::coordinator::{Action, Coordinator, Epoch};
 use crate::error::NotDrained;
 use crate::options::Options;
-use crate::quorum::Instant;
 use crate::redlock::Ended;
 use clock::Clock;
 use dial::{BoxStream, Transport};
 use link::Link;
+use quorumlock_core::coordinator::{Action, Coordinator, Epoch};
+use quorumlock_core::quorum::Instant;
 use std::collections::HashMap;
 use std::future::Future;
 use std::io;

@@ -1,7 +1,7 @@
 //! Randomness from the operating system, none of it kept from one poll of the driver to the next: a
 //! generator of our own would repeat itself after a fork, and two processes would share their tokens.
 
-use crate::coordinator::Random;
+use quorumlock_core::coordinator::Random;
 
 /// As many bytes as the kernel gives without interruption (getrandom(2)).
 const MOST: usize = 256;

@@ -1,9 +1,9 @@
 //! Who waits until a quorum may vote.
 
 use super::message::Reply;
-use crate::coordinator::Coordinator;
 use crate::error::NotReady;
-use crate::quorum::Instant;
+use quorumlock_core::coordinator::Coordinator;
+use quorumlock_core::quorum::Instant;
 use std::time::Duration;
 
 struct Waiter {

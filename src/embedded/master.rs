@@ -1,4 +1,4 @@
-//! One master, and what can happen to it.
+//! One master, and the faults that a test can inject.
 
 use super::port::Port;
 use super::shell::Shell;
@@ -21,12 +21,12 @@ enum Place {
     Memory(usize),
 }
 
-/// What a master remembers of its keys after a restart.
+/// The memory that a master has of its keys after a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Memory {
-    /// Nothing, as a server without persistence.
+    /// Nothing, like a server without persistence.
     Lost,
-    /// Everything, as a server that writes each command to disk before it answers.
+    /// Everything, like a server that writes each command to disk before it answers.
     Kept,
 }
 
@@ -53,7 +53,7 @@ impl Master {
         }
     }
 
-    /// Its address; only a name if it is in memory.
+    /// Returns its address; only a name if it is in memory.
     pub fn url(&self) -> String {
         match &self.place {
             Place::Port(port) => format!("redis://{}", port.address()),
@@ -61,8 +61,8 @@ impl Master {
         }
     }
 
-    /// For [`RedlockBuilder::node_via`]: opens a connection in memory, also to a master that has
-    /// a port. Refused while the master is killed.
+    /// Returns the `dial` of [`RedlockBuilder::node_via`]. It opens a connection in memory, even to
+    /// a master that has a port. Connections are refused while the master is killed.
     pub fn dialer(&self) -> impl Fn() -> Ready<io::Result<DuplexStream>> + Send + Sync + 'static {
         let shell = self.shell.clone();
         move || {
@@ -75,20 +75,20 @@ impl Master {
         }
     }
 
-    /// Ends the master as SIGKILL ends a server: once this returns, no command is executed and no
+    /// Ends the master as SIGKILL ends a server. Once this returns, no command is executed and no
     /// connection accepted; open ones are cut, and what was not read yet is lost.
     pub fn kill(&self) {
         self.shell.stop();
     }
 
-    /// Starts the master again, killing it first if it runs: a new server process, with a new
-    /// `run_id`, an uptime from zero and no connections, on the same port. What was set with
-    /// `CONFIG SET`, `REPLICAOF` or [`deny`](Self::deny) stays, as if it stood in the server's
+    /// Starts the master again, and kills it first if it runs. It is then a new server process,
+    /// with a new `run_id`, an uptime from zero and no connections, on the same port. What was set
+    /// with `CONFIG SET`, `REPLICAOF` or [`deny`](Self::deny) stays, as if it were in the server's
     /// configuration file.
     ///
     /// # Errors
     ///
-    /// When somebody else has taken the port in between, which can't happen on Linux.
+    /// Fails if another process has taken the port in between, which can't happen on Linux.
     pub fn restart(&self, memory: Memory) -> io::Result<()> {
         self.shell.stop();
         let port = match &self.place {
@@ -98,41 +98,39 @@ impl Master {
         self.shell.start(memory == Memory::Kept, port)
     }
 
-    /// Stops the master as SIGSTOP stops a server: connections and bytes still arrive, and
-    /// nothing is read, executed or answered until [`resume`](Self::resume). Keys expire
-    /// meanwhile.
+    /// Stops the master as SIGSTOP stops a server. Connections and bytes still arrive, but nothing
+    /// is read, executed or answered until [`resume`](Self::resume). Keys expire in the meantime.
     pub fn pause(&self) {
         self.shell.change(|condition| condition.paused = true);
     }
 
-    /// Lets a paused master go on, first with everything that has arrived meanwhile.
+    /// Lets a paused master continue, first with everything that has arrived in the meantime.
     pub fn resume(&self) {
         self.shell.change(|condition| condition.paused = false);
     }
 
-    /// Each answer arrives this much later than it would, in order. Commands are executed at
-    /// once, so an answer that is too late tells of something done. Zero ends it, for the answers
-    /// to come.
+    /// Delays each answer by this much, in order. Commands are executed at once, so an answer that
+    /// is too late reports something done. Zero ends the delay, for the answers to come.
     pub fn slow(&self, by: Duration) {
         self.shell.slow(by);
     }
 
     /// Cuts the network to the master: nothing arrives there, and no answer from there. Nothing
-    /// breaks either: both sides merely hear nothing, until [`rejoin`](Self::rejoin), be it over
-    /// a restart.
+    /// breaks either: both sides merely hear nothing until [`rejoin`](Self::rejoin), even across a
+    /// restart.
     pub fn cut_off(&self) {
         self.shell.change(|condition| condition.cut_off = true);
     }
 
-    /// Mends the network: what was sent on connections that are still open arrives now, in
+    /// Restores the network: what was sent on connections that are still open arrives now, in
     /// order, as a network would send it again.
     pub fn rejoin(&self) {
         self.shell.change(|condition| condition.cut_off = false);
     }
 
-    /// Gives the master a clock of its own, which decides when its keys expire. It may be ahead,
-    /// behind, step or stand still. Its uptime goes on from where it was, and then follows the
-    /// new clock, with all its steps, as a server's uptime follows the machine's clock.
+    /// Gives the master a clock of its own, which decides when its keys expire. It may be ahead or
+    /// behind, step or stand still. The uptime continues from where it was. It then follows the new
+    /// clock, with all its steps, as a server's uptime follows the machine's clock.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -147,10 +145,10 @@ impl Master {
         self.shell.set_clock(Arc::new(clock));
     }
 
-    /// Sets how long the master has been up, as `INFO server` tells it; it grows from there, until
-    /// the next [`restart`](Self::restart) begins at zero. Clients that keep a restarted master
-    /// from voting for a while go by it: at its first start a master has been up for a day, so
-    /// that nobody has to wait for masters that were made for the test.
+    /// Sets how long the master has been up, as `INFO server` reports it. The uptime grows from
+    /// there, until the next [`restart`](Self::restart) begins at zero. Clients that keep a
+    /// restarted master from voting for a while rely on it. At its first start a master has been up
+    /// for a day, so that no client has to wait for masters that were made for the test.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -168,7 +166,8 @@ impl Master {
 
     /// Denies these commands to every client, as an ACL would: they answer `NOPERM`. What was
     /// denied before and is not named is allowed again, so `deny(&[])` ends it. A subcommand is
-    /// spelled as in an ACL, `client|kill`; `client` alone is all of them. It outlasts a restart.
+    /// spelled as in an ACL, `client|kill`; `client` alone is all of them. The denial outlasts a
+    /// restart.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -180,14 +179,14 @@ impl Master {
     ///
     /// # Errors
     ///
-    /// When it knows no such command, or it is `hello` or `auth`, which no server denies. Nothing
-    /// has changed then.
+    /// Fails if it knows no such command, or if the command is `hello` or `auth`, which no server
+    /// denies. Nothing has changed then.
     pub fn deny(&self, commands: &[&str]) -> io::Result<()> {
         let denied = self.shell.adjust(|machine, _| machine.deny(commands));
         denied.map_err(|problem| io::Error::new(io::ErrorKind::InvalidInput, problem))
     }
 
-    /// What stands under `key` in database 0: the token of whoever holds the lock there. `None`
+    /// Returns the value under `key` in database 0: the token of the lock's holder there. `None`
     /// while the master is killed.
     pub fn holder(&self, key: &str) -> Option<String> {
         self.shell.look(|machine, now| {
@@ -196,13 +195,13 @@ impl Master {
         })?
     }
 
-    /// How long `key` in database 0 has yet to live; [`Duration::MAX`] if it does not expire.
+    /// Returns the time that `key` in database 0 has left; [`Duration::MAX`] if it does not expire.
     pub fn time_to_live(&self, key: &str) -> Option<Duration> {
         self.shell.look(|machine, now| machine.time_to_live(key.as_bytes(), now))?
     }
 
-    /// The keys of database 0, in order: locks and fences, without what clients agree on
-    /// (`quorumlock:agreement`). None while the master is killed.
+    /// Returns the keys of database 0, in order: locks and fences, without what clients agree on
+    /// (`quorumlock:agreement`). Empty while the master is killed.
     pub fn keys(&self) -> Vec<String> {
         let keys = self.shell.look(|machine, now| {
             let keys = machine.keys(now).map(|key| String::from_utf8_lossy(key).into_owned());
@@ -212,10 +211,10 @@ impl Master {
     }
 }
 
-/// What a new master tells of its age: long enough for every restart guard.
+/// The uptime that a new master reports: long enough for every restart guard.
 const FIRST_UPTIME: Duration = Duration::from_secs(86_400);
 
-/// What fits into a connection in memory while nobody reads.
+/// The capacity of a connection in memory while the other side does not read.
 const SOCKET_BUFFER: usize = 256 << 10;
 
 impl fmt::Debug for Master {

@@ -24,40 +24,42 @@
 //!
 //! # What it is, and what not
 //!
-//! Each master is a small Redis, with connections, expiry, scripts and channels of its own. It knows
-//! the commands that this crate sends and a few to look with, and answers them as redis-server 7.0
-//! does; our tests compare the two byte by byte. The client over it is the one that ships. What no
-//! test can do easily with real servers takes one line here: a master dies, comes back without its
-//! memory, stops for a while, answers late, or is cut off.
+//! Each master is a small Redis, with connections, expiry, scripts and channels of its own. It
+//! knows the commands that this crate sends, and a few to look with. It answers them as
+//! redis-server 7.0 does; our tests compare the two byte by byte. The client on top of it is the
+//! one that ships. Faults that are hard to produce with real servers take one line here: a master
+//! dies, comes back without its memory, stops for a while, answers late, or is cut off.
 //!
-//! It is no Redis for anything else, and proves nothing of your servers: their configuration,
-//! rights and clocks are what [`preflight`](crate::preflight) looks at. It has no TLS, and no
-//! password is set.
+//! It is not a Redis for anything else, and proves nothing about your servers:
+//! [`preflight`](crate::preflight) checks their configuration, rights and clocks. It has no TLS,
+//! and no password is set.
 //!
 //! # What a test needs
 //!
-//! In `Cargo.toml`, under `[dev-dependencies]`, quorumlock with the feature `embedded` (Lua 5.1 is
-//! built from source: a C compiler), and a tokio runtime. No Redis, no network. Which masters:
+//! It needs quorumlock with the feature `embedded`, under `[dev-dependencies]` in `Cargo.toml`, and
+//! a tokio runtime. Lua 5.1 is built from source, which takes a C compiler. It needs no Redis and
+//! no network. There are three kinds of masters:
 //!
 //! | | reached by | time |
 //! |---|---|---|
 //! | [`Masters::start`] | ports of 127.0.0.1: [`urls`](Masters::urls), [`builder`](Masters::builder), any Redis client | the system's |
 //! | [`Masters::start_in_memory`] | [`builder`](Masters::builder), [`Master::dialer`]: no port | the system's |
-//! | [`Masters::start_in_virtual_time`] | as in memory | tokio's: paused, nothing is waited for |
+//! | [`Masters::start_in_virtual_time`] | as in memory | tokio's: paused, so a wait takes no time |
 //!
-//! A master that was made for the test tells that it has been up for a day, so that it may vote at
-//! once. After a [`restart`](Master::restart) it is as young as it looks, and the client's restart
-//! guard keeps it from voting for half a minute. A test that is not about that says
+//! A master that was made for the test reports that it has been up for a day, so that it may vote
+//! at once. After a [`restart`](Master::restart) it is as young as it looks, and the client's
+//! restart guard keeps it from voting for half a minute. A test that is not about that uses
 //! [`without_restart_guard`](crate::RedlockBuilder::without_restart_guard), sets
 //! [`set_uptime`](Master::set_uptime), or lets virtual time pass.
 //!
-//! `tests/application.rs` in the repository is the test of a whole small application, a shop that
-//! charges each order once: with masters that die, two processes at once, a loss in the middle of a
+//! `tests/application.rs` in the repository tests a whole small application, a shop that charges
+//! each order once. It has masters that die, two processes at once, a loss in the middle of a
 //! charge, and a write that comes too late.
 //!
 //! # Recipes
 //!
-//! **Somebody else holds the lock.** A second client is a second process, as far as locks go:
+//! **Another client holds the lock.** As far as locks are concerned, a second client is a second
+//! process:
 //!
 //! ```
 //! # use quorumlock::embedded::Masters;
@@ -72,8 +74,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! **A loss, step by step.** Time that is paused goes on only while every task waits, so the test
-//! stops wherever it likes:
+//! **A loss, step by step.** Paused time advances only while every task waits, so the test stops
+//! wherever it likes:
 //!
 //! ```
 //! # use quorumlock::embedded::Masters;
@@ -96,8 +98,8 @@
 //! # Ok(()) }) }
 //! ```
 //!
-//! **A master comes back without its memory**, and does not vote before whatever it had granted has
-//! expired:
+//! **A master comes back without its memory**, and does not vote before everything that it had
+//! granted has expired:
 //!
 //! ```
 //! # use quorumlock::embedded::{Masters, Memory};
@@ -116,8 +118,8 @@
 //! # Ok(()) }) }
 //! ```
 //!
-//! **A write that comes too late.** The token of a later holder is greater, so what is written to
-//! refuses the earlier one:
+//! **A write that comes too late.** The token of a later holder is greater, so the protected
+//! resource refuses the earlier one:
 //!
 //! ```
 //! # use quorumlock::embedded::Masters;
@@ -137,16 +139,16 @@
 //! ```
 //!
 //! **Masters that hang or answer late**: [`pause`](Master::pause) and [`resume`](Master::resume),
-//! [`cut_off`](Master::cut_off) and [`rejoin`](Master::rejoin), [`slow`](Master::slow).
-//! **Clocks**: [`set_clock`](Master::set_clock). **Masters that are unfit, or durable**, as an
-//! operator would make them: `CONFIG SET` of `maxmemory`, `maxmemory-policy`, `appendonly` and
-//! `appendfsync` changes what `CONFIG GET` and `INFO` tell, and `REPLICAOF` makes one a replica that
-//! refuses to write, or a promoted one; nothing is evicted, saved or copied.
+//! [`cut_off`](Master::cut_off) and [`rejoin`](Master::rejoin), [`slow`](Master::slow). **Clocks**:
+//! [`set_clock`](Master::set_clock). **Masters that are unfit, or durable**, as an operator would
+//! make them: `CONFIG SET` of `maxmemory`, `maxmemory-policy`, `appendonly` and `appendfsync`
+//! changes what `CONFIG GET` and `INFO` report. `REPLICAOF` turns a master into a replica that
+//! refuses to write, or into a promoted one. Nothing is evicted, saved or copied.
 //! [`deny`](Master::deny) withholds rights.
 //!
-//! **Code that connects by itself** is given [`Masters::urls`], of masters on ports.
-//! **Code without `async`** (feature `blocking`) needs a runtime that goes on beside it, for as long
-//! as the masters are to live:
+//! **Code that connects by itself** is given [`Masters::urls`], of masters on ports. **Code without
+//! `async`** (feature `blocking`) needs a runtime that runs alongside it, for as long as the
+//! masters are to live:
 //!
 //! ```
 //! # use quorumlock::embedded::Masters;
@@ -161,15 +163,11 @@
 //! # Ok(()) }
 //! ```
 
-pub(crate) mod machine;
 mod master;
 mod port;
 mod shell;
 
 pub use master::{Master, Memory};
-
-#[cfg(test)]
-pub(crate) use machine::{ClientId, Machine, Output};
 
 use crate::driver::clock::Clock;
 use crate::{Redlock, RedlockBuilder};
@@ -177,46 +175,46 @@ use std::fmt;
 use std::io;
 use std::ops::Deref;
 
-/// Several independent masters, one after the other by index: `masters[0].kill()`.
+/// Several independent masters, each reached by its index: `masters[0].kill()`.
 ///
-/// Dropped, they are gone at once, with their ports and connections.
+/// When dropped, they are gone at once, with their ports and connections.
 pub struct Masters {
     masters: Vec<Master>,
-    /// What time is for a client that is set up here.
+    /// The clock of a client that is set up here.
     clock: Clock,
 }
 
 impl Masters {
-    /// Starts `count` empty masters on free ports of 127.0.0.1, to be awaited on a tokio runtime
-    /// with I/O and time enabled; they run on it. A port stays the same over restarts.
+    /// Starts `count` empty masters on free ports of 127.0.0.1. Await this on a tokio runtime with
+    /// I/O and time enabled; the masters run on it. A port stays the same across restarts.
     ///
     /// # Errors
     ///
-    /// When a port can't be had, or there is no such runtime.
+    /// Fails if no port is available, or if there is no such runtime.
     #[allow(clippy::unused_async)] // Needs a runtime.
     pub async fn start(count: usize) -> io::Result<Self> {
         Self::of((0..count).map(|_| Master::on_port()))
     }
 
-    /// Starts `count` empty masters that only [`builder`](Self::builder) and
-    /// [`Master::dialer`] lead to: no port, no name, no kernel in between.
+    /// Starts `count` empty masters that are reached only through [`builder`](Self::builder) and
+    /// [`Master::dialer`]: no port, no name, no kernel in between.
     ///
     /// # Errors
     ///
-    /// When there is no tokio runtime to run them on.
+    /// Fails if there is no tokio runtime to run them on.
     #[allow(clippy::unused_async)] // Needs a runtime.
     pub async fn start_in_memory(count: usize) -> io::Result<Self> {
         Self::of((1..=count).map(Master::in_memory))
     }
 
-    /// As [`start_in_memory`](Self::start_in_memory), and all time is tokio's: that of the masters
-    /// and that of every client that [`builder`](Self::builder) connects. On a runtime whose time is
-    /// paused (`#[tokio::test(start_paused = true)]`, with tokio's feature `test-util`) it passes
-    /// only while every task waits, and then jumps to whatever is due next: a lock of ten seconds
-    /// lapses in no time, at exactly its deadline.
+    /// Starts masters as [`start_in_memory`](Self::start_in_memory) does, with all time from tokio:
+    /// that of the masters and that of every client that [`builder`](Self::builder) connects. On a
+    /// runtime whose time is paused (`#[tokio::test(start_paused = true)]`, with tokio's feature
+    /// `test-util`), time passes only while every task waits, and then jumps to whatever is due
+    /// next. A lock of ten seconds lapses in no time, at exactly its deadline.
     ///
     /// Such clients and their guards are for that runtime's own thread. Their clock does not count
-    /// the time that a machine sleeps, as a client's does otherwise.
+    /// the time that a machine sleeps; the clock of other clients does.
     ///
     /// ```
     /// use quorumlock::embedded::Masters;
@@ -238,7 +236,7 @@ impl Masters {
     ///
     /// # Errors
     ///
-    /// When there is no tokio runtime to run them on.
+    /// Fails if there is no tokio runtime to run them on.
     pub async fn start_in_virtual_time(count: usize) -> io::Result<Self> {
         let clock = Clock::tokio();
         let masters = Self::start_in_memory(count).await?;
@@ -250,14 +248,14 @@ impl Masters {
         Ok(Self { masters: masters.collect::<io::Result<_>>()?, clock: Clock::boot() })
     }
 
-    /// Sets up a [`Redlock`] over these masters, however they are reached.
+    /// Returns a builder for a [`Redlock`] over these masters, however they are reached.
     pub fn builder(&self) -> RedlockBuilder {
         let builder = Redlock::builder().on_clock(self.clock);
         self.iter().fold(builder, |builder, master| master.add_to(builder))
     }
 
-    /// The addresses, for [`RedlockBuilder::nodes`] or any Redis client. Those of masters in
-    /// memory are only names.
+    /// Returns the addresses, for [`RedlockBuilder::nodes`] or any Redis client. Those of masters
+    /// in memory are only names.
     pub fn urls(&self) -> Vec<String> {
         self.iter().map(Master::url).collect()
     }

@@ -5,8 +5,9 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::{TcpListener, TcpSocket};
 
-/// On Linux a bound socket that does not listen keeps the port: nobody else is given it, dials are
-/// refused, and yet we can listen beside it. Elsewhere the port is free between kill and restart.
+/// On Linux a bound socket that does not listen keeps the port. No other process is given it and
+/// dials are refused, and yet we can listen on it as well. Elsewhere the port is free between kill
+/// and restart.
 pub(super) struct Port {
     address: SocketAddr,
     _reservation: Option<Socket>,
@@ -16,17 +17,17 @@ impl Port {
     pub(super) fn reserve() -> io::Result<Self> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
-        // Only after the exclusive bind: nobody shares it but who knows of it.
+        // Only after the exclusive bind, so that only a socket that knows of the port can share it.
         socket.set_reuse_address(true)?;
         let address = socket.local_addr()?.as_socket();
         let address = address.ok_or_else(|| io::Error::other("not an IPv4 address"))?;
         Ok(Self { address, _reservation: cfg!(target_os = "linux").then_some(socket) })
     }
 
-    /// Within a runtime. Dials are refused again when the listener is dropped.
+    /// Listens on the port, within a runtime. Dials are refused again when the listener is dropped.
     pub(super) fn listen(&self) -> io::Result<TcpListener> {
         let socket = TcpSocket::new_v4()?;
-        // On Windows this would let others in; there it is not needed.
+        // On Windows this would let others in; it is not needed there.
         socket.set_reuseaddr(cfg!(unix))?;
         socket.bind(self.address)?;
         socket.listen(BACKLOG)

@@ -1,4 +1,4 @@
-//! Why there is no lock.
+//! The errors of an acquire.
 
 use super::{Closed, Invalid, list};
 use crate::report::{Answer, NodeReport, Quorum, Reason, round};
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why there is no lock.
+/// The reason why there is no lock.
 ///
-/// Whichever it is, nothing stays behind as long as the runtime lives: the attempt has been rolled back on every master it may
-/// have reached, or that rollback is owed and will be made.
+/// Whichever it is, nothing stays behind as long as the runtime lives. The attempt has been rolled
+/// back on every master it may have reached, or that rollback is owed and will be made.
 ///
 /// ```no_run
 /// # async fn example(redlock: quorumlock::Redlock) {
@@ -26,10 +26,10 @@ use thiserror::Error;
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum AcquireError {
-    /// Somebody holds it: wait longer, or do without.
+    /// Another holder has the lock: wait longer, or do without.
     #[error(transparent)]
     Contended(#[from] Contended),
-    /// Too few masters could vote in time: an outage, whoever holds the lock.
+    /// Too few masters could vote in time: an outage, whichever client holds the lock.
     #[error(transparent)]
     NoQuorum(#[from] NoQuorum),
     /// Too few masters could vote because clients, or the masters' clocks, disagree: fix the
@@ -45,19 +45,19 @@ pub enum AcquireError {
 }
 
 impl AcquireError {
-    /// Whether somebody else holds the lock.
+    /// Checks whether another holder has the lock.
     #[must_use]
     pub const fn is_contended(&self) -> bool {
         matches!(self, Self::Contended(_))
     }
 
-    /// Whether too few masters could vote.
+    /// Checks whether too few masters could vote.
     #[must_use]
     pub const fn is_no_quorum(&self) -> bool {
         matches!(self, Self::NoQuorum(_))
     }
 
-    /// What every master said to the last attempt, in the order of the configuration.
+    /// Returns what every master said to the last attempt, in the order of the configuration.
     #[must_use]
     pub fn nodes(&self) -> &[NodeReport] {
         match self {
@@ -73,53 +73,53 @@ impl AcquireError {
     }
 }
 
-/// Somebody holds the lock: a quorum of masters could have voted for us, and did not. Or, where it is
-/// fenced, somebody was just before us: a greater token has been there. That lasts if the masters'
-/// clocks were set back.
+/// Another holder has the lock: a quorum of masters could have voted for us, and did not. For a
+/// fenced acquire, another client may also have been just ahead of us: a greater token has been
+/// there. That lasts if the masters' clocks were set back.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Contended {
-    /// What was to be locked.
+    /// The resource that was to be locked.
     pub resource: Arc<str>,
-    /// From the call to the answer.
+    /// The time from the call to the answer.
     pub waited: Duration,
-    /// How many attempts were made.
+    /// The number of attempts that were made.
     pub attempts: u32,
-    /// What every master said to the last attempt; nothing, if somebody in this process had the lock
-    /// or was before us, and no master was asked.
+    /// The answer of every master to the last attempt. Empty if another caller in this process had
+    /// the lock or was before us, and no master was asked.
     pub nodes: Vec<NodeReport>,
     pub(crate) quorum: Quorum,
 }
 
-/// Too few masters could vote in time for anybody to win.
+/// Too few masters could vote in time for any client to win.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NoQuorum {
-    /// What was to be locked.
+    /// The resource that was to be locked.
     pub resource: Arc<str>,
-    /// From the call to the answer.
+    /// The time from the call to the answer.
     pub waited: Duration,
-    /// How many attempts were made.
+    /// The number of attempts that were made.
     pub attempts: u32,
-    /// What every master said to the last attempt.
+    /// The answer of every master to the last attempt.
     pub nodes: Vec<NodeReport>,
-    /// `None`: won in time, and picked up late.
+    /// `None`: won in time, but picked up late.
     pub(crate) quorum: Option<Quorum>,
 }
 
-/// Too few masters could vote because something that all must have in common is not.
+/// Too few masters could vote because something that all must have in common differs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Disagreed {
-    /// What was to be locked.
+    /// The resource that was to be locked.
     pub resource: Arc<str>,
-    /// From the call to the answer.
+    /// The time from the call to the answer.
     pub waited: Duration,
-    /// How many attempts were made.
+    /// The number of attempts that were made.
     pub attempts: u32,
-    /// What is not in common, on both sides.
+    /// The difference, with both sides of it.
     pub cause: Arc<str>,
-    /// What every master said to the last attempt.
+    /// The answer of every master to the last attempt.
     pub nodes: Vec<NodeReport>,
 }
 
@@ -132,14 +132,14 @@ impl fmt::Display for Disagreed {
 impl std::error::Error for Disagreed {}
 
 impl NoQuorum {
-    /// Whether a quorum did grant, but so late that no validity was left.
+    /// Checks whether a quorum did grant, but so late that no validity was left.
     #[must_use]
     pub fn is_too_late(&self) -> bool {
         self.quorum.is_none_or(|quorum| quorum.is_met(&self.nodes, &Answer::Granted))
     }
 
-    /// Won, but the caller's task came to pick it up only after the deadline. What the masters
-    /// said is gone with the guard.
+    /// Returns the error for a lock that was won, but that the caller's task picked up only after
+    /// the deadline. What the masters said is gone with the guard.
     pub(crate) const fn picked_up_late(resource: Arc<str>, waited: Duration) -> Self {
         Self { resource, waited, attempts: 1, nodes: Vec::new(), quorum: None }
     }
@@ -210,7 +210,7 @@ impl fmt::Display for NoQuorum {
     }
 }
 
-/// What to do about masters that have just started.
+/// The advice about masters that have just started.
 const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
                           wait, or see RedlockBuilder::trust_persistence and \
                           without_restart_guard";

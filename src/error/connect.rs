@@ -1,15 +1,15 @@
-//! Why there is no connection.
+//! The errors of connecting.
 
 use super::{Closed, Invalid};
-use crate::quorum::Admission;
 use crate::status::{NodeStanding, Status};
+use quorumlock_core::quorum::Admission;
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why there is no connection to the masters. Masters that are down or warming up are no error: they
-/// are redialled in the background, and an acquire says whether those that may vote are enough. Nor
-/// are unfit ones that the rest is a quorum without, unless
+/// The reason why there is no connection to the masters. Masters that are down or warming up are
+/// not an error: they are redialled in the background, and an acquire reports whether those that
+/// may vote are enough. Nor are unfit masters an error if the rest is a quorum without them, unless
 /// [`strict`](crate::RedlockBuilder::strict) asks for that.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -17,33 +17,34 @@ pub enum ConnectError {
     /// A setting cannot work.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// Masters answered, what they said is evidence of a mistake, and the others are too few (or none
-    /// may be unfit).
+    /// Masters answered, and what they said is evidence of a mistake. The others are too few, or no
+    /// master may be unfit.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// Another client of these masters goes by other terms, and both could win.
+    /// Another client of these masters is configured with other terms, and both could win.
     #[error(transparent)]
     Disagreement(#[from] Disagreement),
-    /// The runtime went away meanwhile.
+    /// The runtime went away in the meantime.
     #[error(transparent)]
     Closed(#[from] Closed),
 }
 
-/// Masters that cannot be used as configured: credentials, rights, a replica or one that was promoted,
-/// eviction, one server under two names, less persistence than is trusted.
+/// Masters that cannot be used as configured: credentials, rights, a replica or one that was
+/// promoted, eviction, one server under two names, less persistence than is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unfit {
-    /// Each master's address, and what is wrong there.
+    /// Each master's address, and the problem there.
     pub nodes: Vec<(Arc<str>, Arc<str>)>,
 }
 
-/// Clients of the same masters go by different terms: another `max_ttl`, another fencing window, or
-/// lists of masters that have no list in common. Both could win, so the later one is refused.
+/// Clients of the same masters are configured with different terms: another `max_ttl`, another
+/// fencing window, or lists of masters that have no list in common. Both could win, so the later
+/// one is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disagreement {
-    /// Each master's address, and what this client and another one of that master go by.
+    /// Each master's address, with the terms of this client and of another client of that master.
     pub nodes: Vec<(Arc<str>, Arc<str>)>,
 }
 
@@ -71,8 +72,8 @@ impl std::error::Error for Unfit {}
 impl std::error::Error for Disagreement {}
 
 impl ConnectError {
-    /// Why a client that has met the masters like this may not be, if it may not: only positive
-    /// evidence is an error.
+    /// Returns the reason to refuse a client that has met the masters in this state, if there is
+    /// one. Only positive evidence is an error.
     pub(crate) fn from_status(status: &Status, strict: bool) -> Option<Self> {
         let told = |wanted: fn(&NodeStanding) -> Option<&Arc<str>>| -> Vec<_> {
             let nodes = status.nodes().iter();

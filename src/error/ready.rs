@@ -1,4 +1,4 @@
-//! Why locks cannot be had yet.
+//! The errors of a wait for enough masters.
 
 use super::{Closed, Invalid};
 use crate::report::round;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why [`wait_until_ready`](crate::Redlock::wait_until_ready) ended without a quorum.
+/// The reason why [`wait_until_ready`](crate::Redlock::wait_until_ready) ended without a quorum.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadyError {
@@ -26,9 +26,9 @@ pub enum ReadyError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotReady {
-    /// For how long it was waited.
+    /// The time spent waiting.
     pub waited: Duration,
-    /// How the masters stand.
+    /// The status of the masters.
     pub status: Status,
 }
 

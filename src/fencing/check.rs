@@ -1,4 +1,4 @@
-//! The check on the protected side, where that is written in Rust.
+//! The check on the protected side, if that side is written in Rust.
 
 use super::FencingToken;
 use std::borrow::Borrow;
@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use thiserror::Error;
 
-/// Remembers the greatest token of each resource, and refuses smaller ones. `K` names resources.
+/// A record of the greatest token of each resource, which refuses smaller ones. `K` names
+/// resources.
 ///
-/// For a protected side that is written in Rust: a server that stores, an actor that sends. Call
-/// [`admit`](Self::admit) before each write, *in one critical section with it*: between a check
-/// that stands alone and its write, a later holder may have checked and written. That is why it
-/// takes `&mut self`; shared between threads, put it into the `Mutex` that guards the data, and
-/// hold the lock until the write is done.
+/// Use it for a protected side that is written in Rust: a server that stores, an actor that sends.
+/// Call [`admit`](Self::admit) before each write, *in one critical section with it*. Between a
+/// separate check and its write, a later holder may have checked and written. That is why `admit`
+/// takes `&mut self`. To share the check between threads, put it into the `Mutex` that guards the
+/// data, and hold the lock until the write is done.
 ///
 /// ```
 /// use quorumlock::fencing::FenceCheck;
@@ -45,7 +46,7 @@ use thiserror::Error;
 ///
 /// # After a restart
 ///
-/// What is forgotten is admitted again. Store the greatest tokens *with* the data, in the same
+/// A forgotten token is admitted again. Store the greatest tokens *with* the data, in the same
 /// transaction or file, and rebuild the check from them before the first write:
 ///
 /// ```
@@ -67,8 +68,8 @@ use thiserror::Error;
 ///
 /// # Memory
 ///
-/// One entry per resource, kept until [`forget`](Self::forget) is called. Where resources come and
-/// go without end, [`raise_floor`](Self::raise_floor) drops the old ones and stays safe.
+/// There is one entry per resource, kept until [`forget`](Self::forget) is called. If resources
+/// come and go without end, [`raise_floor`](Self::raise_floor) drops the old ones and stays safe.
 #[derive(Debug, Clone)]
 pub struct FenceCheck<K> {
     greatest: HashMap<K, FencingToken>,
@@ -76,7 +77,7 @@ pub struct FenceCheck<K> {
 }
 
 impl<K: Hash + Eq> FenceCheck<K> {
-    /// A check that has seen nothing yet, and so admits any token.
+    /// Returns a check that has seen nothing yet, and so admits any token.
     #[must_use]
     pub fn new() -> Self {
         Self { greatest: HashMap::new(), floor: None }
@@ -85,12 +86,12 @@ impl<K: Hash + Eq> FenceCheck<K> {
     /// Admits a write to `resource` under `token`, if no greater token has been seen. An equal one
     /// is admitted: one holder writes more than once.
     ///
-    /// The token is remembered by this, whatever becomes of the write.
+    /// This call remembers the token, whatever the outcome of the write.
     ///
     /// # Errors
     ///
-    /// [`StaleToken`]: a later holder has been here. Don't write, and tell the writer that its lock
-    /// is over; to try again with the same token is futile.
+    /// [`StaleToken`] if a later holder has been here. Don't write, and inform the writer that its
+    /// lock is over. Trying again with the same token is futile.
     pub fn admit<Q>(&mut self, resource: &Q, token: FencingToken) -> Result<(), StaleToken>
     where
         K: Borrow<Q>,
@@ -106,8 +107,8 @@ impl<K: Hash + Eq> FenceCheck<K> {
         Ok(())
     }
 
-    /// The greatest token seen for `resource`, or the [floor](Self::raise_floor) if that is
-    /// greater. What is smaller is refused.
+    /// Returns the greatest token seen for `resource`, or the [floor](Self::raise_floor) if that is
+    /// greater. Smaller tokens are refused.
     #[must_use]
     pub fn greatest<Q>(&self, resource: &Q) -> Option<FencingToken>
     where
@@ -121,7 +122,7 @@ impl<K: Hash + Eq> FenceCheck<K> {
     ///
     /// **Safe only if no writer with a smaller token can still be there**: the resource is gone for
     /// good and its name is not used again, or every process that ever held its lock has ended and
-    /// nothing of theirs is still under way. A lock that is free is no such sign, and no time is
+    /// nothing of theirs is still in flight. That a lock is free does not show this, and no time is
     /// long enough for a paused machine. [`raise_floor`](Self::raise_floor) has no such condition.
     pub fn forget<Q>(&mut self, resource: &Q) -> Option<FencingToken>
     where
@@ -131,24 +132,24 @@ impl<K: Hash + Eq> FenceCheck<K> {
         self.greatest.remove(resource)
     }
 
-    /// From now on refuses every token below `floor`, for every resource, and forgets the
-    /// resources whose greatest token is below it. The floor never falls.
+    /// Refuses every token below `floor` from now on, for every resource, and forgets the resources
+    /// whose greatest token is below it. The floor never falls.
     ///
-    /// Always safe. The price: who has held a lock since before then is refused, even if nobody
-    /// came after. Tokens are microseconds since 1970, or a little more, so a floor of "a day ago"
-    /// is right where no lock is held for a day. Store the floor with the rest.
+    /// Always safe. The price: a holder that has held its lock since before then is refused, even
+    /// if no other holder came after it. Tokens are microseconds since 1970, or a little more, so a
+    /// floor of "a day ago" is right if no lock is held for a day. Store the floor with the rest.
     pub fn raise_floor(&mut self, floor: FencingToken) {
         self.floor = self.floor.max(Some(floor));
         self.greatest.retain(|_, greatest| Some(*greatest) > self.floor);
     }
 
-    /// Below this every token is refused, whatever the resource.
+    /// Returns the floor: below it every token is refused, whatever the resource.
     #[must_use]
     pub const fn floor(&self) -> Option<FencingToken> {
         self.floor
     }
 
-    /// The greatest token of each resource, in no order: what to store.
+    /// Returns the greatest token of each resource, in no particular order: the state to store.
     pub fn iter(&self) -> impl Iterator<Item = (&K, FencingToken)> {
         self.greatest.iter().map(|(resource, token)| (resource, *token))
     }
@@ -160,8 +161,8 @@ impl<K: Hash + Eq> Default for FenceCheck<K> {
     }
 }
 
-/// Restores what [`iter`](FenceCheck::iter) gave. Of several tokens of one resource the greatest
-/// counts.
+/// Restores what [`iter`](FenceCheck::iter) returned. Of several tokens of one resource, the
+/// greatest counts.
 impl<K: Hash + Eq> FromIterator<(K, FencingToken)> for FenceCheck<K> {
     fn from_iter<I: IntoIterator<Item = (K, FencingToken)>>(seen: I) -> Self {
         let mut check = Self::new();
@@ -173,8 +174,8 @@ impl<K: Hash + Eq> FromIterator<(K, FencingToken)> for FenceCheck<K> {
     }
 }
 
-/// A write came with a token smaller than one that was seen before: its sender was paused, or its
-/// message was under way, until after the lock had gone to somebody else.
+/// A write with a smaller token than one that was seen before. Its sender was paused, or its
+/// message was in flight, until after the lock had gone to another holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "stale fencing token {presented}: {greatest} has been seen, so the lock is somebody else's; \
@@ -184,7 +185,7 @@ impl<K: Hash + Eq> FromIterator<(K, FencingToken)> for FenceCheck<K> {
 pub struct StaleToken {
     /// The token that the write came with.
     pub presented: FencingToken,
-    /// The greatest that was seen for the resource.
+    /// The greatest token that was seen for the resource.
     pub greatest: FencingToken,
 }
 

@@ -7,12 +7,12 @@ use thiserror::Error;
 /// A number greater than that of every earlier win of the same resource.
 ///
 /// Send it along with each write, and let the resource refuse a number smaller than the greatest
-/// that it has seen: [`fencing`](crate::fencing) shows how. It is from 1 to 2^53 - 1, so it
+/// that it has seen: [`fencing`](crate::fencing) shows how. It ranges from 1 to 2^53 - 1, so it
 /// survives JSON, JavaScript, Lua and PostgreSQL's `bigint`. Tokens of *different* resources say
 /// nothing about each other.
 ///
-/// It travels as a number or as the decimal string that [`Display`](fmt::Display) gives, and comes
-/// back by [`FromStr`] or [`TryFrom`]:
+/// It travels as a number, or as the decimal string that [`Display`](fmt::Display) writes. It is
+/// read back with [`FromStr`] or [`TryFrom`]:
 ///
 /// ```
 /// use quorumlock::FencingToken;
@@ -23,7 +23,7 @@ use thiserror::Error;
 /// assert_eq!(FencingToken::try_from(token.as_i64())?, token); // bigint
 /// assert!(token < FencingToken::try_from(1_795_158_604_154_901_u64)?);
 ///
-/// // Sixteen digits always: strings in the order of the numbers.
+/// // Always sixteen digits: strings sort in the order of the numbers.
 /// assert_eq!(format!("{:016}", FencingToken::try_from(42_u64)?), "0000000000000042");
 /// # Ok(())
 /// # }
@@ -39,13 +39,13 @@ impl FencingToken {
         Self(number)
     }
 
-    /// The number: microseconds since 1970 or a little above, below 2^53.
+    /// Returns the number: microseconds since 1970 or a little above, below 2^53.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// The number, for databases whose integers have a sign.
+    /// Returns the number, for databases whose integers have a sign.
     #[must_use]
     pub const fn as_i64(self) -> i64 {
         self.0.cast_signed()
@@ -91,7 +91,7 @@ impl TryFrom<i64> for FencingToken {
     }
 }
 
-/// Digits only, zeros in front allowed.
+/// Accepts digits only; leading zeros are allowed.
 impl FromStr for FencingToken {
     type Err = InvalidToken;
 
@@ -104,9 +104,10 @@ impl FromStr for FencingToken {
     }
 }
 
-/// What was received is no fencing token: the text names it, what is wrong, and what to send.
+/// A received value that is not a fencing token. The message names it, what is wrong, and what to
+/// send.
 ///
-/// Refuse the write, as with a stale token: nothing says who sent it.
+/// Refuse the write, as with a stale token: nothing shows which client sent it.
 ///
 /// ```
 /// use quorumlock::FencingToken;
@@ -139,7 +140,7 @@ enum Problem {
     NotDecimal,
 }
 
-/// The text in quotes, cut if it is long: it may be anything.
+/// Returns the text in quotes, cut if it is long: it may be anything.
 fn excerpt(text: &str) -> String {
     const LONGEST: usize = 32;
     let mut start: String = text.chars().take(LONGEST).collect();
@@ -154,7 +155,7 @@ mod tests {
     use super::FencingToken;
     use proptest::prelude::*;
 
-    /// What is received as text, and the number, or what the error says.
+    /// The received text, and the number, or the message of the error.
     const TEXTS: [(&str, Result<u64, &str>); 15] = [
         ("1", Ok(1)),
         ("0000000000000042", Ok(42)),
@@ -205,7 +206,7 @@ mod tests {
             prop_assert_eq!(format!("{token:016}").parse::<FencingToken>()?, token);
             prop_assert_eq!(FencingToken::try_from(u64::from(token))?, token);
             prop_assert_eq!(FencingToken::try_from(i64::from(token))?, token);
-            // As JavaScript and Lua would have it.
+            // As JavaScript and Lua would represent it.
             prop_assert_eq!(token.as_u64() as f64 as u64, number);
             let other = FencingToken::try_from(other)?;
             prop_assert_eq!(token < other, format!("{token:016}") < format!("{other:016}"));

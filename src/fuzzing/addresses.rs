@@ -1,10 +1,11 @@
-//! Addresses as users write them, one in a line; a line that begins with a plus is of the second list.
+//! Addresses as users write them, one per line; a line that begins with a plus belongs to the
+//! second list.
 
 use crate::address;
 use crate::lists::{Lists, Named};
 use redis::IntoConnectionInfo;
 
-/// What stands for a password wherever the fuzzer puts one.
+/// The password that the fuzzer puts wherever it needs one.
 const SECRET: &str = "hunter2";
 
 pub(super) fn run(data: &[u8]) {

@@ -1,4 +1,4 @@
-//! Choices out of bytes. Where there are none left, the choice is the first one.
+//! Choices made from bytes. When no bytes are left, the choice is the first one.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl<'a> Bytes<'a> {
         self.take(8).iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 
-    /// From nothing to the longest there is, of every order of magnitude.
+    /// Returns a span from zero to the longest possible, of every order of magnitude.
     pub(super) fn span(&mut self) -> Duration {
         let (unit, count) = (self.below(5), u64::from(self.byte()));
         match unit {

@@ -1,11 +1,11 @@
 //! Configurations as people write them: a file as it is, and its lines as variables. Whatever they
-//! say, no error shows a password, and what is taken can be taken over by a builder.
+//! contain, no error shows a password, and a builder can use every accepted one.
 
 use crate::config::{Config, ConfigError};
 use crate::redlock::Redlock;
 
-/// What stands for a password wherever the fuzzer puts one. No key looks like it, so that no error has
-/// a reason to show it.
+/// The password that the fuzzer puts wherever it needs one. No key resembles it, so no error has a
+/// reason to show it.
 const SECRET: &str = "hunter2!";
 
 pub(super) fn run(data: &[u8]) {
@@ -42,14 +42,14 @@ fn take_over(config: &Config) {
     let named = config.nodes.iter().chain(&config.also).flatten().count();
     let shown: Vec<String> =
         config.nodes.iter().chain(&config.also).flatten().map(ToString::to_string).collect();
-    // Whichever file it names is not read here.
+    // The files that it names are not read here.
     let (tls_ca_file, tls_cert_file, tls_key_file) = (None, None, None);
     let config = Config { tls_ca_file, tls_cert_file, tls_key_file, ..config.clone() };
     let builder = Redlock::builder().config(config);
     assert!(named < 65 || builder.masters().is_err(), "{named} masters are too many");
     if let Ok((masters, _)) = builder.masters() {
         for master in masters {
-            // Where the name itself is the secret, it was written as the name.
+            // If the name itself contains the secret, it was written as part of the name.
             let hidden =
                 master.login.password.as_deref() == Some(SECRET) && !master.name.contains(SECRET);
             let mut of_this = shown.iter().filter(|shown| shown.contains(&*master.name));

@@ -1,9 +1,9 @@
-//! What a master says, whole and in pieces.
+//! Replies of a master, whole and in pieces.
 
 use super::bytes::Bytes;
-use crate::coordinator::wire::{self, Replies, Reply};
+use quorumlock_core::coordinator::wire::{self, Replies, Reply};
 
-/// The first byte says how long the pieces are.
+/// Runs the target. The first byte sets the length of the pieces.
 pub(super) fn run(data: &[u8]) {
     let mut data = Bytes(data);
     let (piece, bytes) = (1 + data.below(64), data.0);
@@ -11,7 +11,7 @@ pub(super) fn run(data: &[u8]) {
     assert_eq!(whole, read(bytes.chunks(piece)), "in pieces of {piece}");
 }
 
-/// What was said, and how it ended.
+/// Returns what was read, and how it ended.
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
     let (mut replies, mut said) = (Replies::new(), Vec::new());
     // The last byte of a piece may wait for the next one.
@@ -31,7 +31,7 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
     (said, false)
 }
 
-/// As everybody who asks something of a reply sees it.
+/// Describes a reply as every user of a reply sees it.
 fn words(reply: &Reply) -> String {
     let text = reply.text().map(|text| wire::info_field(text, "run_id").map(str::to_owned));
     let field = (reply.field("proto").map(str::to_owned), reply.hello_id());

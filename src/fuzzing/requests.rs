@@ -1,8 +1,8 @@
-//! What clients say to an embedded master, in pieces, over two connections.
+//! Requests of clients to an embedded master, in pieces, over two connections.
 
 use super::bytes::Bytes;
-use crate::coordinator::wire::Replies;
-use crate::embedded::machine::{Machine, Output};
+use quorumlock_core::coordinator::wire::Replies;
+use quorumlock_embedded::{Machine, Output};
 use std::time::Duration;
 
 pub(super) fn run(data: &[u8]) {
@@ -19,7 +19,7 @@ pub(super) fn run(data: &[u8]) {
                 now += Duration::from_millis(u64::from(data.byte()) * 10);
                 continue;
             }
-            // All that is left.
+            // All remaining bytes.
             126 => data.take(usize::MAX),
             len => data.take(usize::from(len)),
         };

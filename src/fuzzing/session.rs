@@ -1,20 +1,20 @@
-//! The machine that ships, with three masters that say whatever the bytes make them say, while callers
-//! come and go, connections break and time passes.
+//! The real machine, with three masters whose replies the bytes choose, while callers come and go,
+//! connections break and time passes.
 
 use super::bytes::Bytes;
-use crate::coordinator::wire::Login;
-use crate::coordinator::{
+use crate::lists::{Lists, Named};
+use crate::options::Options;
+use quorumlock_core::coordinator::wire::Login;
+use quorumlock_core::coordinator::{
     Acquire, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Random, RequestId,
     Settings,
 };
-use crate::lists::{Lists, Named};
-use crate::options::Options;
-use crate::quorum::Instant;
+use quorumlock_core::quorum::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What masters say to the rest.
+/// Replies of masters to all other requests.
 const REPLIES: [&[u8]; 24] = [
     b"+OK\r\n",
     b"_\r\n",
@@ -28,7 +28,7 @@ const REPLIES: [&[u8]; 24] = [
     b"*4\r\n:0\r\n:900\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000000\r\n",
     b"*4\r\n:-1\r\n:0\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000001\r\n",
     b"*4\r\n:-2\r\n:0\r\n$1\r\n0\r\n$16\r\n1800000000000001\r\n",
-    // Of the agreement: confirmed, and two that differ.
+    // For the agreement: confirmed, and two that differ.
     b"*3\r\n:1700000000000\r\n:1699999990000\r\n:5000\r\n",
     b"*6\r\n:0\r\n:0\r\n:5000\r\n$7\r\nmax_ttl\r\n$5\r\n90000\r\n:900\r\n",
     b"*6\r\n:0\r\n:0\r\n:5000\r\n$5\r\nlists\r\n$3\r\na b\r\n:60000\r\n",
@@ -53,7 +53,7 @@ const SPANS: [Duration; 6] = [
     Duration::from_secs(60),
 ];
 
-/// More than the machine may have to say to one master at any time.
+/// Bytes that the machine must never exceed in unsent commands to one master.
 const MOST_UNSENT: usize = 4 << 20;
 
 const NODES: usize = 3;
@@ -69,7 +69,7 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// What a master that is well says to all that is asked of it before it may vote.
+/// Returns a healthy master's replies to all that it is asked before it may vote.
 fn handshake(node: usize) -> Vec<u8> {
     let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
     let run_id = ["a", "b", "c"][node].repeat(40);
@@ -95,7 +95,7 @@ impl Random for Counted {
     }
 }
 
-/// What has been decided, as far as a test looks at it.
+/// Decisions, as far as a test looks at them.
 pub(super) enum Told {
     Acquired { deadline: Instant },
     Other,
@@ -107,7 +107,7 @@ pub(super) struct Play {
     pub(super) now: Instant,
     epochs: [Epoch; NODES],
     last_request: u64,
-    /// Requests that have had no answer, and the keys of those that acquire.
+    /// Requests without an answer, and the keys of those that acquire.
     open: BTreeMap<RequestId, Option<Keys>>,
     /// Holds that are not over, each with its keys and its deadline.
     holds: BTreeMap<AttemptId, (Keys, Instant)>,
@@ -139,7 +139,7 @@ impl Play {
         play
     }
 
-    /// Every master is there, and fit.
+    /// Connects every master, all of them fit.
     pub(super) fn open_all(&mut self) {
         for node in 0..NODES {
             self.connect(node);
@@ -181,7 +181,8 @@ impl Play {
             5..7 => self.acquire(wanted(data)),
             7 => {
                 let request = self.pick(data);
-                // Of an acquire, be it answered by now or not; nothing else can be taken back.
+                // For an acquire, whether or not it is answered by now; nothing else can be taken
+                // back.
                 if !matches!(self.open.get(&request), Some(None)) {
                     self.open.remove(&request);
                     self.machine.handle_cancel(self.now, request);
@@ -230,7 +231,7 @@ impl Play {
         }
     }
 
-    /// Time passes as for a driver that is never late.
+    /// Lets time pass as for a driver that is never late.
     fn pass(&mut self, span: Duration) {
         let until = self.now.after(span);
         let mut turns = 0;
@@ -296,7 +297,7 @@ impl Play {
         Told::Other
     }
 
-    /// Who asks has one answer, and none after a cancel.
+    /// Checks that a caller gets one answer, and none after a cancel.
     fn answered(&mut self, request: RequestId) -> Option<Option<Keys>> {
         let asked = self.open.remove(&request);
         assert!(asked.is_some(), "{request:?} is answered, and nobody waits for it");

@@ -1,13 +1,13 @@
-//! What a builder is given. What passes its check is lived by: one lock is won, and its deadline lies
-//! where it must.
+//! Settings given to a builder. If they pass its check, they are used: one lock is won, and its
+//! deadline is where it must be.
 
 use super::bytes::Bytes;
 use super::session::{Play, Told};
-use crate::coordinator::{Acquire, Keys};
 use crate::lists::{Lists, Named};
 use crate::options::Options;
-use crate::quorum::{Backoff, Drift, Window};
 use crate::resource::IntoResource;
+use quorumlock_core::coordinator::{Acquire, Keys};
+use quorumlock_core::quorum::{Backoff, Drift, Window};
 use std::time::Duration;
 
 pub(super) fn run(data: &[u8]) {
@@ -54,7 +54,7 @@ pub(super) fn run(data: &[u8]) {
 
 fn options(data: &mut Bytes<'_>) -> Options {
     let mut options = Options::default();
-    // What is not set keeps its default, or hardly anything would pass.
+    // Settings that are not set keep their defaults, or hardly anything would pass.
     let set = data.number();
     let mut next = |bit: u32, field: &mut Duration| {
         if set >> bit & 1 == 1 {

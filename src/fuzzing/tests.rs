@@ -1,4 +1,4 @@
-//! All that a fuzzer has found worth keeping, once more.
+//! Runs again everything that a fuzzer has found worth keeping.
 
 use super::TARGETS;
 use std::path::{Path, PathBuf};

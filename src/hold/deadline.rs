@@ -2,7 +2,7 @@
 
 // Of std here, and of loom where `proof/loom` tries every order of events on this file.
 use super::atomic::{AtomicU64, Ordering};
-use crate::quorum::Instant;
+use quorumlock_core::quorum::Instant;
 use std::time::Duration;
 
 /// Set once the hold is over. Deadlines stay below it: 292 years after the origin is as good as never.

@@ -27,12 +27,12 @@ async fn connect(masters: &Masters) -> Redlock {
     masters.builder().ttl(TTL).connect_on(Clock::tokio()).await.unwrap()
 }
 
-/// Everybody has done what there is to do at present.
+/// Lets every task do what there is to do at present.
 async fn settle() {
     sleep(MS).await;
 }
 
-/// What the masters have under the resource, and that they agree.
+/// Returns what the masters have under the resource, and checks that they agree.
 async fn token(masters: &Masters) -> Option<String> {
     settle().await;
     let token = masters[0].holder(R);
@@ -199,7 +199,8 @@ async fn when_the_first_fails_the_second_tries_in_turn() {
     assert_eq!(second.unwrap().hold_count(), 1);
 }
 
-/// Behind the release on every connection, not ahead of it, where the owner would refuse itself.
+/// It asks behind the release on every connection, not ahead of it, where the owner would refuse
+/// itself.
 #[tokio::test(start_paused = true)]
 async fn nobody_acquires_before_the_release_of_the_one_before_is_on_its_way() {
     let (masters, redlock) = three_and_client().await;
@@ -251,7 +252,7 @@ async fn nothing_is_remembered_of_resources_that_nobody_holds() {
     let held = owner.acquire(R).await.unwrap();
     for n in 0..50 {
         drop(owner.acquire(format!("resource {n}")).await.unwrap());
-        // Given up unfinished, and failed.
+        // One given up unfinished, and one that failed.
         assert!(owner.acquire(format!("other {n}")).now_or_never().is_none());
         invalid(owner.acquire("").await);
     }
@@ -260,7 +261,7 @@ async fn nothing_is_remembered_of_resources_that_nobody_holds() {
     assert_eq!((doors(&owner), token(&masters).await), (0, None));
 }
 
-/// Between the end of a door and its removal from the list somebody comes and makes another.
+/// Between the end of a door and its removal from the list, another caller makes a new one.
 #[tokio::test]
 async fn a_door_that_goes_leaves_the_one_that_was_made_since() {
     let (_masters, redlock) = three_and_client().await;

@@ -1,91 +1,93 @@
-//! What a preflight finds, how bad it is, and what to do about it.
+//! The findings of a preflight, their severity, and what to do about them.
 
 use super::{ClockOffset, Difference, Persistence, Right, human};
-use crate::coordinator::{CLUSTER, SENTINEL, wire};
+use quorumlock_core::coordinator::{CLUSTER, SENTINEL, wire};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Good to know; nothing needs to be done.
+    /// For information; nothing needs to be done.
     Note,
-    /// Locks are safe, and something does not work as well as it could, or will not for ever.
+    /// Locks are safe, but something does not work as well as it could, or will not work forever.
     Warning,
     /// The master is not fit for this lock.
     Failure,
 }
 
-/// One thing that was found, and what to do about it; printed, it is one line.
+/// One finding, and what to do about it; printed, it is one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// The kind of finding.
     pub kind: FindingKind,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What to do about it, or why nothing needs to be done.
+    /// The action to take, or why nothing needs to be done.
     pub remedy: Arc<str>,
 }
 
-/// What was found.
+/// The kind of a finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// There is no connection to it. Why, is inside.
+    /// There is no connection to the master. Contains the reason.
     Unreachable(Arc<str>),
-    /// It took the connection, and then did not answer in time, or broke it off. How, is inside.
+    /// The server took the connection, and then did not answer in time, or broke it off. Contains
+    /// the details.
     Silent(Arc<str>),
-    /// It has as many clients as it takes. Its words are inside.
+    /// The server has as many clients as it accepts. Contains its words.
     TooManyClients(Arc<str>),
-    /// What answers there is no Redis server. What it says instead is inside.
+    /// The server that answers there is not Redis. Contains what it says instead.
     NotRedis(Arc<str>),
-    /// It is a node of a cluster, which moves keys and promotes replicas by itself.
+    /// The server is a node of a cluster, which moves keys and promotes replicas by itself.
     Cluster,
-    /// It is a Sentinel, which watches masters and keeps no keys.
+    /// The server is a Sentinel, which watches masters and keeps no keys.
     Sentinel,
-    /// It answers, and does not let us in: password, user, database. Its words are inside.
+    /// The server answers, but does not let us in: password, user, database. Contains its words.
     Rejected(Arc<str>),
-    /// It is older than this crate supports. Its version is inside.
+    /// The server is older than this crate supports. Contains its version.
     TooOld(Arc<str>),
-    /// It is a replica, of the master at this address where it tells.
+    /// The server is a replica, of the master at this address if it reports one.
     Replica(Option<Arc<str>>),
-    /// It was a replica, and may lack keys that its master had granted.
+    /// The server was a replica, and may lack keys that its master had granted.
     Promoted,
-    /// So many replicas are attached to it.
+    /// The master has this many replicas attached.
     HasReplicas(u64),
-    /// It deletes keys that have not expired when its memory is full.
+    /// The master deletes keys that have not expired when its memory is full.
     Evicts {
-        /// What it calls full, in bytes.
+        /// The amount that it calls full, in bytes.
         maxmemory: u64,
-        /// Which keys it deletes then: its `maxmemory-policy`.
+        /// The choice of the keys to delete then: its `maxmemory-policy`.
         policy: Arc<str>,
     },
-    /// It would delete such keys (its `maxmemory-policy` is inside) if it had a `maxmemory`.
+    /// The master would delete such keys if it had a `maxmemory`. Contains its `maxmemory-policy`.
     WouldEvict(Arc<str>),
-    /// It does not tell whether it evicts keys.
+    /// The master does not report whether it evicts keys.
     EvictionUntold,
-    /// A restart can cost it keys.
+    /// A restart can make the master lose keys.
     Forgets {
-        /// What it keeps.
+        /// The persistence that it has.
         persistence: Persistence,
-        /// For how long it does not vote after a restart; `None` if nothing keeps it from that.
+        /// The time for which it does not vote after a restart; `None` if nothing keeps it from
+        /// voting.
         stays_away: Option<Duration>,
     },
-    /// It may have lost its memory so short a time ago that what it had granted may be held yet.
+    /// The master may have lost its memory so recently that what it had granted may still be held.
     JustStarted {
-        /// Since when it runs, in whole seconds.
+        /// The time for which it has run, in whole seconds.
         uptime: Duration,
-        /// How long until it may vote; `None` if nothing keeps it from that.
+        /// The time until it may vote; `None` if nothing keeps it from voting.
         votes_in: Option<Duration>,
     },
-    /// It is trusted to keep every write, and its configuration contradicts that.
+    /// The master is trusted to keep every write, and its configuration contradicts that.
     NotPersistent(Persistence),
-    /// Another client of it goes by something else, or did not long ago.
+    /// Another client of the master is configured with something else, or was until recently.
     Disagrees(Difference),
-    /// Another configured address leads to the same server: this one.
+    /// Another configured address leads to the same server. Contains that address.
     SameServer(Arc<str>),
     /// Its clock and ours are far apart.
     ClockOff(ClockOffset),
@@ -95,9 +97,9 @@ pub enum FindingKind {
         behind: Arc<str>,
         /// The master whose clock is ahead.
         ahead: Arc<str>,
-        /// How far apart they are.
+        /// The distance between them.
         by: Duration,
-        /// How far they may be.
+        /// The distance that is allowed.
         bound: Duration,
     },
     /// Our user may not do this there, or the server does not know the command.
@@ -107,9 +109,9 @@ pub enum FindingKind {
         /// The server's words.
         error: Arc<str>,
     },
-    /// Our user may, and it did not work.
+    /// Our user may do this, but it did not work.
     Fails {
-        /// What was tried.
+        /// The right that was tried.
         right: Right,
         /// The server's words.
         error: Arc<str>,
@@ -117,7 +119,8 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Of the `mode` in an answer to HELLO, where that is not the one of a master by itself.
+    /// Returns the finding for the `mode` in an answer to HELLO, unless it is that of a standalone
+    /// master.
     pub(super) fn of_mode(mode: &str) -> Option<Self> {
         match mode {
             CLUSTER => Some(Self::Cluster),
@@ -223,7 +226,7 @@ impl From<FindingKind> for Finding {
 }
 
 impl Finding {
-    /// Whether it makes the master unfit.
+    /// Checks whether it makes the master unfit.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.severity == Severity::Failure

@@ -1,33 +1,33 @@
-//! What the answers mean. No I/O.
+//! The meaning of the answers. No I/O.
 
 mod rights;
 
 use super::question::{Heard, Question, TimeSample};
 use super::{ClockOffset, Finding, FindingKind, NodePreflight, Persistence, Role};
-use crate::coordinator::wire::Reply;
-use crate::coordinator::{RestartGuard, Terms, wire};
+use quorumlock_core::coordinator::wire::Reply;
+use quorumlock_core::coordinator::{RestartGuard, Terms, wire};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is compared with what the masters say.
+/// The bounds that the masters' answers are compared with.
 pub(super) struct Bounds {
-    /// How far the clocks of two masters may be apart.
+    /// The distance allowed between the clocks of two masters.
     pub(super) clocks: Duration,
-    /// How long a master that may have lost its memory must not vote.
+    /// The time for which a master that may have lost its memory must not vote.
     pub(super) stays_away: Duration,
-    /// What keeps it from that.
+    /// The setting that keeps it from voting.
     pub(super) restart_guard: RestartGuard,
-    /// What all clients of a master must have in common.
+    /// The terms that all clients of a master must have in common.
     pub(super) terms: Terms,
 }
 
 /// The oldest version whose answers are known here.
 const OLDEST: (u64, u64) = (6, 2);
 
-/// Uptime is told in whole seconds, rounded up by as much.
+/// The step of an uptime: it is reported in whole seconds, and rounded up by as much.
 const UPTIME_STEP: Duration = Duration::from_secs(1);
 
-/// One master by itself.
+/// Judges one master by itself.
 pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePreflight {
     let mut judged = NodePreflight::new(node);
     judged.findings.extend(heard.ended.clone().map(Finding::from));
@@ -46,7 +46,7 @@ pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePrefl
     judged
 }
 
-/// What only shows beside the others: the same server twice, at both; clocks that are far apart.
+/// Finds what only shows in comparison: the same server twice, at both; clocks that are far apart.
 pub(super) fn compare(nodes: &mut [NodePreflight], bounds: &Bounds) -> Vec<Finding> {
     let ids: Vec<_> = nodes.iter().map(|one| (one.node.clone(), one.run_id.clone())).collect();
     for (place, node) in nodes.iter_mut().enumerate() {
@@ -73,7 +73,7 @@ pub(super) fn compare(nodes: &mut [NodePreflight], bounds: &Bounds) -> Vec<Findi
 struct Answers<'a>(&'a Heard);
 
 impl Answers<'_> {
-    /// A field of an INFO reply.
+    /// Returns a field of an INFO reply.
     fn info(&self, section: Question, field: &str) -> Option<&str> {
         wire::info_field(self.0.answers.get(&section)?.text()?, field)
     }
@@ -90,7 +90,7 @@ impl Answers<'_> {
         let told = |field: &str| self.info(Question::InfoServer, field);
         let server = told("server_name").or_else(|| self.hello("server"));
         judged.server = server.map(capitalised);
-        // What is no Redis tells one that it is compatible with, too.
+        // A server that is not Redis also reports a version that it is compatible with.
         let its_own = told("server_name").and_then(|name| told(&format!("{name}_version")));
         let version = its_own.or_else(|| told("redis_version"));
         judged.version = version.or_else(|| self.hello("version")).map(Arc::from);
@@ -101,21 +101,20 @@ impl Answers<'_> {
         }
         judged.run_id = self.info(Question::InfoServer, "run_id").map(Arc::from);
         let uptime = self.info(Question::InfoServer, "uptime_in_seconds");
-        // Below zero on a master whose clock was set back.
+        // Negative on a master whose clock was set back.
         let seconds = uptime.and_then(|text| text.parse::<i64>().ok());
         let seconds = seconds.map(|seconds| u64::try_from(seconds).unwrap_or(0));
         judged.uptime = seconds.map(Duration::from_secs);
     }
 
-    /// Whether it votes, as far as its age and what it keeps are concerned.
+    /// Judges whether it votes, as far as its age and its persistence are concerned.
     fn standing(&self, judged: &mut NodePreflight, bounds: &Bounds) {
         let keeps_all = judged.persistence == Some(Persistence::EveryWrite);
         let guarded = match bounds.restart_guard {
-            RestartGuard::On => true,
             RestartGuard::TrustPersistence if self.breaks_trust() => return,
             RestartGuard::TrustPersistence | RestartGuard::Off if keeps_all => return,
-            RestartGuard::TrustPersistence => true,
             RestartGuard::Off => false,
+            _ => true,
         };
         let Some(uptime) = judged.uptime else { return };
         let votes_in = bounds.stays_away.saturating_sub(uptime.saturating_sub(UPTIME_STEP));
@@ -163,7 +162,7 @@ impl Answers<'_> {
         }
     }
 
-    /// What it keeps over a restart.
+    /// Returns what it keeps across a restart.
     fn kept(&self) -> Option<Persistence> {
         let config = |name| self.config(Question::ConfigAppend, name);
         let informed = || self.info(Question::InfoPersistence, "aof_enabled");
@@ -179,8 +178,9 @@ impl Answers<'_> {
         })
     }
 
-    /// Whether its configuration contradicts `trust_persistence()`. One that it may not tell does
-    /// not: then it waits after each start, as without that.
+    /// Checks whether its configuration contradicts `trust_persistence()`. A configuration that it
+    /// may not report does not: the master then waits after each start, as it does without that
+    /// setting.
     fn breaks_trust(&self) -> bool {
         let needed =
             [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
@@ -202,7 +202,7 @@ impl Answers<'_> {
         });
     }
 
-    /// What other clients of it have noted there.
+    /// Compares what other clients of it have recorded there.
     fn agreement(&self, judged: &mut NodePreflight, bounds: &Bounds) {
         let noted = self.0.answers.get(&Question::Noted);
         let now = self.0.time.as_ref().and_then(TimeSample::shown);
@@ -226,7 +226,7 @@ impl Answers<'_> {
     }
 }
 
-/// A name that servers write small.
+/// Capitalises a name that servers write in lower case.
 fn capitalised(name: &str) -> Arc<str> {
     let mut letters = name.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
@@ -238,7 +238,7 @@ fn parsed(version: &str) -> Option<(u64, u64)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Where the server stood in the middle of the round trip, beside us.
+/// Returns the offset of the server's clock from ours in the middle of the round trip.
 fn offset(sample: &TimeSample) -> Option<ClockOffset> {
     let theirs = i64::try_from(sample.shown()?.as_micros()).ok()?;
     let ours = i64::try_from((sample.asked_at + sample.round_trip / 2).as_micros()).ok()?;

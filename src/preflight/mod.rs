@@ -1,9 +1,9 @@
-//! Whether each configured master is fit for this lock, and if not, what to do about it.
+//! Checks of the configured masters: whether each is fit for this lock, and if not, what to do
+//! about it.
 //!
 //! [`RedlockBuilder::preflight`](crate::RedlockBuilder::preflight) asks before there is any
-//! connection (`connect` goes on without masters that are unfit, where it can; this tells all about
-//! them),
-//! [`Redlock::preflight`](crate::Redlock::preflight) at any time after.
+//! connection. (`connect` continues without unfit masters, where it can; a preflight reports all
+//! about them.) [`Redlock::preflight`](crate::Redlock::preflight) asks at any time after that.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), quorumlock::error::Invalid> {
@@ -29,8 +29,8 @@ mod question;
 mod report;
 mod right;
 
-pub use crate::coordinator::Difference;
 pub use finding::{Finding, FindingKind, Severity};
+pub use quorumlock_core::coordinator::Difference;
 pub use report::{ClockOffset, NodePreflight, Persistence, Preflight, Role};
 pub use right::Right;
 
@@ -44,7 +44,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-/// An answer may take as many operation timeouts: as long as a session waits for one.
+/// The number of operation timeouts that an answer may take: as long as a session waits for one.
 const TIMEOUTS_PER_ANSWER: u32 = 3;
 
 /// Asks all masters at once.
@@ -85,7 +85,7 @@ pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Prefli
     Ok(Preflight { nodes, findings })
 }
 
-/// As errors show times.
+/// Formats a time as errors show it.
 fn human(span: Duration) -> humantime::FormattedDuration {
     humantime::format_duration(crate::report::round(span))
 }

@@ -3,27 +3,27 @@
 use super::FindingKind;
 use super::question::{Heard, Question, Subject, TimeSample, time};
 use crate::address::Address;
-use crate::coordinator::wire::Login;
-use crate::coordinator::wire::{self, Replies, Reply, Token};
-use crate::coordinator::{Epoch, Fault, FaultKind, Random, TOO_MANY_CLIENTS};
 use crate::driver::dial::BoxStream;
 use crate::driver::link::Link;
 use crate::driver::random::OsRandom;
+use quorumlock_core::coordinator::wire::Login;
+use quorumlock_core::coordinator::wire::{self, Replies, Reply, Token};
+use quorumlock_core::coordinator::{Epoch, Fault, FaultKind, Random, TOO_MANY_CLIENTS};
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::time::timeout;
 
-/// How a master is asked.
+/// The settings for asking a master.
 #[derive(Clone)]
 pub(super) struct Probe {
     pub(super) connect_timeout: Duration,
-    /// How long each answer may take.
+    /// The time that each answer may take.
     pub(super) patience: Duration,
     pub(super) subject: Subject,
 }
 
-/// The shortest of so many round trips is the one that nothing has held up.
+/// The number of round trips; the shortest of them is the one that nothing has held up.
 const SAMPLES: usize = 5;
 
 impl Probe {
@@ -35,7 +35,7 @@ impl Probe {
         heard
     }
 
-    /// The error says why it ended early.
+    /// Holds the conversation. The error says why it ended early.
     async fn converse(&self, address: &Address, heard: &mut Heard) -> Result<(), FindingKind> {
         let stream = address.transport.dial(self.connect_timeout).await;
         let stream = stream.map_err(|error| FindingKind::Unreachable(error.to_string().into()))?;
@@ -90,7 +90,7 @@ fn refused(fault: Fault, login: &Login) -> FindingKind {
     }
 }
 
-/// Commands go out and their answers come in, in order.
+/// A connection on which commands go out and their answers come in, in order.
 struct Talk {
     link: Link,
     unsent: Vec<u8>,
@@ -115,12 +115,12 @@ impl Talk {
         self.next(name).await
     }
 
-    /// Sent while the next answer is awaited.
+    /// Queues a command, which is sent while the next answer is awaited.
     fn send(&mut self, command: &[u8]) {
         self.unsent.extend_from_slice(command);
     }
 
-    /// The next answer, to the command of this name.
+    /// Returns the next answer, which is to the command of this name.
     async fn next(&mut self, name: &str) -> Result<Reply, FindingKind> {
         let patience = self.patience;
         match timeout(patience, poll_fn(|cx| self.poll_next(cx))).await {
@@ -139,7 +139,7 @@ impl Talk {
         }
         loop {
             match self.replies.next().map_err(FindingKind::NotRedis)? {
-                // No answer, but for the one to a SUBSCRIBE.
+                // Not an answer, except the one to a SUBSCRIBE.
                 Some(push @ Reply::Push(_)) if push.push_kind() != Some("subscribe") => {}
                 Some(answer) => return Poll::Ready(Ok(answer)),
                 None => {

@@ -1,14 +1,14 @@
-//! What is asked of each master, and what it said.
+//! The questions to each master, and its answers.
 
 use super::{FindingKind, Right};
-use crate::coordinator::wire::{self, Ballot, Claim, Packer, Reply, Token, Way};
-use crate::coordinator::{Agreement, Keys, Terms};
-use crate::quorum::Window;
+use quorumlock_core::coordinator::wire::{self, Ballot, Claim, Packer, Reply, Token, Way};
+use quorumlock_core::coordinator::{Agreement, Keys, Terms};
+use quorumlock_core::quorum::Window;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Tries what the crate's scripts call, one by one.
+/// The script that tries the calls of the crate's scripts, one by one.
 const SURVEY: &str = include_str!("survey.lua").trim_ascii_end();
 
 /// One command; they are sent in this order.
@@ -39,14 +39,14 @@ pub(super) enum Question {
     Subscribe,
 }
 
-/// What one master said.
+/// The answers of one master.
 #[derive(Default)]
 pub(super) struct Heard {
     pub(super) hello: Option<Reply>,
     pub(super) answers: BTreeMap<Question, Reply>,
     /// The quickest answer to `TIME`.
     pub(super) time: Option<TimeSample>,
-    /// Why there is no more.
+    /// The reason why there are no more.
     pub(super) ended: Option<FindingKind>,
 }
 
@@ -58,13 +58,13 @@ pub(super) struct TimeSample {
     pub(super) reply: Reply,
 }
 
-/// What the questions are about: what we go by, and keys that belong to nobody else.
+/// The subject of the questions: our terms, and keys that belong to no other client.
 #[derive(Clone)]
 pub(super) struct Subject {
     terms: Terms,
-    /// Of a plain lock.
+    /// The key of a plain lock.
     key: Arc<str>,
-    /// What its channel begins with: the master's database is in it.
+    /// The beginning of its channel: the master's database is in it.
     channels: Arc<str>,
 }
 
@@ -115,9 +115,10 @@ impl Question {
         }
     }
 
-    /// The command, under a token of our own. Each is what the crate sends otherwise, so that a
-    /// script is denied here if it would be there. The extension finds the key and prolongs it, the
-    /// releases delete theirs; what is noted by other clients is read and not touched.
+    /// Returns the command, under a token of our own. Each is what the crate sends otherwise, so
+    /// that a script is denied here if it would be denied there. The extension finds the key and
+    /// prolongs it; the releases delete theirs. What other clients have recorded is read and not
+    /// touched.
     pub(super) fn command(self, subject: &Subject, token: &Token) -> Vec<u8> {
         let Subject { terms, key, channels } = subject;
         match self {
@@ -141,7 +142,7 @@ impl Question {
             Self::Release => {
                 subject.plain(token, LIFE).release(&mut Packer::new(None), Way::Full).to_vec()
             }
-            // It is gone by then: only whether our user may.
+            // The key is gone by then: this only asks whether our user may.
             Self::DeleteIfEqual => {
                 subject.plain(token, LIFE).release(&mut Packer::new(None), Way::Native).to_vec()
             }
@@ -155,7 +156,7 @@ impl Question {
             }
             Self::Noted => pack(redis::cmd("HGETALL").arg(&terms.key)),
             Self::NotedLife => wire::pttl(&terms.key),
-            // What releases leave by intention, or for want of a right.
+            // What releases leave on purpose, or for want of a right.
             Self::Clear => {
                 let parts = ["fence", "fenced", "agreement"].map(|part| subject.part(part));
                 let mut clear = redis::cmd("DEL");
@@ -171,12 +172,12 @@ impl Question {
 }
 
 impl Subject {
-    /// All keys begin with `key`.
+    /// Creates a subject whose keys all begin with `key`.
     pub(super) fn new(terms: Terms, key: Arc<str>) -> Self {
         Self { terms, key, channels: wire::channels(0) }
     }
 
-    /// At a master that is asked in this database.
+    /// Returns the subject for a master that is asked in this database.
     pub(super) fn within(&self, database: i64) -> Self {
         Self { channels: wire::channels(database), ..self.clone() }
     }
@@ -189,7 +190,7 @@ impl Subject {
         Claim { keys: Keys::one(self.key.clone()), token: *token, life: life.into(), ballot: None }
     }
 
-    /// With the lowest ballot there is, and a window that it is within.
+    /// Returns a claim with the lowest ballot there is, and a window that it is within.
     fn fenced(&self, token: &Token) -> Claim {
         let fences = Keys::one(self.part("fence"));
         let window = Window { back: AGES, ahead: AGES };
@@ -208,7 +209,7 @@ impl Heard {
 }
 
 impl TimeSample {
-    /// What the server's clock showed, since 1970.
+    /// Returns the time that the server's clock showed, since 1970.
     pub(super) fn shown(&self) -> Option<Duration> {
         let Reply::Array(parts) = &self.reply else { return None };
         let [seconds, micros] = &parts[..] else { return None };
@@ -226,13 +227,13 @@ fn pack(command: &redis::Cmd) -> Vec<u8> {
     command.get_packed_command()
 }
 
-/// How long the keys live if the connection is lost before they are deleted.
+/// The life of the keys if the connection is lost before they are deleted.
 const LIFE: Duration = Duration::from_secs(1);
 const LONGER_LIFE: Duration = Duration::from_secs(2);
 
-/// The id of no client. Not 0, which some servers take for none given (Redis 6.2): they would kill
-/// everybody else.
+/// The id of no client. It is not 0, which some servers (Redis 6.2) take as no id given: they would
+/// kill every other client.
 const NOBODY: i64 = i64::MAX;
 
 /// More than any clock shows.
-const AGES: Duration = Duration::from_micros(crate::quorum::fence::GREATEST);
+const AGES: Duration = Duration::from_micros(quorumlock_core::quorum::fence::GREATEST);

@@ -1,11 +1,11 @@
-//! The report: what each master told of itself, and what was found.
+//! The report: what each master said about itself, and the findings.
 
 use super::{Finding, human};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether the configured masters are fit for this lock; printed, a few lines for each.
+/// The fitness of the configured masters for this lock; printed, a few lines for each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Preflight {
@@ -13,78 +13,78 @@ pub struct Preflight {
     pub(super) findings: Vec<Finding>,
 }
 
-/// One master. What it did not tell is `None`.
+/// One master. A field that it did not report is `None`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct NodePreflight {
     /// The master's address as configured, without credentials.
     pub node: Arc<str>,
-    /// What it calls itself: `Redis`, `Valkey`.
+    /// The name that it gives itself: `Redis`, `Valkey`.
     pub server: Option<Arc<str>>,
     /// Its own version.
     pub version: Option<Arc<str>>,
     /// Master or replica.
     pub role: Option<Role>,
-    /// How many replicas are attached to it.
+    /// The number of replicas attached to it.
     pub replicas: Option<u64>,
-    /// Which server process it is.
+    /// The id of the server process.
     pub run_id: Option<Arc<str>>,
-    /// Since when that process runs, in whole seconds.
+    /// The time for which that process has run, in whole seconds.
     pub uptime: Option<Duration>,
-    /// What it keeps over a restart.
+    /// The persistence across a restart.
     pub persistence: Option<Persistence>,
-    /// The shortest time of several in which it answered a small command.
+    /// The shortest of several times in which it answered a small command.
     pub round_trip: Option<Duration>,
-    /// Its clock beside ours.
+    /// Its clock relative to ours.
     pub clock: Option<ClockOffset>,
-    /// What was found there, in the order in which it was looked for.
+    /// The findings at this master, in the order of the checks.
     pub findings: Vec<Finding>,
 }
 
-/// What a server is.
+/// The role of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Role {
-    /// It takes writes of its own.
+    /// A server that takes writes of its own.
     Master,
-    /// It copies another server.
+    /// A server that copies another one.
     Replica,
 }
 
-/// What a server keeps over a restart, as far as locks are concerned. Snapshots do not count: they
-/// lack what was granted after the last one.
+/// The writes that a server keeps across a restart, as far as locks are concerned. Snapshots do not
+/// count: they lack what was granted after the last one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Persistence {
     /// Every write that it has answered: `appendonly yes`, `appendfsync always`,
     /// `no-appendfsync-on-rewrite no`.
     EveryWrite,
-    /// The same, but for those during a rewrite of its file: `no-appendfsync-on-rewrite yes`.
+    /// The same, except for writes during a rewrite of its file: `no-appendfsync-on-rewrite yes`.
     NotInRewrites,
-    /// Writes from a moment later on: `appendonly yes`, with this `appendfsync` where it tells.
+    /// Writes with a short delay: `appendonly yes`, with this `appendfsync` if it reports one.
     Later(Option<Arc<str>>),
-    /// No single write: `appendonly no`.
+    /// No individual write: `appendonly no`.
     Nothing,
 }
 
-/// How far a master's clock is ahead of ours or behind it, give or take half a round trip.
+/// The distance of a master's clock from ours, ahead or behind, plus or minus half a round trip.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ClockOffset(pub(super) i64);
 
 impl Preflight {
-    /// Whether no failure was found. Warnings and notes may be there.
+    /// Checks that no failure was found. There may be warnings and notes.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.all_findings().all(|finding| !finding.is_failure())
     }
 
-    /// Each master, in the order of the configuration.
+    /// Returns each master, in the order of the configuration.
     #[must_use]
     pub fn nodes(&self) -> &[NodePreflight] {
         &self.nodes
     }
 
-    /// What was found between masters and not at a single one.
+    /// Returns the findings between masters, as opposed to those at a single one.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -121,7 +121,7 @@ impl NodePreflight {
         }
     }
 
-    /// Whether no failure was found at this master.
+    /// Checks that no failure was found at this master.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.findings.iter().all(|finding| !finding.is_failure())
@@ -133,13 +133,13 @@ impl NodePreflight {
 }
 
 impl ClockOffset {
-    /// Microseconds ahead of our clock; below zero if behind.
+    /// Returns the microseconds by which it is ahead of our clock; negative if behind.
     #[must_use]
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// How far, whichever way.
+    /// Returns the distance, in either direction.
     #[must_use]
     pub const fn distance(self) -> Duration {
         Duration::from_micros(self.0.unsigned_abs())

@@ -1,7 +1,7 @@
-//! What our user at a master must be allowed to do, and what it costs where it is not.
+//! The rights that our user at a master needs, and the cost of lacking them.
 
 use super::Severity;
-use crate::coordinator::wire;
+use quorumlock_core::coordinator::wire;
 use std::fmt;
 
 /// A right that this crate uses, named by the command.
@@ -14,19 +14,20 @@ pub enum Right {
     Eval,
     /// `SCRIPT LOAD`: the scripts of extensions, fenced acquires and several resources.
     ScriptLoad,
-    /// `EVALSHA`: extensions, fenced acquires, several resources; releases that need not be in full.
+    /// `EVALSHA`: extensions, fenced acquires, several resources; releases that need not be in
+    /// full.
     EvalSha,
-    /// `GET`, within scripts: whose key it is.
+    /// `GET`, within scripts: the owner of a key.
     Get,
     /// `DEL`, within scripts: release and rollback.
     Del,
     /// `DELIFEQ`: release and rollback, where the server has it (Valkey 9).
     DelIfEq,
-    /// `PTTL`: how long a key has yet to live, within scripts too.
+    /// `PTTL`: the remaining life of a key, within scripts too.
     Pttl,
     /// `PEXPIRE`, within scripts: the extension, and the life of the agreement.
     Pexpire,
-    /// `TIME`: the clock, by which fenced acquires and the agreement go within scripts.
+    /// `TIME`: the clock that fenced acquires and the agreement use, within scripts.
     Time,
     /// `HGET`, within a script: the agreement.
     Hget,
@@ -42,18 +43,18 @@ pub enum Right {
     Info,
     /// `CONFIG GET`: whether each write is persisted.
     ConfigGet,
-    /// `PUBLISH`: a release tells who waits.
+    /// `PUBLISH`: a release notifies the waiters.
     Publish,
-    /// `SUBSCRIBE`: who waits is told of a release.
+    /// `SUBSCRIBE`: a waiter is notified of a release.
     Subscribe,
 }
 
-/// Until 7.0, and from 7.2 on.
+/// The words for a missing right to keys, until 7.0 and from 7.2 on.
 const KEYS: [&str; 3] = ["one of the keys", "access at least one", "permissions to access a key"];
 const CHANNELS: [&str; 2] = ["one of the channels", "permissions to access a channel"];
 
 impl Right {
-    /// What does not work without it.
+    /// Returns what does not work without it.
     #[must_use]
     pub const fn cost(self) -> &'static str {
         match self {
@@ -104,7 +105,7 @@ impl Right {
         }
     }
 
-    /// As `ACL SETUSER` takes it.
+    /// Returns the right as `ACL SETUSER` takes it.
     const fn rule(self) -> &'static str {
         match self {
             Self::Set => "+set",
@@ -129,7 +130,7 @@ impl Right {
         }
     }
 
-    /// What is called within scripts, by the command's name.
+    /// Returns the right to a command that is called within scripts, by the command's name.
     pub(super) fn named(command: &str) -> Option<Self> {
         Some(match command {
             "SET" => Self::Set,
@@ -146,7 +147,7 @@ impl Right {
         })
     }
 
-    /// What to grant, by what the server says is missing.
+    /// Returns what to grant, according to what the server says is missing.
     pub(super) fn to_grant(self, error: &str) -> String {
         let says = |words: &[&str]| words.iter().any(|words| error.contains(words));
         let what = if says(&KEYS) {

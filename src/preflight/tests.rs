@@ -1,4 +1,4 @@
-//! What answers mean, without a server.
+//! The meaning of answers, without a server.
 
 mod agreement;
 mod rights;
@@ -8,9 +8,9 @@ mod standing;
 use super::judge::{Bounds, compare, judge};
 use super::question::{Heard, Question, TimeSample};
 use super::*;
-use crate::coordinator::wire::Reply;
-use crate::coordinator::{RestartGuard, Terms};
-use crate::quorum::Window;
+use quorumlock_core::coordinator::wire::Reply;
+use quorumlock_core::coordinator::{RestartGuard, Terms};
+use quorumlock_core::quorum::Window;
 use std::sync::Arc;
 
 const CLOCKS: Duration = Duration::from_secs(4);
@@ -31,7 +31,7 @@ fn map(fields: &[(&str, &str)]) -> Reply {
     Reply::Map(fields.iter().map(|(name, value)| (text(name), text(value))).collect())
 }
 
-/// As it comes from the wire: `-CODE words`.
+/// Returns an error as it comes from the wire: `-CODE words`.
 fn error(line: &str) -> Reply {
     Reply::Error(line.into())
 }
@@ -49,7 +49,7 @@ fn kinds(node: &NodePreflight) -> Vec<FindingKind> {
     node.findings.iter().map(|finding| finding.kind.clone()).collect()
 }
 
-/// What is found from these answers, besides that nothing was told of eviction.
+/// Returns the findings from these answers, except that nothing was reported about eviction.
 fn found<const N: usize>(answers: [(Question, Reply); N]) -> Vec<FindingKind> {
     let mut kinds = kinds(&judged(&heard(answers)));
     kinds.retain(|kind| *kind != FindingKind::EvictionUntold);
@@ -141,7 +141,7 @@ fn what_is_persisted_is_told_by_config_or_else_by_info() {
     }
 }
 
-/// A master that answers in 10 ms with its clock this far ahead of ours, in microseconds.
+/// Returns a master that answers in 10 ms with its clock this far ahead of ours, in microseconds.
 fn with_clock(ahead: i64) -> NodePreflight {
     let asked_at = Duration::from_secs(1_000);
     let round_trip = Duration::from_millis(10);

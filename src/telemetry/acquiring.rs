@@ -3,11 +3,11 @@
 use super::Outlet;
 use super::happening::Happening;
 use super::words::AcquireEnd;
-use crate::coordinator::WATCHED;
 use crate::error::AcquireError;
+use quorumlock_core::coordinator::WATCHED;
 use std::time::Duration;
 
-/// What all that is told about an acquire belongs to. Nothing at all without `tracing`.
+/// The span that all reports about an acquire belong to. Empty without `tracing`.
 #[derive(Clone)]
 pub(crate) struct Span {
     #[cfg(feature = "tracing")]
@@ -15,7 +15,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// That of an acquire that nobody sees.
+    /// Returns the span of an acquire that is not observed.
     pub(crate) const fn none() -> Self {
         Self {
             #[cfg(feature = "tracing")]
@@ -23,7 +23,7 @@ impl Span {
         }
     }
 
-    /// An acquire begins, in the span of whoever polls first.
+    /// Begins an acquire, in the span of the task that polls first.
     #[inline]
     pub(crate) fn acquire(resource: &str, fenced: bool) -> Self {
         #[cfg(not(feature = "tracing"))]
@@ -34,7 +34,7 @@ impl Span {
         }
     }
 
-    /// Leaves none behind.
+    /// Takes the span, and leaves none behind.
     #[inline]
     pub(crate) const fn take(&mut self) -> Self {
         std::mem::replace(self, Self::none())
@@ -49,12 +49,12 @@ pub(crate) struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// Its caller has the answer.
+    /// Reports that its caller has the answer.
     pub(crate) fn answered<T>(&self, outlet: &Outlet, result: &Result<T, AcquireError>) {
         self.tell(outlet, AcquireEnd::of(result), result.as_ref().err());
     }
 
-    /// Its caller has gone.
+    /// Reports that its caller has gone.
     pub(crate) fn cancelled(&self, outlet: &Outlet) {
         self.tell(outlet, AcquireEnd::Cancelled, None);
     }

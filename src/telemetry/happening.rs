@@ -1,16 +1,15 @@
-//! What can happen, as a value: [`traced`](super::traced) and [`metered`](super::metered) tell it,
-//! each in its own way.
+//! The happenings, as values: [`traced`](super::traced) and [`metered`](super::metered) report
+//! them, each in its own way.
 
 use super::Span;
-use super::words::{
-    AcquireEnd, AttemptEnd, ExtensionEnd, LossReason, Quorum, ReleaseEnd, Standing,
-};
+use super::words::{AcquireEnd, AttemptEnd, ExtensionEnd, LossReason, Quorum, ReleaseEnd};
 use crate::error::AcquireError;
 use crate::report::NodeReport;
 use crate::status::NodeStanding;
+use quorumlock_core::status::Standing;
 use std::time::Duration;
 
-/// Something that has happened.
+/// A thing that has happened.
 #[cfg_attr(
     not(all(feature = "tracing", feature = "metrics")),
     allow(dead_code, reason = "each feature tells a part of it")
@@ -33,7 +32,8 @@ pub(super) enum Happening<'a> {
         waited: Duration,
         error: Option<&'a AcquireError>,
     },
-    /// `resource` is `None` if the guard has been given up meanwhile.
+    /// An extension is decided; `resource` is `None` if the guard has been given up in the
+    /// meantime.
     Extended {
         resource: Option<&'a str>,
         by_keeper: bool,
@@ -41,22 +41,22 @@ pub(super) enum Happening<'a> {
         took: Duration,
         votes: &'a [NodeReport],
     },
-    /// A node that had no key gets it in the course of an extension.
+    /// A node that had no key receives it during an extension.
     ToppedUp { resource: Option<&'a str>, node: &'a str },
     /// A hold is over, and its guard was not given up.
     Lost { resource: &'a str, reason: LossReason, held: Duration, votes: &'a [NodeReport] },
-    /// A guard was given up in time: for how long it was held.
+    /// A guard was given up in time, after being held this long.
     GivenUp { held: Duration },
-    /// What has come of a guard that was given up; `resource` and `held` are `None` if it had been
+    /// The outcome of a guard that was given up; `resource` and `held` are `None` if it had been
     /// lost before.
     Released { resource: Option<&'a str>, end: ReleaseEnd, held: Option<Duration> },
-    /// A node stands otherwise than before.
+    /// The standing of a node has changed.
     Stands { place: usize, node: &'a str, before: Option<Standing>, standing: &'a NodeStanding },
     /// More or fewer nodes can be spared than before.
     Margin { before: Option<Quorum>, margin: Quorum },
-    /// What a node owes has changed.
+    /// The debt of a node has changed.
     Owes { place: usize, node: &'a str, before: usize, owed: usize },
-    /// The coordinator has ended, and with it what it knew.
+    /// The coordinator has ended, and its knowledge of a node with it.
     Forgotten { place: usize, standing: Option<Standing>, owed: usize },
     /// The same for its quorum.
     MarginForgotten { margin: Quorum },

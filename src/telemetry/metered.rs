@@ -1,14 +1,15 @@
 //! Happenings as counters, gauges and histograms of the facade `metrics`.
 //!
-//! All are registered when a coordinator is made, at zero: a rate is then right from the first loss
-//! on, and the hot path looks up no name. Gauges are moved up and down and never set, so that
-//! several coordinators in a process add up.
+//! All of them are registered when a coordinator is created, at zero: a rate is then right from the
+//! first loss on, and the hot path looks up no name. Gauges are moved up and down and never set, so
+//! that several coordinators in a process add up.
 
 use super::happening::Happening;
 use super::words::AttemptEnd;
-use super::words::{AcquireEnd, ExtensionEnd, LossReason, Quorum, ReleaseEnd, Standing};
+use super::words::{AcquireEnd, ExtensionEnd, LossReason, Quorum, ReleaseEnd};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use quorumlock_core::status::Standing;
 use std::sync::Arc;
 
 /// Everything that is counted and measured.
@@ -82,7 +83,7 @@ impl Meters {
             Happening::Stands { place, before, standing, .. } => {
                 if let Some(node) = self.nodes.get(place) {
                     before.into_iter().for_each(|old| add(&node.standings, old as usize, -1.0));
-                    add(&node.standings, Standing::from(standing) as usize, 1.0);
+                    add(&node.standings, standing.in_a_word() as usize, 1.0);
                 }
             }
             Happening::Margin { before, margin } => {

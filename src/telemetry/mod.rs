@@ -1,9 +1,9 @@
-//! What happens, told to whoever watches: `tracing` (feature `tracing`) and `metrics` (feature
-//! `metrics`). `docs/observability.md` has all names.
+//! Reports of what happens, for observers: `tracing` (feature `tracing`) and `metrics` (feature
+//! `metrics`). `docs/observability.md` lists all names.
 //!
-//! The machine says nothing to anybody: it hands out events, notes and standings, and the driver
-//! and the futures of callers make [`Happening`]s of them here. Without the features
-//! [`WATCHED`] is false, and nothing of this is left in what is compiled.
+//! The machine itself reports nothing: it hands out events, notes and standings. The driver and the
+//! futures of callers turn them into [`Happening`]s here. Without the features [`WATCHED`] is
+//! false, and nothing of this is left in the compiled code.
 
 mod acquiring;
 mod happening;
@@ -20,18 +20,18 @@ mod words;
 pub(crate) use acquiring::{Ending, Span};
 pub(crate) use words::ReleaseEnd;
 
-use crate::coordinator::{Coordinator, Note, RequestId, WATCHED, Watching};
 use crate::error::LostReason;
 use crate::hold::Hold;
-use crate::quorum::Instant;
 use crate::report::NodeReport;
 use happening::Happening;
 use nodes::Nodes;
+use quorumlock_core::coordinator::{Coordinator, Note, RequestId, WATCHED, Watching};
+use quorumlock_core::quorum::Instant;
 use releasing::Releasing;
 use std::sync::Arc;
 use words::LossReason;
 
-/// Where happenings go: shared by the driver and the futures of its callers.
+/// The destination of happenings: shared by the driver and the futures of its callers.
 #[derive(Clone)]
 pub(crate) struct Outlet {
     #[cfg(feature = "metrics")]
@@ -39,7 +39,7 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
-    /// What counts and measures is registered now, at zero, with whatever recorder there is.
+    /// Creates an outlet. Its meters are registered now, at zero, with whatever recorder there is.
     pub(crate) fn new<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Self {
         #[cfg(not(feature = "metrics"))]
         let _ = names;
@@ -58,7 +58,7 @@ impl Outlet {
         let _ = happening;
     }
 
-    /// How much anybody wants to know just now.
+    /// Returns how much observers want to know at the moment.
     fn watching() -> Watching {
         #[cfg(feature = "tracing")]
         let watching = traced::watching();
@@ -82,7 +82,7 @@ impl Telemetry {
         Self { outlet, nodes: Nodes::new(names), releasing, watching }
     }
 
-    /// Before the machine is told anything in this turn.
+    /// Begins a turn, before the machine is given anything in it.
     #[inline]
     pub(crate) fn begin_turn(&mut self, machine: &mut Coordinator) {
         if WATCHED {
@@ -91,7 +91,7 @@ impl Telemetry {
         }
     }
 
-    /// After all has been told: does any node stand otherwise than before?
+    /// Ends a turn, after the machine was given everything: reports each change of standing.
     #[inline]
     pub(crate) fn end_turn(&mut self, machine: &Coordinator, now: impl FnOnce() -> Instant) {
         if WATCHED && self.watching > Watching::Nothing {
@@ -99,7 +99,7 @@ impl Telemetry {
         }
     }
 
-    /// What the machine has noted. `acquirer` and `hold` find whom it is about.
+    /// Reports what the machine has noted. `span` and `hold` are those that the note is about.
     pub(crate) fn note(&self, note: &Note, span: Option<(&Span, &str)>, hold: Option<&Hold>) {
         match note {
             Note::Attempt { number, decided, took, votes, .. } => {
@@ -128,7 +128,7 @@ impl Telemetry {
         }
     }
 
-    /// A hold is over before its guard was given up.
+    /// Reports that a hold is over before its guard was given up.
     #[inline]
     pub(crate) fn lost(&self, now: Instant, hold: &Hold, reason: &LostReason) {
         if WATCHED {
@@ -142,8 +142,8 @@ impl Telemetry {
         }
     }
 
-    /// A guard was given up: `hold` is `None` if its loss has been told before. `request`: somebody
-    /// waits for what comes of its release.
+    /// Reports that a guard was given up. `hold` is `None` if its loss has been reported before.
+    /// `request` is set if a caller waits for the outcome of its release.
     #[inline]
     pub(crate) fn given_up(
         &mut self,
@@ -160,7 +160,7 @@ impl Telemetry {
         }
     }
 
-    /// A guard was given up, and its key stays.
+    /// Reports that a guard was given up, and that its key stays.
     #[inline]
     pub(crate) fn left(&self, now: Instant, hold: Option<&Hold>) {
         if WATCHED {
@@ -168,7 +168,7 @@ impl Telemetry {
         }
     }
 
-    /// What has come of a release.
+    /// Reports the outcome of a release.
     #[inline]
     pub(crate) fn released(&mut self, request: RequestId, end: ReleaseEnd) {
         if WATCHED {
@@ -178,7 +178,7 @@ impl Telemetry {
 }
 
 impl Drop for Telemetry {
-    /// Nobody knows any more how the nodes stand.
+    /// The standing of the nodes is unknown from here on.
     fn drop(&mut self) {
         if WATCHED {
             self.nodes.forget(&self.outlet);

@@ -1,13 +1,14 @@
-//! How the nodes stand, as it was told last: only changes are told.
+//! The standing of the nodes, as last reported: only changes are reported.
 
 use super::Outlet;
 use super::happening::Happening;
-use super::words::{Quorum, Standing};
-use crate::coordinator::Coordinator;
-use crate::quorum::Instant;
+use super::words::Quorum;
+use quorumlock_core::coordinator::Coordinator;
+use quorumlock_core::quorum::Instant;
+use quorumlock_core::status::Standing;
 use std::sync::Arc;
 
-/// Every node as it was told last, and the quorum that they make.
+/// Every node as last reported, and the quorum that they form.
 pub(super) struct Nodes {
     told: Vec<Told>,
     margin: Option<Quorum>,
@@ -26,15 +27,15 @@ impl Nodes {
         Self { told, margin: None }
     }
 
-    /// Tells what has changed since the last look.
+    /// Reports what has changed since the last look.
     pub(super) fn look(&mut self, machine: &Coordinator, now: Instant, outlet: &Outlet) {
         let mut changed = false;
         for (place, one) in self.told.iter_mut().enumerate() {
             if let Some(standing) = machine.standing(now, place)
-                && one.standing != Some((&standing).into())
+                && one.standing != Some(standing.in_a_word())
             {
                 changed = true;
-                let before = one.standing.replace((&standing).into());
+                let before = one.standing.replace(standing.in_a_word());
                 let (node, standing) = (&*one.name, &standing);
                 outlet.tell(&Happening::Stands { place, node, before, standing });
             }
@@ -44,7 +45,7 @@ impl Nodes {
                 outlet.tell(&Happening::Owes { place, node: &one.name, before, owed });
             }
         }
-        // It follows from how the nodes stand.
+        // It follows from the standing of the nodes.
         if let Some(margin) = machine.margin(now).filter(|_| changed).map(Quorum::from)
             && self.margin != Some(margin)
         {
@@ -53,7 +54,7 @@ impl Nodes {
         }
     }
 
-    /// What was told counts no longer.
+    /// Revokes what was reported.
     pub(super) fn forget(&mut self, outlet: &Outlet) {
         for (place, one) in self.told.drain(..).enumerate() {
             let Told { standing, owed, .. } = one;

@@ -1,16 +1,16 @@
-//! Text of servers and of the network as it may be logged: no token is in it as a whole.
+//! Text of servers and of the network in a form that may be logged: it contains no complete token.
 //!
-//! An error of a server can repeat what it was sent, and a token is what a key is deleted by.
+//! A server's error can repeat what it was sent, and a key is deleted by its token.
 
 use std::fmt::{self, Write};
 
-/// This many digits of a token are shown, as in `f3a9c1…`.
+/// The number of digits of a token that are shown, as in `f3a9c1…`.
 const SHOWN: usize = 6;
 
-/// A row of hexadecimal digits is a token, or long enough to be one, from here on.
+/// The length from which a row of hexadecimal digits is a token, or long enough to be one.
 const LENGTH: usize = 32;
 
-/// Displays as what is within, with tokens cut short.
+/// A wrapper that displays its content with tokens cut short.
 pub(super) struct Redacted<T>(pub(super) T);
 
 impl<T: fmt::Display> fmt::Display for Redacted<T> {
@@ -23,7 +23,7 @@ impl<T: fmt::Display> fmt::Display for Redacted<T> {
 
 struct Cut<'a, 'b> {
     out: &'a mut fmt::Formatter<'b>,
-    /// The digits since the last character that is none.
+    /// The digits since the last character that is not one.
     row: String,
 }
 

@@ -1,23 +1,23 @@
-//! From a guard that is given up to what has come of its release.
+//! The time from a guard that is given up to the outcome of its release.
 
 use super::Outlet;
 use super::happening::Happening;
 use super::words::ReleaseEnd;
-use crate::coordinator::RequestId;
 use crate::hold::Hold;
-use crate::quorum::Instant;
+use quorumlock_core::coordinator::RequestId;
+use quorumlock_core::quorum::Instant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Releases that somebody waits for.
+/// Releases that a caller waits for.
 #[derive(Default)]
 pub(super) struct Releasing {
     waited_for: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
 }
 
 impl Releasing {
-    /// `hold` is `None` if its loss has been told before.
+    /// Notes a guard that was given up; `hold` is `None` if its loss has been reported before.
     pub(super) fn given_up(
         &mut self,
         now: Instant,

@@ -1,14 +1,14 @@
 //! Happenings as spans and events of `tracing`.
 //!
-//! Levels: what an operator may have to act on is a warning or an error, what changes is INFO, and
-//! what happens all the time in healthy operation is DEBUG.
+//! Levels: what an operator may have to act on is a warning or an error, changes are INFO, and what
+//! happens all the time in healthy operation is DEBUG.
 
 use super::happening::Happening;
 use super::redacted::Redacted;
-use super::words::{AcquireEnd, ExtensionEnd, Quorum, ReleaseEnd, Standing};
-use crate::coordinator::Watching;
+use super::words::{AcquireEnd, ExtensionEnd, Quorum, ReleaseEnd};
 use crate::report::NodeReport;
 use crate::status::NodeStanding;
+use quorumlock_core::coordinator::Watching;
 use std::fmt;
 use std::time::Duration;
 use tracing::{Level, debug, debug_span, enabled, error, field, info, warn};
@@ -18,7 +18,7 @@ const ACQUIRE: &str = "quorumlock::acquire";
 const HOLD: &str = "quorumlock::hold";
 const NODE: &str = "quorumlock::node";
 
-/// How much anybody wants to know. With nobody there, this is all that it costs.
+/// Returns how much observers want to know. Without any, this is all it costs.
 pub(super) fn watching() -> Watching {
     if enabled!(target: ACQUIRE, Level::DEBUG) {
         Watching::Votes
@@ -29,7 +29,7 @@ pub(super) fn watching() -> Watching {
     }
 }
 
-/// The span of an acquire.
+/// Returns the span of an acquire.
 pub(super) fn acquire(resource: &str, fenced: bool) -> tracing::Span {
     debug_span!(
         target: ACQUIRE,
@@ -115,19 +115,13 @@ pub(super) fn tell(happening: &Happening<'_>) {
 }
 
 fn stands(node: &str, standing: &NodeStanding) {
-    let word = Standing::from(standing).as_str();
+    let word = standing.in_a_word().as_str();
     match standing {
         NodeStanding::Voting => info!(target: NODE, parent: None, node, "up"),
         NodeStanding::WarmingUp { remaining } => {
             info!(target: NODE, parent: None, node, left_ms = ms(*remaining), "warming up");
         }
         NodeStanding::Unconfirmed => info!(target: NODE, parent: None, node, "unconfirmed"),
-        NodeStanding::Unfit(cause)
-        | NodeStanding::Rejected(cause)
-        | NodeStanding::Disagrees(cause) => {
-            let cause = field::display(Redacted(cause));
-            error!(target: NODE, parent: None, node, standing = word, cause, "unfit");
-        }
         NodeStanding::Barred { by } => {
             let cause = format_args!("another client of {by} could win");
             let cause = field::display(cause);
@@ -135,6 +129,11 @@ fn stands(node: &str, standing: &NodeStanding) {
         }
         NodeStanding::Down(cause) => {
             warn!(target: NODE, parent: None, node, cause = %Redacted(cause), "down");
+        }
+        // An operator has to fix it.
+        _ => {
+            let cause = field::display(Redacted(standing.problem().unwrap_or_default()));
+            error!(target: NODE, parent: None, node, standing = word, cause, "unfit");
         }
     }
 }
@@ -147,12 +146,12 @@ fn quorum(before: Option<Quorum>, margin: Quorum) {
     }
 }
 
-/// In milliseconds, to the microsecond.
+/// Converts to milliseconds, to the microsecond.
 fn ms(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// What every node said, in one line.
+/// The answers of all nodes, in one line.
 struct Votes<'a>(&'a [NodeReport]);
 
 impl fmt::Display for Votes<'_> {

@@ -1,8 +1,7 @@
-//! The words for how things end and stand, the same in events and in labels.
+//! The words for outcomes and standings, the same in events and in labels.
 
-use crate::coordinator::{Decided, Margin, Prolonged, Release};
 use crate::error::{AcquireError, LostReason};
-use crate::status::NodeStanding;
+use quorumlock_core::coordinator::{Decided, Margin, Prolonged, Release};
 
 /// Declares words: all of them in order, and each as it is written.
 macro_rules! words {
@@ -27,7 +26,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What has come of an acquire.
+    /// The outcome of an acquire.
     AcquireEnd {
         Acquired = "acquired",
         Contended = "contended",
@@ -40,7 +39,7 @@ words! {
 }
 
 words! {
-    /// What has come of one attempt.
+    /// The outcome of one attempt.
     AttemptEnd {
         Won = "won",
         TooLate = "too_late",
@@ -51,7 +50,7 @@ words! {
 }
 
 words! {
-    /// Why a lock was lost.
+    /// The reason why a lock was lost.
     LossReason {
         Lapsed = "lapsed",
         QuorumGone = "quorum_gone",
@@ -60,7 +59,7 @@ words! {
 }
 
 words! {
-    /// What has come of an extension.
+    /// The outcome of an extension.
     ExtensionEnd {
         Extended = "extended",
         Unconfirmed = "unconfirmed",
@@ -69,7 +68,7 @@ words! {
 }
 
 words! {
-    /// What has come of a guard that was given up.
+    /// The outcome of a guard that was given up.
     ReleaseEnd {
         Released = "released",
         Unconfirmed = "unconfirmed",
@@ -80,20 +79,7 @@ words! {
 }
 
 words! {
-    /// How a node stands.
-    Standing {
-        Voting = "voting",
-        WarmingUp = "warming_up",
-        Unconfirmed = "unconfirmed",
-        Unfit = "unfit",
-        Rejected = "rejected",
-        Disagrees = "disagrees",
-        Down = "down",
-    }
-}
-
-words! {
-    /// How many nodes can be spared.
+    /// The number of nodes that can be spared.
     Quorum {
         Spare = "spare",
         Bare = "bare",
@@ -115,7 +101,7 @@ impl AcquireEnd {
 }
 
 impl LossReason {
-    /// `None` for a guard that was given up: nothing is lost by that.
+    /// Returns `None` for a guard that was given up: nothing is lost by that.
     pub(super) const fn of(reason: &LostReason) -> Option<Self> {
         match reason {
             LostReason::Lapsed => Some(Self::Lapsed),
@@ -154,20 +140,6 @@ impl From<&Release> for ReleaseEnd {
             Release::Released => Self::Released,
             Release::Lost(_) => Self::Lost,
             Release::Unconfirmed(_) => Self::Unconfirmed,
-        }
-    }
-}
-
-impl From<&NodeStanding> for Standing {
-    fn from(standing: &NodeStanding) -> Self {
-        match standing {
-            NodeStanding::Voting => Self::Voting,
-            NodeStanding::WarmingUp { .. } => Self::WarmingUp,
-            NodeStanding::Unconfirmed => Self::Unconfirmed,
-            NodeStanding::Unfit(_) => Self::Unfit,
-            NodeStanding::Rejected(_) => Self::Rejected,
-            NodeStanding::Disagrees(_) | NodeStanding::Barred { .. } => Self::Disagrees,
-            NodeStanding::Down(_) => Self::Down,
         }
     }
 }

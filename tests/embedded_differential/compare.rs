@@ -1,15 +1,15 @@
-//! Which answers count as the same.
+//! The rules by which answers count as the same.
 
 use crate::generate::Word;
 use std::fmt;
 
-/// Commands reach the two servers one after the other, so times differ by a little.
+/// Commands reach the two servers one after another, so times differ slightly.
 pub(crate) const TOLERANCE_MS: i64 = 100;
 
-/// Of an answer, in a message: INFO is long.
+/// Longest part of an answer in a message: INFO is long.
 const MOST_TOLD: usize = 800;
 
-/// Fields of INFO that are a server's own.
+/// Fields of INFO that belong to a server alone.
 const OWN_FIELDS: [&str; 6] = [
     "redis_version",
     "run_id",
@@ -19,10 +19,10 @@ const OWN_FIELDS: [&str; 6] = [
     "master_replid",
 ];
 
-/// All that came back before the fence, and whether the server closed.
+/// All answers before the fence, and whether the server closed the connection.
 type Answers<'a> = (&'a [Vec<u8>], bool);
 
-/// The two did not answer the same.
+/// The two answered differently.
 #[derive(Debug)]
 pub(crate) struct Difference {
     command: String,
@@ -72,7 +72,7 @@ fn same(words: &[Word], real: &[Vec<u8>], embedded: &[Vec<u8>]) -> bool {
     match (word(0).as_str(), word(1).as_str()) {
         ("PTTL", _) => each(near),
         ("EVAL", script) if script.contains("RETURN REDIS.CALL('PTTL'") => each(near),
-        // How long what refuses has yet to live, and the clock.
+        // The remaining ttl of the key that refuses, and the clock.
         ("EVAL" | "EVALSHA", _) => each(|real, other| real.starts_with(b"*") && near(real, other)),
         ("TIME", _) => each(both_times),
         ("CLIENT", "ID") => each(both_integers),
@@ -89,7 +89,7 @@ fn number(answer: &[u8]) -> Option<i64> {
     std::str::from_utf8(answer).ok()?.strip_prefix(':')?.trim_end().parse().ok()
 }
 
-/// Times that are yet to pass, alone or among what is the same, and what the clocks show.
+/// Compares remaining times, alone or among equal parts, and clock values.
 fn near(real: &[u8], embedded: &[u8]) -> bool {
     let (real, embedded) = (String::from_utf8_lossy(real), String::from_utf8_lossy(embedded));
     let (mut theirs, mut ours) = (real.split("\r\n"), embedded.split("\r\n"));
@@ -97,7 +97,7 @@ fn near(real: &[u8], embedded: &[u8]) -> bool {
         && real.lines().count() == embedded.lines().count()
 }
 
-/// Two lines: milliseconds that are left, or microseconds since 1970.
+/// Compares two lines: remaining milliseconds, or microseconds since 1970.
 fn close(real: &str, embedded: &str) -> bool {
     let both = |parse: fn(&str) -> Option<u64>| parse(real).zip(parse(embedded));
     let left = both(|line| line.strip_prefix(':')?.parse().ok());
@@ -122,7 +122,7 @@ fn both_times(real: &[u8], embedded: &[u8]) -> bool {
     }
 }
 
-/// The bulk strings of an array that has nothing else, by their lines.
+/// Returns the bulk strings of an array that has nothing else, by their lines.
 fn bulks(answer: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(answer).into_owned();
     let lines = text.split("\r\n").skip(1);
@@ -145,20 +145,20 @@ fn hello(real: &[u8], embedded: &[u8]) -> bool {
     common(real) == common(embedded)
 }
 
-/// The names and values of a map, which has no order; and its first line.
+/// Returns the names and values of a map, which has no order, and its first line.
 fn fields(answer: &[u8]) -> (String, Vec<[String; 2]>) {
     let text = String::from_utf8_lossy(answer).into_owned();
     let (head, rest) = text.split_once("\r\n").unwrap_or((&text, ""));
     let lines: Vec<&str> = rest.split("\r\n").collect();
-    // Each is behind a line of its own with its length.
+    // Each follows a line with its length.
     let pair = |four: &[&str]| [1, 3].map(|place| four.get(place).unwrap_or(&"").to_string());
     let mut fields: Vec<[String; 2]> = lines.chunks(4).map(pair).collect();
     fields.sort();
     (head.to_owned(), fields)
 }
 
-/// Each field of the embedded one is a field of the real one, in the same order and of the same
-/// value, unless that is the server's own.
+/// Checks that each field of the embedded one is a field of the real one, in the same order and
+/// with the same value, unless the value belongs to the server alone.
 fn info(real: &[u8], embedded: &[u8]) -> bool {
     let fields = |answer: &[u8]| -> Vec<(String, String)> {
         let text = String::from_utf8_lossy(answer).into_owned();
@@ -166,7 +166,7 @@ fn info(real: &[u8], embedded: &[u8]) -> bool {
         let field = |line: &str| {
             let (name, value) = line.split_once(':').unwrap_or((line, ""));
             let own = OWN_FIELDS.contains(&name)
-                // Zeros say that it was never a replica.
+                // Zeros mean that it was never a replica.
                 || name == "master_replid2" && value.bytes().any(|digit| digit != b'0');
             (name.to_owned(), if own { "its own".to_owned() } else { value.to_owned() })
         };
@@ -185,7 +185,7 @@ fn sorted(answer: &[u8]) -> (Option<usize>, Vec<Vec<u8>>) {
     (head, items)
 }
 
-/// The channels in order, and the numbers as they came.
+/// Returns the channels in order, and the numbers as they came.
 fn unordered(answers: &[Vec<u8>]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let split = |answer: &Vec<u8>| {
         let at = answer.iter().rposition(|byte| *byte == b':').unwrap_or(0);

@@ -11,9 +11,9 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) enum Word {
     Bytes(Vec<u8>),
-    /// The id of a pair's connection, which is another one on each server.
+    /// The id of a pair's connection, which differs between the servers.
     IdOf(usize),
-    /// Stands alone: sent as it is.
+    /// A complete request, sent as it is.
     Raw(Vec<u8>),
 }
 
@@ -37,7 +37,7 @@ pub(crate) enum Step {
     Send {
         on: usize,
         words: Vec<Word>,
-        /// Other connections may have been told something, or closed.
+        /// Other connections may have received something, or been closed.
         heard_by_all: bool,
     },
     Sleep(Duration),
@@ -51,7 +51,7 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(rng: Rng) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/coordinator/scripts");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("core/src/coordinator/scripts");
         let mut paths: Vec<_> = folder
             .read_dir()
             .expect("the crate's own scripts")
@@ -82,7 +82,7 @@ impl Generator {
         Step::Send { on, words, heard_by_all }
     }
 
-    /// A key expires unseen, and is then looked at in several ways, so that it is collected.
+    /// Lets a key expire unseen, and then looks at it in several ways, so that it is collected.
     fn plan_expiry(&mut self) {
         let key = *self.rng.pick(&KEYS);
         let soon = self.rng.within(1..6).to_string();
@@ -101,7 +101,7 @@ impl Generator {
         self.planned.push_back(send(get.into_iter().map(Word::from).collect()));
     }
 
-    /// For a while it is a replica, of a master that nobody has seen.
+    /// Makes it a replica for a while, of a master that does not exist.
     fn plan_replica(&mut self) {
         let send = |on: usize, words: Vec<Word>| Step::Send { on, words, heard_by_all: true };
         let port = self.rng.within(1..3).to_string();
@@ -151,7 +151,7 @@ impl Generator {
             12 => vec![b"TYPE", key],
             _ => vec![b"DEL", key],
         };
-        // A life of 5 ms would be over at different moments.
+        // A ttl of 5 ms would end at different moments.
         let words = if words.contains(&&b"nx"[..]) && number.parse::<u32>().is_err() {
             vec![b"GET", key]
         } else {
@@ -185,7 +185,7 @@ impl Generator {
         (*self.rng.pick(&NUMBERS)).to_owned()
     }
 
-    /// What the crate itself sends to extend and release.
+    /// Sends what the crate itself sends to extend and release.
     fn own_script(&mut self, key: &[u8]) -> Vec<Word> {
         let script = self.rng.pick(&self.scripts).clone();
         let (token, ttl) = (*self.rng.pick(&VALUES), self.rng.within(30_000..90_000).to_string());
@@ -208,7 +208,7 @@ impl Generator {
         words.into_iter().map(Word::from).collect()
     }
 
-    /// In full, or by its hash, loaded or not.
+    /// Runs a script in full, or by its hash, loaded or not.
     fn run(&mut self, script: &str, key: &[u8], arguments: &[&[u8]]) -> Vec<Word> {
         let hash = redis::Script::new(script).get_hash().to_owned();
         // A hash hides from the comparison that the answer is a time.
@@ -235,7 +235,7 @@ impl Generator {
     fn connection(&mut self) -> Vec<Word> {
         let number = self.number();
         let victim = self.rng.within(0..CONNECTIONS as u64) as usize;
-        // A server forks for it.
+        // The server forks for it.
         if self.rng.chance(1) {
             return ["CONFIG", "SET", "appendonly", "yes"].map(Word::from).into();
         }
@@ -313,7 +313,7 @@ impl Generator {
         self.rng.pick(&all).iter().map(|word| Word::from(*word)).collect()
     }
 
-    /// Now and then a word too many or too few, an unknown name, or capitals at random.
+    /// Now and then adds or removes a word, uses an unknown name, or changes case at random.
     fn spoil(&mut self, words: &mut Vec<Word>) {
         if words.iter().any(|word| matches!(word, Word::IdOf(_))) {
             return;

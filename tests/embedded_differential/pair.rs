@@ -33,7 +33,7 @@ impl Connection {
         self.next_answer().expect("an answer")
     }
 
-    /// In up to three pieces.
+    /// Sends the bytes in up to three pieces.
     fn send_cut(&mut self, bytes: &[u8], cuts: &mut Rng) {
         let mut rest = bytes;
         for _ in 0..2 {
@@ -43,11 +43,11 @@ impl Connection {
                 rest = after;
             }
         }
-        // If it is closed, reading tells.
+        // If it is closed, the next read reports it.
         let _closed = self.stream.write_all(rest);
     }
 
-    /// `None` when the server has closed.
+    /// Returns `None` when the server has closed.
     fn next_answer(&mut self) -> Option<Vec<u8>> {
         loop {
             if let Some(len) = answer_len(&self.received) {
@@ -64,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// Everything up to the answer to the fence, and whether the server closed before that.
+    /// Returns everything up to the answer to the fence, and whether the server closed before that.
     fn answers_until(&mut self, fence: &str) -> (Vec<Vec<u8>>, bool) {
         let end = format!("{fence}\r\n");
         let mut answers = Vec::new();
@@ -78,7 +78,7 @@ impl Connection {
     }
 }
 
-/// The ids of a pair's connections: the real server's, and the embedded master's.
+/// The ids of a pair's connections: the real server's and the embedded master's.
 pub(crate) type Ids = (u64, u64);
 
 pub(crate) struct Pair {
@@ -101,7 +101,7 @@ impl Pair {
         self.ids
     }
 
-    /// Sends the words to both, unless there are none, and compares all that comes back; opens a
+    /// Sends the words, if there are any, to both, and compares everything that comes back. Opens a
     /// new pair if both were closed.
     pub(crate) fn exchange(
         &mut self,
@@ -165,7 +165,7 @@ fn encoded(words: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// How long the first answer in `bytes` is, if all of it is there.
+/// Returns how long the first answer in `bytes` is, if all of it is there.
 fn answer_len(bytes: &[u8]) -> Option<usize> {
     let line = bytes.windows(2).position(|two| two == b"\r\n")? + 2;
     let count = || {

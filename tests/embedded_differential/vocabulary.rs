@@ -1,4 +1,4 @@
-//! What the random commands are made of.
+//! The parts of the random commands.
 
 pub(crate) const KEYS: [&[u8]; 5] = [b"a", b"b", b"orders:42", b"\0\r\n\xff", b""];
 pub(crate) const VALUES: [&[u8]; 5] =
@@ -20,10 +20,10 @@ pub(crate) const NUMBERS: [&str; 12] = [
     "99999999999999999999",
 ];
 
-/// Numbers of keys that a call does not have.
+/// Key counts that do not match a call.
 pub(crate) const COUNTS: [&str; 4] = ["-1", "9", "x", ""];
 
-/// Scripts that try what a script can return, call and get wrong.
+/// Scripts that try everything that a script can return, call and get wrong.
 pub(crate) const SCRIPTS: [&str; 86] = [
     "return 1",
     "return 3.99",

@@ -1,6 +1,6 @@
-//! The clock of one real master, set forward or back while it runs: libfaketime stands between the
-//! process and its wall clock. Its monotonic clock goes on as it was, as it does when the clock of a
-//! machine is set.
+//! The wall clock of one real master, set forward or back while it runs: libfaketime sits between
+//! the process and that clock. The monotonic clock is unaffected, as it is when a machine's clock
+//! is set.
 
 use super::server::Server;
 use super::witness;
@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Where distributions have it, below `/usr/lib` or a folder in that.
+/// Path where distributions install it, below `/usr/lib` or a folder in that.
 const LIBRARY: &str = "faketime/libfaketime.so.1";
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two readings, on a busy machine.
+/// Milliseconds between two readings, on a busy machine.
 const READING: i64 = 1_000;
 
-/// What a process goes by: how far it is ahead of everybody, in a file that it reads each time.
+/// The clock that a process uses: how far it is ahead of all others, in a file that the process
+/// reads each time.
 #[derive(Debug)]
 pub(super) struct Clock {
     library: PathBuf,
@@ -23,7 +24,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Right, at first. The file is in this folder.
+    /// Creates a clock that is right at first. The file is in this folder.
     pub(super) fn new(library: PathBuf, folder: &Path) -> Self {
         let clock = Self { library, file: folder.join("clock") };
         clock.set(0);
@@ -31,8 +32,8 @@ impl Clock {
     }
 
     pub(super) fn rule(&self, command: &mut Command) {
-        // jemalloc asks for the time before libfaketime is ready, which ends the process: so the
-        // memory is to come from the C library.
+        // jemalloc asks for the time before libfaketime is ready, which ends the process. So the
+        // memory has to come from the C library.
         command.env("LD_PRELOAD", format!("{} libc.so.6", self.library.display()));
         command.env("FAKETIME_TIMESTAMP_FILE", &self.file);
         command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
@@ -41,14 +42,15 @@ impl Clock {
     pub(super) fn set(&self, ahead_ms: i64) {
         let sign = if ahead_ms < 0 { '-' } else { '+' };
         let (seconds, rest) = (ahead_ms.unsigned_abs() / 1_000, ahead_ms.unsigned_abs() % 1_000);
-        // At once: half a file is no time.
+        // Replaced in one step: half a file is not a time.
         let new = self.file.with_extension("new");
         fs::write(&new, format!("{sign}{seconds}.{rest:03}\n")).expect("the new time");
         fs::rename(&new, &self.file).expect("the new time");
     }
 }
 
-/// None, and a line that says so, where there is no libfaketime; a failure if `CI` is set.
+/// Finds libfaketime. If it is missing, returns `None` and prints a line that says so; a failure if
+/// `CI` is set.
 pub(super) fn library() -> Option<PathBuf> {
     let root = Path::new("/usr/lib");
     let folders = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -61,8 +63,8 @@ pub(super) fn library() -> Option<PathBuf> {
     found
 }
 
-/// Sets the clocks of these masters that far ahead of ours, or behind it, below zero. On return they
-/// show it.
+/// Sets the clocks of these masters that far ahead of ours, or behind it if negative. On return
+/// they show it.
 pub(crate) async fn set<'a>(masters: impl IntoIterator<Item = &'a Server>, ahead_ms: i64) {
     for server in masters {
         server.set_clock(ahead_ms);
@@ -73,7 +75,7 @@ pub(crate) async fn set<'a>(masters: impl IntoIterator<Item = &'a Server>, ahead
     }
 }
 
-/// How far the clock of a master is ahead of ours, in milliseconds.
+/// Returns how far the clock of a master is ahead of ours, in milliseconds.
 pub(crate) async fn ahead(server: &Server) -> i64 {
     let told = witness::ask::<(i64, i64)>(server, &redis::cmd("TIME")).await;
     let (seconds, micros) = told.expect("its time");

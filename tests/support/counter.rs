@@ -9,8 +9,8 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Nothing is written with less than this left: a thread that is not scheduled between the check
-/// and the write is beyond any lock (that is what fencing is for).
+/// Least validity left for a write. A thread that is not scheduled between the check and the write
+/// is beyond any lock (that is what fencing is for).
 const MARGIN: Duration = Duration::from_millis(300);
 
 /// Read and written in two steps, with a pause between.
@@ -28,8 +28,8 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Acquires, increments and lets go until told to stop; some acquires are dropped on their way,
-    /// some holds are extended, some guards are dropped instead of released.
+    /// Acquires, increments and releases until told to stop. Some acquires are dropped on their
+    /// way, some holds are extended, and some guards are dropped instead of released.
     pub(crate) async fn work(&self, redlock: &Redlock, mut rng: Rng, stop: &AtomicBool) {
         while !stop.load(SeqCst) {
             let acquire = redlock.acquire("counter");
@@ -69,8 +69,8 @@ impl Counter {
         }
     }
 
-    /// Two overlap if both guards call themselves valid at one moment: the others are asked first,
-    /// and what is valid later was valid then.
+    /// Records the entry. Two overlap if both guards are valid at one moment. The others are
+    /// checked first, and a guard that is valid later was valid then.
     fn enter(&self, guard: &Guard) -> u64 {
         let mut holders = self.holders.lock().unwrap();
         let others = holders.values().filter(|other| other.is_valid()).count();
@@ -82,12 +82,12 @@ impl Counter {
         holder
     }
 
-    /// How many increments were made.
+    /// Returns how many increments were made.
     pub(crate) fn increments(&self) -> u64 {
         self.written.load(SeqCst)
     }
 
-    /// How many of them the counter does not show.
+    /// Returns how many of them the counter does not show.
     pub(crate) fn lost(&self) -> u64 {
         self.increments() - self.value.load(SeqCst)
     }

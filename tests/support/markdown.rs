@@ -1,8 +1,8 @@
-//! Links and headings of a markdown text: as much of the language as the documents use.
+//! Links and headings of a Markdown text: as much of the language as the documents use.
 
-/// What a document links to, and where others may link to within it.
+/// The links of a document, and the places in it that others may link to.
 pub(crate) struct Document {
-    /// Inline links in their order, then definitions.
+    /// Inline links in order, then definitions.
     pub(crate) links: Vec<Link>,
     /// The anchors of its headings, as GitHub and rustdoc make them.
     pub(crate) headings: Vec<String>,
@@ -31,13 +31,13 @@ impl Document {
         self.links.iter().filter_map(|link| link.label.as_deref())
     }
 
-    /// The labels that are referred to.
+    /// Returns the labels that are referred to.
     pub(crate) fn used(&self) -> impl Iterator<Item = &str> {
         self.used.iter().map(String::as_str)
     }
 }
 
-/// Without blocks and spans of code.
+/// Removes blocks and spans of code.
 fn without_code(text: &str) -> String {
     let mut in_block = false;
     let prose = text.lines().filter(|line| {
@@ -64,7 +64,7 @@ fn inline(prose: &str) -> Vec<Link> {
     targets.map(|target| Link { label: None, target: target.to_owned() }).collect()
 }
 
-/// `[text][label]`, and `[label]` alone where it is defined, or looks like a path.
+/// Finds `[text][label]`, and `[label]` alone if it is defined or looks like a path.
 fn references(prose: &str, definitions: &[Link]) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = prose;
@@ -102,7 +102,7 @@ fn headings(text: &str) -> Vec<String> {
     anchors
 }
 
-/// A heading's text where it has links.
+/// Returns the text of a heading without its link targets.
 fn without_targets(title: &str) -> String {
     let mut text = String::new();
     let mut rest = title;

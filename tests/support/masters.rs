@@ -1,8 +1,9 @@
 //! Several independent masters.
 
-use super::server::Server;
+use super::server::{self, Server};
 use quorumlock::{Redlock, RedlockBuilder};
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::thread;
 
 /// Several independent masters; derefs to a slice of [`Server`].
@@ -17,19 +18,22 @@ impl Masters {
 
     pub(crate) fn start_with(n: usize, arguments: &[&str]) -> Self {
         Self(thread::scope(|scope| {
-            let start = || scope.spawn(|| Server::start_with(arguments));
-            let starting: Vec<_> = (0..n).map(|_| start()).collect();
+            // In turn, before the threads: where servers are mixed, each place has the same one every time.
+            let programs = (0..n).map(|_| server::program());
+            let start =
+                |program: PathBuf| scope.spawn(move || Server::start_at(&program, arguments, None));
+            let starting: Vec<_> = programs.map(start).collect();
             starting.into_iter().map(|it| it.join().expect("a master that starts")).collect()
         }))
     }
 
-    /// Those whose clocks can be set: [`clock::set`](super::clock::set). None where there is no
-    /// libfaketime.
+    /// Starts masters whose clocks can be set: [`clock::set`](super::clock::set). Returns `None` if
+    /// there is no libfaketime.
     pub(crate) fn start_with_clocks(n: usize) -> Option<Self> {
         (0..n).map(|_| Server::start_with_clock()).collect::<Option<_>>().map(Self)
     }
 
-    /// Sets up a client of them all.
+    /// Configures a client of them all.
     pub(crate) fn builder(&self) -> RedlockBuilder {
         builder().nodes(self.urls())
     }
@@ -43,8 +47,8 @@ impl Masters {
     }
 }
 
-/// Sets up a client of masters that have only just started. It does not wait until they are old
-/// enough to vote: whatever they had granted before they were restarted is the test's business.
+/// Configures a client of masters that have only just started. It does not wait until they are old
+/// enough to vote: what they had granted before a restart is the test's responsibility.
 pub(crate) fn builder() -> RedlockBuilder {
     Redlock::builder().without_restart_guard()
 }

@@ -1,5 +1,5 @@
-//! What the integration tests stand on: real masters, an independent witness that looks at their
-//! keys, a network that misbehaves on command, seeds and latency samples.
+//! Common ground for the integration tests: real masters, an independent witness that looks at
+//! their keys, a network that misbehaves on command, seeds and latency samples.
 //!
 //! Each test binary uses a part of it, hence the allowance for dead code. Everything here panics
 //! when the *harness* fails, with the reason; it never skips.
@@ -7,8 +7,6 @@
 #![allow(dead_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[cfg(all(feature = "cli", target_os = "linux"))]
-pub(crate) mod cli;
 pub(crate) mod clock;
 pub(crate) mod counter;
 pub(crate) mod docker;

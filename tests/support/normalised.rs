@@ -1,9 +1,9 @@
-//! Texts without what differs from run to run, so that they can be compared word by word.
+//! Texts without the parts that differ from run to run, so that they can be compared word by word.
 
 use super::server::Server;
 use std::fmt::Display;
 
-/// The masters' ports are shown as `<1>`, `<2>`, in their order.
+/// Shows the masters' ports as `<1>`, `<2>`, in the masters' order.
 pub(crate) fn without_ports(error: impl Display, masters: &[Server]) -> String {
     let ports = masters.iter().enumerate();
     ports.fold(error.to_string(), |text, (node, server)| {
@@ -11,7 +11,7 @@ pub(crate) fn without_ports(error: impl Display, masters: &[Server]) -> String {
     })
 }
 
-/// Spans of time (`1ms 20us`) stand as one `<time>`, what follows them stays.
+/// Replaces each span of time (`1ms 20us`) with one `<time>`; what follows it stays.
 pub(crate) fn without_times(text: &str) -> String {
     let is_time = |word: &str| {
         let unit = word.trim_start_matches(|digit: char| digit.is_ascii_digit());

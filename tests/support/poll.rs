@@ -1,11 +1,11 @@
-//! Bounded polls: what a test uses where it would be tempted to sleep.
+//! Bounded polls, for tests that would otherwise sleep.
 
 use std::time::{Duration, Instant};
 
-/// How long between two looks. Short against anything that is waited for.
+/// Time between two looks; short compared with anything that a test waits for.
 pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
-/// Waits until `holds` says so, and panics with `claim` if it has not within `within`.
+/// Waits until `holds` returns true, and panics with `claim` if it has not done so within `within`.
 ///
 /// The condition is tried at least twice: once at the start and once at or after the deadline.
 pub(crate) async fn eventually(
@@ -24,7 +24,7 @@ pub(crate) async fn eventually(
     }
 }
 
-/// The same for code that is not async. Blocks its thread.
+/// Does the same for code that is not async. Blocks its thread.
 pub(crate) fn eventually_blocking(claim: &str, within: Duration, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + within;
     loop {

@@ -1,16 +1,16 @@
-//! A port of 127.0.0.1 that stays ours, listened on or not.
+//! A port of 127.0.0.1 that stays ours, whether or not a listener uses it.
 
 use socket2::{Domain, Socket, Type};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::{TcpListener, TcpSocket};
 
-/// A free port, kept from everybody else for as long as this value lives.
+/// A free port, reserved for as long as this value lives.
 ///
-/// It is held by a socket that is bound but does not listen, so a dial is refused until somebody
-/// (a server process, a proxy) listens there. The bind is exclusive: only afterwards does the
-/// socket allow others beside it. So two tests never get the same port, a port survives between
-/// the death of a server and its restart, and a client that redials a dead port can't be given
-/// that very port as its own and connect to itself. (Linux semantics of `SO_REUSEADDR`.)
+/// It is held by a socket that is bound but does not listen, so a dial is refused until a server
+/// process or a proxy listens there. The bind is exclusive: only afterwards does the socket allow
+/// others next to it. So two tests never get the same port, and a port survives between the death
+/// of a server and its restart. A client that redials a dead port can't be given that very port as
+/// its own and connect to itself. (Linux semantics of `SO_REUSEADDR`.)
 #[derive(Debug)]
 pub(crate) struct ReservedPort {
     address: SocketAddr,

@@ -1,4 +1,5 @@
-//! A PostgreSQL of the test's own, reached by a socket in its directory, and sessions of psql.
+//! A PostgreSQL server owned by the test, reached by a socket in its directory, and sessions of
+//! psql.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::env;
@@ -15,20 +16,20 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(60);
 const USER: &str = "fenced";
 
-/// A server with a cluster of its own; ended on drop.
+/// A server with its own cluster; ended on drop.
 pub(crate) struct Postgresql {
     process: Child,
     directory: TempDir,
 }
 
-/// psql, steered statement by statement.
+/// A psql process, driven statement by statement.
 pub(crate) struct Session {
     process: Child,
     statements: ChildStdin,
     answers: BufReader<PipeReader>,
 }
 
-/// Where initdb and postgres are: on PATH, or where Debian has them.
+/// Finds the folder of initdb and postgres: on PATH, or where Debian installs them.
 fn programs() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
@@ -37,7 +38,8 @@ fn programs() -> Option<PathBuf> {
     folders.find(|folder| folder.join("initdb").exists() && folder.join("postgres").exists())
 }
 
-/// It refuses to run as root: then it runs as the user whom its package has brought.
+/// Returns the user that PostgreSQL's package has created, if this process is root: PostgreSQL
+/// refuses to run as root.
 fn user() -> Option<(u32, u32)> {
     let id = |arguments: &[&str]| -> u32 {
         let output = Command::new("id").args(arguments).output().expect("id");
@@ -48,7 +50,8 @@ fn user() -> Option<(u32, u32)> {
 }
 
 impl Postgresql {
-    /// None, and a line that says so, where there is none; where `CI` is set, that is a failure.
+    /// Starts one. If PostgreSQL is missing, returns `None` and prints a line that says so; if `CI`
+    /// is set, that is a failure.
     pub(crate) fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(env::var_os("CI").is_none(), "CI is set, and there is no PostgreSQL");
@@ -109,13 +112,13 @@ impl Postgresql {
 
 impl Drop for Postgresql {
     fn drop(&mut self) {
-        // At once, its processes included.
+        // At once, including its child processes.
         let _already_gone = kill_process(Pid::from_child(&self.process), Signal::QUIT);
         let _already_reaped = self.process.wait();
     }
 }
 
-/// Without headings and alignment, in a server's directory.
+/// Runs psql without headings and alignment, in a server's directory.
 fn psql(directory: &Path) -> Command {
     let mut command = Command::new("psql");
     command.args(["--no-psqlrc", "-A", "-t", "-U", USER, "-d", "postgres", "-h"]).arg(directory);
@@ -123,13 +126,13 @@ fn psql(directory: &Path) -> Command {
 }
 
 impl Session {
-    /// What it says to it: rows, the tag of each command, errors.
+    /// Runs the statement and returns psql's output: rows, the tag of each command, errors.
     pub(crate) fn run(&mut self, statement: &str) -> String {
         self.begin(statement);
         self.end()
     }
 
-    /// Sends it; what it says comes with `end`.
+    /// Sends the statement; `end` returns the output.
     pub(crate) fn begin(&mut self, statement: &str) {
         writeln!(self.statements, "{statement}\n\\echo told").unwrap();
         self.statements.flush().unwrap();
@@ -147,7 +150,7 @@ impl Session {
         }
     }
 
-    /// Until another session waits for a lock.
+    /// Waits until another session waits for a lock.
     pub(crate) fn until_one_waits(&mut self) {
         let until = Instant::now() + PATIENCE;
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock';";

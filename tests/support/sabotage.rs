@@ -1,6 +1,5 @@
-//! A stream that spoils one kind of command on its way to the server, so that a test can show
-//! what a missing safeguard would cost. It takes the place of a switch in the product: there is
-//! none.
+//! A stream that spoils one kind of command on its way to the server. So a test can show what a
+//! missing safeguard would cost. It replaces a switch in the product, which has none.
 
 use super::witness::AGREEMENT;
 use bytes::{Buf, BytesMut};
@@ -15,21 +14,22 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// Which safeguard is taken away.
+/// The safeguard that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sabotage {
-    /// None: every command passes as it is.
+    /// None: every command passes unchanged.
     Nothing,
-    /// Each rollback and release, in whatever way it is sent, asks for a key that is not there. It is
-    /// answered with an integer, so the client believes it settled.
+    /// Each rollback and release, however it is sent, asks for a key that does not exist. The
+    /// answer is an integer, so the client considers it settled.
     Rollback,
-    /// Each agreement is another question, answered as if all clients agreed.
+    /// Each agreement is replaced with another question, whose answer looks as if all clients
+    /// agreed.
     Agreement,
     /// Each `CLIENT KILL` names a client that does not exist.
     Kill,
 }
 
-/// A way to the server for `RedlockBuilder::node_via`; `spoiled` counts what was spoiled.
+/// Makes a dialer for `RedlockBuilder::node_via`; `spoiled` counts the spoiled commands.
 pub(crate) fn dial_through(
     address: SocketAddr,
     sabotage: Sabotage,
@@ -46,14 +46,14 @@ pub(crate) fn dial_through(
     }
 }
 
-/// One connection. What the server says passes untouched.
+/// One connection. The server's answers pass unchanged.
 #[derive(Debug)]
 pub(crate) struct Sabotaged {
     stream: TcpStream,
     sabotage: Sabotage,
-    /// The beginning of a command whose end is yet to come.
+    /// The beginning of a command whose end has not arrived yet.
     incomplete: BytesMut,
-    /// Whole commands that the server has not been sent yet.
+    /// Whole commands that have not been sent to the server yet.
     out: BytesMut,
     spoiled: Arc<AtomicU64>,
 }
@@ -66,7 +66,7 @@ impl Sabotaged {
             let word = |n: usize| arguments.get(n).map(|range| &command[range.clone()]);
             let is =
                 |n: usize, name: &[u8]| word(n).is_some_and(|it| it.eq_ignore_ascii_case(name));
-            // By hash, an extension has a word more.
+            // When sent by hash, an extension has one more argument.
             let is_release = is(0, b"EVAL") && !is(3, AGREEMENT.as_bytes())
                 || is(0, b"EVALSHA") && arguments.len() == 5
                 || is(0, b"DELIFEQ");
@@ -108,7 +108,7 @@ impl AsyncWrite for Sabotaged {
     ) -> Poll<Result<usize>> {
         ready!(self.poll_drain(cx))?;
         self.take(bytes);
-        // What does not fit into the socket now leaves with the next write or flush.
+        // Bytes that do not fit into the socket now leave with the next write or flush.
         match self.poll_drain(cx) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             _ => Poll::Ready(Ok(bytes.len())),
@@ -136,7 +136,8 @@ impl AsyncRead for Sabotaged {
     }
 }
 
-/// Where the first command ends, and where its arguments stand; `None` while bytes are missing.
+/// Returns where the first command ends, and where its arguments are; `None` while bytes are
+/// missing.
 fn first_command(bytes: &[u8]) -> Option<(usize, Vec<Range<usize>>)> {
     let (count, mut at) = header(bytes, 0, b'*')?;
     let mut arguments = Vec::with_capacity(count);
@@ -148,7 +149,7 @@ fn first_command(bytes: &[u8]) -> Option<(usize, Vec<Range<usize>>)> {
     (at <= bytes.len()).then_some((at, arguments))
 }
 
-/// The number behind the marker that stands at `at`, and where its line ends.
+/// Returns the number after the marker at `at`, and where its line ends.
 fn header(bytes: &[u8], at: usize, marker: u8) -> Option<(usize, usize)> {
     let rest = bytes.get(at..)?;
     let end = rest.windows(2).position(|two| two == b"\r\n")?;

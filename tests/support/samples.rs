@@ -1,4 +1,4 @@
-//! Latencies, and what is usually said of them.
+//! Latencies and their usual statistics.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ impl Samples {
         self.per_mille(10 * percent)
     }
 
-    /// The same, of a thousand.
+    /// Does the same in per mille.
     pub(crate) fn per_mille(&self, share: usize) -> Duration {
         assert!(!self.sorted.is_empty(), "no samples");
         assert!(share <= 1000, "no {share} of a thousand");

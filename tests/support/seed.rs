@@ -1,20 +1,20 @@
-//! Random tests that can be run again: one printed seed, one small generator.
+//! Random tests that can be repeated: one printed seed, one small generator.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::time::Duration;
 
-/// Where a random test starts from.
+/// The starting point of a random test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seed(pub(crate) u64);
 
 impl Seed {
-    /// The number in the environment variable (decimal, or hex after `0x`), or one that chance
-    /// picks where it says `random`. Without it always the same: what fails in a run of all tests
-    /// is then the change that it is about, and not luck.
+    /// Reads the number in the environment variable (decimal, or hex after `0x`), or picks one at
+    /// random if the variable is `random`. Without the variable the number is always the same: if a
+    /// run of all tests fails, the cause is then the change under test, and not luck.
     ///
-    /// Prints the line that runs the same again; the test harness shows it when the test fails.
+    /// Prints the line that repeats the run; the test harness shows it when the test fails.
     pub(crate) fn from_env(variable: &str) -> Self {
         let seed = match std::env::var(variable).ok().as_deref() {
             None => Self(0x5eed),
@@ -60,36 +60,36 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number of the range, which must not be empty.
+    /// Returns a number in the range, which must not be empty.
     pub(crate) fn within(&mut self, range: Range<u64>) -> u64 {
         assert!(!range.is_empty(), "nothing to choose from in {range:?}");
         range.start + self.next() % (range.end - range.start)
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true in `percent` of a hundred cases.
     pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.within(0..100) < percent
     }
 
-    /// One of the items, of which there must be some.
+    /// Returns one of the items; there must be at least one.
     pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.within(0..items.len() as u64) as usize]
     }
 
-    /// A duration of the range, by the microsecond.
+    /// Returns a duration in the range, in whole microseconds.
     pub(crate) fn duration(&mut self, range: Range<Duration>) -> Duration {
         let micros = |it: Duration| u64::try_from(it.as_micros()).expect("a sane duration");
         Duration::from_micros(self.within(micros(range.start)..micros(range.end)))
     }
 
-    /// Brings the items into a random order.
+    /// Puts the items into a random order.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.within(0..last as u64 + 1) as usize);
         }
     }
 
-    /// A generator of its own for a task, so that tasks don't disturb each other's numbers.
+    /// Returns a separate generator for a task, so that tasks don't disturb each other's numbers.
     pub(crate) const fn fork(&mut self) -> Self {
         Self { state: self.next() }
     }

@@ -15,19 +15,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a process may take to become ready, to stop or to go on.
+/// Bound on the time for a process to become ready, to stop or to go on.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The servers to test on; `make test-servers` sets it.
+/// Variable that names the servers to test on; `make test-servers` sets it.
 const SERVERS: &str = "QUORUMLOCK_SERVERS";
 
-/// Starts again on another port this often when the process ends before it is ready.
+/// Most attempts to start a server, each on another port, if its process ends before it is ready.
 const ATTEMPTS: usize = 5;
 
-/// One redis-server on 127.0.0.1 with a directory of its own, without persistence unless the
-/// arguments ask for it. Killed and reaped on drop, stopped or not.
+/// One redis-server on 127.0.0.1 with its own directory, without persistence unless the arguments
+/// ask for it. Killed and reaped on drop, even if it is stopped.
 ///
-/// The methods block their thread, for milliseconds as a rule.
+/// The methods block their thread, usually for milliseconds.
 #[derive(Debug)]
 pub(crate) struct Server {
     process: Mutex<Child>,
@@ -45,12 +45,12 @@ impl Server {
         Self::start_with(&[])
     }
 
-    /// Starts with further arguments, such as `&["--maxmemory", "10mb"]`; a later one wins.
+    /// Starts one with further arguments, such as `&["--maxmemory", "10mb"]`; a later one wins.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
         Self::start_at(&program(), arguments, None)
     }
 
-    /// One that takes DEBUG. 6.2 always does, and knows no setting for it.
+    /// Starts one that accepts DEBUG. Version 6.2 always does, and has no setting for it.
     pub(crate) fn start_for_debug() -> Self {
         let program = program();
         let arguments = ["--enable-debug-command", "yes"];
@@ -58,12 +58,13 @@ impl Server {
         Self::start_at(&program, if is_older { &[] } else { &arguments }, None)
     }
 
-    /// One whose clock can be set. None, and a line that says so, where there is no libfaketime.
+    /// Starts one whose clock can be set. If there is no libfaketime, returns `None` and prints a
+    /// line that says so.
     pub(crate) fn start_with_clock() -> Option<Self> {
         clock::library().map(|library| Self::start_at(&program(), &[], Some(&library)))
     }
 
-    fn start_at(program: &Path, arguments: &[&str], library: Option<&Path>) -> Self {
+    pub(super) fn start_at(program: &Path, arguments: &[&str], library: Option<&Path>) -> Self {
         let mut log = String::new();
         for _ in 0..ATTEMPTS {
             let server = Self::launch(program, arguments, library);
@@ -95,13 +96,14 @@ impl Server {
         process.wait().expect("a killed server to be reaped");
     }
 
-    /// Kills what runs and starts a new process on the same port and directory: an empty one,
+    /// Kills the running process and starts a new one on the same port and directory: an empty one,
     /// with another `run_id`, unless the arguments ask for persistence.
     pub(crate) fn restart(&self) {
         self.restart_as(&self.program);
     }
 
-    /// The same, as what the next server is: where there are several kinds, an upgrade or a downgrade.
+    /// Does the same, with the program of the next server: where there are several kinds, an
+    /// upgrade or a downgrade.
     pub(crate) fn restart_as_the_next(&self) {
         self.restart_as(&program());
     }
@@ -118,10 +120,10 @@ impl Server {
         self.process().try_wait().expect("the state of the server").is_none()
     }
 
-    /// Whether it is frozen by [`stop`](Self::stop), as the kernel tells.
+    /// Returns whether it is frozen by [`stop`](Self::stop), as the kernel reports it.
     pub(crate) fn is_stopped(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
-        // The state follows the command name, which stands in parentheses.
+        // The state follows the command name, which is in parentheses.
         stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" T")))
     }
 
@@ -133,33 +135,33 @@ impl Server {
         self.addr().port()
     }
 
-    /// What it says of itself: `Redis server v=7.0.15 ..`.
+    /// Returns what the server reports of itself: `Redis server v=7.0.15 ..`.
     pub(crate) fn version(&self) -> String {
         version(&self.program)
     }
 
-    /// Its address without credentials.
+    /// Returns its address without credentials.
     pub(crate) fn url(&self) -> String {
         format!("redis://{}", self.addr())
     }
 
-    /// Of the process that runs now, or ran last.
+    /// Returns the id of the process that runs now, or ran last.
     pub(crate) fn pid(&self) -> u32 {
         self.process().id()
     }
 
-    /// [`clock::set`] waits until it shows.
+    /// Sets the clock; [`clock::set`] waits until the new time shows.
     pub(super) fn set_clock(&self, ahead_ms: i64) {
         self.clock.as_ref().expect("a clock that can be set").set(ahead_ms);
     }
 
-    /// What follows `--requirepass` among the arguments.
+    /// Returns the argument after `--requirepass`.
     pub(crate) fn password(&self) -> Option<&str> {
         let at = self.arguments.iter().position(|argument| argument == "--requirepass")?;
         self.arguments.get(at + 1).map(String::as_str)
     }
 
-    /// The last lines that the server wrote, over all its restarts.
+    /// Returns the last lines that the server wrote, over all its restarts.
     pub(crate) fn log_tail(&self) -> String {
         let log = std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
@@ -177,7 +179,7 @@ impl Server {
         Self { process, program, arguments, port, directory, clock, witnessed }
     }
 
-    /// Waits until it answers. False if the process has ended instead.
+    /// Waits until it answers. Returns false if the process has ended instead.
     fn await_ready(&self) -> bool {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -215,8 +217,8 @@ impl Drop for Server {
     }
 }
 
-/// What the next server is: `redis-server` on the PATH, or one of those that `QUORUMLOCK_SERVERS` names,
-/// with a colon in between, in turn. A test always gets the same ones.
+/// Returns the program of the next server: `redis-server` on PATH, or in turn one of those that
+/// `QUORUMLOCK_SERVERS` names, separated by colons. A test always gets the same ones.
 pub(crate) fn program() -> PathBuf {
     static STARTED: AtomicUsize = AtomicUsize::new(0);
     let Ok(programs) = std::env::var(SERVERS) else { return "redis-server".into() };
@@ -253,7 +255,8 @@ fn spawn(
     })
 }
 
-/// Whether somebody there answers PING. Introduces itself as the witness, so as not to be counted.
+/// Checks whether a server there answers PING. Introduces itself as the witness, so that it is not
+/// counted.
 pub(super) fn answers(address: SocketAddr) -> bool {
     let ask = || -> std::io::Result<bool> {
         let limit = Duration::from_millis(500);

@@ -1,11 +1,11 @@
-//! Rust sources as tokens, for the tests that hold the house to its rules.
+//! Rust sources as tokens, for the tests that enforce the house rules.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// A word, a number or a sign, and the line that it stands on. Comments are left out, strings
-/// and characters stand as `""`, `::` is one sign.
+/// A word, a number or a sign, and its line. Comments are left out, strings and characters become
+/// `""`, and `::` is one sign.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
     pub(crate) line: usize,
@@ -18,7 +18,7 @@ impl Token {
     }
 }
 
-/// The text of every `.rs` file under `folder` of this package, by its path from the package.
+/// Reads the text of every `.rs` file under `folder` of this package, by its path from the package.
 pub(crate) fn files(folder: &str) -> io::Result<BTreeMap<PathBuf, String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = BTreeMap::new();
@@ -113,7 +113,7 @@ impl Reader {
         }
     }
 
-    /// From the opening quote to the closing one, which is followed by `hashes` signs.
+    /// Reads from the opening quote to the closing one, which is followed by `hashes` signs.
     fn string(&mut self, hashes: usize, escapes: bool) -> String {
         self.next();
         while let Some(next) = self.next() {
@@ -127,7 +127,7 @@ impl Reader {
         "\"\"".into()
     }
 
-    /// A character, or a lifetime, which is no token.
+    /// Reads a character, or a lifetime, which is not a token.
     fn quote(&mut self) -> Option<String> {
         let escaped = self.peek(1) == Some('\\');
         if !escaped && self.peek(2) != Some('\'') {
@@ -158,7 +158,7 @@ impl Reader {
         }
     }
 
-    /// Digits, suffix and fraction; `.0` of a tuple has none.
+    /// Reads digits, suffix and fraction; `.0` of a tuple has no fraction.
     fn number(&mut self, after_dot: bool) -> String {
         let mut text = self.take(word);
         let fraction =

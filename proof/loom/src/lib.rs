@@ -1,5 +1,5 @@
-//! What guard and driver share by hand, under every order of events that the memory model allows: the
-//! files that ship, with loom's atomics in place of std's.
+//! The state that guard and driver share through hand-written atomics, under every order of events
+//! that the memory model allows: the files that ship, with loom's atomics in place of std's.
 
 // Each model uses a part of what is included here.
 #![cfg_attr(not(test), allow(dead_code))]
@@ -10,15 +10,6 @@ use loom::sync::atomic;
 mod claim;
 #[path = "../../../src/hold/deadline.rs"]
 mod deadline;
-
-#[allow(dead_code)]
-#[path = "../../../src/quorum/instant.rs"]
-mod instant;
-
-/// As far as those files name it.
-mod quorum {
-    pub(crate) use super::instant::Instant;
-}
 
 #[cfg(test)]
 mod models;

@@ -1,11 +1,11 @@
-//! What must hold in every order.
+//! The properties that must hold in every order.
 
 use crate::claim::Claim;
 use crate::deadline::SharedDeadline;
-use crate::quorum::Instant;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
+use quorumlock_core::quorum::Instant;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ fn at(millis: u64) -> Instant {
     Instant::from_nanos(millis * 1_000_000)
 }
 
-/// Runs a model, and says how many orders there were. More than one, or nothing was tried.
+/// Runs a model, and prints how many orders there were. There must be more than one, or nothing was
+/// tried.
 fn every_order(model: impl Fn() + Send + Sync + 'static) {
     let orders = std::sync::Arc::new(AtomicU32::new(0));
     let counted = orders.clone();

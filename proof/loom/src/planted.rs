@@ -1,4 +1,4 @@
-//! The models prove themselves: with a load and a store in place of each swap, they fail.
+//! Proof that the models find faults: with a load and a store in place of each swap, they fail.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,13 +1,13 @@
 //! Breadth-first search over every state that a model can reach.
 //!
-//! Breadth first, so the first violation that is met is one that takes the fewest steps. A state is
-//! known by 64 bits of its digest: two of 50 million coincide with a probability below one in ten
-//! thousand. Only the digest and the way there are kept, and the states of the level under way.
+//! The search is breadth first, so the first violation found takes the fewest steps. A state is
+//! identified by a 64-bit digest: two of 50 million collide with a probability below one in ten
+//! thousand. Only the digest and the way to it are kept, and the states of the current level.
 
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-/// What can be explored.
+/// A model that can be explored.
 pub trait Model {
     type State: Copy;
     type Action: Copy;
@@ -17,17 +17,18 @@ pub trait Model {
     /// Hands every step from `state` to `emit`.
     fn successors(&self, state: &Self::State, emit: impl FnMut(Self::Action, Self::State));
 
-    /// The one that stands for all states which differ by names alone.
+    /// Returns the one state that represents all those that differ only by names.
     fn canonical(&self, state: Self::State) -> Self::State;
 
-    /// Equal for equal states, and different for different ones but for chance.
+    /// Returns the same digest for equal states, and different ones for different states, except by
+    /// chance.
     fn digest(&self, state: &Self::State) -> u64;
 
-    /// The property that does not hold in `state`.
+    /// Returns the property that does not hold in `state`.
     fn violated(&self, state: &Self::State) -> Option<&'static str>;
 }
 
-/// Where a search ends.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub states: usize,
@@ -42,19 +43,19 @@ pub struct Violation<A> {
 
 #[derive(Clone, Debug)]
 pub struct Outcome<A> {
-    /// Distinct states, those that differ by names alone counted once.
+    /// The number of distinct states; those that differ only by names count once.
     pub states: usize,
-    /// Every state that takes this many steps at most was met.
+    /// Every state that takes at most this many steps was visited.
     pub depth: usize,
     /// Nothing is left to explore.
     pub complete: bool,
     pub violation: Option<Violation<A>>,
-    /// Processor time, where the system tells it; else what went by.
+    /// Processor time, if the system reports it; otherwise elapsed time.
     pub took: Duration,
 }
 
 /// Explores until a property is violated, nothing is left, or `bounds` are reached. `progress` is
-/// told now and then how many states there are.
+/// called now and then with the number of states.
 pub fn explore<M: Model>(
     model: &M,
     bounds: Bounds,
@@ -106,12 +107,12 @@ pub fn explore<M: Model>(
         Violation { property, trace: replay(model, &way) }
     });
     let complete = violation.is_none() && !full;
-    // The last level had no successor that was new.
+    // The last level had no new successor.
     let depth = if complete { depth - 1 } else { depth };
     Outcome { states: seen.len(), depth, complete, violation, took: began.took() }
 }
 
-/// When something began, by the clock and in processor time.
+/// The start of something, by the clock and in processor time.
 pub(crate) struct Began(Instant, io::Result<Duration>);
 
 impl Began {
@@ -127,15 +128,15 @@ impl Began {
     }
 }
 
-/// Of this thread, as Linux counts it: a busy machine does not make a run look longer.
+/// Returns this thread's time, as Linux counts it: a busy machine does not make a run look longer.
 fn processor_time() -> io::Result<Duration> {
     let counted = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = counted.split(' ').next().and_then(|nanos| nanos.parse().ok());
     nanos.map(Duration::from_nanos).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// The steps along `way`, from the first state on. The states walked are not the canonical ones, so
-/// that a node has the same name throughout.
+/// Returns the steps along `way`, from the first state on. The states on the way are not the
+/// canonical ones, so that a node has the same name throughout.
 fn replay<M: Model>(model: &M, way: &[u64]) -> Vec<M::Action> {
     let mut state = model.initial();
     let mut trace = Vec::new();
@@ -153,7 +154,8 @@ fn replay<M: Model>(model: &M, way: &[u64]) -> Vec<M::Action> {
     trace
 }
 
-/// Digests of the states met, in order, and for each the place of the state it was met from.
+/// Digests of the visited states, in order, and for each the place of the state from which it was
+/// reached.
 struct Seen {
     digests: Vec<u64>,
     parents: Vec<u32>,
@@ -170,7 +172,7 @@ impl Seen {
         self.digests.len()
     }
 
-    /// Whether it is new.
+    /// Inserts a digest; returns whether it is new.
     fn insert(&mut self, digest: u64, parent: u32) -> bool {
         if self.digests.len() * 2 >= self.table.len() {
             self.grow();
@@ -185,7 +187,7 @@ impl Seen {
         true
     }
 
-    /// Where `digest` stands, or is to stand.
+    /// Returns the slot of `digest`, or the free slot for it.
     fn slot(&self, digest: u64) -> usize {
         let mask = self.table.len() - 1;
         let mut slot = usize::try_from(digest >> 7).unwrap_or(0) & mask;
@@ -206,7 +208,7 @@ impl Seen {
         }
     }
 
-    /// The digests from the first state to the one at `place`.
+    /// Returns the digests from the first state to the one at `place`.
     fn way_to(&self, mut place: u32) -> Vec<u64> {
         let mut way = vec![self.digests[place as usize]];
         while place != 0 {

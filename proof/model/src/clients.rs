@@ -1,9 +1,9 @@
-//! What a client decides, from what has come back: here the core is asked, as the coordinator asks
-//! it.
+//! A client's decisions, from the answers that have come back: here the core is asked, as the
+//! coordinator asks it.
 //!
 //! Answers that have come back may be read at any later time and in part: a win needs no more than
-//! its grants, an extension no more than those that held. Whatever a refusal could change, giving up,
-//! is possible at any time anyway.
+//! its grants, an extension no more than those that held. A refusal could only make a client give
+//! up, and that is possible at any time anyway.
 
 use crate::config::Fence;
 use crate::mutant::Mutant;
@@ -14,7 +14,7 @@ use crate::quorum::{
 use crate::state::{Phase, State, bit, round_bit};
 
 impl Protocol {
-    /// The nodes whose grant counts for `attempt`.
+    /// Returns the nodes whose grant counts for `attempt`.
     fn granted(&self, state: &State, attempt: usize) -> u8 {
         let counts = |node: &usize| state.nodes[*node].granted & bit(attempt) != 0;
         (0..self.config.nodes).filter(counts).fold(0, |all, node| all | 1 << node)
@@ -33,12 +33,12 @@ impl Protocol {
         verdict
     }
 
-    /// Where a node stands in the membership: only a quorum of half needs another order.
+    /// Returns a node's place in the membership: only a quorum of half needs another order.
     fn place(&self, node: usize, nth: usize) -> usize {
         if self.config.is(Mutant::HalfIsAQuorum) { nth } else { node }
     }
 
-    /// Ticks that a win of `attempt` could be relied on now, if there is a quorum.
+    /// Returns the ticks that a win of `attempt` could be relied on now, if there is a quorum.
     pub(crate) fn left_of_a_win(&self, state: &State, attempt: usize) -> Option<u8> {
         let late = self.config.is(Mutant::ClockStartedLate);
         let since = if late { 0 } else { state.attempts[attempt].since };
@@ -47,7 +47,7 @@ impl Protocol {
         Some(ticks(deadline.since(now())))
     }
 
-    /// The tokens with which `attempt` could win now.
+    /// Returns the tokens with which `attempt` could win now.
     pub(crate) fn tokens_of_a_win(&self, state: &State, attempt: usize) -> Vec<u8> {
         let granted = self.granted(state, attempt);
         let wins = |granted: u8| self.verdict(state, attempt, granted) == Verdict::Won;
@@ -57,7 +57,7 @@ impl Protocol {
         if self.config.fence != Fence::Counters {
             return vec![state.attempts[attempt].ballot];
         }
-        // Which of the grants were read first decides what the greatest is.
+        // The greatest token depends on which of the grants were read first.
         let read = (1..=granted).filter(|read| read & !granted == 0 && wins(*read));
         let said = |node: usize| state.nodes[node].said[attempt];
         let greatest =
@@ -68,7 +68,7 @@ impl Protocol {
         tokens
     }
 
-    /// The ticks that are left if the round is extended now.
+    /// Returns the ticks that are left if the round is extended now.
     pub(crate) fn left_if_extended(
         &self,
         state: &State,
@@ -89,7 +89,7 @@ impl Protocol {
         for (nth, (node, _)) in held.enumerate() {
             extension.record(self.place(node, nth), Report::Held);
         }
-        // Only a mutant asks after the deadline, as if that were yet to come: in a nanosecond.
+        // Only a mutant asks after the deadline. For it the deadline is a nanosecond ahead.
         let deadline = match one.phase {
             Phase::Lapsed => Instant::from_nanos(NOW + 1),
             _ => now().after(span(one.left)),
@@ -102,7 +102,7 @@ impl Protocol {
         }
     }
 
-    /// Whether these nodes are a quorum for `attempt`.
+    /// Returns whether these nodes are a quorum for `attempt`.
     pub(crate) fn is_quorum(&self, attempt: usize, nodes: impl Iterator<Item = usize>) -> bool {
         self.memberships[attempt].is_quorum(nodes.collect())
     }

@@ -1,41 +1,41 @@
-//! What one run explores: the bounds, and what may go wrong.
+//! The configuration of one run: the bounds, and what may go wrong.
 
 use crate::mutant::Mutant;
 use crate::properties::Property;
 
-/// As many nodes as a run can have: an old list of five and one that replaces a sixth.
+/// The most nodes that a run can have: an old list of five and one that replaces a sixth.
 pub const NODES: usize = 6;
-/// As many attempts, so that two rounds of each fit into a byte.
+/// The most attempts, so that two rounds of each fit into a byte.
 pub const ATTEMPTS: usize = 4;
 pub const ROUNDS: usize = 2;
 pub const RESOURCES: usize = 2;
 
-/// In which order a node reads what it is sent.
+/// The order in which a node reads what it is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// What one client sends, in order: one connection after the other, as the ledger sees to it.
-    /// A release is never lost, anything else may be.
+    /// What one client sends, in order: one connection after the other, as the ledger ensures. A
+    /// release is never lost; anything else may be.
     InOrder,
-    /// Any, or never.
+    /// Any order, or never.
     Any,
 }
 
-/// Where fencing tokens come from.
+/// The source of fencing tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fence {
     None,
-    /// Each attempt proposes any number up to this one: whatever clocks may say.
+    /// Each attempt proposes any number up to this one, whatever clocks may show.
     Ballots {
         greatest: u8,
     },
-    /// The same, but the nodes have clocks and let in what is near: the time until which the run
-    /// goes, in ticks.
+    /// The same, but the nodes have clocks and let in ballots that are near. The run goes on until
+    /// this time, in ticks.
     Window {
         back: u8,
         ahead: u8,
         until: u8,
     },
-    /// Each node counts up, and the greatest count of a quorum is the token. What does not ship.
+    /// Each node counts up, and the greatest count of a quorum is the token. This does not ship.
     Counters,
 }
 
@@ -48,9 +48,10 @@ pub struct Contender {
     pub lists: [u8; 2],
     /// The resources that it claims, as bits.
     pub claims: u8,
-    /// How many rounds of extension it may begin.
+    /// The most rounds of extension that it may begin.
     pub rounds: u8,
-    /// The attempts, as bits, that are over before it begins, and for how many ticks at least.
+    /// The attempts, as bits, that are over before it begins, and the ticks for which they have
+    /// been, at least.
     pub after: u8,
     pub rests: u8,
 }
@@ -61,41 +62,41 @@ pub struct Config {
     pub nodes: usize,
     pub attempts: Vec<Contender>,
     pub order: Order,
-    /// Ticks that a holder may rely on it, counted from its first byte, and the drift.
+    /// The ticks for which a holder may rely on it, counted from its first byte, and the drift.
     pub ttl: u8,
-    /// What an extension asks for.
+    /// The ttl that an extension asks for.
     pub extension_ttl: u8,
     /// How much longer keys live, unless they are released.
     pub lock_delay: u8,
-    /// What is taken off a ttl because clocks differ in speed.
+    /// The part taken off a ttl because clocks differ in speed.
     pub drift: u8,
-    /// A node's clock gains a tick on all others, at most once in this many; 0 for never.
+    /// A node's clock gains a tick on all others, at most once in this many ticks; 0 for never.
     pub gains_every: u8,
     pub fence: Fence,
-    /// A fence expires as soon as the protocol lets it.
+    /// A fence expires as soon as the protocol allows.
     pub fence_expires: bool,
-    /// What each node's clock is ahead of the first one's.
+    /// How far each node's clock is ahead of the first one's.
     pub ahead: [u8; NODES],
     /// How often a node may restart empty.
     pub restarts: u8,
-    /// Nodes may not know the script of a release, which is then sent again behind what has followed it.
+    /// Nodes may not know the script of a release, which is then sent again behind later commands.
     pub forgets: bool,
     /// How often a message may arrive twice.
     pub duplicates: u8,
     /// How often a node's clock may be set, and by how many ticks.
     pub clock_steps: u8,
     pub clock_step: i8,
-    /// How often a holder's key is deleted in its name.
+    /// How often a holder's key may be deleted in its name.
     pub forced: u8,
     pub properties: &'static [Property],
     pub mutant: Option<Mutant>,
-    /// Distinct states at most.
+    /// The most distinct states.
     pub states: usize,
 }
 
 impl Config {
-    /// `attempts` of clients of their own for one resource, on `nodes` nodes, with a ttl of two
-    /// ticks, messages in any order, and nothing else that goes wrong.
+    /// Creates a run of `attempts` for one resource, each of a client of its own, on `nodes` nodes.
+    /// The ttl is two ticks, messages arrive in any order, and nothing else goes wrong.
     pub fn new(name: &'static str, nodes: usize, attempts: usize) -> Self {
         let all = (1 << nodes) - 1;
         let one =
@@ -126,32 +127,32 @@ impl Config {
         }
     }
 
-    /// Each client's messages arrive in order, and the attempts belong to these clients.
+    /// Makes each client's messages arrive in order, and assigns the attempts to these clients.
     pub fn in_order(mut self, clients: &[u8]) -> Self {
         self.order = Order::InOrder;
         self.attempts.iter_mut().zip(clients).for_each(|(one, client)| one.client = *client);
         self
     }
 
-    /// A release may come behind what was sent after it.
+    /// Lets a release arrive behind what was sent after it.
     pub fn forgets(mut self) -> Self {
         self.forgets = true;
         self
     }
 
-    /// How many rounds of extension each attempt may begin.
+    /// Sets how many rounds of extension each attempt may begin.
     pub fn rounds(mut self, rounds: &[u8]) -> Self {
         self.attempts.iter_mut().zip(rounds).for_each(|(one, rounds)| one.rounds = *rounds);
         self
     }
 
-    /// What each attempt claims.
+    /// Sets what each attempt claims.
     pub fn claims(mut self, claims: &[u8]) -> Self {
         self.attempts.iter_mut().zip(claims).for_each(|(one, claims)| one.claims = *claims);
         self
     }
 
-    /// The lists of each attempt.
+    /// Sets the lists of each attempt.
     pub fn lists(mut self, lists: &[[u8; 2]]) -> Self {
         self.attempts.iter_mut().zip(lists).for_each(|(one, lists)| one.lists = *lists);
         self
@@ -191,7 +192,7 @@ impl Config {
         self.properties.contains(&property)
     }
 
-    /// The longest that a key may live.
+    /// Returns the longest time that a key may live.
     pub fn longest(&self) -> u8 {
         self.ttl.max(self.extension_ttl) + self.lock_delay
     }

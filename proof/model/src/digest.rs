@@ -1,6 +1,6 @@
-//! Bytes to 64 bits.
+//! A digest of bytes in 64 bits.
 
-/// Folds bytes, eight at a time. Not to be relied on where somebody chooses the bytes.
+/// Folds bytes, eight at a time. Do not rely on it where an adversary chooses the bytes.
 #[derive(Default)]
 pub(crate) struct Digest {
     sum: u64,
@@ -30,7 +30,7 @@ impl Digest {
     }
 
     fn fold(&mut self) {
-        // Each step can be undone, so one word alone is never taken for another.
+        // Each step can be undone, so two different single words never collide.
         let mut sum = (self.sum ^ self.word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         sum = (sum ^ (sum >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
         self.sum = (sum ^ (sum >> 29)).rotate_left(17);

@@ -1,17 +1,9 @@
-//! The lock protocol, every order of its events within bounds, decided by the code that ships.
+//! The lock protocol, in every order of its events within bounds, decided by the code that ships.
 //!
-//! What is decided (`src/quorum` of the crate) is compiled in as it stands: votes go through its
-//! tally, wins through its validity, extensions through its lease, lists through its membership.
-//! What the masters do is [`scripts`], a function for each script. What lies between them, messages
-//! that come late, in any order or never, is [`steps`].
-
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "compiled as it ships: the model decides, it never waits"
-)]
-#[path = "../../../src/quorum/mod.rs"]
-mod quorum;
+//! The decisions (`quorumlock_core::quorum`) are the code that ships: votes go through its tally,
+//! wins through its validity, extensions through its lease, lists through its membership. The
+//! masters are modelled by [`scripts`], a function for each script. Between them is [`steps`]:
+//! messages that arrive late, in any order or never.
 
 pub mod agreement;
 pub mod checker;
@@ -31,3 +23,5 @@ mod time;
 mod words;
 
 pub use protocol::{Action, Protocol};
+
+use quorumlock_core::quorum;

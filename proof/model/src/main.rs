@@ -1,7 +1,7 @@
-//! Explores every run and says what came of it; a run that ends otherwise than it has to is an error.
+//! Explores every run and prints its result; a run with an unexpected result is an error.
 //!
-//! `--quick`: a part of it, in less than a minute. `--write`: the results go into `results.md`.
-//! Anything else is a part of the name of the runs that are wanted.
+//! `--quick`: a part of the runs, in less than a minute. `--write`: the results go into
+//! `results.md`. Any other argument is a part of the name of the runs to explore.
 
 use model::agreement;
 use model::report::{self, Explored, thousands};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Each holds the states of one run in memory.
+/// The number of threads. Each holds the states of one run in memory.
 const THREADS: usize = 2;
 
 fn main() -> io::Result<ExitCode> {
@@ -87,7 +87,7 @@ impl Run {
     }
 }
 
-/// What is under way, for whoever looks on.
+/// The progress of the runs, for display.
 #[derive(Default)]
 struct Progress {
     done: AtomicUsize,
@@ -119,7 +119,7 @@ fn explore_all(runs: &[Run]) -> Vec<Explored> {
     results.into_inner().expect("a thread has panicked").into_iter().flatten().collect()
 }
 
-/// A line that is written over, if anybody reads it as it is written.
+/// Shows a line that is overwritten, if stderr is a terminal.
 fn watch(progress: &Progress, runs: usize) {
     while progress.done.load(Ordering::Relaxed) < runs {
         thread::sleep(Duration::from_millis(200));

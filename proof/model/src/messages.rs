@@ -1,4 +1,4 @@
-//! Messages: which of them are under way, what a node does with one, and what is lost by it.
+//! Messages: those that are in flight, their effect on a node, and what is lost by it.
 
 use crate::config::{Fence, Order, RESOURCES};
 use crate::mutant::Mutant;
@@ -41,7 +41,7 @@ impl Protocol {
         }
     }
 
-    /// In the order in which they are sent.
+    /// Returns the messages in flight, in the order in which they are sent.
     fn under_way(
         &self,
         state: &State,
@@ -63,14 +63,14 @@ impl Protocol {
         all.into_iter().filter_map(|(there, message)| there.then_some(message))
     }
 
-    /// A release of the same client is owed before it, and cannot be overtaken.
+    /// Returns whether a release of the same client is owed before it, and cannot be overtaken.
     fn is_blocked(&self, state: &State, node: usize, attempt: usize) -> bool {
         let owed = |one: usize| state.nodes[node].release & bit(one) != 0;
         let in_order = self.config.order == Order::InOrder && !self.config.forgets;
         in_order && self.before(attempt).any(owed)
     }
 
-    /// It is not under way any more; in order, neither is what was sent before it.
+    /// Takes a message that is no longer in flight; in order, neither is what was sent before it.
     fn consume(&self, state: &mut State, node: usize, attempt: usize, message: Message) {
         let in_order = self.config.order == Order::InOrder && message != Message::Force;
         let one = &mut state.nodes[node];
@@ -81,7 +81,7 @@ impl Protocol {
                 one.top_up &= !round_bits(before);
             }
         }
-        // `under_way` is in the order of sending.
+        // `under_way` returns messages in the order of sending.
         for other in self.under_way(state, node, attempt) {
             let last = other == message;
             if last || in_order {
@@ -93,7 +93,7 @@ impl Protocol {
         }
     }
 
-    /// All that is under way to a node, in order.
+    /// Delivers everything that is in flight to a node, in order.
     pub(crate) fn deliver_all(&self, state: &mut State, node: usize) {
         for attempt in 0..self.count() {
             for message in self.under_way(state, node, attempt) {
@@ -105,8 +105,8 @@ impl Protocol {
 }
 
 impl Protocol {
-    /// What the node does, and what it answers, if anybody still waits for that. Whether anything
-    /// has changed.
+    /// Executes a message at a node, and stores the answer if a client still waits for it. Returns
+    /// whether anything has changed.
     fn execute(&self, state: &mut State, node: usize, attempt: usize, message: Message) -> bool {
         let before = (state.nodes[node], state.broken);
         match message {
@@ -115,8 +115,8 @@ impl Protocol {
             Message::Extend(round) => self.execute_extend(state, node, attempt, round),
             Message::Release => {
                 self.execute_release(state, node, attempt);
-                // That it has been there is what makes an orphan of whatever comes later, and what
-                // lets the next attempt's messages through.
+                // Once the release has been there, whatever comes later is an orphan, and the next
+                // attempt's messages get through.
                 return self.config.order == Order::InOrder
                     || self.config.checks(Property::NoOrphan)
                     || before != (state.nodes[node], state.broken);
@@ -158,7 +158,7 @@ impl Protocol {
         }
     }
 
-    /// One resource without a ballot is a plain `SET NX`, anything else is the script.
+    /// Acquires. One resource without a ballot is a plain `SET NX`, anything else is the script.
     fn acquire(
         &self,
         state: &mut State,
@@ -212,7 +212,7 @@ impl Protocol {
     }
 }
 
-/// What breaks the rule of all or none.
+/// Sets some of several keys, which breaks the rule of all or none.
 fn some_of_several(keys: &mut [Key; RESOURCES], claim: &Claim) -> Acquired {
     let before = *keys;
     scripts::set_free(keys, claim);

@@ -1,5 +1,5 @@
-//! Rules that are broken on purpose, each a different use of the core or of a script, so that the
-//! properties are seen to find it.
+//! Rules that are broken on purpose, each a different use of the core or of a script, to show that
+//! the properties find it.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mutant {

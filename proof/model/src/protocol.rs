@@ -1,4 +1,4 @@
-//! The protocol as something to explore.
+//! The protocol as a model to explore.
 
 use crate::checker::Model;
 use crate::config::{Config, Contender, Fence, NODES};
@@ -9,7 +9,7 @@ use crate::scripts::{Ballot, Claim};
 use crate::state::{Phase, State, bit};
 use std::time::Duration;
 
-/// What can happen next.
+/// A possible next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     Begin { attempt: usize, ballot: u8 },
@@ -45,7 +45,7 @@ pub struct Protocol {
     pub(crate) memberships: Vec<Membership>,
     /// Nodes of one class can change places.
     classes: [u8; NODES],
-    /// Ticks that a node which has restarted does not vote.
+    /// The ticks for which a restarted node does not vote.
     pub(crate) quarantine: u8,
 }
 
@@ -75,7 +75,7 @@ impl Protocol {
         }
     }
 
-    /// What the claim of `attempt` says of fences, as `node` hears it.
+    /// Returns the part of the claim of `attempt` that is about fences, as `node` receives it.
     pub(crate) fn ballot(&self, state: &State, attempt: usize, node: usize) -> Option<Ballot> {
         let number = state.attempts[attempt].ballot;
         let short = u8::from(self.config.is(Mutant::FenceExpiresEarly));
@@ -100,14 +100,14 @@ impl Protocol {
         self.config.attempts.len()
     }
 
-    /// The nodes of an attempt's lists.
+    /// Returns the nodes of an attempt's lists.
     pub(crate) fn members(&self, attempt: usize) -> u8 {
         let [list, also] = self.config.attempts[attempt].lists;
         list | also
     }
 
-    /// Messages that can change nothing any more are as good as lost, and a ballot that nobody
-    /// brings any more is none.
+    /// Removes what is void. Messages that can change nothing any more are as good as lost, and a
+    /// ballot that no message carries any more is none.
     fn forget_what_is_void(&self, state: &mut State) {
         if self.config.is(Mutant::TokenReused) {
             return;
@@ -137,7 +137,7 @@ impl Protocol {
         }
     }
 
-    /// A release raises the fence.
+    /// Returns whether a release raises the fence.
     pub(crate) fn raises_fences(&self) -> bool {
         matches!(self.config.fence, Fence::Ballots { .. } | Fence::Window { .. })
             && !self.config.is(Mutant::ReleaseRaisesNoFence)
@@ -186,13 +186,13 @@ impl Model for Protocol {
     }
 }
 
-/// The lists of an attempt as the core has them.
+/// Returns the lists of an attempt as the core's membership.
 fn membership(config: &Config, one: &Contender) -> Membership {
     let set = |bits: u8| (0..NODES).filter(|node| bits >> node & 1 == 1).collect::<NodeSet>();
     let [list, also] = one.lists.map(set);
     let joint = |list, also| Membership::joint(list, also).expect("an attempt without nodes");
     if config.is(Mutant::HalfIsAQuorum) {
-        // A list whose majority is half of the nodes; the votes are given its places in order.
+        // A list whose majority is half of the nodes; the votes get its places in order.
         let fewer = Membership::of(2 * (config.nodes / 2) - 1);
         return fewer.expect("a run without nodes");
     }
@@ -205,7 +205,8 @@ fn membership(config: &Config, one: &Contender) -> Membership {
     joint(list, also)
 }
 
-/// Nodes that are in the same lists and have the same clock. Those of a class are neighbours.
+/// Returns the classes of nodes that are in the same lists and have the same clock. The nodes of a
+/// class are neighbours.
 fn classes(config: &Config) -> [u8; NODES] {
     let signature = |node: usize| {
         let lists = config.attempts.iter().flat_map(|one| one.lists);
@@ -220,7 +221,7 @@ fn classes(config: &Config) -> [u8; NODES] {
     classes
 }
 
-/// How long a node that has restarted does not vote, as the core has it.
+/// Returns the core's value for how long a restarted node does not vote.
 fn quarantine(config: &Config) -> u8 {
     let (back, ahead) = match config.fence {
         Fence::Window { back, ahead, .. } => (span(back), span(ahead)),
@@ -236,16 +237,16 @@ fn quarantine(config: &Config) -> u8 {
     }
 }
 
-/// How long after its start a node votes.
+/// Returns how long after its start a node votes.
 pub(crate) fn votes_after(quarantine: Duration) -> Duration {
     let now = Instant::from_nanos(NOW);
     standing::Start::at(now).votes_from(quarantine).since(now)
 }
 
-/// Any time, with room before it.
+/// An arbitrary time, with room before it.
 pub(crate) const NOW: u64 = 1_000_000_000;
 
-/// A tick is a millisecond: the grain of what a node counts.
+/// Returns a span of ticks. A tick is a millisecond: the grain of a node's counting.
 pub(crate) const fn span(ticks: u8) -> Duration {
     Duration::from_millis(ticks as u64)
 }

@@ -1,4 +1,4 @@
-//! What was explored, in words: for the terminal, and for `results.md`.
+//! The results of the exploration in words: for the terminal, and for `results.md`.
 
 use crate::checker::{Bounds, Outcome, explore};
 use crate::config::{Config, Fence, Order, RESOURCES};
@@ -14,22 +14,22 @@ pub enum Part {
     Agreement,
 }
 
-/// A run and what came of it.
+/// A run and its result.
 #[derive(Clone, Debug)]
 pub struct Explored {
     pub part: Part,
     pub kind: Kind,
     pub name: String,
-    /// What it was explored within.
+    /// The bounds of the exploration.
     pub bounds: String,
-    /// The property that was to be violated.
+    /// The property whose violation was expected.
     pub expected: Option<&'static str>,
-    /// The one that was, and in how many steps.
+    /// The property that was violated, and the number of steps.
     pub found: Option<(&'static str, usize)>,
     /// The trace was not found but written down.
     pub written: bool,
     pub states: usize,
-    /// How far it went.
+    /// How far the exploration went.
     pub extent: String,
     pub took: Duration,
     /// The trace in words.
@@ -37,12 +37,12 @@ pub struct Explored {
 }
 
 impl Explored {
-    /// What was to come of it has come of it.
+    /// Returns whether the result is the expected one.
     pub fn is_expected(&self) -> bool {
         self.found.map(|(property, _)| property) == self.expected
     }
 
-    /// For the terminal: a line, and the trace below it.
+    /// Formats the result for the terminal: a line, and the trace below it.
     pub fn printed(&self) -> String {
         let states = thousands(self.states);
         let took = seconds(self.took);
@@ -64,7 +64,7 @@ impl Explored {
 }
 
 impl<A> Outcome<A> {
-    /// How far it went.
+    /// Describes how far the exploration went.
     pub(crate) fn extent(&self) -> String {
         let depth = self.depth;
         if self.complete {
@@ -83,7 +83,7 @@ impl Run {
         }
     }
 
-    /// Explores it. `progress` is told now and then how many states there are.
+    /// Explores the run. `progress` is called now and then with the number of states.
     pub fn explored(&self, progress: impl FnMut(usize)) -> Explored {
         let protocol = Protocol::new(self.config.clone());
         let outcome = explore(&protocol, Bounds { states: self.config.states }, progress);
@@ -104,7 +104,7 @@ impl Run {
     }
 }
 
-/// The bounds of a run in a few words.
+/// Returns the bounds of a run in a few words.
 pub fn bounds(config: &Config) -> String {
     let attempts = config.attempts.len();
     let mut words = vec![format!("{} nodes", config.nodes), plural(attempts, "attempt")];
@@ -198,7 +198,7 @@ pub fn seconds(span: Duration) -> String {
     format!("{:.1} s", span.as_secs_f64())
 }
 
-/// The whole of `results.md`.
+/// Returns the whole of `results.md`.
 pub fn markdown(results: &[Explored]) -> String {
     let mut text = INTRODUCTION.to_owned();
     let states: usize = results.iter().map(|one| one.states).sum();

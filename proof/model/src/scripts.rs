@@ -1,32 +1,33 @@
-//! What a node does with a command: one function for each script, stated anew and not shared with
-//! the crate, as the scripts are Lua. `tests/scripts.rs` holds each to its script.
+//! The effect of a command on a node: one function for each script. They are written again and not
+//! shared with the crate, as the scripts are Lua. `tests/scripts.rs` checks each against its
+//! script.
 
 use crate::config::RESOURCES;
 use crate::state::Key;
 
-/// Whose command it is.
+/// The claim that a command belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
-    /// What stands under the keys that it sets: its attempt, plus one.
+    /// The owner under the keys that it sets: its attempt, plus one.
     pub owner: u8,
-    /// The owners whose token is the same, as bits: itself alone, unless a token is used twice.
+    /// The owners with the same token, as bits: only itself, unless a token is used twice.
     pub ours: u8,
     /// The resources, as bits.
     pub resources: u8,
     pub life: u8,
 }
 
-/// What comes with a fenced claim.
+/// The fencing part of a claim.
 #[derive(Clone, Copy, Debug)]
 pub struct Ballot {
     pub number: u8,
     /// How far it may be behind and ahead of the node's clock; `None` for any distance.
     pub back: Option<u8>,
     pub ahead: Option<u8>,
-    /// How long the fence lives; 0 for ever.
+    /// How long the fence lives; 0 for no expiry.
     pub kept: u8,
     pub clock: u8,
-    /// Only to break a rule: the ballot may be the fence itself.
+    /// Only to break a rule: the ballot may equal the fence.
     pub at_the_fence: bool,
 }
 
@@ -56,7 +57,7 @@ impl Claim {
     }
 }
 
-/// `SET key token NX PX life`, where one resource is claimed without a ballot.
+/// `SET key token NX PX life`, for one resource claimed without a ballot.
 pub fn set(keys: &mut [Key; RESOURCES], claim: &Claim) -> Acquired {
     for one in claim.keys() {
         if keys[one].owner != 0 {
@@ -67,7 +68,8 @@ pub fn set(keys: &mut [Key; RESOURCES], claim: &Claim) -> Acquired {
     Acquired::Granted
 }
 
-/// `acquire.lua`: all keys or none. The token's own keys are no obstacle, and are left as they are.
+/// `acquire.lua`: all keys or none. The token's own keys are not an obstacle, and are left
+/// unchanged.
 pub fn acquire(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballot>) -> Acquired {
     if claim.keys().any(|one| keys[one].owner != 0 && !claim.is_ours(keys[one].owner)) {
         return Acquired::Held;
@@ -90,7 +92,8 @@ pub fn acquire(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballo
     Acquired::Granted
 }
 
-/// Sets what is free, whatever the others are: alone, it breaks the rule of all or none.
+/// Sets the keys that are free, whatever the others are. On its own, this breaks the rule of all or
+/// none.
 pub fn set_free(keys: &mut [Key; RESOURCES], claim: &Claim) {
     for one in claim.keys() {
         if keys[one].owner != 0 {
@@ -116,8 +119,8 @@ pub fn extend(keys: &mut [Key; RESOURCES], claim: &Claim, shortens: bool) -> Ext
     worst
 }
 
-/// `release.lua`, `release_all.lua`: compares and deletes, then raises the fence, if it is within the
-/// window. Whose keys it has deleted, as bits of owners.
+/// `release.lua`, `release_all.lua`: compares and deletes, then raises the fence, if it is within
+/// the window. Returns the owners whose keys it has deleted, as bits.
 pub fn release(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballot>) -> u8 {
     let mut deleted = 0;
     for one in claim.keys() {

@@ -1,7 +1,7 @@
-//! Everything that the protocol may remember, and everything under way.
+//! Everything that the protocol may remember, and everything in flight.
 //!
-//! Whatever concerns a node stands in that node, so nodes can change places. Times are what is left
-//! or what has passed, never a date, so a run without ballots of a clock needs no bound on time.
+//! Whatever concerns a node is stored in that node, so nodes can change places. Times are remaining
+//! or elapsed spans, never dates, so a run without clock ballots needs no bound on time.
 
 use crate::config::{ATTEMPTS, NODES, RESOURCES, ROUNDS};
 use crate::digest::Digest;
@@ -9,16 +9,16 @@ use crate::digest::Digest;
 /// A lock and its fence on one node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Key {
-    /// The attempt that it stands for, plus one; 0 for nobody.
+    /// The attempt that owns the key, plus one; 0 for none.
     pub owner: u8,
-    /// Ticks of its node's clock.
+    /// The remaining life, in ticks of its node's clock.
     pub left: u8,
     pub fence: u8,
-    /// 0 for as long as the run.
+    /// 0 for the whole run.
     pub fence_left: u8,
 }
 
-/// Bits are by attempt, or by attempt and round.
+/// The state of a node. Bits are by attempt, or by attempt and round.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Node {
     pub keys: [Key; RESOURCES],
@@ -29,7 +29,7 @@ pub struct Node {
     /// How often its clock was set.
     pub stepped: u8,
 
-    // Under way to it.
+    // In flight to it.
     pub acquire: u8,
     pub extend: u8,
     /// Sent before or after its attempt's second round began.
@@ -37,16 +37,16 @@ pub struct Node {
     pub release: u8,
     pub force: u8,
 
-    // What it has answered, and when it was asked.
+    // Its answers, and when it was asked.
     pub granted: u8,
-    /// It was warming up when the acquire was sent.
+    /// The node was warming up when the acquire was sent.
     pub uncounted: u8,
     pub held: u8,
     pub vacant: u8,
-    /// It was warming up when the round was begun.
+    /// The node was warming up when the round began.
     pub warming: u8,
     pub forced: u8,
-    /// What it counted when it granted.
+    /// The count that it reported with its grant.
     pub said: [u8; ATTEMPTS],
 }
 
@@ -56,7 +56,7 @@ pub enum Phase {
     Idle,
     Trying,
     Held,
-    /// Its deadline has passed, and an extension is still out. Only a mutant waits for that.
+    /// Its deadline has passed, and an extension is still in flight. Only a mutant waits for that.
     Lapsed,
     Over,
 }
@@ -72,28 +72,29 @@ pub enum RoundPhase {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Round {
     pub phase: RoundPhase,
-    /// Ticks since it was begun.
+    /// Ticks since it began.
     pub since: u8,
-    /// It was begun after a forced release had been confirmed.
+    /// It began after a forced release had been confirmed.
     pub after_force: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Attempt {
     pub phase: Phase,
-    /// Ticks since it was begun.
+    /// Ticks since it began.
     pub since: u8,
     /// Ticks until its deadline.
     pub left: u8,
     pub ballot: u8,
     pub rounds: [Round; ROUNDS],
-    /// Ticks since it was over, where another waits for that.
+    /// Ticks since it was over, if another one waits for that.
     pub over: u8,
-    /// Ticks that its lock-delay still keeps others out.
+    /// Ticks for which its lock-delay still keeps others out.
     pub closed: u8,
     /// Its keys are left to expire.
     pub left_alone: bool,
-    /// Somebody deletes its keys in its name; then: and has been told that it is done.
+    /// A client deletes its keys in its name; later, that client has also received the
+    /// confirmation.
     pub force: u8,
 }
 
@@ -101,7 +102,7 @@ pub struct Attempt {
 pub struct State {
     pub nodes: [Node; NODES],
     pub attempts: [Attempt; ATTEMPTS],
-    /// Ticks since the beginning, where ballots come from clocks.
+    /// Ticks since the beginning, if ballots come from clocks.
     pub now: u8,
     /// The greatest token of a win so far.
     pub greatest: [u8; RESOURCES],
@@ -113,23 +114,23 @@ pub struct State {
     pub broken: u8,
 }
 
-/// A bit for each attempt.
+/// Returns a bit for each attempt.
 pub const fn bit(attempt: usize) -> u8 {
     1 << attempt
 }
 
-/// A bit for each attempt and round.
+/// Returns a bit for each attempt and round.
 pub const fn round_bit(attempt: usize, round: usize) -> u8 {
     1 << (attempt * ROUNDS + round)
 }
 
-/// The bits of all rounds of an attempt.
+/// Returns the bits of all rounds of an attempt.
 pub const fn round_bits(attempt: usize) -> u8 {
     round_bit(attempt, 0) | round_bit(attempt, 1)
 }
 
 impl Node {
-    /// What it has answered to an attempt that waits for nothing any more.
+    /// Forgets the node's answers to an attempt that waits for nothing any more.
     pub fn forget(&mut self, attempt: usize) {
         self.granted &= !bit(attempt);
         self.uncounted &= !bit(attempt);

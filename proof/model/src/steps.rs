@@ -1,7 +1,7 @@
 //! Every step from a state.
 //!
-//! A message that would change nothing is not delivered: that is as if it never arrived, which is
-//! explored anyway.
+//! A message that would change nothing is not delivered: that is the same as a message that never
+//! arrives, which is explored anyway.
 
 use crate::config::{Fence, ROUNDS};
 use crate::mutant::Mutant;
@@ -75,7 +75,7 @@ impl Protocol {
         }
     }
 
-    /// The attempts of the same client that come before this one.
+    /// Returns the attempts of the same client that come before this one.
     pub(crate) fn before(&self, attempt: usize) -> impl Iterator<Item = usize> {
         let client = |one: usize| self.config.attempts[one].client;
         (0..attempt).filter(move |one| client(*one) == client(attempt))
@@ -91,7 +91,7 @@ impl Protocol {
         let rested = |one: usize| {
             phase(one) == Phase::Over && state.attempts[one].over >= attempts[attempt].rests
         };
-        // Of clients that differ by name alone the first one begins first.
+        // Of clients that differ only by name, the first one begins first.
         let alone = |one: usize| {
             attempts.iter().filter(|other| other.client == attempts[one].client).count() == 1
         };

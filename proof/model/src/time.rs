@@ -1,4 +1,4 @@
-//! What happens by itself: time passes, nodes restart, clocks are wrong.
+//! Spontaneous steps: time passes, nodes restart, clocks are wrong.
 
 use crate::config::{Contender, Fence, NODES};
 use crate::mutant::Mutant;
@@ -6,7 +6,7 @@ use crate::protocol::Protocol;
 use crate::state::{Attempt, Node, Phase, RoundPhase, State, bit};
 
 impl Protocol {
-    /// One tick of every clock.
+    /// Advances every clock by one tick.
     pub(crate) fn tick(&self, state: &mut State) {
         if let Fence::Window { .. } = self.config.fence {
             state.now += 1;
@@ -32,7 +32,7 @@ impl Protocol {
         match one.phase {
             Phase::Trying => {
                 one.since = (one.since + 1).min(longest);
-                // It can't win any more: what it does next is to give up, whenever that arrives.
+                // It can't win any more: its next step is to give up, whenever that arrives.
                 if self.left_of_a_win(state, attempt).is_none() {
                     self.give_up(state, attempt);
                 }
@@ -77,13 +77,13 @@ impl Protocol {
         self.end(state, attempt, deletes);
     }
 
-    /// An attempt that has not won is rolled back, on every node.
+    /// Rolls an attempt that has not won back, on every node.
     pub(crate) fn give_up(&self, state: &mut State, attempt: usize) {
         let rolls_back = !self.config.is(Mutant::RollbackSkipped);
         self.end(state, attempt, rolls_back);
     }
 
-    /// Nothing more comes of it. What is under way may still arrive.
+    /// Ends an attempt. What is in flight may still arrive.
     pub(crate) fn end(&self, state: &mut State, attempt: usize, releases: bool) {
         let old = state.attempts[attempt];
         state.attempts[attempt] = Attempt {
@@ -103,8 +103,8 @@ impl Protocol {
         }
     }
 
-    /// It comes back empty. What was under way to it died with its connections; what it has
-    /// answered before may still be read.
+    /// Restarts a node, which comes back empty. What was in flight to it was lost with its
+    /// connections; its earlier answers may still be read.
     pub(crate) fn restart(&self, state: &mut State, node: usize) {
         let one = &mut state.nodes[node];
         one.keys = Default::default();
@@ -113,7 +113,7 @@ impl Protocol {
         state.restarts -= 1;
     }
 
-    /// Its clock is set, and with it the life of what it keeps, and what it says of its uptime.
+    /// Sets a node's clock, and with it the life of what it keeps, and the uptime that it reports.
     pub(crate) fn set_clock(&self, state: &mut State, node: usize) {
         let one = &mut state.nodes[node];
         let step = self.config.clock_step;
@@ -131,9 +131,9 @@ impl Protocol {
         state.clock_steps -= 1;
     }
 
-    /// A fault-free end: everybody gives up, all that is under way arrives, in the order in which
-    /// it was sent. Then a new client of every list must win at once, if it `waits` after the
-    /// longest time that anything may stand.
+    /// Plays a fault-free end. Every client gives up, and everything in flight arrives in the order
+    /// in which it was sent. Then a new client of every list must win at once, or, if it `waits`,
+    /// after the longest time that anything may remain.
     pub(crate) fn heals(&self, state: &State, waits: bool) -> bool {
         let mut state = *state;
         for attempt in 0..self.count() {
@@ -165,7 +165,7 @@ impl Protocol {
 }
 
 impl Node {
-    /// So many ticks of its own clock.
+    /// Ages by so many ticks of the node's own clock.
     pub(crate) fn ages(&mut self, ticks: u8) {
         for key in &mut self.keys {
             if key.owner != 0 {
@@ -184,7 +184,7 @@ impl Node {
         self.warm = self.warm.saturating_sub(ticks);
     }
 
-    /// It remembers something.
+    /// Returns whether it remembers anything.
     pub(crate) fn remembers(&self) -> bool {
         self.keys.iter().any(|key| key.owner != 0 || key.fence != 0)
     }

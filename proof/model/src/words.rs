@@ -1,4 +1,4 @@
-//! A trace as a person would tell it.
+//! A trace in words, for people.
 
 use crate::checker::Model;
 use crate::config::Fence;
@@ -9,7 +9,7 @@ use crate::state::{Phase, State, bit, round_bit};
 const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
 impl Protocol {
-    /// Each step in words, with names that stay the same throughout.
+    /// Returns each step in words, with names that stay the same throughout.
     pub fn told(&self, trace: &[Action]) -> Vec<String> {
         let mut state = self.initial();
         let mut told = Vec::new();
@@ -127,7 +127,7 @@ impl Protocol {
         }
     }
 
-    /// What a tick has ended.
+    /// Names what a tick has ended.
     fn expired(&self, before: &State, after: &State) -> String {
         let mut told = String::new();
         for node in 0..self.config.nodes {

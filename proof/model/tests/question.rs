@@ -10,7 +10,7 @@ use model::checker::Model;
 use std::collections::BTreeSet;
 
 const SERVER: &str = include_str!("support/hash.lua");
-const AGREE: &str = include_str!("../../../src/coordinator/scripts/agree.lua");
+const AGREE: &str = include_str!("../../../core/src/coordinator/scripts/agree.lua");
 
 /// The longest silence, and a little more: a note is a millisecond longer if it is prolonged at once.
 const TICK_MS: u64 = 15_010;

@@ -6,10 +6,10 @@ use model::scripts::{self, Acquired, Ballot, Claim, Extended};
 use model::state::Key;
 
 const SERVER: &str = include_str!("support/redis.lua");
-const ACQUIRE: &str = include_str!("../../../src/coordinator/scripts/acquire.lua");
-const EXTEND: &str = include_str!("../../../src/coordinator/scripts/extend.lua");
-const RELEASE: &str = include_str!("../../../src/coordinator/scripts/release.lua");
-const RELEASE_ALL: &str = include_str!("../../../src/coordinator/scripts/release_all.lua");
+const ACQUIRE: &str = include_str!("../../../core/src/coordinator/scripts/acquire.lua");
+const EXTEND: &str = include_str!("../../../core/src/coordinator/scripts/extend.lua");
+const RELEASE: &str = include_str!("../../../core/src/coordinator/scripts/release.lua");
+const RELEASE_ALL: &str = include_str!("../../../core/src/coordinator/scripts/release_all.lua");
 
 type Keys = [Key; RESOURCES];
 

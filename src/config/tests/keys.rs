@@ -1,4 +1,4 @@
-//! Every key, from every source, to where it has its effect.
+//! Every key, from every source, up to its effect.
 
 use super::*;
 use serde_core::de::Deserialize;
@@ -10,10 +10,10 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// What the builder itself makes of it, called by hand.
+/// The builder's own method, called by hand.
 type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
 
-/// A key, its value as TOML and as text, none of them the default.
+/// A key, its value as TOML and as text; no value is the default.
 const OPTIONS: [(&str, &str, &str, ByHand); 18] = [
     ("ttl", r#""5s""#, "5s", |it| it.ttl(ms(5_000))),
     ("max_ttl", r#""1m 30s""#, "1m 30s", |it| it.max_ttl(ms(90_000))),
@@ -37,7 +37,7 @@ const OPTIONS: [(&str, &str, &str, ByHand); 18] = [
 
 const PEMS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
 
-/// The same setting from a file, from the environment and from any other format.
+/// Returns the same setting from a file, from the environment and from any other format.
 fn from_everywhere(key: &str, toml: &str, text: &str) -> [Config; 3] {
     let map = MapDeserializer::<_, Error>::new([(key, text)].into_iter());
     let variable = format!("QUORUMLOCK_{}", key.to_ascii_uppercase());
@@ -120,7 +120,7 @@ fn every_key_is_tried_here() {
     assert_eq!(tried.collect::<BTreeSet<_>>(), BTreeSet::from(Config::keys()));
 }
 
-/// Of the builder's `Debug`: the names at the first level of `options`.
+/// Returns the names at the first level of `options` in the builder's `Debug`.
 fn options_of_the_builder() -> BTreeSet<String> {
     let shown = shown(&Redlock::builder());
     let fields = shown.lines().filter_map(|line| line.strip_prefix("        "));
@@ -135,7 +135,7 @@ fn every_option_of_the_builder_has_its_key_and_every_key_its_option() {
     let belongs = |key: &str, option: &str| {
         key == option || key.strip_prefix(option).is_some_and(|rest| rest.starts_with('_'))
     };
-    // What a program is, not how it is set up.
+    // This is what a program is, not how it is set up.
     for option in options.iter().filter(|option| *option != "inspect_only") {
         let has_one = Config::keys().iter().any(|key| belongs(key, option));
         assert!(has_one, "no key sets {option}");

@@ -1,4 +1,4 @@
-//! What is above what.
+//! The precedence of the layers.
 
 use super::*;
 use crate::config::environment::load;
@@ -6,7 +6,8 @@ use std::fs;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Every key with a value, a line each; those of `one` and the others differ in each.
+/// Returns every key with a value, one per line; the values of `one` and of the others differ in
+/// each.
 fn lines(one: bool) -> Vec<(&'static str, String)> {
     let (list, span, number, guard, switch) =
         if one { ("a", "5s", 1, "on", true) } else { ("b", "6s", 2, "off", false) };
@@ -56,7 +57,7 @@ fn the_environment_is_above_the_file_that_it_names() {
     assert_eq!(load([("QUORUMLOCK_TTL", "7s")]).unwrap(), toml("ttl = \"7s\""));
     let error = load([("QUORUMLOCK_CONFIG", "")]).unwrap_err();
     assert_eq!(error.to_string(), "QUORUMLOCK_CONFIG: is empty: name a file, or unset it");
-    // It alone is no setting.
+    // By itself it is not a setting.
     assert_eq!(Config::from_vars([("QUORUMLOCK_CONFIG", "/nowhere")]).unwrap(), Config::default());
 }
 

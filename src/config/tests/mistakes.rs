@@ -1,4 +1,4 @@
-//! What a person reads who made a mistake, word by word.
+//! The messages about mistakes, word by word.
 
 use super::*;
 use serde_core::de::Deserialize;
@@ -74,7 +74,7 @@ fn an_unknown_key_says_which_one_was_meant() {
         let text = format!("line 1: {key}: there is no such key: {hint}");
         assert_eq!(refusal(&format!("{key} = 1")), text);
     }
-    // What does not look like a key is not repeated.
+    // A text that does not look like a key is not repeated.
     let odd = format!("\"{}\" = 1", "ttl".repeat(1_000));
     for text in [&*odd, "\"redis://me:secret@a\" = 1", "\"\" = 1"] {
         let refused = refusal(text);

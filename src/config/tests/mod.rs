@@ -15,7 +15,7 @@ fn built(config: Config) -> RedlockBuilder {
     Redlock::builder().config(config)
 }
 
-/// All that a builder was set to, but its masters.
+/// Shows all that a builder was set to, except its masters.
 fn shown(builder: &RedlockBuilder) -> String {
     format!("{builder:#?}")
 }
@@ -28,7 +28,7 @@ fn addresses<const N: usize>(urls: [&str; N]) -> Option<Vec<NodeAddress>> {
     Some(urls.iter().map(|url| url.parse().unwrap()).collect())
 }
 
-/// The keys that say nothing of TLS, or all where that is compiled.
+/// Checks whether a key can be used: any but those of TLS, or all if TLS is compiled in.
 fn usable(key: &str) -> bool {
     cfg!(feature = "tls") || !key.starts_with("tls_")
 }

@@ -1,11 +1,12 @@
-//! The sample file says what is so.
+//! The sample file is correct.
 
 use super::*;
 use std::collections::BTreeSet;
 
 const SAMPLE: &str = include_str!("../../../docs/quorumlock.toml");
 
-/// Of each line that sets something, in comments too: its key, and whether it is in a comment.
+/// Returns, for each line that sets something, in comments too, its key and whether it is in a
+/// comment.
 fn settings() -> Vec<(&'static str, bool)> {
     let lines = SAMPLE.lines().filter_map(|line| {
         let (setting, commented) = match line.strip_prefix("# ") {

@@ -1,4 +1,4 @@
-//! Nobody reads a password where none belongs.
+//! No password is shown where it does not belong.
 
 use super::*;
 use serde_core::de::Deserialize;
@@ -42,13 +42,13 @@ fn an_address_is_shown_without_who_we_are_there() {
         let address: NodeAddress = url.parse().unwrap();
         assert_eq!(address.to_string(), shown);
         assert_eq!(format!("{address:?}"), format!("{shown:?}"));
-        // And yet it is all there for the connection.
+        // And yet the connection has all of it.
         let (masters, _) = Redlock::builder().node(address).masters().unwrap();
         assert_eq!(masters[0].login.password.as_deref(), Some(SECRET), "{url}");
     }
 }
 
-/// Everything that can be seen of what came of it.
+/// Returns everything that can be seen of the result.
 fn seen(config: Result<Config, ConfigError>) -> String {
     match config {
         Err(error) => format!("{error} {error:?} {error:#?}"),

@@ -13,7 +13,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-/// An authority, a master whose certificate it has signed, and the files of a client.
+/// An authority, a master whose certificate it has signed, and a client's files.
 struct World {
     folder: TempDir,
     master: Arc<ServerConfig>,
@@ -45,7 +45,7 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A certificate for `name`, and its key.
+/// Returns a certificate for `name`, and its key.
 fn signed(authority: &Authority, name: &str) -> (CertificateDer<'static>, Vec<u8>) {
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
@@ -81,7 +81,7 @@ impl World {
         Self { folder, master: Arc::new(master) }
     }
 
-    /// What the builder makes of files that a configuration in the same folder names.
+    /// Returns what the builder makes of files that a configuration in the same folder names.
     fn read(&self, settings: &[(&str, &str)]) -> Result<Option<Arc<ClientConfig>>, String> {
         let lines = settings.iter().map(|(key, file)| format!("{key} = {file:?}\n"));
         let path = self.folder.path().join("locks.toml");
@@ -94,13 +94,13 @@ impl World {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// Whether the master and a client that goes by `config` can talk.
+    /// Checks whether the master and a client that uses `config` can talk.
     async fn meets(&self, config: Arc<ClientConfig>) -> bool {
         let (ours, theirs) = duplex(1 << 16);
         let name = ServerName::try_from("master").unwrap();
         let client = async {
             let mut stream = TlsConnector::from(config).connect(name, ours).await?;
-            // Whether the master takes our certificate is known with its first byte.
+            // The first byte shows whether the master accepts our certificate.
             stream.read_u8().await
         };
         let master = async {

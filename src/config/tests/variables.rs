@@ -1,4 +1,4 @@
-//! Which variables are settings, and which are not.
+//! The variables that are settings, and those that are not.
 
 use super::*;
 use std::ffi::OsString;
@@ -74,7 +74,7 @@ fn what_a_command_under_a_lock_is_told_and_what_others_set_is_no_mistake() {
         "QUORUMLOCK_RESOURCE",
         "QUORUMLOCK_FENCING_TOKEN",
         "QUORUMLOCK_DEADLINE",
-        // Of Kubernetes, for services named `quorumlock` and `quorumlock-masters`.
+        // Set by Kubernetes for services named `quorumlock` and `quorumlock-masters`.
         "QUORUMLOCK_SERVICE_HOST",
         "QUORUMLOCK_SERVICE_PORT_REDIS",
         "QUORUMLOCK_PORT",
@@ -86,7 +86,7 @@ fn what_a_command_under_a_lock_is_told_and_what_others_set_is_no_mistake() {
     }
 }
 
-/// Every name that stands behind the prefix in `text`.
+/// Returns every name that follows the prefix in `text`.
 fn named(text: &str) -> impl Iterator<Item = String> {
     let prefix = "QUORUMLOCK_";
     text.split(prefix).skip(1).filter_map(move |rest| {
@@ -111,7 +111,7 @@ fn visit(path: &Path, seen: &mut impl FnMut(&Path, &str)) {
     }
 }
 
-/// A program that is configured by the environment must not fail where this repository's tests or
+/// A program that is configured by the environment must not fail if this repository's tests or
 /// scripts have left their variables.
 #[test]
 fn no_variable_that_this_repository_goes_by_is_taken_for_a_misspelt_key() {
@@ -132,7 +132,7 @@ fn no_variable_that_this_repository_goes_by_is_taken_for_a_misspelt_key() {
         "CONTRIBUTING.md",
     ] {
         visit(&root.join(place), &mut |path, text| {
-            // Here are those that are misspelt on purpose.
+            // These are the ones that are misspelt on purpose.
             if path.starts_with(root.join("src/config/tests")) {
                 return;
             }

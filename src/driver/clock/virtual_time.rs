@@ -1,7 +1,7 @@
 //! Tokio's time in the place of ours, for tests: paused, it passes only while everybody waits.
 
 use super::Clock;
-use crate::quorum::Instant;
+use quorumlock_core::quorum::Instant;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 

@@ -1,5 +1,4 @@
-//! Which masters a client can do without when it connects, and what a connect leaves that nobody
-//! waits for.
+//! The masters that a client can do without when it connects, and what an abandoned connect leaves.
 
 use super::*;
 use crate::ConnectError;
@@ -11,7 +10,7 @@ use tokio::task::yield_now;
 
 const AGREEMENT: &str = "quorumlock:agreement";
 
-/// As an operator would, over a connection of its own.
+/// Sends a command as an operator would, over a separate connection.
 async fn say(master: &Master, words: &str) {
     let words: Vec<&str> = words.split(' ').collect();
     let mut command = format!("*{}\r\n", words.len());
@@ -33,7 +32,7 @@ async fn try_connect(builder: RedlockBuilder) -> Result<Redlock, ConnectError> {
     builder.connect_on(Clock::tokio()).await
 }
 
-/// The masters that are called unfit, by their numbers from 0 on.
+/// Returns the numbers of the masters that are reported as unfit, counted from 0.
 fn unfit(masters: &Masters, result: &Result<Redlock, ConnectError>) -> Vec<usize> {
     let Err(ConnectError::Unfit(unfit)) = result else { panic!("{result:?}") };
     let place = |name: &str| masters.urls().iter().position(|url| url.contains(name)).unwrap();
@@ -88,7 +87,7 @@ async fn masters_that_are_down_are_not_unfit_and_do_not_make_an_unfit_one_an_err
     assert_eq!(unfit(&masters, &strict), [4]);
 }
 
-/// Of the second list two of three, of the first one of three.
+/// Of the second list two of three remain, of the first one of three.
 #[tokio::test(start_paused = true)]
 async fn each_of_two_lists_needs_a_quorum_of_masters_that_are_not_unfit() {
     let masters = five().await;
@@ -145,8 +144,8 @@ async fn a_single_master_that_knows_a_client_with_other_terms_refuses_the_newcom
     drop(stray);
 }
 
-/// Polls a connect so many times, each of them `pace` after the last, and drops it. Whether it was
-/// ready.
+/// Polls a connect this many times, each of them `pace` after the last, and drops it. Returns
+/// whether it was ready.
 async fn dropped_after(polls: usize, pace: Duration, builder: RedlockBuilder) -> bool {
     let mut connecting = Box::pin(builder.connect_on(Clock::tokio()));
     for _ in 0..polls {
@@ -189,7 +188,7 @@ fn a_connect_that_is_dropped_at_any_poll_takes_back_what_it_has_noted() {
     });
 }
 
-/// One master answers nothing, so nobody has the connection when it is given up.
+/// One master does not answer, so the connect that is given up never returned a client.
 #[tokio::test(start_paused = true)]
 async fn a_connect_that_times_out_takes_back_what_it_has_noted_and_ends() {
     let masters = five().await;
@@ -199,14 +198,15 @@ async fn a_connect_that_times_out_takes_back_what_it_has_noted_and_ends() {
     let noted = |node: usize| masters[node].time_to_live(AGREEMENT).is_some();
     settle().await;
     assert!(![0, 1, 3, 4].into_iter().any(noted), "what answers is asked at once");
-    // What the third has been asked it may note when it goes on: nobody knows when that is.
+    // The third may note what it was asked when it resumes: it is not known when that is.
     sleep(2 * SECOND).await;
     masters[2].resume();
     settle().await;
     assert_eq!(tasks(), 0);
 }
 
-/// One that is used and given up has been asked to vote: its terms stand as long as they must.
+/// A client that is used and given up has asked for votes: its terms remain for as long as they
+/// must.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_was_received_leaves_its_terms_standing() {
     let (masters, redlock) = five_and_client().await;

@@ -1,20 +1,20 @@
-//! Waiting for a lock beside masters that are slow, far away or hang: to be told when it is free, and
-//! to ask one node first, is no worse than polling.
+//! Waiting for a lock while masters are slow, far away or hang: being notified when it is free, and
+//! asking one node first, is no worse than polling.
 
 use super::*;
 
-/// What chance may make of a mean of so many rounds.
+/// Number of rounds, and the largest effect that chance may have on their mean.
 const ROUNDS: u32 = 60;
 const CHANCE: Duration = Duration::from_millis(50);
 
 struct Clients {
     ours: Redlock,
     theirs: Redlock,
-    /// Whom both ask first.
+    /// The node that both ask first.
     first: usize,
 }
 
-/// Two processes.
+/// Connects two processes.
 async fn clients(masters: &Masters, ttl: Duration, wakes_up: bool) -> Clients {
     let builder = || {
         let builder = masters.builder().ttl(ttl);
@@ -26,7 +26,7 @@ async fn clients(masters: &Masters, ttl: Duration, wakes_up: bool) -> Clients {
     Clients { ours, theirs: connect(builder()).await, first }
 }
 
-/// How long after a release a waiter in another process is served, on average.
+/// Returns how long after a release a waiter in another process is served, on average.
 async fn served(Clients { ours, theirs, .. }: &Clients) -> Duration {
     let mut total = Duration::ZERO;
     for round in 0..ROUNDS {
@@ -48,7 +48,8 @@ async fn served(Clients { ours, theirs, .. }: &Clients) -> Duration {
     total / ROUNDS
 }
 
-/// With wake-ups, and by polling alone; `befalls` is told which master all ask first.
+/// Returns the times with wake-ups, and by polling alone; `befalls` is given the master that all
+/// ask first.
 async fn compared(ttl: Duration, befalls: impl Fn(&Masters, usize)) -> [Duration; 2] {
     let mut means = [Duration::ZERO; 2];
     for (mean, wakes_up) in means.iter_mut().zip([true, false]) {
@@ -75,7 +76,8 @@ async fn masters_that_are_far_away_keep_nobody_waiting_longer_who_asks_one_first
     assert!(woken < polling + CHANCE, "{woken:?}, and {polling:?} by polling");
 }
 
-/// On masters that are well and far away, one that others take all the time is at most contended.
+/// With masters that are up but far away, a lock that others take all the time is at most
+/// contended.
 #[tokio::test(start_paused = true)]
 async fn masters_that_are_far_away_make_no_outage_of_a_lock_that_is_taken() {
     for rtt in [60, 90] {
@@ -101,7 +103,8 @@ async fn masters_that_are_far_away_make_no_outage_of_a_lock_that_is_taken() {
     }
 }
 
-/// Whichever it is, and whenever the wait ends: somebody else holds the lock, and that is told.
+/// Whichever master it is, and whenever the wait ends: another client holds the lock, and the error
+/// says so.
 #[tokio::test(start_paused = true)]
 async fn a_master_that_hangs_as_the_wait_ends_makes_no_outage_of_a_lock_that_is_held() {
     let masters = five().await;

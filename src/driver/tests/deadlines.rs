@@ -1,4 +1,4 @@
-//! The end of a hold, to the millisecond: who learns of it, and when.
+//! The end of a hold, to the millisecond, and the notifications of it.
 
 use super::tap::Tap;
 use super::*;
@@ -8,7 +8,8 @@ use futures::poll;
 use std::future::IntoFuture;
 use std::pin::pin;
 
-/// How late the driver may look at a clock that has moved while tokio's timers stood still.
+/// Longest delay of the driver's look at a clock that has advanced while tokio's timers stood
+/// still.
 const LATE: Duration = Duration::from_millis(250);
 
 async fn held(redlock: &Redlock) -> Guard {
@@ -49,8 +50,8 @@ async fn the_time_that_the_answers_took_is_not_held() {
     assert_eq!(now(), began.after(VALIDITY));
 }
 
-/// Whoever hears of the loss finds the guard invalid; the other way round there is a moment when
-/// the guard is invalid and nobody was told yet.
+/// A task that is notified of the loss finds the guard invalid. The reverse does not hold: there is
+/// a moment when the guard is invalid and no task has been notified yet.
 #[tokio::test(start_paused = true)]
 async fn a_guard_is_invalid_before_anybody_is_told() {
     let (_masters, redlock) = five_and_client().await;
@@ -77,7 +78,7 @@ async fn a_machine_that_slept_longer_than_the_ttl_has_lost_the_lock_and_tells_it
         assert_lapsed(&guard.lost().await);
         assert!(woken.elapsed() <= LATE, "told after {:?}", woken.elapsed());
         assert_lapsed(&not_extended(&guard).await);
-        // What others hold by now stays theirs.
+        // Locks that others hold by now stay theirs.
         let next = held(&redlock).await;
         assert_eq!(guard.release().await, Released::Lost(LostReason::Lapsed));
         settle().await;
@@ -137,8 +138,8 @@ async fn an_extension_wins_in_the_last_millisecond_and_is_lost_at_the_deadline()
     }
 }
 
-/// The machine has counted a quorum before the deadline; the holder looks after it, and before
-/// the driver has moved it.
+/// The machine has counted a quorum before the deadline. The holder looks after the deadline, and
+/// before the driver has moved it.
 #[tokio::test(start_paused = true)]
 async fn an_extension_that_is_won_after_the_holder_saw_the_lapse_is_lost() {
     let masters = five().await;
@@ -166,7 +167,7 @@ async fn an_extension_that_is_won_after_the_holder_saw_the_lapse_is_lost() {
     assert_no_keys(&masters, "after the release");
 }
 
-/// The same race the other way round: nobody has looked, so the extension counts.
+/// The same race the other way round: the holder has not looked, so the extension counts.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_that_nobody_saw_pass_is_moved_by_an_extension_that_was_won_before_it() {
     let masters = five().await;

@@ -1,6 +1,6 @@
-//! Whoever stops waiting, at whichever poll, leaves nothing.
+//! A caller that stops waiting, at any poll, leaves nothing.
 
-// What a sweep begins is a future to be dropped, not awaited.
+// A sweep begins a future that it drops, and does not await.
 #![allow(clippy::async_yields_async)]
 
 use super::*;
@@ -9,7 +9,7 @@ use futures::poll;
 use std::future::Future;
 use tokio::task::yield_now;
 
-/// Far less than the ttl: what is gone by then was deleted.
+/// Far less than the ttl: a key that is gone by then was deleted.
 const SOON: Duration = Duration::from_secs(2);
 
 /// Runs a test so that between two of its polls one other task gets one turn, and no more.
@@ -19,13 +19,13 @@ fn step_by_step(test: impl Future<Output = ()>) {
     runtime.unwrap().block_on(test);
 }
 
-/// What happens between two polls: nothing but that others get a turn, or time passes.
+/// Does what happens between two polls: only other tasks get a turn, or time passes.
 async fn between(pace: Duration) {
     if pace.is_zero() { yield_now().await } else { sleep(pace).await }
 }
 
 /// Drops what `begin` makes after no poll, after one, after two, until it is ready; `check` looks
-/// at what that leaves. Returns at how many moments it was dropped.
+/// at what that leaves. Returns the number of moments at which it was dropped.
 async fn sweep<F: Future>(
     pace: Duration,
     begin: impl AsyncFn() -> F,
@@ -50,7 +50,7 @@ async fn sweep<F: Future>(
     unreachable!("it is ready some time")
 }
 
-/// Drops acquires; returns at how many moments.
+/// Drops acquires; returns the number of moments.
 async fn sweep_acquires(pace: Duration, masters: &Masters, redlock: &Redlock) -> usize {
     let begin = async || redlock.acquire(KEY).ttl(TTL).into_future();
     sweep(pace, begin, async |polls| {
@@ -72,7 +72,7 @@ fn an_acquire_that_is_dropped_at_any_poll_leaves_no_key() {
 #[tokio::test(start_paused = true)]
 async fn an_acquire_that_is_dropped_while_answers_are_under_way_leaves_no_key() {
     let (masters, redlock) = five_and_client().await;
-    // One after the other, so that there is a moment after each vote.
+    // One after another, so that there is a moment after each vote.
     for (place, master) in (1..).zip(masters.iter()) {
         master.slow(4 * place * MS);
     }

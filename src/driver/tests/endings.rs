@@ -7,7 +7,8 @@ use crate::error::LostReason;
 use std::future::IntoFuture;
 use tokio::time::Instant;
 
-/// As long as a shutdown goes on paying: to redial a master once, and for a slow one to answer.
+/// Time for which a shutdown goes on paying debts: to redial a master once, and for a slow one to
+/// answer.
 const LINGER: Duration = CONNECT_TIMEOUT.saturating_add(OPERATION_TIMEOUT.saturating_mul(3));
 
 #[tokio::test(start_paused = true)]
@@ -150,7 +151,7 @@ async fn a_dial_that_panics_is_a_dial_that_failed() {
     assert!(told.contains("10.0.0.6:6379 down (the dial panicked)"), "{told}");
 }
 
-/// The call's ttl, and the life that the keys have by its lock-delay, count, not the builder's.
+/// The call's ttl, and the life that the lock-delay gives the keys, count; the builder's do not.
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_waits_as_long_as_there_is_anything_to_delete() {
     let short = 200 * MS;

@@ -1,4 +1,4 @@
-//! The driver's thread is held up in the middle of its work, and a holder looks meanwhile.
+//! The driver's thread is held up in the middle of its work, and a holder looks in the meantime.
 
 use super::*;
 use crate::Lease;
@@ -27,8 +27,8 @@ impl Wake for HoldUp {
     }
 }
 
-/// The driver reads its clock once for all that it tells at a time. Here it has read it before the
-/// deadline, is held up beyond it, and moves the deadline only then: the swap fails.
+/// The driver reads its clock once for all that it reports at a time. Here it has read the clock
+/// before the deadline, is held up beyond the deadline, and only then moves it: the swap fails.
 #[tokio::test(start_paused = true)]
 async fn a_lapse_that_the_holder_saw_while_the_driver_was_held_up_is_told_at_once() {
     let (masters, redlock) = five_and_client().await;
@@ -37,7 +37,7 @@ async fn a_lapse_that_the_holder_saw_while_the_driver_was_held_up_is_told_at_onc
     sleep(guard.remaining() - 10 * MS).await;
     let lasts = guard.remaining() + MS;
     let hold_up = Arc::new(HoldUp { lease: guard.lease(), lasts, seen: Mutex::default() });
-    // Asked first, so answered first, and in the same breath.
+    // Asked first, so answered first, and at the same time.
     let mut other = pin!(redlock.try_acquire("other").into_future());
     let waker = Waker::from(hold_up.clone());
     assert!(other.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());

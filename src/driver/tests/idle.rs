@@ -1,4 +1,4 @@
-//! What a driver does when there is nothing to do, and what it remembers of what was done.
+//! An idle driver, and what it remembers of the past.
 
 use super::*;
 use crate::Released;
@@ -7,10 +7,10 @@ use crate::error::LostReason;
 use futures::future::join_all;
 use tokio::time::timeout;
 
-/// No heartbeat comes earlier: ten seconds, give or take a fifth.
+/// Earliest heartbeat: ten seconds, give or take a fifth.
 const FIRST_HEARTBEAT: Duration = Duration::from_secs(8);
 
-/// How often the driver is polled in `span`.
+/// Returns how often the driver is polled in `span`.
 async fn polls_within(span: Duration, driver: &Observed) -> usize {
     let before = driver.polls();
     sleep(span).await;
@@ -42,7 +42,7 @@ async fn a_driver_looks_at_the_clock_four_times_a_second_while_a_lock_is_held() 
     assert!(after <= 2, "{after} polls");
 }
 
-/// However long its guard is kept, or for ever if that is leaked.
+/// However long its guard is kept, or forever if the guard is leaked.
 #[tokio::test(start_paused = true)]
 async fn a_lock_that_is_lost_is_not_watched_and_only_its_attempt_is_remembered() {
     let masters = five().await;
@@ -93,7 +93,7 @@ async fn nothing_is_remembered_of_callers_that_have_finished() {
             0 => drop(guard),
             1 => guard.leave(),
             2 => drop(timeout(MS * (n % 5), guard.release()).await),
-            // It lapses first.
+            // It expires first.
             _ => drop((guard.lost().await, guard.extend().await, guard.release().await)),
         }
         true

@@ -1,5 +1,5 @@
-//! The driver that ships, over embedded masters in memory, on tokio's paused clock: time passes
-//! only when everybody waits, so each of these is exact and takes milliseconds.
+//! The real driver, over embedded masters in memory, on tokio's paused clock: time passes only when
+//! every task waits, so each of these tests is exact and takes milliseconds.
 
 mod cancelled;
 mod connecting;
@@ -20,8 +20,8 @@ mod unread;
 use super::clock::Clock;
 use super::{Driver, Message};
 use crate::embedded::{Master, Masters};
-use crate::quorum::Instant;
 use crate::{ExtendError, Guard, Lost, Redlock, RedlockBuilder};
+use quorumlock_core::quorum::Instant;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -33,13 +33,13 @@ use tokio::time::sleep;
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const TTL: Duration = Duration::from_secs(10);
-/// Of that ttl, as far as a holder may rely on it: 1 % and 2 ms are drift.
+/// The part of that ttl that a holder may rely on: 1 % and 2 ms are drift.
 const VALIDITY: Duration = Duration::from_millis(9_898);
 const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 const KEY: &str = "orders:42";
 
-/// Five masters, on the same time as everything else here.
+/// Starts five masters, on the same time as everything else here.
 async fn five() -> Masters {
     let masters = Masters::start_in_memory(5).await.unwrap();
     for master in masters.iter() {
@@ -63,12 +63,12 @@ fn now() -> Instant {
     Clock::tokio().now()
 }
 
-/// Time does not pass before everybody has done what there is to do at present.
+/// Lets every task finish what it can do now; time does not pass before that.
 async fn settle() {
     sleep(MS).await;
 }
 
-/// Which masters hold the lock.
+/// Returns which masters hold the lock.
 fn holders(masters: &Masters) -> Vec<usize> {
     (0..masters.len()).filter(|&node| masters[node].holder(KEY).is_some()).collect()
 }
@@ -79,7 +79,7 @@ fn assert_no_keys(masters: &Masters, claim: &str) {
     }
 }
 
-/// A command of an operator, over a connection of its own.
+/// Sends a command of an operator, over a separate connection.
 async fn operate(master: &Master, words: &[&str]) {
     let mut connection = master.dialer()().await.unwrap();
     let mut command = redis::cmd(words[0]);
@@ -97,12 +97,13 @@ async fn not_extended(guard: &Guard) -> Lost {
     }
 }
 
-/// Tasks that have not ended: the driver, dials, and one for each connection at its master.
+/// Counts the tasks that have not ended: the driver, dials, and one for each connection at its
+/// master.
 fn tasks() -> usize {
     tokio::runtime::Handle::current().metrics().num_alive_tasks()
 }
 
-/// A driver that can be looked at while it runs.
+/// A driver that can be observed while it runs.
 struct Observed {
     driver: Arc<Mutex<Option<Driver>>>,
     polls: Arc<AtomicUsize>,
@@ -132,7 +133,7 @@ impl Observed {
         self.polls.load(SeqCst)
     }
 
-    /// What the driver and its machine remember of callers, requests and debts.
+    /// Counts the callers, requests and debts that the driver and its machine remember.
     fn remembered(&self) -> usize {
         let driver = self.driver.lock().unwrap();
         let driver = driver.as_ref().unwrap();

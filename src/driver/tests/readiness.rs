@@ -1,11 +1,11 @@
-//! Waiting until locks can be had: told in time, and no command is sent for it.
+//! Waiting until locks can be acquired: reported in time, without sending a command for it.
 
 use super::*;
 use crate::embedded::{Master, Memory};
 use crate::error::ReadyError;
 use tokio::time::{Instant, timeout};
 
-/// Masters that have just started, each somewhat later than the one before it.
+/// Starts masters, each somewhat later than the one before it.
 async fn fresh() -> Masters {
     let masters = five().await;
     for (place, master) in (0..).zip(masters.iter()) {
@@ -26,7 +26,7 @@ async fn who_waits_is_told_when_the_last_master_of_a_quorum_has_warmed_up_and_no
     assert!(redlock.try_acquire(KEY).await.is_err());
     redlock.wait_until_ready(60 * SECOND).await.unwrap();
     let waited = began.elapsed();
-    // A heartbeat may tell of a later start, by the second to which uptimes are rounded.
+    // A heartbeat may report a later start, by the second to which uptimes are rounded.
     assert!(waited >= left && waited <= left + SECOND + 2 * MS, "{waited:?} of {left:?}");
     assert!(redlock.status().await.unwrap().can_acquire());
     redlock.try_acquire(KEY).await.unwrap().release().await;

@@ -1,5 +1,5 @@
-//! What must outlast a restart and a long life: how long an empty master does not vote, and what a
-//! client has noted at its masters.
+//! State that must outlast a restart and a long life: how long an empty master does not vote, and
+//! the notes of a client at its masters.
 
 use super::*;
 use crate::embedded::Memory;
@@ -7,12 +7,12 @@ use crate::error::ConnectError;
 
 const SHORT: Duration = Duration::from_secs(2);
 
-/// Five masters that have been up for a day, as each tells.
+/// Makes five masters report that they have been up for a day.
 fn patient(masters: &Masters) -> RedlockBuilder {
     masters.builder().ttl(SHORT).max_ttl(10 * SHORT)
 }
 
-/// A call may have any ttl up to `max_ttl`, whatever the builder's is.
+/// A call may have any ttl up to `max_ttl`, whatever the builder's ttl is.
 #[tokio::test(start_paused = true)]
 async fn a_master_that_restarts_empty_does_not_vote_for_as_long_as_the_longest_ttl_of_a_call() {
     let masters = five().await;
@@ -27,7 +27,7 @@ async fn a_master_that_restarts_empty_does_not_vote_for_as_long_as_the_longest_t
     assert!(!held.is_valid(), "{waiting:?} beside {held:?}");
 }
 
-/// Each heartbeat prolongs what is noted: there is no moment in which it has lapsed.
+/// Each heartbeat prolongs the notes: there is no moment at which they have lapsed.
 #[tokio::test(start_paused = true)]
 async fn what_a_client_has_noted_stands_for_as_long_as_it_lives() {
     let masters = five().await;

@@ -1,12 +1,16 @@
-//! Storms: the driver that ships, under kills, stops, restarts, cuts and cancellations drawn from a
-//! seed. `crate::simulation` plays more kinds of them on the machine alone; these go through tasks,
-//! channels and guards. Tokens and jitter are the operating system's here: one seed is one storm, and
-//! not one run to the nanosecond.
+//! Storms: the real driver, under kills, stops, restarts, cuts and cancellations drawn from a seed.
+//! `proof/simulation` plays more kinds of them on the machine alone; these go through tasks,
+//! channels and guards. Tokens and jitter come from the operating system here: one seed is one
+//! storm, but not one run to the nanosecond.
+
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../../../tests/support/seed.rs"]
+mod seed;
 
 use super::*;
 use crate::embedded::{Master, Memory};
-use crate::simulation::seed::{Rng, Seed};
 use crate::{FencingToken, Kind, Released};
+use seed::{Rng, Seed};
 use std::collections::BTreeMap;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -14,12 +18,12 @@ use tokio::time::timeout;
 const STORMS: u64 = 25;
 const RESOURCES: [&str; 3] = ["a", "b", "c"];
 const MAX_TTL: Duration = Duration::from_secs(2);
-/// Longer than it takes to redial, to warm up, and for what is left of killed masters to expire.
+/// Longer than it takes to redial, to warm up, and for the keys left on killed masters to expire.
 const AFTERWARDS: Duration = Duration::from_secs(20);
 
 type IsValid = Box<dyn Fn() -> bool + Send>;
 
-/// What has been won, and still says that it is valid.
+/// Locks that have been won and are still reported as valid.
 #[derive(Default)]
 struct Register {
     holders: Mutex<Vec<(&'static str, IsValid)>>,
@@ -39,7 +43,7 @@ impl Register {
         assert!(before.is_none_or(|before| before < token), "{resource}: {before:?}, {token}");
     }
 
-    /// Two can only come to overlap where one wins or has its deadline moved.
+    /// Checks for overlaps. They can begin only when a lock is won or has its deadline moved.
     fn check(&self) {
         let mut holders = self.holders.lock().unwrap();
         holders.retain(|(_, is_valid)| is_valid());
@@ -50,7 +54,7 @@ impl Register {
     }
 }
 
-/// Acquires and lets go, in every way there is, until the storm is over.
+/// Acquires and releases, in every possible way, until the storm is over.
 async fn work(redlock: Redlock, mut rng: Rng, register: Arc<Register>, until: Instant) {
     while now() < until {
         let resource = *rng.pick(&RESOURCES);
@@ -94,7 +98,7 @@ async fn hold<K: Kind>(
     }
 }
 
-/// Something befalls a master, or what befell it ends.
+/// Inflicts a fault on a master, or ends one.
 fn befall(rng: &mut Rng, masters: &Masters) {
     let master = rng.pick(masters);
     match rng.within(0..14) {

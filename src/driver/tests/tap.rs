@@ -11,12 +11,12 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 type Action = Box<dyn FnOnce() + Send>;
 
-/// What is to happen, and how many answers must be read before.
+/// The action, and how many answers must be read before it.
 #[derive(Clone, Default)]
 pub(super) struct Tap(Arc<Mutex<Option<(usize, Action)>>>);
 
 impl Tap {
-    /// A builder for these masters whose connections are tapped.
+    /// Makes a builder for these masters whose connections are tapped.
     pub(super) fn builder(&self, masters: &Masters) -> RedlockBuilder {
         masters.iter().fold(Redlock::builder(), |builder, master| {
             let (dial, tap) = (master.dialer(), self.clone());
@@ -27,13 +27,13 @@ impl Tap {
         })
     }
 
-    /// Once so many answers have come and been dealt with, and before anybody is told what has
-    /// come of them.
+    /// Runs `action` once this many answers have come and been handled, before any caller is given
+    /// the outcome.
     pub(super) fn after(&self, answers: usize, action: impl FnOnce() + Send + 'static) {
         *self.0.lock().unwrap() = Some((answers, Box::new(action)));
     }
 
-    /// The driver looks for more, so it has dealt with what there was.
+    /// Called when the driver looks for more bytes, so it has handled the earlier ones.
     fn looks(&self) {
         let mut waiting = self.0.lock().unwrap();
         if let Some((_, action)) = waiting.take_if(|(answers, _)| *answers == 0) {

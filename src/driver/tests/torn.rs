@@ -1,5 +1,5 @@
-//! A stream that takes a part of what it is offered, passes on the rest as well, and then fails, as TLS
-//! may, record by record: what was offered may have arrived.
+//! A stream that accepts a part of what it is offered, passes on the rest as well, and then fails.
+//! TLS may do that, record by record: the offered bytes may have arrived.
 
 use super::*;
 use std::future::IntoFuture;
@@ -7,11 +7,11 @@ use std::io;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
-/// What the stream does with the next write, once it is set.
+/// Behaviour of the stream at the next write, once this is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tear {
     No,
-    /// Takes so many bytes of it.
+    /// Accepts this many bytes of it.
     After(usize),
     /// Passes on what it is offered, and fails.
     Now,
@@ -60,7 +60,7 @@ impl AsyncRead for Torn {
     }
 }
 
-/// Three masters; what is written to the first goes through a stream that tears.
+/// Starts three masters; bytes written to the first go through a stream that tears.
 async fn torn(tear: &Arc<Mutex<Tear>>) -> (Masters, Redlock) {
     let masters = Masters::start_in_memory(3).await.unwrap();
     let mut builder = Redlock::builder();
@@ -76,8 +76,8 @@ async fn torn(tear: &Arc<Mutex<Tear>>) -> (Masters, Redlock) {
     (masters, redlock)
 }
 
-/// Two SETs in one write, of which the stream takes the first, or a part of it, or a part of the
-/// second, before it fails: both stand, and both are released.
+/// Two SETs in one write. The stream accepts the first, or a part of it, or a part of the second,
+/// before it fails. Both are set, and both are released.
 #[tokio::test(start_paused = true)]
 async fn what_a_stream_was_offered_before_it_failed_is_released_whatever_it_took_of_it() {
     let tear = Arc::new(Mutex::new(Tear::No));

@@ -1,4 +1,4 @@
-//! Answers that have arrived and of which tokio does not know yet: it looks when it parks.
+//! Answers that have arrived and that tokio does not know of yet: it looks when it parks.
 
 use super::*;
 use std::io;
@@ -6,15 +6,15 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::time::Sleep;
 
-/// What happens, in its order: which master's answers are read, and who is sent a SET.
+/// The events in order: the master whose answers are read, and the master that is sent a SET.
 #[derive(Clone, Default)]
 struct Log {
     is_late: Arc<Mutex<bool>>,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
-/// The answers of the third and the fourth master are read after a park, once it `is_late`; those of the
-/// fifth come with a pause of the thread, so that all are late.
+/// The answers of the third and the fourth master are read after a park, once it `is_late`; those
+/// of the fifth come with a pause of the thread, so that all are late.
 struct Unread {
     stream: DuplexStream,
     node: usize,
@@ -74,7 +74,7 @@ impl AsyncWrite for Unread {
     }
 }
 
-/// They may tell of a client that has come while the process was stopped.
+/// They may report a client that has arrived while the process was stopped.
 #[tokio::test(start_paused = true)]
 async fn after_a_stop_a_round_waits_for_answers_that_have_arrived_and_are_not_read() {
     let masters = five().await;

@@ -1,7 +1,7 @@
-//! What moves the bytes of one connection.
+//! The tasks that move the bytes of one connection.
 
 use super::{Answer, Condition, Shell};
-use crate::embedded::machine::ClientId;
+use quorumlock_embedded::ClientId;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
 impl Shell {
-    /// Takes a connection on; `false` if the master does not run.
+    /// Takes a connection on; returns `false` if the master does not run.
     pub(in crate::embedded) fn serve<S>(self: &Arc<Self>, stream: S) -> bool
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -31,7 +31,8 @@ impl Shell {
 
     pub(super) async fn accept(self: Arc<Self>, life: u64) {
         while let Some(accepted) = poll_fn(|cx| self.poll_accept(life, cx)).await {
-            // An error is of that one connection, or of too many files: others get their turn.
+            // An error concerns that one connection, or is due to too many files: others get their
+            // turn.
             match accepted {
                 Ok(stream) => drop(self.serve(undelayed(stream))),
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -39,7 +40,8 @@ impl Shell {
         }
     }
 
-    /// The listener stays with the state, so that it is gone as soon as the master is.
+    /// Accepts a connection. The listener stays with the state, so that it is gone as soon as the
+    /// master is.
     fn poll_accept(&self, life: u64, cx: &mut Context<'_>) -> Poll<Option<io::Result<TcpStream>>> {
         match &self.state().listener {
             Some(listener) if self.is(life) => {
@@ -77,7 +79,7 @@ impl Shell {
         let mut buffer = vec![0; 16 << 10];
         while self.until(life, Condition::reads).await {
             let read = from.read(&mut buffer).await.unwrap_or(0);
-            // What has arrived at the very moment of a pause waits for its end.
+            // Bytes that arrived at the very moment of a pause wait until it ends.
             while self.until(life, Condition::reads).await
                 && !self.receive(life, client, &buffer[..read])
             {}
@@ -106,7 +108,7 @@ impl Shell {
         let _already_gone = to.shutdown().await;
     }
 
-    /// Executes what has arrived; `false` if the master was paused in the meantime.
+    /// Executes what has arrived; returns `false` if the master was paused in the meantime.
     fn receive(&self, life: u64, client: ClientId, bytes: &[u8]) -> bool {
         let mut state = self.state();
         let condition = *self.condition.borrow();
@@ -127,7 +129,7 @@ fn undelayed(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// Until one of them ends.
+/// Waits until one of them ends.
 async fn either(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
     let (mut one, mut other) = (pin!(one), pin!(other));
     poll_fn(|cx| {

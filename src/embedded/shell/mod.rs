@@ -1,9 +1,9 @@
-//! What runs a master's machine: its life and its clock, and what can go wrong with both.
+//! The shell around a master's machine: its life, its clock, and what can go wrong with both.
 
 mod connection;
 
-use super::machine::{ClientId, Machine, Output};
 use super::port::Port;
+use quorumlock_embedded::{ClientId, Machine, Output};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 pub(super) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// What a connection's task waits for.
+/// The condition that a connection's task waits for.
 #[derive(Clone, Copy)]
 pub(super) struct Condition {
     /// Counts starts and stops: odd while the master runs. A task of another life has no say.
@@ -36,7 +36,7 @@ impl Condition {
     }
 }
 
-/// An answer and when it may arrive.
+/// An answer, and when it may arrive.
 type Answer = (Instant, Vec<u8>);
 
 struct State {
@@ -56,7 +56,7 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// A master that does not run yet.
+    /// Creates a master that does not run yet.
     pub(super) fn new() -> io::Result<Arc<Self>> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let seed = getrandom::u64().map_err(io::Error::other)?;
@@ -73,7 +73,7 @@ impl Shell {
         Ok(Arc::new(Self { state: Mutex::new(state), condition, runtime }))
     }
 
-    /// A stopped master starts.
+    /// Starts a stopped master.
     pub(super) fn start(self: &Arc<Self>, keep: bool, port: Option<&Port>) -> io::Result<()> {
         let mut state = self.state();
         let entered = self.runtime.enter();
@@ -89,7 +89,7 @@ impl Shell {
         Ok(())
     }
 
-    /// A running master stops, with all its connections.
+    /// Stops a running master, with all its connections.
     pub(super) fn stop(&self) {
         let mut state = self.state();
         if !self.condition.borrow().is_running() {
@@ -114,7 +114,8 @@ impl Shell {
         self.state().delay = by;
     }
 
-    /// The step from one clock to the other is no part of the machine's uptime.
+    /// Sets the clock. The step from one clock to the other does not count as uptime of the
+    /// machine.
     pub(super) fn set_clock(&self, clock: Clock) {
         let mut state = self.state();
         let uptime = state.machine.uptime(state.now());
@@ -123,7 +124,7 @@ impl Shell {
         state.machine.set_uptime(uptime, now);
     }
 
-    /// Changes the machine, be it running or not.
+    /// Changes the machine, whether it runs or not.
     pub(super) fn adjust<T>(&self, adjust: impl FnOnce(&mut Machine, Duration) -> T) -> T {
         let mut state = self.state();
         let now = state.now();
@@ -137,7 +138,7 @@ impl Shell {
         running.then(|| look(&state.machine, state.now()))
     }
 
-    /// Waits for a condition; `false` if this life has ended.
+    /// Waits for a condition; returns `false` if this life has ended.
     async fn until(&self, life: u64, holds: impl Fn(&Condition) -> bool) -> bool {
         let mut condition = self.condition.subscribe();
         let changed = condition.wait_for(|now| now.life != life || holds(now)).await;
@@ -162,7 +163,7 @@ impl State {
         let due = Instant::now() + self.delay;
         while let Some(output) = self.machine.poll_output() {
             match output {
-                // If it has gone in the meantime, nobody waits for this.
+                // If the connection has gone in the meantime, this answer has no receiver.
                 Output::Send(client, answer) => {
                     let _ = self.links.get(&client).map(|link| link.send((due, answer)));
                 }

@@ -1,8 +1,8 @@
-//! The target proves itself: what it is to notice is there, and is noticed.
+//! A test of the target: each problem that it must notice is planted, and is noticed.
 
 use super::*;
 
-/// Three masters that are well, and a lock that two of them have granted.
+/// Makes three healthy masters, and a lock that two of them have granted.
 fn won(meddle: impl FnOnce(&mut Play)) -> Play {
     let mut play = Play::of_defaults().expect("three masters");
     play.open_all();

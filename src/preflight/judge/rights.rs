@@ -1,16 +1,16 @@
-//! What our user may not do there, and what fails though it may.
+//! The rights that our user lacks there, and calls that fail although it may make them.
 
 use super::Answers;
-use crate::coordinator::wire::{self, Reply};
 use crate::preflight::question::Question;
 use crate::preflight::{FindingKind, NodePreflight, Right, Role};
+use quorumlock_core::coordinator::wire::{self, Reply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Answers<'_> {
     pub(super) fn rights(&self, judged: &mut NodePreflight) {
         let time = self.0.time.iter().map(|sample| (Right::Time, &sample.reply));
-        // Most servers have no such command, and need none.
+        // Most servers have no such command, and do not need it.
         let is_none = |question: Question, reply: &Reply| {
             let unknown = reply.error().is_some_and(|error| wire::is_unknown(error));
             question == Question::DeleteIfEqual && unknown
@@ -22,7 +22,7 @@ impl Answers<'_> {
         let mut refused: BTreeMap<Right, (Arc<str>, bool)> = BTreeMap::new();
         for (right, reply) in others.chain(time) {
             let Some(error) = reply.error().cloned() else { continue };
-            // What a script lacks, the survey names.
+            // The survey names what a script lacks.
             if surveyed.is_empty() || !wire::is_denied_within_a_script(&error) {
                 let withheld = reply.is_denied();
                 refused.entry(right).or_insert((error, withheld));
@@ -43,14 +43,15 @@ impl Answers<'_> {
                 "NOSCRIPT" => refused.contains_key(&Right::ScriptLoad),
                 _ => false,
             };
-            // What ails the whole master (LOADING, MISCONF, BUSY) is told once, where it is worst.
+            // A problem of the whole master (LOADING, MISCONF, BUSY) is reported once, where it is
+            // worst.
             if !expected && told.insert(code(&error).to_owned()) {
                 judged.find(FindingKind::Fails { right, error });
             }
         }
     }
 
-    /// What is withheld from our scripts, call by call.
+    /// Returns what is withheld from our scripts, call by call.
     fn surveyed(&self) -> Vec<(Right, Arc<str>)> {
         let Some(Reply::Array(failed)) = self.0.answers.get(&Question::Survey) else {
             return Vec::new();
@@ -66,7 +67,8 @@ impl Answers<'_> {
     }
 }
 
-/// What ails the server, in one word. Of a command within a script 6.2 tells it behind where that was.
+/// Returns the server's problem, in one word. For a command within a script, 6.2 reports it after
+/// the position in the script.
 fn code(error: &str) -> &str {
     let within = error.rsplit_once("@user_script: ").and_then(|(_, error)| error.split_once(": -"));
     match within.map(|(_line, error)| error).unwrap_or(error).split(' ').next() {

@@ -1,8 +1,8 @@
-//! What other clients of a master go by, beside ours.
+//! The terms of other clients of a master, compared with ours.
 
 use super::*;
 
-/// What is found where this is noted; the master's clock shows 1,000 s.
+/// Returns the findings where this is recorded; the master's clock shows 1,000 s.
 fn found_beside(noted: &[(&str, &str)]) -> Vec<String> {
     let mut heard = heard([
         (Question::InfoMemory, text("maxmemory:0\r\n")),

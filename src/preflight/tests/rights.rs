@@ -1,4 +1,4 @@
-//! What is withheld, and what fails, in the words of each server.
+//! Rights that are withheld and calls that fail, in the words of each server.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn an_error_that_another_finding_explains_is_no_finding() {
     assert!(matches!(told[..], [FindingKind::Fails { right: Right::EvalSha, .. }]), "{told:?}");
 }
 
-/// As 6.2 tells it of a command within a script, and as later ones do.
+/// As 6.2 reports it for a command within a script, and as later versions do.
 #[test]
 fn what_ails_the_whole_master_is_told_once_in_the_words_of_each_version() {
     for (ails, is_replica) in [
@@ -39,7 +39,7 @@ fn what_ails_the_whole_master_is_told_once_in_the_words_of_each_version() {
             format!(
                 "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -{ails}"
             ),
-            // Of a script that hands on the error of a command.
+            // From a script that passes on the error of a command.
             format!("@user_script: 9: -{ails}"),
             format!("{ails} script: 1, on @user_script:9."),
         ] {
@@ -60,7 +60,7 @@ fn what_ails_the_whole_master_is_told_once_in_the_words_of_each_version() {
     }
 }
 
-/// What servers answered to a user who lacks something, and what is to be done about it. Redis 7.4 has the
+/// The answers of servers to a user that lacks a right, and what to do about it. Redis 7.4 has the
 /// words of 8.0 and KeyDB 6.3 those of 6.2; no test runs on these two.
 #[test]
 fn what_is_to_be_granted_follows_from_the_words_of_each_server() {
@@ -115,7 +115,7 @@ fn a_command_within_a_script_is_withheld_in_the_words_of_each_version() {
         };
         let withheld = |right| FindingKind::Withheld { right, error: words.into() };
         for (command, right) in [("TIME", Right::Time), ("HDEL", Right::Hdel)] {
-            // Named once, whatever scripts fail over it.
+            // Named once, whichever scripts fail because of it.
             let told = [
                 (Question::Survey, survey(command)),
                 (Question::Extend, error(words)),

@@ -1,8 +1,8 @@
-//! Which server it is, and what differs between them.
+//! The kind of server, and what differs between them.
 
 use super::super::question::Subject;
 use super::*;
-use crate::coordinator::wire::Token;
+use quorumlock_core::coordinator::wire::Token;
 
 #[test]
 fn a_server_is_called_by_its_own_name_and_version() {
@@ -14,7 +14,7 @@ fn a_server_is_called_by_its_own_name_and_version() {
             [("server", "valkey"), ("version", "9.1.2")],
             "Valkey 9.1.2",
         ),
-        // It may be told to say so where clients insist.
+        // It may be configured to say so for clients that insist.
         (
             "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1\r\n",
             [("server", "redis"), ("version", "7.2.4")],
@@ -63,7 +63,7 @@ fn whoever_cannot_be_asked_is_told_of_with_a_remedy_that_fits() {
     }
 }
 
-/// Some servers take 0 for none given, and kill everybody else.
+/// Some servers take 0 as no id given, and kill every other client.
 #[test]
 fn nobody_is_killed_but_by_an_id_that_nobody_has() {
     let (key, max_ttl, life) = ("a".to_owned(), STAYS_AWAY, STAYS_AWAY);

@@ -1,4 +1,4 @@
-//! Whether a master votes, as its age, what it keeps and the restart guard have it.
+//! The vote of a master, depending on its age, its persistence and the restart guard.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn what_a_restart_costs_depends_on_the_restart_guard() {
             config("always", "yes"),
             vec![FindingKind::NotPersistent(Persistence::NotInRewrites)],
         ),
-        // It does not tell, and waits.
+        // It does not report its persistence, and waits.
         (RestartGuard::TrustPersistence, Reply::Nil, vec![started(left), forgets(untold(), away)]),
     ] {
         let heard = heard([

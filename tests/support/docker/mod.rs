@@ -1,4 +1,5 @@
-//! Five masters in containers that belong to the value that started them, and what befalls them.
+//! Five masters in containers that belong to the value that started them, and the faults they
+//! suffer.
 
 mod project;
 
@@ -17,13 +18,13 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// How long a master may take to be ready, or to answer the witness.
+/// Bound on the time for a master to be ready, or to answer the witness.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One project at a time in this process; between processes the test runner sees to it.
+/// One project at a time in this process; between processes the test runner ensures it.
 static TURN: LazyLock<Arc<Mutex<()>>> = LazyLock::new(Arc::default);
 
-/// What the masters remember after a restart: `docker/README.md`.
+/// The masters' memory after a restart; see `docker/README.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
     /// Nothing.
@@ -32,15 +33,15 @@ pub(crate) enum Profile {
     Durable,
 }
 
-/// What befalls a master, and is undone by [`Containers::heal`].
+/// A fault of a master, undone by [`Containers::heal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     /// SIGKILL. Connections end, dials are refused; healed by a restart.
     Killed,
-    /// Frozen. Dials are accepted and silent; what was sent arrives when it goes on.
+    /// Frozen. Dials are accepted and get no answer; what was sent arrives when the master resumes.
     Paused,
-    /// Off its network, and its published port with it: connections end at the port (the server
-    /// need not notice), dials are refused. Its memory stays.
+    /// Off its network, together with its published port. Connections end at the port (the server
+    /// need not notice), and dials are refused. Its memory stays.
     Disconnected,
 }
 
@@ -48,14 +49,14 @@ impl Fault {
     pub(crate) const ALL: [Self; 3] = [Self::Killed, Self::Paused, Self::Disconnected];
 }
 
-/// Five masters, each in a container, with ports of 127.0.0.1 that stay theirs. Taken down on
-/// drop, also by a panic, and when this process is killed.
+/// Five masters, each in a container, with ports of 127.0.0.1 that stay theirs. Taken down on drop,
+/// including by a panic, and when this process is killed.
 ///
-/// Clients see what a fault does to a published port, so a master is "ready" when it answers
-/// there. The methods that are not async block their thread, for tenths of a second as a rule.
+/// Clients see what a fault does to a published port, so a master is "ready" when it answers there.
+/// The methods that are not async block their thread, usually for tenths of a second.
 #[derive(Debug)]
 pub(crate) struct Containers {
-    // Taken down before the next one may start.
+    // Must be down before the next project may start.
     project: Project,
     profile: Profile,
     ids: Vec<String>,
@@ -65,7 +66,8 @@ pub(crate) struct Containers {
 }
 
 impl Containers {
-    /// None, and a line that says so, where no Docker daemon answers; a failure if `CI` is set.
+    /// Starts them. If no Docker daemon answers, returns `None` and prints a line that says so; a
+    /// failure if `CI` is set.
     pub(crate) async fn start(profile: Profile) -> Option<Self> {
         if !is_available() {
             return None;
@@ -86,11 +88,12 @@ impl Containers {
         Some(masters)
     }
 
-    /// Sets up a client of them all, which does not wait until they are old enough to vote.
+    /// Configures a client of all of them that does not wait until they are old enough to vote.
     pub(crate) fn builder(&self) -> RedlockBuilder {
         let builder = Redlock::builder().nodes(self.urls());
         match self.profile {
-            // They have only just started; when one returns empty is the test's business.
+            // They have only just started. If one returns empty later, that is the test's
+            // responsibility.
             Profile::Volatile => builder.without_restart_guard(),
             // They forget nothing, as their configuration says.
             Profile::Durable => builder.trust_persistence(),
@@ -117,8 +120,8 @@ impl Containers {
         docker(&["kill", &self.ids[node]]);
     }
 
-    /// Starts a killed master: with its keys if the profile is durable, else empty. Returns when
-    /// it answers.
+    /// Starts a killed master: with its keys if the profile is durable, else empty. Returns when it
+    /// answers.
     pub(crate) fn restart(&self, node: usize) {
         docker(&["start", &self.ids[node]]);
         self.await_ready(node);
@@ -136,7 +139,7 @@ impl Containers {
         docker(&["network", "disconnect", &self.network, &self.ids[node]]);
     }
 
-    /// Puts it back on its network; its published port comes back with that.
+    /// Puts it back on its network, which restores its published port.
     pub(crate) fn reconnect(&self, node: usize) {
         docker(&["network", "connect", &self.network, &self.ids[node]]);
         self.await_ready(node);
@@ -158,12 +161,12 @@ impl Containers {
         }
     }
 
-    /// Does it to several masters at the same time.
+    /// Applies `action` to several masters at the same time.
     pub(crate) fn at_once(&self, nodes: Range<usize>, action: impl Fn(usize) + Copy + Send) {
         std::thread::scope(|scope| nodes.for_each(|node| drop(scope.spawn(move || action(node)))));
     }
 
-    /// Sends one command on a connection of its own, past the crate under test.
+    /// Sends one command on a separate connection, bypassing the crate under test.
     pub(crate) async fn ask<T: FromRedisValue>(&self, node: usize, cmd: &Cmd) -> RedisResult<T> {
         let client = Client::open(format!("redis://{}", self.address(node)))?;
         let limits = AsyncConnectionConfig::new()
@@ -173,7 +176,7 @@ impl Containers {
         cmd.query_async(&mut connection).await
     }
 
-    /// The keys of each master, sorted, but for the agreement. All must answer.
+    /// Returns the keys of each master, sorted, except the agreement. All must answer.
     pub(crate) async fn keys(&self) -> Vec<Vec<String>> {
         let keys = async |node| {
             let keys: RedisResult<Vec<String>> = self.ask(node, redis::cmd("KEYS").arg("*")).await;
@@ -185,7 +188,7 @@ impl Containers {
         join_all((0..self.len()).map(keys)).await
     }
 
-    /// The same over all masters: how many keys stand somewhere.
+    /// Returns the number of those keys over all masters.
     pub(crate) async fn count_keys(&self) -> usize {
         self.keys().await.iter().map(Vec::len).sum()
     }
@@ -196,7 +199,8 @@ impl Containers {
     }
 }
 
-/// Whether a Docker daemon answers. Where none does, a line says what is not tested.
+/// Returns whether a Docker daemon answers. If none does, prints a line that says what is not
+/// tested.
 pub(crate) fn is_available() -> bool {
     let asked = Command::new("timeout").args(["10", "docker", "version"]).output();
     let cause = match asked {
@@ -209,7 +213,7 @@ pub(crate) fn is_available() -> bool {
     false
 }
 
-/// Writes a line that is seen also when the test passes: the test harness captures only what is
+/// Writes a line that is shown even when the test passes: the test harness captures only what is
 /// printed with macros.
 pub(crate) fn tell(line: &str) {
     let _unless_stderr_is_closed = writeln!(std::io::stderr(), "{line}");

@@ -1,4 +1,5 @@
-//! A compose project with a name of its own, which goes when its owner goes, however that ends.
+//! A compose project with a name of its own, which is removed when its owner ends, however that
+//! happens.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
@@ -9,26 +10,27 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docker");
 const PREFIX: &str = "quorumlock-test-";
 const LABEL: &str = "com.docker.compose.project";
 
-/// Waits until its standard input ends, which it does when the test process has ended in whatever
-/// way, and takes the project down; again after a while, if a `compose up` was still under way.
+/// Waits until its standard input ends, which happens when the test process has ended in any way.
+/// Then it takes the project down, and again after a while in case a `compose up` was still under
+/// way.
 const JANITOR: &str = r#"cat; for _ in 1 2 3; do "$0" "$1"; sleep 3; done"#;
 
 /// A compose project; taken down on drop.
 #[derive(Debug)]
 pub(crate) struct Project {
     name: String,
-    /// Beside the drop: for a process that is killed.
+    /// In addition to the drop: for a process that is killed.
     janitor: Child,
 }
 
 impl Project {
-    /// A name that no other test has, with nothing behind it yet.
+    /// Creates a name that no other test has, with nothing behind it yet.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let (pid, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let started = started(pid).expect("the start time of this process in /proc");
         let name = format!("{PREFIX}{pid}-{started}-{count}");
-        // A group of its own: a signal to the group of the test does not reach it.
+        // In its own process group, so a signal to the group of the test does not reach it.
         let janitor = Command::new("bash")
             .args(["-c", JANITOR, &format!("{FOLDER}/down"), &name])
             .stdin(Stdio::piped())
@@ -53,7 +55,7 @@ impl Project {
         run(&mut up);
     }
 
-    /// The containers, in the order of their services' names.
+    /// Returns the containers, in the order of their services' names.
     pub(super) fn containers(&self) -> Vec<String> {
         let format = "{{.Label \"com.docker.compose.service\"}} {{.ID}}";
         let listed = docker(&["ps", "--filter", &self.label(), "--format", format]);
@@ -67,15 +69,15 @@ impl Project {
         docker(&["network", "ls", "--quiet", "--filter", &self.label()])
     }
 
-    /// Removes what test processes have left that are no more.
+    /// Removes what test processes that no longer exist have left.
     pub(crate) fn sweep() {
         for left in Self::all().iter().filter(|name| is_orphan(name)) {
-            // Somebody else may be sweeping, too.
+            // Another process may be sweeping as well.
             let _by_whomever = Command::new(format!("{FOLDER}/down")).arg(left).output();
         }
     }
 
-    /// The projects of tests that have a container, a network or a volume.
+    /// Returns the projects of tests that have a container, a network or a volume.
     pub(crate) fn all() -> BTreeSet<String> {
         let format = format!("{{{{.Label \"{LABEL}\"}}}}");
         let labels = [&["ps", "--all"], &["network", "ls"], &["volume", "ls"]].map(|list| {
@@ -110,7 +112,7 @@ impl Drop for Project {
     }
 }
 
-/// Runs docker and returns what it wrote. Panics with its complaint if it fails.
+/// Runs docker and returns what it wrote. Panics with docker's error output if it fails.
 pub(crate) fn docker(arguments: &[&str]) -> String {
     run(Command::new("docker").args(arguments))
 }
@@ -123,7 +125,7 @@ fn run(command: &mut Command) -> String {
     out.trim().to_owned()
 }
 
-/// Whether the process that gave the project its name is no more.
+/// Checks whether the process that gave the project its name no longer exists.
 fn is_orphan(project: &str) -> bool {
     let mut numbers = project.trim_start_matches(PREFIX).split('-').map(str::parse::<u64>);
     match (numbers.next(), numbers.next()) {
@@ -134,9 +136,10 @@ fn is_orphan(project: &str) -> bool {
     }
 }
 
-/// When a process started, in ticks since boot: tells it from a later one with the same id.
+/// Returns when a process started, in ticks since boot: distinguishes it from a later one with the
+/// same id.
 fn started(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command name stands in parentheses and may hold anything; 20 fields follow up to this.
+    // The command name is in parentheses and may hold anything; 20 fields follow up to this one.
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }

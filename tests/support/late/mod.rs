@@ -1,5 +1,5 @@
-//! Ways in which a SET reaches its master too late, or its answer never comes. Each plays one
-//! batch of acquires on five masters and tells how many keys are left a second after the last
+//! Ways in which a SET reaches its master too late, or its answer never arrives. Each plays one
+//! batch of acquires on five masters and returns how many keys are left a second after the last
 //! byte has arrived.
 
 pub(crate) mod setup;
@@ -12,11 +12,11 @@ use quorumlock::Guard;
 use setup::{OPERATION_TIMEOUT, SOON, Setup};
 use std::time::{Duration, Instant};
 
-/// How long the leftovers have to go after the last byte.
+/// Time for the leftovers to disappear after the last byte.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Setup {
-    /// The SETs are held until their acquires have failed.
+    /// Holds the SETs until their acquires have failed.
     pub(crate) async fn held_until_the_acquires_have_failed(&self) -> usize {
         self.proxies.iter().for_each(|proxy| proxy.hold(ToServer));
         self.fail_a_batch().await;
@@ -24,7 +24,7 @@ impl Setup {
         self.left().await
     }
 
-    /// Every byte is late by more than the operation timeout, each way to a master by its own.
+    /// Delays every byte by more than the operation timeout, to each master by its own delay.
     pub(crate) async fn delayed_beyond_the_timeout(&self, rng: &mut Rng) -> usize {
         for proxy in &self.proxies {
             proxy.delay(ToServer, rng.duration(OPERATION_TIMEOUT * 3 / 2..OPERATION_TIMEOUT * 5));
@@ -35,7 +35,7 @@ impl Setup {
         self.left().await
     }
 
-    /// The SETs are held until another connection has carried the rollbacks; then the old ones
+    /// Holds the SETs until another connection has carried the rollbacks. Then the old connections
     /// deliver the SETs alone and break.
     pub(crate) async fn held_until_the_connections_are_replaced(&self) -> usize {
         let links = self.links(3);
@@ -51,7 +51,7 @@ impl Setup {
         self.left().await
     }
 
-    /// A minority holds the SETs of acquires that are won without it, until it has been
+    /// Holds the SETs on a minority, in acquires that win without it, until the minority is
     /// reconnected and the locks are released.
     pub(crate) async fn held_until_the_locks_are_released(&self) -> usize {
         let links = self.links(2);
@@ -64,14 +64,14 @@ impl Setup {
         self.left().await
     }
 
-    /// The SETs are applied, and nobody hears of it.
+    /// The masters apply the SETs, and no client receives the answers.
     pub(crate) async fn answers_are_lost(&self) -> usize {
         self.links(3).iter().for_each(|link| link.discard(ToClient));
         self.fail_a_batch().await;
         self.left().await
     }
 
-    /// The connections break right behind the SETs, before a single answer.
+    /// Breaks the connections right after the SETs, before a single answer.
     pub(crate) async fn cut_behind_the_sets(&self) -> usize {
         let names = self.names();
         let sets = bytes_of_sets(&names);
@@ -83,7 +83,7 @@ impl Setup {
         self.left().await
     }
 
-    /// The connections break at any moment.
+    /// Breaks the connections at any moment.
     pub(crate) async fn cut_at_random(&self, rng: &mut Rng) -> usize {
         let (links, how) = (self.links(3), *rng.pick(&[Cut::Fin, Cut::Reset]));
         links.iter().for_each(|link| link.hold(ToClient));
@@ -95,7 +95,8 @@ impl Setup {
         self.left().await
     }
 
-    /// How many keys there are a second after the last byte has arrived; zero as soon as it is.
+    /// Returns how many keys there are a second after the last byte has arrived; zero as soon as
+    /// there are none.
     pub(crate) async fn left(&self) -> usize {
         eventually("old connections have delivered what they held", SOON, async || {
             self.proxies.iter().all(|proxy| proxy.live() == 1 && proxy.waiting(ToServer) == 0)
@@ -115,7 +116,8 @@ impl Setup {
     }
 }
 
-/// The length of the SETs of these resources: tokens and ttl have one length.
+/// Returns the length of the SETs of these resources: all tokens have one length, and so have all
+/// ttls.
 fn bytes_of_sets(names: &[String]) -> u64 {
     let len = |name: &String| {
         let mut set = redis::cmd("SET");

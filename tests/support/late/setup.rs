@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Acquires at the same time, each of a resource of its own.
+/// Number of concurrent acquires, each of its own resource.
 pub(crate) const BATCH: usize = 50;
 
 pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_millis(60);
 
-/// Long enough for anything that will happen, on a busy machine.
+/// Long enough for anything that will happen, even on a busy machine.
 pub(super) const SOON: Duration = Duration::from_secs(20);
 
-/// Five masters, a proxy before each of the first three.
+/// Five masters, with a proxy before each of the first three.
 pub(crate) struct Setup {
     pub(crate) masters: Masters,
     pub(crate) proxies: Vec<Proxy>,
@@ -33,7 +33,7 @@ impl Setup {
         Self::start_over(ttl, None).await
     }
 
-    /// With a stream between client and network that takes a safeguard away.
+    /// Starts it with a stream between client and network that removes a safeguard.
     pub(crate) async fn start_with(sabotage: Sabotage) -> Self {
         Self::start_over(Duration::from_secs(10), Some(sabotage)).await
     }
@@ -82,14 +82,14 @@ impl Setup {
         self.named.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The connection that each of the first proxies carries now.
+    /// Returns the connection that each of the first proxies carries now.
     pub(crate) fn links(&self, proxies: usize) -> Vec<Arc<Link>> {
         let newest = |proxy: &Proxy| proxy.link(proxy.connections() - 1);
         self.proxies[..proxies].iter().map(newest).collect()
     }
 
-    /// Waits until every node takes part again: one more lock stands on all five. What was sent
-    /// on the same connections before has been executed by then.
+    /// Waits until every node takes part again: one more lock is set on all five. By then,
+    /// everything sent earlier on the same connections has been executed.
     pub(crate) async fn all_vote(&self) {
         eventually("a lock stands on every master", SOON, async || {
             let probe = format!("probe:{}", self.number());
@@ -105,7 +105,7 @@ impl Setup {
         .await;
     }
 
-    /// The keys on all masters together, but for those of the probes.
+    /// Counts the keys on all masters together, except those of the probes.
     pub(crate) async fn late_keys(&self) -> usize {
         let keys = join_all(self.masters.iter().map(witness::keys)).await;
         keys.into_iter().flat_map(Result::unwrap).filter(|key| key.starts_with("late:")).count()

@@ -1,4 +1,4 @@
-//! One direction of one connection: a reader that notes when bytes arrived, a queue, and a
+//! One direction of one connection: a reader that records when bytes arrived, a queue, and a
 //! deliverer that follows the rules.
 
 use socket2::SockRef;
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 
-/// Which way bytes go.
+/// Direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToServer,
     ToClient,
 }
 
-/// What happens to bytes whose turn has come.
+/// Treatment of bytes whose turn has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Valve {
     Open,
@@ -25,15 +25,15 @@ pub(crate) enum Valve {
     Discarding,
 }
 
-/// How a lane treats what it carries.
+/// Rules for what a lane carries.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) valve: Valve,
-    /// Between the arrival of a byte and its delivery.
+    /// Time between the arrival of a byte and its delivery.
     pub(crate) delay: Duration,
-    /// How many bytes are delivered before the connection is cut.
+    /// Number of bytes delivered before the connection is cut.
     pub(crate) cut_after: Option<u64>,
-    /// Whether what waits when the sender closes is delivered in its time, or lost.
+    /// Set if bytes that wait when the sender closes are delivered in time, else they are lost.
     pub(crate) deliver_after_close: bool,
 }
 
@@ -44,7 +44,8 @@ impl Default for Rules {
     }
 }
 
-/// The rules of one direction, which change while it carries, and what it has carried.
+/// The rules of one direction, which may change while it carries bytes, and the bytes it has
+/// carried.
 #[derive(Debug)]
 pub(super) struct Lane {
     rules: watch::Sender<Rules>,
@@ -53,17 +54,17 @@ pub(super) struct Lane {
     last_byte_delivered_at: Mutex<Option<Instant>>,
 }
 
-/// What was read at once; no bytes at all mean that the sender has closed.
+/// Bytes that were read at once; none mean that the sender has closed.
 struct Chunk {
     arrived: Instant,
     bytes: Vec<u8>,
 }
 
-/// What becomes of the chunk at the head of the queue.
+/// Outcome for the chunk at the head of the queue.
 enum Turn {
     Deliver,
     Swallow,
-    /// Its sender has closed, and the rules say that what waits is then lost.
+    /// Its sender has closed, and by the rules the waiting bytes are then lost.
     Lost,
 }
 
@@ -81,8 +82,8 @@ impl Lane {
         self.rules.send_modify(change);
     }
 
-    /// Carries until the sender's end of stream is delivered or swallowed, or the receiver is
-    /// gone. Calls `cut` when the rules say so, and expects to be dropped then.
+    /// Carries bytes until the sender's end of stream is delivered or swallowed, or the receiver is
+    /// gone. Calls `cut` when the rules require it, and expects to be dropped then.
     pub(super) async fn carry(&self, from: &TcpStream, to: &TcpStream, cut: impl Fn()) {
         let (queue, mut chunks) = mpsc::unbounded_channel();
         let closed = watch::Sender::new(false);
@@ -114,12 +115,12 @@ impl Lane {
         };
         tokio::select! {
             () = read => {}
-            // An error means that the receiver is gone: the other lane tells the sender.
+            // An error means that the receiver is gone: the other lane notifies the sender.
             _ended = deliver => {}
         }
     }
 
-    /// Waits until the chunk is due, whatever the rules become meanwhile.
+    /// Waits until the chunk is due, whatever the rules become in the meantime.
     async fn turn_of(&self, chunk: &Chunk, mut closed: watch::Receiver<bool>) -> Turn {
         let mut rules = self.rules.subscribe();
         loop {
@@ -175,7 +176,7 @@ impl Lane {
     }
 }
 
-/// What there is to read; nothing at the end of the stream.
+/// Reads the available bytes; none at the end of the stream.
 async fn read_some(from: &TcpStream) -> Result<Vec<u8>> {
     let mut bytes = vec![0; 16 * 1024];
     loop {
@@ -203,7 +204,7 @@ async fn write_all(to: &TcpStream, mut bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Passes on that the sender will send no more.
+/// Passes on that the sender will send nothing more.
 fn shut(to: &TcpStream) -> Result<()> {
     SockRef::from(to).shutdown(Shutdown::Write)
 }

@@ -1,4 +1,4 @@
-//! One connection through the proxy: two sockets and a lane each way.
+//! One connection through the proxy: two sockets, and a lane each way.
 
 use super::lane::{Direction, Lane, Rules, Valve};
 use socket2::SockRef;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-/// How a connection is ended from the middle.
+/// The way in which the proxy ends a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// As if the other side had closed it: end of stream.
     Fin,
-    /// As if the other side knew nothing of it: connection reset.
+    /// As if the other side did not know the connection: connection reset.
     Reset,
 }
 
-/// One connection, for tests that treat it differently from its neighbours.
+/// One connection, for tests that treat it differently from the others.
 #[derive(Debug)]
 pub(crate) struct Link {
     to_server: Lane,
@@ -32,7 +32,8 @@ impl Link {
         Self { to_server, to_client, cut: watch::Sender::new(None), live: AtomicBool::new(true) }
     }
 
-    /// As [`Proxy::delay`](super::Proxy::delay), for this connection; so are those below.
+    /// Like [`Proxy::delay`](super::Proxy::delay), for this connection; the same applies to the
+    /// methods below.
     pub(crate) fn delay(&self, direction: Direction, delay: Duration) {
         self.change(direction, |rules| rules.delay = delay);
     }
@@ -57,7 +58,7 @@ impl Link {
         self.live.load(Ordering::SeqCst)
     }
 
-    /// The bytes read but not delivered yet; none once the connection has ended.
+    /// Returns the number of bytes read but not delivered yet; zero once the connection has ended.
     pub(crate) fn waiting(&self, direction: Direction) -> u64 {
         if self.is_live() { self.lane(direction).waiting() } else { 0 }
     }
@@ -81,8 +82,8 @@ impl Link {
         }
     }
 
-    /// Carries bytes until both lanes have ended or the connection is cut. Without a target it
-    /// is a black hole.
+    /// Carries bytes until both lanes have ended or the connection is cut. Without a target it is a
+    /// black hole.
     pub(super) async fn run(&self, client: TcpStream, target: Option<SocketAddr>) {
         tokio::select! {
             biased;

@@ -1,9 +1,9 @@
 //! A network that misbehaves on command: a TCP proxy on 127.0.0.1 in front of one server.
 //!
-//! What is said to the [`Proxy`] holds for all its connections, those to come included; what is
-//! said to one [`Link`] holds for that connection. Nothing is lost by default: bytes that the
-//! proxy has read are delivered, however late, even when their sender has closed the connection
-//! meanwhile. It reads without bound, so a sender never feels a slow receiver.
+//! A rule set on the [`Proxy`] holds for all its connections, including later ones. A rule set on
+//! one [`Link`] holds for that connection. By default nothing is lost: bytes that the proxy has
+//! read are delivered, however late, even if their sender has closed the connection in the
+//! meantime. It reads without bound, so a sender never notices a slow receiver.
 
 mod lane;
 mod link;
@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// The proxy. Its connections are cut when it is dropped. Lives on the runtime it was started on.
+/// The proxy. Its connections are cut when it is dropped. It lives on the runtime it was started
+/// on.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     port: Arc<ReservedPort>,
@@ -34,7 +35,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
-/// Behind one lock, so that no connection slips through between two rules.
+/// All behind one lock, so that no connection slips through between two rules.
 #[derive(Debug)]
 struct State {
     links: Vec<Arc<Link>>,
@@ -57,17 +58,17 @@ impl Proxy {
         self.port.address()
     }
 
-    /// Its address as the client under test is given it.
+    /// Returns its address in the form that the client under test takes.
     pub(crate) fn url(&self) -> String {
         format!("redis://{}", self.addr())
     }
 
-    /// From now on each byte is delivered that much after its arrival, in order.
+    /// Delays each byte by that much after its arrival from now on, in order.
     pub(crate) fn delay(&self, direction: Direction, delay: Duration) {
         self.change(direction, |rules| rules.delay = delay);
     }
 
-    /// Delivers nothing until let go: a black hole whose bytes arrive late.
+    /// Delivers nothing until `let_go`: a black hole whose bytes arrive late.
     pub(crate) fn hold(&self, direction: Direction) {
         self.change(direction, |rules| rules.valve = Valve::Held);
     }
@@ -77,13 +78,13 @@ impl Proxy {
         self.change(direction, |rules| rules.valve = Valve::Open);
     }
 
-    /// Swallows every byte and the end of the stream, those still held or delayed included.
+    /// Swallows every byte and the end of the stream, including those still held or delayed.
     pub(crate) fn discard(&self, direction: Direction) {
         self.change(direction, |rules| rules.valve = Valve::Discarding);
     }
 
-    /// Swallows everything, both ways, on the connections that exist: they look alive and are
-    /// not. New ones are fine.
+    /// Swallows everything, both ways, on the connections that exist: they look alive and are not.
+    /// New connections work.
     pub(crate) fn half_open(&self) {
         for link in &self.state().links {
             link.discard(Direction::ToServer);
@@ -91,28 +92,28 @@ impl Proxy {
         }
     }
 
-    /// Delivers `n` more bytes on each connection, then ends it as by [`Cut::Fin`]; with `None`
-    /// no longer.
+    /// Delivers `n` more bytes on each connection, then ends it as by [`Cut::Fin`]; `None` removes
+    /// the rule.
     pub(crate) fn cut_after(&self, direction: Direction, n: impl Into<Option<u64>>) {
         let n = n.into();
         self.change(direction, |rules| rules.cut_after = n);
     }
 
-    /// Whether bytes that wait (held, delayed) when their sender closes are delivered in their
-    /// time, as they are from the start, or lost.
+    /// Sets whether bytes that wait (held, delayed) when their sender closes are delivered in time,
+    /// which is the default, or lost.
     pub(crate) fn deliver_after_close(&self, deliver: bool) {
         for direction in [Direction::ToServer, Direction::ToClient] {
             self.change(direction, |rules| rules.deliver_after_close = deliver);
         }
     }
 
-    /// Ends all live connections on both sides. What waits is lost.
+    /// Ends all live connections on both sides. Waiting bytes are lost.
     pub(crate) fn cut(&self, how: Cut) {
         self.state().links.iter().for_each(|link| link.cut(how));
     }
 
-    /// Refuses new connections, as a port where nobody listens does, or takes them again. In
-    /// force on return; live connections go on.
+    /// Refuses new connections, as a port without a listener does, or accepts them again. In force
+    /// on return; live connections go on.
     pub(crate) async fn refuse_new(&self, refuse: bool) {
         let before = self.accepting.lock().expect("no panic under the lock").take();
         if let Some(accepting) = before {
@@ -125,38 +126,39 @@ impl Proxy {
         }
     }
 
-    /// Accepts new connections and never answers, nor dials the server, for their whole life.
+    /// Accepts new connections, but never answers on them or dials the server, for their whole
+    /// life.
     pub(crate) fn swallow_new(&self, swallow: bool) {
         self.shared.swallow_new.store(swallow, Ordering::SeqCst);
     }
 
-    /// How many connections were ever accepted.
+    /// Returns how many connections were ever accepted.
     pub(crate) fn connections(&self) -> usize {
         self.state().links.len()
     }
 
-    /// How many of them have not ended.
+    /// Returns how many of them have not ended.
     pub(crate) fn live(&self) -> usize {
         self.state().links.iter().filter(|link| link.is_live()).count()
     }
 
-    /// The connection that was accepted as number `n`, counted from 0.
+    /// Returns the connection that was accepted as number `n`, counted from 0.
     pub(crate) fn link(&self, n: usize) -> Arc<Link> {
         let link = self.state().links.get(n).cloned();
         link.unwrap_or_else(|| panic!("no connection {n}: {} so far", self.connections()))
     }
 
-    /// The bytes read but not delivered yet, on live connections.
+    /// Returns the number of bytes read but not delivered yet, on live connections.
     pub(crate) fn waiting(&self, direction: Direction) -> u64 {
         self.state().links.iter().map(|link| link.waiting(direction)).sum()
     }
 
-    /// The bytes delivered on all connections since the start.
+    /// Returns the number of bytes delivered on all connections since the start.
     pub(crate) fn delivered(&self, direction: Direction) -> u64 {
         self.state().links.iter().map(|link| link.delivered(direction)).sum()
     }
 
-    /// When the last byte was delivered in that direction.
+    /// Returns when the last byte was delivered in that direction.
     pub(crate) fn last_byte_delivered_at(&self, direction: Direction) -> Option<Instant> {
         let state = self.state();
         state.links.iter().filter_map(|link| link.last_byte_delivered_at(direction)).max()
@@ -201,7 +203,7 @@ impl Shared {
     }
 }
 
-/// One proxy in front of each address.
+/// Starts one proxy in front of each address.
 pub(crate) fn in_front_of(targets: impl IntoIterator<Item = SocketAddr>) -> Vec<Proxy> {
     targets.into_iter().map(Proxy::start).collect()
 }

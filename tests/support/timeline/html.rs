@@ -1,4 +1,4 @@
-//! The page around the picture: the verdict first, what there is to count, and the lists below.
+//! The page around the picture: the verdict first, the counts, and the lists below.
 
 use super::model::{Timeline, Verdict};
 use super::overlaps::{Overlap, overlaps};
@@ -7,7 +7,7 @@ use super::text::{count, escaped, instant, length};
 use super::{overlaps as overlapping, style};
 use std::time::Duration;
 
-/// A list says how many more there are.
+/// Longest list; it says how many more entries there are.
 const LONGEST_LIST: usize = 300;
 
 pub(super) fn page(timeline: &Timeline) -> String {
@@ -36,7 +36,7 @@ pub(super) fn page(timeline: &Timeline) -> String {
     )
 }
 
-/// What there is to see, in numbers; an overlap that the verdict does not know of above all.
+/// Shows the run in numbers, above all an overlap that the verdict does not know of.
 fn facts(timeline: &Timeline, overlaps: &[Overlap]) -> String {
     let holds = timeline.clients.iter().map(|client| client.holds.len()).sum();
     let facts = [

@@ -1,4 +1,4 @@
-//! What stands across and below the tracks: violations, and the legend.
+//! Marks across and below the tracks: violations, and the legend.
 
 use super::model::{Ended, State};
 use super::scale::WIDTH;
@@ -7,11 +7,12 @@ use super::text::{count, shortened, width};
 use super::tracks;
 use super::tracks::masters::{STATES, named};
 
-/// More columns than these hide what they are about.
+/// Limit on columns; more would hide what they are about.
 const MOST_VIOLATIONS: usize = 200;
 const SIZE: f64 = 10.0;
 
-/// A red column behind everything, as wide as it lasted, with a mark that says what it is.
+/// Draws a red column behind everything, as wide as the violation lasted, with a mark that says
+/// what it is.
 pub(super) fn violations(canvas: &mut Canvas<'_>, (top, end): (f64, f64)) {
     let violations = canvas.timeline.violations.iter().take(MOST_VIOLATIONS);
     for violation in violations {
@@ -23,7 +24,7 @@ pub(super) fn violations(canvas: &mut Canvas<'_>, (top, end): (f64, f64)) {
     }
 }
 
-/// One entry: what is drawn of this class or mark, and what it means.
+/// One entry: what is drawn for this class or mark, and its meaning.
 enum Entry {
     Box(String, String),
     Mark(&'static str, String),
@@ -73,7 +74,7 @@ fn resources(canvas: &Canvas<'_>) -> Vec<Entry> {
     entries
 }
 
-/// Only what there is in this picture.
+/// Lists only what occurs in this picture.
 fn ends(canvas: &Canvas<'_>) -> Vec<Entry> {
     let holds = || canvas.timeline.clients.iter().flat_map(|client| &client.holds);
     let any = |ended| holds().any(|hold| hold.ended == ended);
@@ -122,7 +123,7 @@ fn line(canvas: &mut Canvas<'_>, name: &str, entries: Vec<Entry>) {
             Entry::Box(class, _) => {
                 canvas.rect(&format!("key {class}"), (x, canvas.y - 9.0), (18.0, 11.0), "");
             }
-            // Its middle is its tip.
+            // The middle of this mark is its tip.
             Entry::Mark("broken", _) => canvas.mark("broken", (x + 9.0, canvas.y + 1.0), ""),
             Entry::Mark(mark, _) => canvas.mark(mark, (x + 9.0, canvas.y - 4.0), ""),
         }

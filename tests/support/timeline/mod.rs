@@ -1,9 +1,10 @@
-//! The picture of a run: who held what and when, what befell the masters, and the verdict on top.
+//! The picture of a run: the holders of each lock over time, the faults of the masters, and the
+//! verdict on top.
 //!
 //! Values in, one text out: no clock, no file, nothing of the crate, so that integration tests and
-//! tests inside of the crate include the same files. The same timeline is the same picture.
+//! tests inside the crate include the same files. The same timeline gives the same picture.
 
-// Whoever includes it uses a part of it.
+// Each including test uses only a part of it.
 #![allow(dead_code, unused_imports)]
 
 mod html;
@@ -23,12 +24,12 @@ pub(crate) use model::{
 pub(crate) use overlaps::{Overlap, overlaps};
 
 impl Timeline {
-    /// One page that needs nothing else: no network, no script.
+    /// Returns one page that needs nothing else: no network, no script.
     pub(crate) fn to_html(&self) -> String {
         html::page(self)
     }
 
-    /// The picture alone, with its verdict, for a document to show as an image.
+    /// Returns the picture alone, with its verdict, for a document to show as an image.
     pub(crate) fn to_svg(&self) -> String {
         svg::picture(self, svg::Header::Shown)
     }

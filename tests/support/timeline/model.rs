@@ -1,19 +1,19 @@
-//! What a run is made of. Times are counted from its start.
+//! The parts of a run. Times are counted from its start.
 
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     pub(crate) title: String,
-    /// What lies outside of it is cut off.
+    /// Anything outside of it is cut off.
     pub(crate) span: Span,
     pub(crate) clients: Vec<Client>,
     pub(crate) masters: Vec<Master>,
     pub(crate) faults: Vec<Fault>,
-    /// What the checker found. The picture looks for overlaps by itself, besides.
+    /// Findings of the checker. The picture also looks for overlaps by itself.
     pub(crate) violations: Vec<Violation>,
     pub(crate) verdict: Verdict,
-    /// The seed, the command that repeats the run, and what else is to be read below it.
+    /// The seed, the command that repeats the run, and other text below the picture.
     pub(crate) footer: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Span {
         self.to.saturating_sub(self.from)
     }
 
-    /// What both have in common, if it is more than an instant.
+    /// Returns what both have in common, if it is more than an instant.
     pub(crate) fn common(self, other: Self) -> Option<Self> {
         let (from, to) = (self.from.max(other.from), self.to.min(other.to));
         (from < to).then_some(Self { from, to })
@@ -43,24 +43,24 @@ impl Span {
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     pub(crate) name: String,
-    /// In any order. One for each resource, where several are locked together.
+    /// In any order. Where several resources are locked together, there is one hold for each.
     pub(crate) holds: Vec<Hold>,
     pub(crate) paused: Vec<Span>,
 }
 
-/// One hold of one resource, from the win until the client let go or knew that it was over.
+/// One hold of one resource, from the win until the client released it or knew that it was over.
 #[derive(Clone, Debug)]
 pub(crate) struct Hold {
     pub(crate) resource: String,
     pub(crate) span: Span,
-    /// The last deadline that the holder had. It counts as a holder until then and no longer.
+    /// The last deadline that the holder had. It counts as a holder until then, and no longer.
     pub(crate) deadline: Option<Duration>,
     pub(crate) fencing_token: Option<u64>,
     pub(crate) ended: Ended,
 }
 
 impl Hold {
-    /// While the holder might rely on it.
+    /// Returns the span in which the holder might rely on it.
     pub(crate) fn valid(&self) -> Span {
         let to = self.deadline.map_or(self.span.to, |deadline| deadline.min(self.span.to));
         Span::new(self.span.from, to)
@@ -72,15 +72,15 @@ pub(crate) enum Ended {
     Released,
     /// Its deadline passed.
     Lapsed,
-    /// It was known to be gone before its deadline.
+    /// The client knew before the deadline that the lock was gone.
     Lost,
-    /// The client died. Its keys stand until they expire.
+    /// The client died. Its keys remain until they expire.
     Killed,
-    /// The run was over before it was.
+    /// The run ended before the hold did.
     Open,
 }
 
-/// A band: one master, and what was the matter with it. A gap between states is not known.
+/// A band: one master and its states. A gap between states means that the state is not known.
 #[derive(Clone, Debug)]
 pub(crate) struct Master {
     pub(crate) name: String,
@@ -90,7 +90,7 @@ pub(crate) struct Master {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     Up,
-    /// It answers, and its vote does not count yet.
+    /// It answers, but its vote does not count yet.
     WarmingUp,
     Slow,
     Paused,
@@ -103,7 +103,7 @@ pub(crate) enum State {
 pub(crate) struct Fault {
     pub(crate) at: Duration,
     pub(crate) label: String,
-    /// The name of the client or the master that it befell.
+    /// Name of the client or the master that it affected.
     pub(crate) on: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Two holders of one resource at one time, found from the bars alone: what a checker says of the
-//! same run has to agree with what everybody can see.
+//! Two holders of one resource at one time, found from the bars alone: the checker's verdict on the
+//! same run has to agree with what everyone can see.
 
 use super::model::{Hold, Span, Timeline};
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 pub(crate) struct Overlap {
     pub(crate) resource: String,
     pub(crate) span: Span,
-    /// Who held it first, and who held it, too.
+    /// The client that held it first, and the client that held it as well.
     pub(crate) clients: (String, String),
 }
 
-/// Where a hold begins before an earlier one of its resource is over, by resource and time. To end at
-/// the instant in which the next begins is no overlap.
+/// Finds where a hold begins before an earlier one of its resource is over, by resource and time. A
+/// hold that ends at the instant at which the next begins is not an overlap.
 pub(crate) fn overlaps(timeline: &Timeline) -> Vec<Overlap> {
     let mut found = Vec::new();
     for (resource, mut holds) in by_resource(timeline) {
@@ -38,7 +38,7 @@ pub(crate) fn overlaps(timeline: &Timeline) -> Vec<Overlap> {
     found
 }
 
-/// The holds of each resource, with the name of the client.
+/// Groups the holds by resource, with the name of the client.
 pub(super) fn by_resource(timeline: &Timeline) -> BTreeMap<&str, Vec<(&str, &Hold)>> {
     let mut resources: BTreeMap<&str, Vec<(&str, &Hold)>> = BTreeMap::new();
     for client in &timeline.clients {

@@ -1,29 +1,29 @@
-//! Which bar goes into which row, and which are too thin for one of their own.
+//! The row of each bar, and the bars that are too thin for a row of their own.
 
 use super::model::{Ended, Hold, Span};
 use super::scale::Scale;
 use std::time::Duration;
 
-/// Rows that a client has at most; what does not find a free one goes into the last.
+/// Most rows of a client; a hold that finds no free row goes into the last.
 const MOST_ROWS: usize = 8;
 
 /// One bar of the picture.
 #[derive(Clone, Debug)]
 pub(super) struct Bar<'a> {
     pub(super) row: usize,
-    /// From where to where.
+    /// Left and right edge.
     pub(super) x: (f64, f64),
-    /// More than one where each is thinner than can be seen.
+    /// More than one if each is too thin to be seen.
     pub(super) holds: Vec<&'a Hold>,
 }
 
-/// How long the bar takes its row up: the keys of a killed client stand on.
+/// Returns how long the bar occupies its row: the keys of a killed client remain.
 fn taken(hold: &Hold) -> Span {
     let keys = hold.deadline.filter(|_| hold.ended == Ended::Killed);
     Span::new(hold.span.from, hold.span.to.max(keys.unwrap_or_default()))
 }
 
-/// Each hold with its row, the first that is free.
+/// Assigns each hold the first row that is free.
 pub(super) fn stacked<'a>(holds: impl IntoIterator<Item = &'a Hold>) -> Vec<(usize, &'a Hold)> {
     let mut holds: Vec<&Hold> = holds.into_iter().collect();
     holds.sort_by_key(|hold| (hold.span, &hold.resource));
@@ -43,8 +43,8 @@ pub(super) fn stacked<'a>(holds: impl IntoIterator<Item = &'a Hold>) -> Vec<(usi
     placed
 }
 
-/// The bars of these holds, where all that is thinner than `thin` and no farther than that from its
-/// neighbour is one bar with it. No hold is left out, but those outside of the scale.
+/// Makes the bars of these holds. Holds that are thinner than `thin`, and no farther than that from
+/// their neighbour, share one bar with it. No hold is left out, except those outside of the scale.
 pub(super) fn bars<'a>(placed: &[(usize, &'a Hold)], scale: Scale, thin: f64) -> Vec<Bar<'a>> {
     let rows = placed.iter().map(|(row, _)| row + 1).max().unwrap_or(0);
     let mut bars: Vec<Bar<'a>> = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn bars<'a>(placed: &[(usize, &'a Hold)], scale: Scale, thin: f64) ->
             && is_thin(x)
             && (before.holds.len() > 1 || is_thin(before.x))
             && x.0 - before.x.1 < thin
-            // A bar of many ends somewhere, so that one can still tell when it was.
+            // A merged bar is bounded, so that its time can still be read.
             && x.1 - before.x.0 < 4.0 * thin
         {
             before.x.1 = before.x.1.max(x.1);

@@ -1,15 +1,15 @@
-//! Time to the right.
+//! The horizontal time scale.
 
 use super::model::Span;
 use std::time::Duration;
 
-/// Where time begins, and where it ends.
+/// Left and right end of the time axis.
 pub(super) const LEFT: f64 = 150.0;
 pub(super) const RIGHT: f64 = 1180.0;
-/// The whole picture.
+/// Width of the whole picture.
 pub(super) const WIDTH: f64 = 1200.0;
 
-/// How far apart the marks of the axis may be, in milliseconds.
+/// Possible distances between the marks of the axis, in milliseconds.
 const STEPS: [u64; 20] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000,
     120_000, 300_000, 600_000, 3_600_000,
@@ -30,7 +30,7 @@ impl Scale {
         self.span.length()
     }
 
-    /// What lies outside of the span is at its edge.
+    /// Returns the position of a time; anything outside of the span is at its edge.
     pub(super) fn x(self, at: Duration) -> f64 {
         let whole = self.whole().as_secs_f64();
         let passed = at.clamp(self.span.from, self.span.to).saturating_sub(self.span.from);
@@ -38,7 +38,7 @@ impl Scale {
         LEFT + share * (RIGHT - LEFT)
     }
 
-    /// From where to where, unless all of it lies outside.
+    /// Returns the left and right end, unless all of it lies outside.
     pub(super) fn ends(self, span: Span) -> Option<(f64, f64)> {
         let seen = span.from <= self.span.to && span.to >= self.span.from;
         seen.then(|| (self.x(span.from), self.x(span.to)))
@@ -48,7 +48,7 @@ impl Scale {
         (self.span.from..=self.span.to).contains(&at)
     }
 
-    /// The marks of the axis, with their texts.
+    /// Returns the marks of the axis, with their texts.
     pub(super) fn ticks(self) -> Vec<(f64, String)> {
         let whole = u64::try_from(self.whole().as_millis()).unwrap_or(u64::MAX);
         let fits = |step: &u64| whole / step <= MOST_TICKS;
@@ -69,7 +69,7 @@ fn tick(at: u64, step: u64) -> String {
     }
 }
 
-/// Milliseconds as seconds, to the last digit.
+/// Formats milliseconds as seconds, to the last digit.
 fn seconds(millis: u64) -> String {
     let (whole, rest) = (millis / 1_000, millis % 1_000);
     let digits = format!("{whole}.{rest:03}");

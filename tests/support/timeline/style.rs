@@ -1,6 +1,8 @@
-//! Colours and patterns. Whoever tells no red from green has the words, the patterns and the marks.
+//! Colours and patterns. Viewers who cannot tell red from green have the words, the patterns and
+//! the marks.
 
-/// Of the picture; `.tl` in front, since a page's own elements have the same document.
+/// Styles of the picture, prefixed with `.tl`, since a page's own elements are in the same
+/// document.
 pub(super) const PICTURE: &str = r"
 .tl { --paper: #fff; --ink: #1d2733; --soft: #5b6877; --line: #e3e8ee; --grid: #eef1f5;
   --bad: #d4123a; --good: #17784a; --up: #79c9a3; --amber: #e0a100; --blue: #3f7fc1;
@@ -78,7 +80,7 @@ pub(super) const DEFINITIONS: &str = r#"<defs>
 <path id="tl-cross" d="M-4-4l8 8M4-4l-8 8"/>
 </defs>"#;
 
-/// Of the page around it.
+/// Styles of the page around it.
 pub(super) const PAGE: &str = r"
 :root { color-scheme: light dark; --paper: #fff; --ink: #1d2733; --soft: #5b6877; --line: #e3e8ee; }
 @media (prefers-color-scheme: dark) {

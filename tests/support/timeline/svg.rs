@@ -1,4 +1,4 @@
-//! The picture: its tracks one below the other, the axis through all of them.
+//! The picture: its tracks one below the other, and the axis through all of them.
 
 use super::model::{Timeline, Verdict};
 use super::overlaps::{Overlap, overlaps};
@@ -6,11 +6,11 @@ use super::scale::{LEFT, RIGHT, Scale, WIDTH};
 use super::text::{escaped, px, shortened, width};
 use super::{marks, style, text, tracks};
 
-/// More bars than these would be a big file and nothing more to see.
+/// Limit on bars; more would make a big file and show nothing more.
 const MOST_BARS: usize = 5_000;
-/// The page has the number of all of them.
+/// Limit on overlaps; the page has the number of all of them.
 pub(super) const MOST_OVERLAPS: usize = 500;
-/// What is thinner gets no bar of its own, at first.
+/// Anything thinner gets no bar of its own, at first.
 const THIN: f64 = 0.75;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,17 +20,17 @@ pub(super) enum Header {
     Left,
 }
 
-/// What the tracks draw on: from the top down.
+/// The canvas that the tracks draw on, from the top down.
 #[derive(Debug)]
 pub(super) struct Canvas<'a> {
     pub(super) timeline: &'a Timeline,
     pub(super) scale: Scale,
-    /// Those that are drawn.
+    /// The overlaps that are drawn.
     pub(super) overlaps: Vec<Overlap>,
-    /// How many bars stand for several holds, and for how many.
+    /// Number of bars that represent several holds, and number of these holds.
     pub(super) merged: (usize, usize),
     pub(super) thin: f64,
-    /// Where the next track begins.
+    /// Top of the next track.
     pub(super) y: f64,
     body: String,
 }
@@ -52,7 +52,7 @@ impl<'a> Canvas<'a> {
         self.body.push('\n');
     }
 
-    /// `title` is what one reads when pointing at it.
+    /// Draws a rectangle; `title` is its tooltip.
     pub(super) fn rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), title: &str) {
         let (x, y, wide, high) = (px(corner.0), px(corner.1), px(size.0), px(size.1));
         let head = format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" ");
@@ -69,7 +69,7 @@ impl<'a> Canvas<'a> {
         self.add(&format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escaped(text)));
     }
 
-    /// One of the marks that [`style::DEFINITIONS`] draws, with its middle here.
+    /// Draws one of the marks of [`style::DEFINITIONS`], with its middle here.
     pub(super) fn mark(&mut self, name: &str, at: (f64, f64), title: &str) {
         let (x, y) = (px(at.0), px(at.1));
         let head = format!("<use class=\"{name}\" href=\"#tl-{name}\" x=\"{x}\" y=\"{y}\"");
@@ -80,7 +80,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The name of a row, to the left of it, shortened to the room that there is.
+    /// Writes the name of a row to the left of it, shortened to the available room.
     pub(super) fn name(&mut self, name: &str, middle: f64) {
         let short = shortened(name, 11.0, LEFT - 24.0);
         let (x, y) = (px(LEFT - 10.0), px(middle + 4.0));
@@ -141,7 +141,7 @@ pub(super) fn picture(timeline: &Timeline, header: Header) -> String {
     )
 }
 
-/// `Kept` or `Broken`, so that it does not hang on the colour.
+/// Returns `Kept` or `Broken`, so that the verdict does not depend on the colour.
 pub(super) fn verdict(verdict: &Verdict) -> (&'static str, &'static str, &str) {
     match verdict {
         Verdict::Good(text) => ("good", "Kept", text),

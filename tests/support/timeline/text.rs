@@ -1,8 +1,9 @@
-//! Texts and numbers as they stand in the picture.
+//! Texts and numbers as the picture shows them.
 
 use std::time::Duration;
 
-/// Fit for the content of an element and for an attribute. What XML can't carry becomes `\u{fffd}`.
+/// Escapes a text for the content of an element and for an attribute. Characters that XML can't
+/// carry become `\u{fffd}`.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -21,20 +22,20 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// A coordinate, to the hundredth.
+/// Formats a coordinate to the hundredth.
 pub(super) fn px(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// How wide a text of this size gets, at most as a rule: there is no font to ask.
+/// Returns how wide a text of this size usually is at most: there is no font to ask.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let letters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     f64::from(letters) * size * 0.58
 }
 
-/// The text, or as much of it as there is room for.
+/// Returns the text, or as much of it as fits.
 pub(super) fn shortened(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
@@ -46,7 +47,7 @@ pub(super) fn shortened(text: &str, size: f64, room: f64) -> String {
     if kept.is_empty() { String::new() } else { format!("{}…", String::from_iter(kept)) }
 }
 
-/// An instant of the run, to the millisecond, or to the microsecond of a short one.
+/// Formats an instant of the run to the millisecond, or to the microsecond in a short run.
 pub(super) fn instant(at: Duration, whole: Duration) -> String {
     if whole < Duration::from_millis(100) {
         format!("{:.6} s", at.as_secs_f64())
@@ -68,7 +69,7 @@ pub(super) fn length(span: Duration) -> String {
     }
 }
 
-/// `1 hold`, `2 holds`.
+/// Formats `1 hold`, `2 holds`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")

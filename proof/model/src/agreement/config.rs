@@ -1,34 +1,35 @@
-//! What one run explores: the clients, and what may go wrong.
+//! The configuration of one run: the clients, and what may go wrong.
 
 use super::mutant::Mutant;
 use super::property::Property;
 
-/// As many nodes as a run can have: two lists of five with four in common.
+/// The most nodes that a run can have: two lists of five with four in common.
 pub const NODES: usize = 6;
 pub const CLIENTS: usize = 3;
 
-/// A client, and what it goes by. Spans are in ticks.
+/// A client and its settings. Spans are in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Client {
     /// Its lists of nodes, as bits; the same twice is one list.
     pub lists: [u8; 2],
-    /// What it asks for, at most its `max_ttl`.
+    /// The ttl that it asks for, at most its `max_ttl`.
     pub ttl: u8,
     pub max_ttl: u8,
     /// Its window.
     pub back: u8,
     pub ahead: u8,
-    /// How often it may try to acquire, and how often to extend what it then holds.
+    /// The number of acquires that it may try, and of extensions of each hold.
     pub attempts: u8,
     pub rounds: u8,
-    /// It only looks.
+    /// The client only looks.
     pub reads: bool,
-    /// It reads answers late.
+    /// The client reads answers late.
     pub late: bool,
 }
 
 impl Client {
-    /// One list, a `max_ttl` of two ticks, of which it uses one, and one attempt.
+    /// Creates a client with one list, a `max_ttl` of two ticks, of which it uses one, and one
+    /// attempt.
     pub const fn of(list: u8) -> Self {
         let lists = [list; 2];
         let (ttl, max_ttl, back, ahead) = (1, 2, 0, 0);
@@ -59,7 +60,7 @@ impl Client {
         Self { attempts: 0, reads: true, ..self }
     }
 
-    /// The nodes of its lists, as bits.
+    /// Returns the nodes of its lists, as bits.
     pub const fn members(&self) -> u8 {
         self.lists[0] | self.lists[1]
     }
@@ -83,7 +84,7 @@ pub struct Config {
     pub name: &'static str,
     pub nodes: usize,
     pub clients: Vec<Client>,
-    /// How many ticks the longest silence is.
+    /// The longest silence, in ticks.
     pub silence: u8,
     /// How often a node may restart empty.
     pub restarts: u8,
@@ -93,12 +94,12 @@ pub struct Config {
     pub errors: bool,
     pub property: Property,
     pub mutant: Option<Mutant>,
-    /// Distinct states at most.
+    /// The most distinct states.
     pub states: usize,
 }
 
 impl Config {
-    /// Links fail, and nothing else.
+    /// Creates a run in which links fail, and nothing else.
     pub fn new(name: &'static str, nodes: usize, clients: &[Client]) -> Self {
         Self {
             name,
@@ -119,7 +120,7 @@ impl Config {
         self
     }
 
-    /// Every client may try so often, and extend so often what it then holds.
+    /// Lets every client try so often, and extend each hold so often.
     pub fn tries(mut self, attempts: u8, rounds: u8) -> Self {
         for client in self.clients.iter_mut().filter(|client| !client.reads) {
             (client.attempts, client.rounds) = (attempts, rounds);

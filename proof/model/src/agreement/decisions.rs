@@ -1,4 +1,4 @@
-//! What the core decides, asked once for every age that a run can have.
+//! The core's decisions, computed once for every age that a run can have.
 
 use super::config::{CLIENTS, Client, Config, NODES};
 use super::mutant::Mutant;
@@ -11,19 +11,20 @@ use std::time::Duration;
 const AGES: usize = 32;
 const NO_DRIFT: Drift = Drift { rate_ppm: 0, constant: Duration::ZERO };
 
-/// What one client goes by, as the core has it.
+/// The core's values for one client's settings.
 #[derive(Debug)]
 struct Ways {
     membership: Membership,
-    /// By age of a confirmation.
+    /// By the age of a confirmation.
     shields: [bool; AGES],
-    /// Ticks that its note stands.
+    /// The ticks that its note lasts.
     life: u8,
-    /// Ticks that a node which has restarted does not vote, by the clients whose numbers were told.
+    /// The ticks for which a restarted node does not vote, by the clients whose numbers were
+    /// reported.
     warms: [u8; 1 << CLIENTS],
-    /// By ticks since a round was sent: how many are left of a win.
+    /// By the ticks since a round was sent: the ticks left of a win.
     left: [u8; AGES],
-    /// Every client's lists, as far as they are this one's.
+    /// Every client's lists, reduced to their overlap with this one's.
     foreign: Vec<Vec<ForeignList>>,
 }
 
@@ -32,7 +33,7 @@ pub(super) struct Decisions {
     ways: Vec<Ways>,
     /// By age.
     fresh: [bool; AGES],
-    /// The age from which on nothing changes.
+    /// The age from which nothing changes any more.
     oldest: u8,
     pub(super) silence: u8,
 }
@@ -82,17 +83,17 @@ impl Decisions {
         Self { ways, fresh, oldest: longest + 1, silence: config.silence }
     }
 
-    /// A tick later. What does not count any more is none.
+    /// Returns the age a tick later. What no longer counts has no age.
     pub(super) fn older(&self, age: u8) -> u8 {
         if age == 0 || !self.fresh[usize::from(age)] { 0 } else { (age + 1).min(self.oldest) }
     }
 
-    /// A tick later, of what is not read yet: it never gets fresh again.
+    /// Returns the age, a tick later, of an answer that is not read yet: it never gets fresh again.
     pub(super) fn older_unread(&self, age: u8) -> u8 {
         if age == 0 { 0 } else { (age + 1).min(self.silence + 2) }
     }
 
-    /// What is confirmed by an answer to a question of that age.
+    /// Returns the age of the confirmation by an answer to a question of that age.
     pub(super) fn confirms(&self, age: u8) -> u8 {
         if self.fresh[usize::from(age - 1)] { age } else { 0 }
     }
@@ -101,17 +102,18 @@ impl Decisions {
         self.ways[client].life
     }
 
-    /// Ticks left of a win of `client`, so many ticks after it was sent; 0 for none.
+    /// Returns the ticks left of a win of `client`, so many ticks after it was sent; 0 for none.
     pub(super) fn left(&self, client: usize, since: u8) -> u8 {
         self.ways[client].left[usize::from(since)]
     }
 
-    /// Ticks that a restarted node does not vote for a client that was `told` of others' numbers.
+    /// Returns the ticks for which a restarted node does not vote for a client that was `told` of
+    /// others' numbers.
     pub(super) fn warms(&self, client: usize, told: u8) -> u8 {
         self.ways[client].warms[usize::from(told)]
     }
 
-    /// Nobody waits for longer.
+    /// Returns the longest wait: no client waits longer.
     pub(super) fn longest_warming(&self) -> u8 {
         self.ways.iter().flat_map(|one| one.warms).max().unwrap_or(0)
     }
@@ -120,12 +122,12 @@ impl Decisions {
         self.ways[client].membership.is_quorum(nodes.collect())
     }
 
-    /// A node that confirmed so long ago keeps others away, if it votes.
+    /// Returns whether a node that confirmed so long ago keeps others away, if it votes.
     pub(super) fn is_shield(&self, client: usize, link: &Link) -> bool {
         link.confirmed > 0 && self.ways[client].shields[usize::from(link.confirmed - 1)]
     }
 
-    /// Whether `other` may win where none of the shields is.
+    /// Returns whether `other` may win without any of the shields.
     pub(super) fn wins_apart(
         &self,
         config: &Config,
@@ -141,7 +143,8 @@ impl Decisions {
         config.is(Mutant::AnyDisagreementStops) || agreement::wins_apart(lists, shields)
     }
 
-    /// Of whom `client` was told, as bits: where the numbers differ, where the lists do.
+    /// Returns the clients that `client` was told of, as bits: those with different numbers, those
+    /// with different lists.
     pub(super) fn told(&self, config: &Config, state: &State, client: usize) -> (u8, u8) {
         let (mut numbers, mut lists) = (0, 0);
         let ours = &config.clients[client];
@@ -196,7 +199,7 @@ fn warms(config: &Config, own: &Numbers, all: &[Numbers], tick: Duration) -> [u8
     })
 }
 
-/// Whatever ends within a tick ends with it.
+/// Converts a span to ticks. Whatever ends within a tick ends with it.
 fn ticks(span: Duration, tick: Duration) -> u8 {
     u8::try_from(span.as_nanos().div_ceil(tick.as_nanos())).unwrap_or(u8::MAX)
 }

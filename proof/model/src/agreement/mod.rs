@@ -1,9 +1,10 @@
-//! The agreement between clients, every order of its events within bounds, decided by the code that
-//! ships.
+//! The agreement between clients, in every order of its events within bounds, decided by the code
+//! that ships.
 //!
-//! The rest of the model takes it for granted that all clients go by the same. Here they do not: each
-//! has lists and numbers of its own, notes them at the masters and is told of others'. When a client may
-//! send is [`decisions`]; what happens in between, [`questions`], [`rounds`] and [`time`].
+//! The rest of the model assumes that all clients have the same settings. Here they do not: each
+//! client has lists and numbers of its own, notes them at the masters, and is told of the others'.
+//! [`decisions`] decides when a client may send. The steps in between are [`questions`],
+//! [`rounds`] and [`time`].
 
 pub mod config;
 mod decisions;

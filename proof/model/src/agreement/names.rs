@@ -1,21 +1,21 @@
-//! States that differ by the names of nodes and clients alone.
+//! States that differ only by the names of nodes and clients.
 
 use super::config::{CLIENTS, Config, NODES};
 use super::state::{Actor, Known, Link, NOBODYS, Node, State};
 
-/// New names for clients that leave everything as it was configured, with new places for their nodes;
-/// and the nodes of a class, which are in the same lists, can change places besides.
+/// New names for clients that keep the configuration the same, with new places for their nodes. In
+/// addition, the nodes of a class, which are in the same lists, can change places.
 #[derive(Debug)]
 pub(super) struct Renaming {
     nodes: [usize; NODES],
     clients: [usize; CLIENTS],
     count: usize,
-    /// Where each class begins, and the last one ends.
+    /// The positions where each class begins, and where the last one ends.
     bounds: Vec<usize>,
 }
 
 impl Renaming {
-    /// One for each order of clients that is possible.
+    /// Returns one renaming for each possible order of clients.
     pub(super) fn all(config: &Config) -> Vec<Self> {
         let bounds = bounds(config);
         let of_nodes = orders(config.nodes);
@@ -34,7 +34,7 @@ impl Renaming {
         all.collect()
     }
 
-    /// The same state with the new names, its nodes in order.
+    /// Returns the same state with the new names, its nodes in order.
     pub(super) fn renamed(&self, state: &State) -> State {
         let unchanged = self.clients[..self.count].iter().enumerate().all(|(old, new)| old == *new);
         let mut renamed = *state;
@@ -88,7 +88,7 @@ impl Renaming {
     }
 }
 
-/// Whether every client goes by the same as the one whose name it gets.
+/// Returns whether every client has the same settings as the one whose name it gets.
 fn fits(config: &Config, nodes: &[usize], clients: &[usize]) -> bool {
     let moved = |list: u8| {
         let members = (0..config.nodes).filter(|node| list >> node & 1 == 1);
@@ -103,7 +103,7 @@ fn fits(config: &Config, nodes: &[usize], clients: &[usize]) -> bool {
     })
 }
 
-/// Every order of so many.
+/// Returns every order of so many.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {
@@ -116,7 +116,7 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Nodes of the same lists that are neighbours.
+/// Returns the bounds between the classes of nodes with the same lists, which are neighbours.
 fn bounds(config: &Config) -> Vec<usize> {
     let lists = |node: usize| -> Vec<u8> {
         let lists = config.clients.iter().flat_map(|one| one.lists);

@@ -1,29 +1,29 @@
-//! What must hold between clients that go by different settings.
+//! The properties that must hold between clients with different settings.
 
 use super::protocol::Agreement;
 use super::state::State;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Property {
-    /// Clients that agree are never both valid. Clients that do not, only if they could not know:
-    /// whose lists differ, if neither had an answer in time from a node where the other's note or lock
-    /// stood, when it sent; whose numbers alone differ, if the later had none, and the earlier was not
-    /// granted where the later one's note stood.
+    /// Clients that agree are never both valid. Clients that do not agree may be, only if they
+    /// could not know. If their lists differ: neither, when it sent, had an answer in time from a
+    /// node with the other's note or lock. If only their numbers differ: the later client had none,
+    /// and the earlier one was not granted at a node with the later one's note.
     Exclusion,
-    /// The same, and who was answered with an error could know: more than is promised.
+    /// The same, and a client that was answered with an error could know: more than is promised.
     ErrorsTell,
-    /// Nobody is told of a client that only reads.
+    /// No client is told of a client that only reads.
     ReadersStopNobody,
 }
 
 pub const ONE_HOLDER: &str = "one valid holder";
 pub const TWO_UNKNOWN: &str = "two only where neither could know";
 pub const READERS: &str = "a reader stops nobody";
-/// What a scene says must be possible, and must not be.
+/// The results of a scene: a step that must be possible, and one that must not be.
 pub const GOES_ON: &str = "who need not stop goes on";
 pub const STOPS: &str = "who must stop does";
 
-/// The property of the run that `state` breaks.
+/// Returns the property of the run that `state` breaks.
 pub(super) fn violated(agreement: &Agreement, state: &State) -> Option<&'static str> {
     match agreement.config.property {
         Property::Exclusion | Property::ErrorsTell => two(agreement, state),
@@ -38,7 +38,7 @@ pub(super) fn violated(agreement: &Agreement, state: &State) -> Option<&'static 
     }
 }
 
-/// Two hold who must not.
+/// Checks for two holders that are not allowed.
 fn two(agreement: &Agreement, state: &State) -> Option<&'static str> {
     let clients = &agreement.config.clients;
     let holds = |one: &usize| state.actors[*one].left > 0;

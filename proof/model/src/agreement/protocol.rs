@@ -1,4 +1,4 @@
-//! The agreement as something to explore.
+//! The agreement as a model to explore.
 
 use super::config::Config;
 use super::decisions::Decisions;
@@ -7,7 +7,7 @@ use super::property;
 use super::state::{Actor, Round, State, bit};
 use crate::checker::Model;
 
-/// What can happen next.
+/// A possible next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     Tick,
@@ -34,7 +34,7 @@ pub enum Action {
     GiveUp {
         client: usize,
     },
-    /// What a client has sent reaches a node, which grants it. With a quorum the client wins.
+    /// A client's command reaches a node, which grants it. With a quorum the client wins.
     Grant {
         client: usize,
         node: usize,
@@ -43,7 +43,7 @@ pub enum Action {
         client: usize,
         node: usize,
     },
-    /// And these clients, as bits, do not see it.
+    /// The clients, as bits, that do not see it.
     Restart {
         node: usize,
         unseen: u8,
@@ -69,7 +69,7 @@ impl Agreement {
         self.config.clients.len()
     }
 
-    /// The clients whose settings are not those of `client`.
+    /// Returns the clients whose settings are not those of `client`.
     pub(super) fn others(&self, client: usize) -> impl Iterator<Item = usize> {
         let differs = move |other: &usize| {
             *other != client
@@ -78,13 +78,13 @@ impl Agreement {
         (0..self.count()).filter(differs)
     }
 
-    /// The nodes of its lists.
+    /// Returns the nodes of its lists.
     pub(super) fn members(&self, client: usize) -> impl Iterator<Item = usize> {
         let members = self.config.clients[client].members();
         (0..self.config.nodes).filter(move |node| members >> node & 1 == 1)
     }
 
-    /// The state after `action`, unless that is not possible, or would change nothing.
+    /// Returns the state after `action`, unless that is not possible, or would change nothing.
     pub fn step(&self, state: &State, action: Action) -> Option<State> {
         let mut next = *state;
         let done = match action {
@@ -104,7 +104,7 @@ impl Agreement {
         (next != *state).then_some(next)
     }
 
-    /// What can make no difference any more.
+    /// Removes what can make no difference any more.
     fn forget_what_is_void(&self, state: &mut State) {
         let hopes = |one: &&Actor| one.attempts > 0 || one.round != Round::None || one.left > 0;
         let hopeful = state.actors[..self.count()].iter().filter(hopes).count();
@@ -126,7 +126,7 @@ impl Agreement {
         }
     }
 
-    /// Whether anything is yet to be decided for it.
+    /// Returns whether anything is still to be decided for it.
     pub(super) fn sends_again(&self, state: &State, client: usize) -> bool {
         let one = &state.actors[client];
         let extends = one.rounds > 0 && (one.round != Round::None || one.left > 0);

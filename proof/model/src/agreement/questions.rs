@@ -1,4 +1,4 @@
-//! A client asks a node whether it goes by the same as the others, and notes what it goes by.
+//! A client asks a node whether its settings are the same as the others', and notes them.
 
 use super::mutant::Mutant;
 use super::protocol::Agreement;
@@ -9,7 +9,7 @@ impl Agreement {
         let one = &mut state.nodes[node];
         let link = &mut one.links[client];
         if link.unseen > 0 {
-            // It finds its connection closed, and asks on a new one.
+            // The client finds its connection closed, and asks on a new one.
             link.close();
         }
         if link.under_way > 0 {
@@ -44,7 +44,7 @@ impl Agreement {
         (link.under_way, link.tells, link.failed) = (0, 0, false);
         link.answered = counts;
         link.confirmed = if tells == 0 { counts } else { 0 };
-        // What this node told before is replaced by what it tells now.
+        // The node's new report replaces its earlier one.
         (link.told, link.hidden) = Default::default();
         if tells == 0 && self.config.is(Mutant::ForgottenAtAnyAnswer) {
             for node in &mut state.nodes[..self.config.nodes] {
@@ -69,7 +69,7 @@ impl Agreement {
         Some(())
     }
 
-    /// An answer, but none that says anything.
+    /// Answers with an error, which says nothing.
     pub(super) fn fail(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
         let sends_again = self.sends_again(state, client);
         let link = &mut state.nodes[node].links[client];

@@ -1,4 +1,4 @@
-//! What was explored, as the report has it.
+//! The results of a run, for the report.
 
 use super::config::{Client, Config};
 use super::property::{GOES_ON, STOPS};
@@ -8,7 +8,7 @@ use crate::checker::{Began, Bounds, Model, Outcome, Violation, explore};
 use crate::report::{Explored, Part, plural, thousands};
 
 impl Run {
-    /// Explores it. `progress` is told now and then how far it is.
+    /// Explores the run. `progress` is called now and then with the progress so far.
     pub fn explored(&self, progress: impl FnMut(usize)) -> Explored {
         let agreement = Agreement::new(self.config.clone());
         let outcome = match self.search {
@@ -58,7 +58,7 @@ impl Agreement {
 }
 
 impl Agreement {
-    /// Plays a scene: what is not possible, or is and must not be.
+    /// Plays a scene. Reports a step that is not possible, or one that is and must not be.
     pub fn played(&self, scene: &Scene) -> Outcome<Action> {
         let began = Began::now();
         let (mut state, mut trace, mut property) = (self.initial(), Vec::new(), None);
@@ -85,7 +85,7 @@ impl Agreement {
     }
 }
 
-/// The bounds of a run in a few words.
+/// Returns the bounds of a run in a few words.
 fn bounds(config: &Config) -> String {
     let clients = config.clients.iter().map(|client| goes_by(config, client));
     let mut words = vec![clients.collect::<Vec<_>>().join(" beside ")];

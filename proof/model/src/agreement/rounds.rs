@@ -1,4 +1,4 @@
-//! When a client may send, and what comes of it.
+//! The conditions under which a client may send, and the result of a round.
 
 use super::mutant::Mutant;
 use super::property::Property;
@@ -8,9 +8,9 @@ use crate::quorum::NodeSet;
 
 /// A round that may be sent.
 struct Passed {
-    /// To these nodes, as bits.
+    /// The nodes that it is sent to, as bits.
     to: u8,
-    /// Whose note or lock stands at a node that could tell of it.
+    /// The clients whose note or lock is at a node that could report them.
     could: u8,
 }
 
@@ -61,10 +61,10 @@ impl Agreement {
         one.of_round = Known { could: passed.could, beside: 0, after };
     }
 
-    /// Whether a round of `client` may be sent.
+    /// Returns a round of `client` if it may be sent.
     ///
-    /// Nodes from which it has no answer in time are those that it is cut off from: links fail and heal
-    /// at any time, and fewer that are cut would only mean that it could know of more.
+    /// The client is cut off from the nodes from which it has no answer in time: links fail and
+    /// heal at any time. Fewer cuts would only mean that it could know of more.
     fn passes(&self, state: &State, client: usize) -> Option<Passed> {
         let (numbers, lists) = self.decisions.told(&self.config, state, client);
         let warms = self.decisions.warms(client, numbers);
@@ -105,7 +105,8 @@ impl Agreement {
         self.decisions.is_quorum(client, to.into_iter()).then_some(passed)
     }
 
-    /// To every node that has not just started, whatever it says. It can be reached.
+    /// Returns a round to every node that has not just started, whatever the node answers. Each can
+    /// be reached.
     fn passes_unasked(&self, state: &State, client: usize) -> Passed {
         let warms = self.decisions.warms(client, 0);
         let votes = |node: &usize| state.nodes[*node].up >= warms;
@@ -113,8 +114,9 @@ impl Agreement {
         Passed { to, could: self.could_know(state, client, |_| true) }
     }
 
-    /// Whose note or lock stands at a node that is `reached` and tells: an error does not. A lock without
-    /// its note is a rule that was broken, and no excuse for who is not told.
+    /// Returns the clients whose note or lock is at a node that is `reached` and reports it: an
+    /// error does not. A lock without its note means that a rule was broken, and does not excuse a
+    /// client that is not told.
     fn could_know(&self, state: &State, client: usize, reached: impl Fn(&usize) -> bool) -> u8 {
         let tells = |link: &Link| !link.failed || self.config.property == Property::ErrorsTell;
         let noted = |other: &usize| {
@@ -127,7 +129,7 @@ impl Agreement {
         self.others(client).filter(noted).fold(0, |all, other| all | bit(other))
     }
 
-    /// An answer is read at once: later is only a shorter hold.
+    /// Reads the grant of a node. It is read at once: later is only a shorter hold.
     pub(super) fn grant(&self, state: &mut State, client: usize, place: usize) -> Option<()> {
         let (node, owner) = (&mut state.nodes[place], client as u8 + 1);
         let round = state.actors[client].round;
@@ -165,8 +167,7 @@ impl Agreement {
         self.end_round(state, client, extends);
     }
 
-    /// Nothing more comes of the round. What it sent may still set keys, which only an extension
-    /// makes anything of.
+    /// Ends a round. What it sent may still set keys, which matter only to an extension.
     pub(super) fn end_round(&self, state: &mut State, client: usize, sets: bool) {
         let one = &mut state.actors[client];
         (one.round, one.since, one.of_round) = (Round::None, 0, Known::default());
@@ -198,7 +199,7 @@ impl Agreement {
         Some(())
     }
 
-    /// Sets what is vacant, for a later extension to find.
+    /// Sets vacant keys, for a later extension to find.
     pub(super) fn top_up(&self, state: &mut State, client: usize, place: usize) -> Option<()> {
         let (one, node) = (&state.actors[client], &state.nodes[place]);
         let link = &node.links[client];

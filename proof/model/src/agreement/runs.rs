@@ -1,4 +1,4 @@
-//! What is explored, and what is to come of it.
+//! The runs that are explored, and their expected results.
 
 mod holds;
 mod mutants;
@@ -11,14 +11,14 @@ use super::protocol::Action;
 use crate::runs::Kind;
 use scenes::Scene;
 
-/// How the states are met.
+/// The way in which states are visited.
 #[derive(Clone, Copy, Debug)]
 pub enum Search {
     /// All of them, breadth first.
     All,
-    /// So many steps at random, from a seed that is always the same.
+    /// So many random steps, from a seed that is always the same.
     Walks(usize),
-    /// Along one way that was written down, as it is too far for either.
+    /// Along one way that was written down, as it is too long for the other two.
     Written(&'static [Action]),
     /// Each step must be possible.
     Scene(fn() -> scenes::Scene),
@@ -65,7 +65,7 @@ impl Run {
     }
 }
 
-/// In the order of the report.
+/// Returns all runs, in the order of the report.
 pub fn all() -> Vec<Run> {
     let mut all = holds::runs();
     all.extend(mutants::runs());
@@ -77,18 +77,18 @@ const ONE_REPLACED: [Client; 2] = [Client::of(0b0111), Client::of(0b1110)];
 /// {1,2,3,4,5} and {1,2,3,4,6}.
 const FIVE: [Client; 2] = [Client::of(0b01_1111), Client::of(0b10_1111)];
 
-/// They use all of the `max_ttl` that they allow.
+/// Makes the clients use all of the `max_ttl` that they allow.
 fn to_the_full(clients: [Client; 2]) -> [Client; 2] {
     clients.map(|one| one.ttl(one.max_ttl, one.max_ttl))
 }
 
-/// One list of three, and a `max_ttl` each, which they use.
+/// Returns clients of one list of three, with a `max_ttl` each, which they use.
 fn numbers(one: u8, other: u8) -> [Client; 2] {
     let client = |max_ttl| Client::of(0b111).ttl(max_ttl, max_ttl);
     [client(one), client(other)]
 }
 
-/// Other lists, and another `max_ttl`.
+/// Returns clients with different lists and a different `max_ttl`.
 fn both() -> [Client; 2] {
     let [one, other] = ONE_REPLACED;
     [one.ttl(1, 3), other]

@@ -1,43 +1,43 @@
-//! Everything that clients and nodes may remember of each other, and everything under way.
+//! Everything that clients and nodes may remember of each other, and everything in flight.
 //!
-//! Whatever concerns a node stands in that node, so nodes can change places. Times are what is left or
-//! what has passed, never a date.
+//! Whatever concerns a node is stored in that node, so nodes can change places. Times are remaining
+//! or elapsed spans, never dates.
 
 use super::config::{CLIENTS, NODES};
 use crate::digest::Digest;
 
-/// What stands for a lock that nobody holds any more: a key all the same.
+/// The owner of a lock that no client holds any more: a key all the same.
 pub const NOBODYS: u8 = u8::MAX;
 
-/// What a client and a node have of each other. An age is 0 for none, else the ticks plus one.
+/// The relation of a client and a node. An age is 0 for none, else the ticks plus one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Link {
-    /// Ticks that the client's note still stands.
+    /// The remaining ticks of the client's note.
     pub note: u8,
-    /// The age of the question that was confirmed last.
+    /// The age of the last question that was confirmed.
     pub confirmed: u8,
-    /// The age of the question that was answered last, however it was.
+    /// The age of the last question that was answered, whatever the answer.
     pub answered: u8,
-    /// The age of the question whose answer is under way, and of whom it tells.
+    /// The age of the question whose answer is in flight, and the clients that the answer reports.
     pub under_way: u8,
     pub tells: u8,
-    /// By client: ticks that what was told of it still counts.
+    /// By client: the ticks for which the report on it still counts.
     pub told: [u8; CLIENTS],
-    /// Of whom the numbers alone were told.
+    /// The clients of which only the numbers were reported.
     pub hidden: u8,
     /// The last answer was an error.
     pub failed: bool,
-    /// The node has restarted, and the client does not know: the ticks that it takes it to have run,
-    /// plus one; 0 if it knows.
+    /// The node has restarted, and the client does not know. The ticks that the client assumes the
+    /// node to have run, plus one; 0 if it knows.
     pub unseen: u8,
-    /// What the client has sent it is under way.
+    /// The client's command is in flight to the node.
     pub sent: bool,
-    /// It has granted this round.
+    /// The node has granted this round.
     pub granted: bool,
 }
 
 impl Link {
-    /// The connection is gone, and with it what was confirmed and what was under way. What was told
+    /// Closes the connection: what was confirmed and what was in flight is lost. What was reported
     /// is not.
     pub fn close(&mut self) {
         let (note, told, hidden, granted) = (self.note, self.told, self.hidden, self.granted);
@@ -55,7 +55,7 @@ impl Link {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Node {
-    /// The client whose lock stands here, plus one; 0 for none.
+    /// The client whose lock is here, plus one; 0 for none.
     pub owner: u8,
     pub left: u8,
     /// A round has counted it.
@@ -73,14 +73,15 @@ pub enum Round {
     Extend,
 }
 
-/// Of whom something can be said, as bits, of the round under way or of the one that was won last.
+/// Sets of clients, as bits, of the round in progress or of the one that was won last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Known {
-    /// Whose note or lock stood where this client had an answer from when it sent.
+    /// The clients whose note or lock was at a node from which this client had an answer when it
+    /// sent.
     pub could: u8,
-    /// Whose note stood where this client was granted.
+    /// The clients whose note was at a node that granted this client.
     pub beside: u8,
-    /// Whose round this one was sent after.
+    /// The clients whose round was sent before this one.
     pub after: u8,
 }
 
@@ -90,10 +91,10 @@ pub struct Actor {
     /// Ticks since it was sent.
     pub since: u8,
     pub of_round: Known,
-    /// Ticks until the deadline of what it holds.
+    /// Ticks until the deadline of its hold.
     pub left: u8,
     pub of_hold: Known,
-    /// How often it may yet try, and extend.
+    /// The number of tries and extensions that it has left.
     pub attempts: u8,
     pub rounds: u8,
 }
@@ -103,7 +104,7 @@ pub struct State {
     pub nodes: [Node; NODES],
     pub actors: [Actor; CLIENTS],
     pub restarts: u8,
-    /// No two can hold at a time any more.
+    /// No two clients can hold at the same time any more.
     pub over: bool,
 }
 
@@ -125,7 +126,7 @@ impl State {
     }
 }
 
-/// A bit for each client, or for each node.
+/// Returns a bit for each client, or for each node.
 pub const fn bit(place: usize) -> u8 {
     1 << place
 }

@@ -1,10 +1,10 @@
-//! What happens by itself: time passes, nodes restart.
+//! Spontaneous steps: time passes, nodes restart.
 
 use super::protocol::Agreement;
 use super::state::{Link, Node, Round, State, bit};
 
 impl Agreement {
-    /// One tick of every clock.
+    /// Advances every clock by one tick.
     pub(super) fn tick(&self, state: &mut State) -> Option<()> {
         let longest = self.decisions.longest_warming();
         for node in &mut state.nodes[..self.config.nodes] {
@@ -16,7 +16,7 @@ impl Agreement {
             for link in &mut node.links[..self.count()] {
                 self.link_ages(link);
                 if link.confirmed == 0 && link.unseen > 0 {
-                    // It has to connect anew, whatever it believes.
+                    // The client has to connect again, whatever it believes.
                     link.close();
                 } else if link.unseen > 0 {
                     link.unseen = (link.unseen + 1).min(longest + 1);
@@ -55,14 +55,15 @@ impl Agreement {
         }
     }
 
-    /// It comes back empty. What was under way to it and from it dies with its connections.
+    /// Restarts a node, which comes back empty. What was in flight to it and from it is lost with
+    /// its connections.
     pub(super) fn restart(&self, state: &mut State, place: usize, unseen: u8) -> Option<()> {
         state.restarts = state.restarts.checked_sub(1)?;
         let Node { links, up, .. } = state.nodes[place];
         let mut node = Node { links, ..Node::default() };
         for (client, link) in node.links[..self.count()].iter_mut().enumerate() {
             let misses = unseen >> client & 1 == 1;
-            // Only who goes by a confirmation can miss it.
+            // Only a client that relies on a confirmation can miss it.
             if misses && link.confirmed == 0 {
                 return None;
             }

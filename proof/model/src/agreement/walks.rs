@@ -1,17 +1,18 @@
-//! Random walks, where there are more states than can be explored, and the shortening of what they meet.
+//! Random walks, for runs with more states than can be explored, and the shortening of what they
+//! find.
 //!
-//! Whoever walks at random seldom has clients that ask all nodes and then win. So some strides are
-//! several steps: a client asks every node, or sends and is granted wherever it can be. What is met is
-//! told step by step all the same.
+//! In a purely random walk, clients seldom ask all nodes and then win. So some strides are several
+//! steps: a client asks every node, or sends and is granted wherever it can be. The result is
+//! reported step by step all the same.
 
 use super::protocol::{Action, Agreement};
 use super::state::State;
 use crate::checker::{Began, Model, Outcome, Violation};
 
-/// Steps of one walk.
+/// The number of steps of one walk.
 const LENGTH: usize = 120;
 
-/// Numbers that look random, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -45,7 +46,7 @@ impl Agreement {
     fn one_walk(&self, random: &mut Random, found: &mut Option<Violation<Action>>) -> usize {
         let mut state = self.initial();
         let mut trace = Vec::new();
-        // Some walks have clients that are quick, some have not.
+        // In some walks the clients are quick, in others they are not.
         let quick = random.below(4) > 0;
         for _ in 0..LENGTH {
             for action in self.stride(random, quick, &state) {
@@ -94,7 +95,7 @@ impl Agreement {
         }
     }
 
-    /// Leaves out steps for as long as it ends as badly.
+    /// Leaves out steps as long as the trace ends equally badly.
     fn shortened(&self, mut trace: Vec<Action>) -> Vec<Action> {
         let is_bad = |trace: &[Action]| self.outcome_of(trace).is_some();
         loop {
@@ -120,7 +121,7 @@ impl Agreement {
         }
     }
 
-    /// The property that breaks at the end of `trace`, if each of its steps is possible.
+    /// Returns the property that breaks at the end of `trace`, if each of its steps is possible.
     pub fn outcome_of(&self, trace: &[Action]) -> Option<&'static str> {
         let mut state = self.initial();
         for action in trace {

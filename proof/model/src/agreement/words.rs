@@ -1,4 +1,4 @@
-//! A trace as a person would tell it.
+//! A trace in words, for people.
 
 use super::protocol::{Action, Agreement};
 use super::state::{NOBODYS, Round, State};
@@ -7,7 +7,7 @@ use crate::checker::Model;
 const NAMES: [&str; 3] = ["A", "B", "C"];
 
 impl Agreement {
-    /// Each step in words.
+    /// Returns each step in words.
     pub fn told(&self, trace: &[Action]) -> Vec<String> {
         let mut state = self.initial();
         let mut told = Vec::new();
@@ -61,21 +61,21 @@ impl Agreement {
         }
     }
 
-    /// What a client has just been told.
+    /// Returns what a client has just been told.
     fn heard(&self, client: usize, node: usize, after: &State) -> String {
         let link = &after.nodes[node].links[client];
         let told = |other: &usize| link.told[*other] > 0;
         let told: Vec<&str> = (0..self.count()).filter(told).map(|one| NAMES[one]).collect();
         match (told.as_slice(), link.confirmed > 0) {
             ([], true) => String::new(),
-            // It sends nothing any more, and so needs none.
+            // It sends nothing any more, and so it needs none.
             ([], false) if !self.sends_again(after, client) => String::new(),
             ([], false) => ", which confirms nothing any more".to_owned(),
             (told, _) => format!(", which tells it of {}", told.join(" and ")),
         }
     }
 
-    /// Who sends, and what it has no answer from.
+    /// Names the client that sends, and the nodes from which it has no answer.
     fn cut(&self, client: usize, before: &State) -> String {
         let silent = |node: &usize| {
             let link = &before.nodes[*node].links[client];
@@ -109,7 +109,7 @@ impl Agreement {
         if won { format!("{granted}, which holds for {left} {ticks}") } else { granted }
     }
 
-    /// What a tick has ended.
+    /// Names what a tick has ended.
     fn expired(&self, before: &State, after: &State) -> String {
         let mut told = String::new();
         for (client, name) in NAMES.iter().enumerate().take(self.count()) {

@@ -1,7 +1,7 @@
-//! What a holder believes is true: until its deadline its keys stand on a quorum, where nobody else
-//! can be granted; or nodes of that quorum have restarted and do not vote for as long.
+//! A holder's belief is true: until its deadline its keys are on a quorum, where no other client
+//! can be granted, or nodes of that quorum have restarted and do not vote for as long.
 //!
-//! This is why there is one holder. It is seen to be broken before there are two.
+//! This is why there is one holder. A violation shows here before there are two holders.
 
 use crate::protocol::Protocol;
 use crate::state::{Node, Phase, State};

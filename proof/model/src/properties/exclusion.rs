@@ -1,6 +1,7 @@
 //! At any instant at most one holder of a resource believes that it holds.
 //!
-//! Except for one whose keys somebody has deleted in its name: it is not told.
+//! The exception is a holder whose keys were deleted in its name by another client: it is not
+//! notified.
 
 use crate::protocol::Protocol;
 use crate::state::{Phase, State};

@@ -1,10 +1,10 @@
-//! Once `force_release` has said that a quorum has deleted, the lock is never extended by a round
-//! that begins later.
+//! Once `force_release` has reported that a quorum has deleted, the lock is never extended by a
+//! round that begins later.
 
 use super::Property;
 use crate::state::State;
 
-/// Under way.
+/// In progress.
 pub(crate) const ASKED: u8 = 1;
 /// A quorum has deleted.
 pub(crate) const CONFIRMED: u8 = 2;

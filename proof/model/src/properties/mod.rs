@@ -1,4 +1,4 @@
-//! What must hold, a file for each.
+//! The properties that must hold, a file for each.
 //!
 //! | property | guarantee in `SAFETY.md` | judged |
 //! |---|---|---|
@@ -52,7 +52,7 @@ impl Property {
         Self::ForcedIsOver,
     ];
 
-    /// Whatever the order of messages.
+    /// The properties for any order of messages.
     pub const ALWAYS: &[Self] = &[
         Self::Exclusion,
         Self::HonestDeadline,
@@ -63,7 +63,7 @@ impl Property {
         Self::FreeInTheEnd,
     ];
 
-    /// What the order of a connection gives besides.
+    /// The additional properties of an ordered connection.
     pub const IN_ORDER: &[Self] = &[
         Self::Exclusion,
         Self::HonestDeadline,
@@ -76,7 +76,7 @@ impl Property {
         Self::FreeInTheEnd,
     ];
 
-    /// What a fence gives besides, in whatever order.
+    /// The additional properties of a fence, for any order of messages.
     pub const FENCED: &[Self] = &[
         Self::Exclusion,
         Self::HonestDeadline,
@@ -102,13 +102,13 @@ impl Property {
         }
     }
 
-    /// How a state says that a step has broken it.
+    /// Returns the number that marks the property as broken in a state.
     pub(crate) const fn code(self) -> u8 {
         self as u8 + 1
     }
 }
 
-/// The first property of the run that `state` breaks.
+/// Returns the first property of the run that `state` breaks.
 pub(crate) fn violated(protocol: &Protocol, state: &State) -> Option<&'static str> {
     let by_step = Property::ALL.into_iter().find(|one| one.code() == state.broken);
     let in_state = |one: &Property| match one {

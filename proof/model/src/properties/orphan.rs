@@ -1,5 +1,5 @@
-//! No key stands for an attempt that is over where its deletion has been executed, or was never
-//! owed. (What a lock-delay keeps closed is meant to stand.)
+//! No key remains for an attempt that is over if its deletion has been executed, or was never owed.
+//! (Keys that a lock-delay keeps are meant to remain.)
 
 use crate::protocol::Protocol;
 use crate::state::{Phase, State, bit};

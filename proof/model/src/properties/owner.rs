@@ -4,7 +4,7 @@ use super::Property;
 use crate::config::Config;
 use crate::state::{State, bit};
 
-/// `deleted`: whose keys a release of `attempt` has deleted, as bits.
+/// Checks a release of `attempt`. `deleted`: the attempts whose keys it has deleted, as bits.
 pub(crate) fn deleted(config: &Config, state: &mut State, attempt: usize, deleted: u8) {
     if deleted & !bit(attempt) != 0 && config.checks(Property::OwnerOnly) {
         state.broken = Property::OwnerOnly.code();

@@ -5,7 +5,7 @@ use crate::config::{Config, Fence, NODES};
 use crate::properties::Property;
 
 // Lists of nodes as bits, so that nodes which can change places are neighbours.
-/// {1,2,3} and what becomes of it when one is replaced.
+/// {1,2,3}, and below it the lists with one replaced.
 const OF_THREE: u8 = 0b0111;
 const ONE_REPLACED: u8 = 0b1110;
 /// {1,2,3} and {3,4,5}; {1,2,3} and {4,5,6}.
@@ -27,7 +27,8 @@ fn in_order(name: &'static str, nodes: usize, clients: &[u8]) -> Config {
     config.properties(Property::IN_ORDER)
 }
 
-/// A release may come behind what was sent after it, and then the next one does not get it at once.
+/// A release may arrive behind what was sent after it. Then the next one does not get the lock at
+/// once.
 fn forgets(name: &'static str, clients: &[u8]) -> Config {
     in_order(name, 3, clients).forgets().properties(Property::FENCED)
 }
@@ -175,7 +176,7 @@ fn joint() -> Vec<Run> {
         config
     };
     let ballots = Fence::Ballots { greatest: 2 };
-    // As long as the window is wide, and a tick.
+    // The width of the window, and a tick.
     let rested = |mut config: Config| {
         (config.attempts[1].after, config.attempts[1].rests) = (1, 2);
         config.fence(Fence::Window { back: 0, ahead: 1, until: 7 })

@@ -1,4 +1,4 @@
-//! What is assumed or not promised: broken, there are two holders, or what there is instead.
+//! Assumptions and limits: if one is broken, there are two holders, or another violation.
 
 use super::{Kind, Run};
 use crate::config::{Config, Fence};

@@ -1,4 +1,4 @@
-//! What is explored, and what is to come of it.
+//! The runs that are explored, and their expected results.
 
 mod holds;
 mod limits;
@@ -7,16 +7,16 @@ mod mutants;
 use crate::config::Config;
 use crate::properties::Property;
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Every property holds.
     Holds,
     /// A rule is broken, and a property finds it.
     Mutant,
-    /// A rule is broken, and no property finds it: it is margin, or another rule is enough.
+    /// A rule is broken, and no property finds it: the rule is margin, or another rule is enough.
     Margin,
-    /// An assumption is broken, or more is asked than is promised: a property finds that, too.
+    /// An assumption is broken, or more is required than is promised: a property finds that, too.
     Limit,
 }
 
@@ -35,7 +35,7 @@ impl Run {
         Self { kind: Kind::Holds, config, violates: None, quick: false }
     }
 
-    /// Only the property that is to be violated is checked, so that the trace ends there.
+    /// Creates a run that checks only the property that it violates, so that the trace ends there.
     fn violates(kind: Kind, property: &'static [Property; 1], config: Config) -> Self {
         let config = config.properties(property);
         Self { kind, config, violates: Some(property[0]), quick: true }
@@ -47,7 +47,7 @@ impl Run {
     }
 }
 
-/// In the order of the report.
+/// Returns all runs, in the order of the report.
 pub fn all() -> Vec<Run> {
     let mut all = holds::runs();
     all.extend(mutants::runs());

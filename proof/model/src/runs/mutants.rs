@@ -13,7 +13,7 @@ fn caught(mutant: Mutant, property: &'static [Property; 1], config: Config) -> R
     Run::violates(Kind::Mutant, property, config.mutant(mutant))
 }
 
-/// Found by nothing.
+/// Creates a run whose mutant no property finds.
 fn margin(mutant: Mutant, properties: &'static [Property], config: Config) -> Run {
     let config = config.mutant(mutant).properties(properties);
     Run { kind: Kind::Margin, config, violates: None, quick: true }
@@ -22,7 +22,7 @@ fn margin(mutant: Mutant, properties: &'static [Property], config: Config) -> Ru
 pub(super) fn runs() -> Vec<Run> {
     let ballots = |greatest| Fence::Ballots { greatest };
     let window = |back, ahead, until| Fence::Window { back, ahead, until };
-    // The same twice is one list; {1,2,3} beside {3,4,5}.
+    // The same list twice is one list; {1,2,3} next to {3,4,5}.
     let (old, new) = (0b0_0111, 0b1_1100);
     let mut reused = Config::new("any order, two attempts of one client", 3, 3);
     reused.attempts[1].client = 0;

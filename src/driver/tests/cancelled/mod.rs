@@ -1,8 +1,8 @@
-//! Every public future, dropped at every await that it has, under each fault: no key stays, nobody
-//! is stuck in a queue or sleeps through its wake-up, and no task is left.
+//! Every public future, dropped at every await point, under each fault: no key stays, no waiter is
+//! stuck in a queue or sleeps through its wake-up, and no task is left.
 //!
-//! Five masters in memory, two processes, virtual time. The moments of a drop are counted in polls:
-//! between the first of them one other task gets one turn, between the later ones time passes.
+//! Five masters in memory, two processes, virtual time. The moment of a drop is counted in polls.
+//! Between the first polls, one other task gets one turn; between the later ones, time passes.
 
 mod operations;
 mod planted;
@@ -16,8 +16,8 @@ use stage::Fault;
 use sweep::{Case, Rival, sweep};
 use wire::Loses;
 
-/// All of them, with somebody who waits in the same process; what others wait for, also with one who
-/// waits in another.
+/// Sweeps all operations, with a waiter in the same process. Operations on the lock that others
+/// wait for are also swept with a waiter in another process.
 fn everything_under(fault: Fault) {
     let here = ALL.iter().map(|one| (one, Rival::Here));
     let there = |one: &&Operation| one.role != Role::Neither && !one.future.starts_with("owner::");

@@ -1,4 +1,4 @@
-//! Every future that users can get hold of, in every form in which it matters how it is dropped.
+//! Every future that users can obtain, in every form in which the way it is dropped matters.
 
 use super::stage::{Stage, TTL, all_answered, hold};
 use crate::driver::clock::Clock;
@@ -10,7 +10,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::rc::Rc;
 
-/// What it has to do with the lock that others wait for.
+/// Relation to the lock that others wait for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Wants,
@@ -21,12 +21,12 @@ pub(super) enum Role {
 pub(super) type Dropped = Pin<Box<dyn Future<Output = ()>>>;
 pub(super) type Waiting = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// An operation whose future can be polled, and has not been.
+/// An operation whose future can be polled, and has not been polled yet.
 pub(super) struct Begun {
     pub(super) future: Dropped,
-    /// Goes after the future.
+    /// Dropped after the future.
     pub(super) kept: Option<Box<dyn Any>>,
-    /// Waits behind it, in a way of its own.
+    /// A waiter behind it that waits in a special way.
     pub(super) behind: Option<Waiting>,
 }
 
@@ -49,7 +49,7 @@ impl Begun {
 pub(super) type Begin = fn(Rc<Stage>) -> Pin<Box<dyn Future<Output = Begun>>>;
 
 pub(super) struct Operation {
-    /// As `sources` names it.
+    /// The name that `sources` gives it.
     pub(super) future: &'static str,
     pub(super) what: &'static str,
     pub(super) role: Role,
@@ -104,7 +104,7 @@ pub(super) const ALL: &[Operation] = &[
         let owner = stage.redlock.owner();
         let next = owner.clone();
         Begun::new(async move { drop(owner.acquire(KEY).await) }).behind(async move {
-            // Whoever waits behind it at the same owner gives up as late as it does, or later.
+            // A waiter behind it at the same owner gives up as late as it does, or later.
             while next.acquire(KEY).await.is_err() {}
         })
     }),
@@ -183,7 +183,7 @@ pub(super) const ALL: &[Operation] = &[
     }),
     operation!("builder/connect::connect", "connect", Neither, |stage| {
         let builder = stage.third_to_be();
-        // All of `connect` but for the clock that it names.
+        // All of `connect`, except for the clock that it names.
         Begun::new(async move { drop(builder.connect_on(Clock::tokio()).await) })
     }),
     operation!("builder/connect::preflight", "preflight of a builder", Neither, |stage| {

@@ -1,4 +1,4 @@
-//! The harness proves itself: what it is to find is there, one kind at a time, and is found.
+//! A test of the harness: each kind of problem that it must find is planted, and is found.
 
 use super::operations::{Begun, Operation, Role};
 use super::stage::{Fault, Stage, hold};
@@ -24,7 +24,7 @@ fn healthy(operation: &Operation, rival: Rival) -> Case<'_> {
     Case { operation, fault, rival, loses, leaks }
 }
 
-/// How often each of these was said, of how many moments.
+/// Counts how often each of these complaints was made, and of how many moments.
 fn found<const N: usize>(case: Case<'_>, complaints: [&str; N]) -> (usize, [usize; N]) {
     let (moments, wrong) = sweep(case);
     let said = |complaint| wrong.iter().filter(|said| said.contains(complaint)).count();
@@ -56,7 +56,7 @@ fn a_future_that_says_nothing_when_it_goes_leaves_a_stuck_queue() {
     for fault in [Fault::Healthy, Fault::HeldHere] {
         let case = Case { leaks: true, fault, ..healthy(&operation, Rival::Here) };
         let (moments, [unserved, next]) = found(case, [UNSERVED, "next acquire"]);
-        // Until it is ready, and but for the moment before its first poll.
+        // Until it is ready, except at the moment before its first poll.
         assert!(unserved + 2 >= moments && next + 2 >= moments, "{unserved}, {next} of {moments}");
     }
 }
@@ -87,7 +87,7 @@ fn a_task_that_goes_on_is_found() {
     assert_eq!(tasks, moments + 1);
 }
 
-/// The lock is deleted behind everybody's back, so nobody is told.
+/// The lock is deleted without the clients' knowledge, so no waiter is notified.
 #[test]
 fn who_is_not_told_that_the_lock_is_free_sleeps_too_long() {
     async fn delete(masters: &Masters) {
@@ -108,7 +108,7 @@ fn who_is_not_told_that_the_lock_is_free_sleeps_too_long() {
     };
     for rival in [Rival::Here, Rival::There] {
         let (moments, [unserved]) = found(healthy(&operation, rival), [UNSERVED]);
-        // Now and then chance has it poll just then, or ask once more because it listens now.
+        // By chance, a waiter sometimes polls just then, or asks once more because it listens now.
         assert!(unserved * 2 > moments, "{unserved} of {moments}");
     }
 }

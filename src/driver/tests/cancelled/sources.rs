@@ -1,4 +1,4 @@
-//! Which futures users can get hold of, read from the sources: a new one that is not dropped here
+//! The futures that users can obtain, read from the sources: a new one that is not dropped here
 //! fails a test.
 
 #[path = "../../../../tests/support/source.rs"]
@@ -8,11 +8,11 @@ use source::{Token, files, tokens};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Words that say that what is returned is to be awaited.
+/// Words which show that a returned value is awaited.
 const AWAITED: [&str; 4] = ["Future", "IntoFuture", "BoxFuture", "LocalBoxFuture"];
 
-/// The public async functions of one source, its functions that return a future, and its types that
-/// are one: `module::name`.
+/// Returns the public async functions of one source, its functions that return a future, and its
+/// types that are futures: `module::name`.
 fn offered(module: &str, text: &str) -> BTreeSet<String> {
     let tokens = tokens(text);
     let text: Vec<&str> = tokens.iter().map(|token: &Token| token.text.as_str()).collect();
@@ -32,7 +32,7 @@ fn offered(module: &str, text: &str) -> BTreeSet<String> {
     names.map(|at| format!("{module}::{}", text[at])).collect()
 }
 
-/// Of what follows a function's name: its return type.
+/// Returns the return type in the text after a function's name.
 fn returned<'a>(signature: &'a [&'a str]) -> &'a [&'a str] {
     let parameters = match signature.first() {
         Some(&"<") => closing(signature, "<", ">"),
@@ -44,7 +44,7 @@ fn returned<'a>(signature: &'a [&'a str]) -> &'a [&'a str] {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// Where what opens first is closed again; the head of an arrow closes nothing.
+/// Returns where the first bracket that opens is closed; the head of an arrow closes nothing.
 fn closing(words: &[&str], open: &str, close: &str) -> usize {
     let mut depth = 0;
     for (at, word) in words.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Five masters and two processes that use them, and what befalls them.
+//! Five masters and two processes that use them, and the faults that they suffer.
 
 use super::sweep::{PROMPT, Rival};
 use super::wire::{Loses, Wires};
@@ -10,19 +10,19 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 
-/// Long after everything that is checked here: what is gone before was deleted.
+/// Ends long after everything that is checked here: a key that is gone before was deleted.
 pub(super) const TTL: Duration = Duration::from_secs(30);
 
-/// Who waits for its next poll waits for longer than anything that is checked here, as a rule.
+/// Wait for the next poll, usually longer than anything that is checked here.
 const POLL: Duration = Duration::from_secs(20);
 
-/// For how long what is dropped would go on.
+/// Time for which an operation would go on if it were not dropped.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// How much later each master answers than the one before it.
+/// Delay of each master's answer after that of the one before it.
 const APART: Duration = Duration::from_millis(2);
 
-/// What happens to the masters and the ways to them while a future is under way.
+/// A fault of the masters and the connections to them while a future is in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     Healthy,
@@ -37,29 +37,29 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Nobody can be served before it ends.
+    /// Returns whether no waiter can be served before the fault ends.
     pub(super) const fn blocks(self) -> bool {
         use Fault::{AnswersLost, HeldElsewhere, HeldHere, MajorityStopped};
         matches!(self, MajorityStopped | AnswersLost | HeldElsewhere | HeldHere)
     }
 
-    /// Within what those who wait are served, from then on. Less than their next poll, where nothing
-    /// but a release or a cancel stood in their way.
+    /// Returns the time within which waiters are served from then on. It is less than the time to
+    /// their next poll, if only a release or a cancel stood in their way.
     pub(super) fn patience(self, rival: Rival) -> Duration {
         match (self, rival) {
-            // An attempt that gets too few answers is made again after a pause. A rollback that had
-            // to wait for a connection, or a timeout, tells nobody in other processes.
+            // An attempt that gets too few answers is retried after a pause. A rollback that had to
+            // wait for a connection or a timeout notifies no waiter in other processes.
             (Self::MajorityStopped, _) | (Self::AnswersLost | Self::CutMidway, Rival::There) => {
                 POLL + 4 * SECOND
             }
-            // Connections are made anew, after a pause that doubles up to two seconds.
+            // Connections are made again, after a pause that doubles up to two seconds.
             (Self::AnswersLost, Rival::Here) => 4 * SECOND,
             (Self::CutMidway, Rival::Here) => SECOND,
             _ => PROMPT,
         }
     }
 
-    /// Before which poll it happens in the middle, if it does.
+    /// Returns the poll before which the fault happens midway, if it does.
     pub(super) const fn midway(self) -> Option<usize> {
         if matches!(self, Self::CutMidway) { Some(4) } else { None }
     }
@@ -68,10 +68,10 @@ impl Fault {
 pub(super) struct Stage {
     pub(super) masters: Masters,
     wires: Wires,
-    /// Whose futures are dropped.
+    /// The client whose futures are dropped.
     pub(super) redlock: Redlock,
     driver: Observed,
-    /// Another process.
+    /// The client in another process.
     pub(super) other: Redlock,
     other_driver: Observed,
 }
@@ -87,7 +87,7 @@ impl Stage {
         stage
     }
 
-    /// One more process, over the same wires as the one whose futures are dropped.
+    /// Connects one more process, over the same wires as the one whose futures are dropped.
     pub(super) async fn third(&self) -> Redlock {
         client(&self.masters, &self.wires).await.0
     }
@@ -96,7 +96,7 @@ impl Stage {
         self.wires.builder(&self.masters)
     }
 
-    /// The fault begins. Returns who holds the lock because of it, if `wanted`.
+    /// Begins the fault. Returns the guard that holds the lock because of it, if `wanted`.
     pub(super) async fn strike(&self, fault: Fault, wanted: bool) -> Option<Guard> {
         let each = |range: Range<usize>, strike: fn(&Master)| {
             self.masters[range].iter().for_each(strike);
@@ -123,7 +123,7 @@ impl Stage {
         self.wires.cut();
     }
 
-    /// The fault ends: masters answer one after the other, so that there is a moment between any two
+    /// Ends the fault: masters answer one after another, so that there is a moment between any two
     /// answers.
     pub(super) fn mend(&self, fault: Fault) {
         for (place, master) in (1..).zip(self.masters.iter()) {
@@ -135,7 +135,8 @@ impl Stage {
         }
     }
 
-    /// What is left of locks on the masters, by master; fences stay, as they should.
+    /// Returns the keys of locks that are left on the masters, by master; fences stay, as they
+    /// should.
     pub(super) fn keys(&self) -> Vec<(usize, Vec<String>)> {
         let keys = self.masters.iter().map(|master| {
             let mut keys = master.keys();
@@ -145,7 +146,7 @@ impl Stage {
         keys.enumerate().filter(|(_, keys)| !keys.is_empty()).collect()
     }
 
-    /// What both processes remember of callers, requests and debts.
+    /// Returns how many callers, requests and debts each process remembers.
     pub(super) fn remembered(&self) -> [usize; 2] {
         [self.driver.remembered(), self.other_driver.remembered()]
     }
@@ -156,14 +157,14 @@ async fn client(masters: &Masters, wires: &Wires) -> (Redlock, Observed) {
     Observed::connect(builder).await
 }
 
-/// The last of the masters has said what it had to say, too.
+/// Acquires the lock, and waits until the last of the masters has answered as well.
 pub(super) async fn hold(redlock: &Redlock) -> Guard {
     let guard = redlock.acquire(KEY).await.unwrap();
     all_answered().await;
     guard
 }
 
-/// The last of the masters has said what it had to say.
+/// Waits until the last of the masters has answered.
 pub(super) async fn all_answered() {
     sleep(6 * APART).await;
 }

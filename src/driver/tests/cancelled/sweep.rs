@@ -1,4 +1,4 @@
-//! One future, dropped after so many polls, and what has come of it.
+//! One future, dropped after a number of polls, and the outcome.
 
 use super::operations::{Begun, Dropped, Operation, Role, Waiting};
 use super::stage::{Fault, Stage};
@@ -13,14 +13,14 @@ use std::time::Duration;
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{sleep, timeout};
 
-/// By then everything is undone, and connections are made anew.
+/// Time within which everything is undone, and connections are made again.
 const SOON: Duration = Duration::from_secs(6);
 const LOOK: Duration = Duration::from_millis(50);
 
-/// When all is well.
+/// Time to serve a waiter when all masters are up.
 pub(super) const PROMPT: Duration = Duration::from_millis(100);
 
-/// Who waits for the lock behind what is dropped.
+/// The waiter for the lock behind the dropped operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rival {
     /// In the same process.
@@ -29,14 +29,14 @@ pub(super) enum Rival {
     There,
 }
 
-/// How a sweep is made.
+/// Parameters of a sweep.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub(super) operation: &'a Operation,
     pub(super) fault: Fault,
     pub(super) rival: Rival,
     pub(super) loses: Loses,
-    /// The future is forgotten, not dropped: it never says that it does not wait any more.
+    /// The future is leaked, not dropped: it never reports that it no longer waits.
     pub(super) leaks: bool,
 }
 
@@ -47,14 +47,15 @@ impl fmt::Display for Case<'_> {
     }
 }
 
-/// For how many polls nothing else happens in between than that others get a turn.
+/// Number of polls between which other tasks get a turn and nothing else happens.
 const TURNS: usize = 18;
 
-/// By then all timeouts and waits are over; what is not ready by then only watches.
+/// Number of polls after which all timeouts and waits are over; a future that is not ready by then
+/// only watches.
 const LONGEST: usize = 62;
 
-/// What happens after the poll of this number: another task has its turn; then time passes, slowly at
-/// first.
+/// Does what happens after the poll of this number: at first another task has its turn; then time
+/// passes, slowly at first.
 async fn pace(polls: usize) {
     let ms = match polls {
         ..TURNS => return yield_now().await,
@@ -65,8 +66,8 @@ async fn pace(polls: usize) {
     sleep(Duration::from_millis(ms)).await;
 }
 
-/// Drops the future after no poll, after one, and so on until it is ready. Returns at how many
-/// moments, and all that was wrong.
+/// Drops the future after no poll, after one, and so on until it is ready. Returns the number of
+/// moments, and everything that was wrong.
 pub(super) fn sweep(case: Case<'_>) -> (usize, Vec<String>) {
     step_by_step(async {
         let (mut wrong, mut clean) = (Vec::new(), None);
@@ -76,8 +77,8 @@ pub(super) fn sweep(case: Case<'_>) -> (usize, Vec<String>) {
                 None => Rc::new(Stage::new(case.loses).await),
             };
             let (ready, found) = dropped_after(case, &stage, polls).await;
-            // What one has spoiled must not be blamed on the next; and whoever has lost its memory
-            // has no vote for a while.
+            // Damage by one moment must not be blamed on the next. A master that has lost its
+            // memory has no vote for a while.
             clean = (found.is_empty() && case.fault != Fault::OneKilled).then_some(stage);
             wrong.extend(found.into_iter().map(|found| format!("{case}, {polls} polls: {found}")));
             if ready {
@@ -88,7 +89,7 @@ pub(super) fn sweep(case: Case<'_>) -> (usize, Vec<String>) {
     })
 }
 
-/// Runs it so that between two of its polls one other task gets one turn, and no more.
+/// Runs a test so that between two of its polls one other task gets one turn, and no more.
 fn step_by_step<T>(test: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).event_interval(1).build();
@@ -118,7 +119,7 @@ async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool
         stage.mend(fault);
     }
     if fault == Fault::AnswersLost {
-        // Connections that still have late answers before them are given up by then.
+        // Connections that still wait for late answers are given up by then.
         sleep(SOON).await;
     }
     let _ = undone(stage, before).await;
@@ -133,8 +134,8 @@ async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool
     (ready, wrong)
 }
 
-/// Waits until nothing is left, on the masters, in both processes and on the runtime; says what is
-/// left after all.
+/// Waits until nothing is left on the masters, in both processes and on the runtime. Returns what
+/// is left at the end.
 async fn undone(stage: &Stage, before: usize) -> Vec<String> {
     let mut left = Vec::new();
     for _ in 0..SOON.as_millis() / LOOK.as_millis() {
@@ -157,7 +158,7 @@ async fn undone(stage: &Stage, before: usize) -> Vec<String> {
     left
 }
 
-/// Polls the future so many times, then drops it. Who waits behind it comes meanwhile.
+/// Polls the future this many times, then drops it. The waiter behind it arrives in the meantime.
 async fn poll_and_drop(
     case: Case<'_>,
     stage: &Stage,
@@ -165,8 +166,9 @@ async fn poll_and_drop(
     mut future: Dropped,
     mut waiting: Option<Waiting>,
 ) -> (bool, Option<JoinHandle<()>>) {
-    // Who holds the lock is there before its rival. Who wants it is first in the queue, too; a rival
-    // in another process comes once all masters have been asked, so that no vote is split.
+    // A holder of the lock is there before its rival. An operation that wants the lock is first in
+    // the queue, too. A rival in another process comes once all masters have been asked, so that no
+    // vote is split.
     let rival_comes = match (case.operation.role, case.rival) {
         (Role::Wants, Rival::Here) => 1,
         (Role::Wants, Rival::There) => TURNS,

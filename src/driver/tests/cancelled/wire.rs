@@ -1,4 +1,4 @@
-//! The ways of one client to its masters: they can be cut, and can lose what rolls back.
+//! The connections of one client to its masters: they can be cut, and can lose rollbacks.
 
 use crate::Redlock;
 use crate::RedlockBuilder;
@@ -11,11 +11,11 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// What is taken away, so that the harness can show that it notices.
+/// The part that is removed, so that the harness can show that it notices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loses {
     Nothing,
-    /// Each release and rollback names a key that is not there, and is answered with an integer.
+    /// Each release and rollback names a key that does not exist, and is answered with an integer.
     Rollbacks,
 }
 
@@ -30,7 +30,7 @@ impl Wires {
         Self { loses, cut: Arc::default() }
     }
 
-    /// A builder for these masters over these wires.
+    /// Makes a builder for these masters over these wires.
     pub(super) fn builder(&self, masters: &Masters) -> RedlockBuilder {
         masters.iter().fold(Redlock::builder(), |builder, master| {
             let (dial, wires) = (master.dialer(), self.clone());
@@ -45,7 +45,7 @@ impl Wires {
         })
     }
 
-    /// Cuts all that are open; what was written arrives, and is not answered.
+    /// Cuts all open connections; written bytes arrive, but are not answered.
     pub(super) fn cut(&self) {
         std::mem::take(&mut *self.cut.lock().unwrap()).cancel();
     }
@@ -98,8 +98,8 @@ impl AsyncWrite for Wire {
     }
 }
 
-/// The same commands, but that each `EVAL` names another key of the same length. Whole commands:
-/// these streams are wider than what is written at once.
+/// Returns the same commands, except that each `EVAL` names another key of the same length.
+/// Commands are whole: these streams are wider than any single write.
 fn astray(bytes: &[u8]) -> Vec<u8> {
     let (mut bytes, key) = (bytes.to_vec(), KEY.as_bytes());
     let mut evaluates = false;

@@ -1,4 +1,4 @@
-//! A hold, or several that are too thin to be told apart, as it stands in a row.
+//! A hold, or several that are too thin to tell apart, as drawn in a row.
 
 use super::super::model::{Ended, Hold, Span};
 use super::super::rows::Bar;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) const HIGH: f64 = 11.0;
-/// There are as many colours.
+/// Number of colours.
 const COLOURS: usize = 8;
 
 /// The colour of each resource, in the order of their names.
@@ -19,7 +19,7 @@ pub(in super::super) fn colour(index: usize) -> String {
     format!("r{}", index % COLOURS)
 }
 
-/// Draws it, at this height; `label` stands in it if there is room.
+/// Draws it at this height, with `label` in it if there is room.
 pub(super) fn draw(
     canvas: &mut Canvas<'_>,
     colours: &Colours<'_>,
@@ -34,7 +34,7 @@ pub(super) fn draw(
     let colour = colour(colours.get(hold.resource.as_str()).copied().unwrap_or_default());
     let (from, to) = bar.x;
     let title = told(canvas, hold, &whose(hold));
-    // What is over is hatched: it was held by a client that did not know.
+    // The part past the deadline is hatched: it was held by a client that did not know.
     let lapsed = canvas.scale.x(hold.valid().to).clamp(from, to);
     if lapsed < to {
         canvas.rect(&format!("over {colour}"), (lapsed, top), (to - lapsed, HIGH), &title);
@@ -65,7 +65,7 @@ fn mark_of_the_end(canvas: &mut Canvas<'_>, hold: &Hold, at: (f64, f64)) {
     canvas.mark(name, at, "");
 }
 
-/// As much of it is grey as there are other resources in it.
+/// Draws several holds as one bar, in grey if they are of more than one resource.
 fn many(canvas: &mut Canvas<'_>, colours: &Colours<'_>, bar: &Bar<'_>, top: f64) {
     let mut of: BTreeMap<&str, usize> = BTreeMap::new();
     for hold in &bar.holds {
@@ -119,7 +119,7 @@ fn told(canvas: &Canvas<'_>, hold: &Hold, client: &str) -> String {
     told
 }
 
-/// The parts of it that somebody else had, too.
+/// Marks the parts of it that another client held as well.
 pub(super) fn overlapped(canvas: &mut Canvas<'_>, hold: &Hold, top: f64) {
     let theirs = canvas.overlaps.iter().filter(|overlap| overlap.resource == hold.resource);
     let common: Vec<_> = theirs

@@ -1,4 +1,4 @@
-//! A lane for each client, with as many rows as it held locks at a time.
+//! A lane for each client, with as many rows as locks that it held at a time.
 
 use super::super::model::{Client, Hold};
 use super::super::rows::{Bar, bars, stacked};

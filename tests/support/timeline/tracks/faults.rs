@@ -1,12 +1,12 @@
-//! What befell whom: a mark for each, on the row that it befell, too, and its text where there is
-//! room.
+//! Faults and the clients and masters they affected. Each has a mark here and on the affected row,
+//! and its text where there is room.
 
 use super::super::model::Fault;
 use super::super::scale::WIDTH;
 use super::super::svg::Canvas;
 use super::super::text::width;
 
-/// Lines of texts, one below the other.
+/// Number of text lines, one below the other.
 const LINES: usize = 4;
 const LINE: f64 = 12.0;
 const SIZE: f64 = 10.0;
@@ -48,7 +48,7 @@ pub(in super::super) fn draw(canvas: &mut Canvas<'_>) {
     canvas.y += 4.0;
 }
 
-/// Those within the time of the picture, in their order.
+/// Returns those within the time of the picture, in order.
 fn seen<'a>(canvas: &Canvas<'a>) -> Vec<&'a Fault> {
     let mut faults: Vec<&Fault> = canvas.timeline.faults.iter().collect();
     faults.retain(|fault| canvas.scale.shows(fault.at));
@@ -71,7 +71,7 @@ fn told(canvas: &Canvas<'_>, fault: &Fault) -> String {
     format!("{}, {}", canvas.when(fault.at), caption(fault))
 }
 
-/// The marks of what befell this one, at the upper edge of its row.
+/// Draws the marks of the faults of this client or master, at the upper edge of its row.
 pub(super) fn on_row(canvas: &mut Canvas<'_>, name: &str, top: f64) {
     for fault in seen(canvas).into_iter().filter(|fault| fault.on.as_deref() == Some(name)) {
         let x = canvas.scale.x(fault.at);

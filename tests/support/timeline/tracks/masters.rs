@@ -1,4 +1,4 @@
-//! A band for each master. All is well where it is a quiet line.
+//! A band for each master. A quiet line means that all is well.
 
 use super::super::model::{Master, State};
 use super::super::svg::Canvas;
@@ -9,7 +9,7 @@ const HIGH: f64 = 13.0;
 pub(in super::super) const STATES: [State; 6] =
     [State::Up, State::WarmingUp, State::Slow, State::Paused, State::Cut, State::Down];
 
-/// The class that it has, and its word.
+/// Returns its class and its word.
 pub(in super::super) fn named(state: State) -> (&'static str, &'static str) {
     match state {
         State::Up => ("up", "up"),

@@ -1,4 +1,4 @@
-//! The tracks of the picture, a file each.
+//! The tracks of the picture, one file each.
 
 pub(super) mod clients;
 pub(super) mod faults;
@@ -13,7 +13,7 @@ use super::model::Timeline;
 use super::rows::{bars as thinned, stacked};
 use super::scale::Scale;
 
-/// How many bars there are if this is what counts as thin.
+/// Returns how many bars there are if this counts as thin.
 pub(super) fn bars(timeline: &Timeline, scale: Scale, thin: f64) -> usize {
     let count = |holds: Vec<_>| thinned(&stacked(holds), scale, thin).len();
     let by_client = timeline.clients.iter().map(|client| count(client.holds.iter().collect()));

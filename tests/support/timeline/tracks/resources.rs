@@ -1,4 +1,4 @@
-//! A row for each resource: there, one bar follows the other.
+//! A row for each resource, in which the bars follow each other.
 
 use super::super::model::Hold;
 use super::super::overlaps::by_resource;
@@ -6,10 +6,10 @@ use super::super::rows::{Bar, bars};
 use super::super::svg::Canvas;
 use super::bar::{self, Colours, HIGH};
 
-/// Rows at most. Those that were held by two at a time come first.
+/// Most rows. Resources that had two holders at a time come first.
 pub(in super::super) const MOST: usize = 24;
 
-/// Every resource, with the number of its colour.
+/// Returns every resource with the number of its colour.
 pub(in super::super) fn colours<'a>(canvas: &Canvas<'a>) -> Colours<'a> {
     by_resource(canvas.timeline).into_keys().enumerate().map(|(n, name)| (name, n)).collect()
 }

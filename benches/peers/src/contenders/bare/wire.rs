@@ -5,22 +5,22 @@ use std::ops::Range;
 use std::time::SystemTime;
 
 pub(super) const ACQUIRE_FENCED: &str =
-    include_str!("../../../../../src/coordinator/scripts/acquire.lua").trim_ascii_end();
-/// The crate's own for a single key, called by its hash.
+    include_str!("../../../../../core/src/coordinator/scripts/acquire.lua").trim_ascii_end();
+/// The crate's own release script for a single key, called by its hash.
 pub(super) const RELEASE: &str =
-    include_str!("../../../../../src/coordinator/scripts/release.lua").trim_ascii_end();
+    include_str!("../../../../../core/src/coordinator/scripts/release.lua").trim_ascii_end();
 const RELEASE_FENCED: &str =
-    include_str!("../../../../../src/coordinator/scripts/release_all.lua").trim_ascii_end();
+    include_str!("../../../../../core/src/coordinator/scripts/release_all.lua").trim_ascii_end();
 
-/// What the crate says by default: how far a ballot may be from a master's clock, and how long a
-/// fence is kept.
+/// The crate's defaults: how far a ballot may be from a master's clock, and how long a fence is
+/// kept.
 const WINDOW_US: &str = "2000000";
 const FENCE_MS: &str = "31302";
 
-/// The channel that quorumlock tells on begins so, in the first database.
+/// Prefix of the channel on which quorumlock notifies, in the first database.
 const CHANNELS: &str = "quorumlock:free:0:";
 
-/// How a lock is given back.
+/// The way in which a lock is released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::contenders) enum Release {
     /// By the script, in full.
@@ -34,7 +34,7 @@ pub(in crate::contenders) enum Release {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Way {
     pub(super) release: Release,
-    /// One master tells those who wait in other processes: nobody.
+    /// Set if one master notifies waiters in other processes. There are none.
     pub(super) tells: bool,
 }
 
@@ -44,15 +44,17 @@ pub(super) enum Reply {
     Integer(i64),
 }
 
-/// What the `step`-th command of a client must be answered with: first the SET, then its release.
+/// Returns the expected reply to the `step`-th command of a client: first the SET, then its
+/// release.
 pub(super) const fn due(step: u64) -> Reply {
     if step % 2 == 1 { Reply::Ok } else { Reply::Integer(1) }
 }
 
-/// And what tells must be: nobody listens.
+/// The expected reply to a notification: there are no subscribers.
 pub(super) const TOLD: Reply = Reply::Integer(0);
 
-/// The first reply in `bytes`, and its length. Panics at any that means a lock was not won.
+/// Returns the first reply in `bytes`, and its length. Panics at any reply that means a lock was
+/// not won.
 pub(super) fn reply(bytes: &[u8]) -> Option<(Reply, usize)> {
     let end = bytes.iter().position(|&byte| byte == b'\r')?;
     let len = end + 2;
@@ -73,13 +75,13 @@ pub(super) fn reply(bytes: &[u8]) -> Option<(Reply, usize)> {
 pub(super) struct Commands {
     acquire: Template,
     release: Template,
-    /// Sent behind each release to the master of this number, counted round.
+    /// Sent after each release to the master of this number, modulo their count.
     publish: Option<(usize, Vec<u8>)>,
     cycles: u64,
     ballot: u64,
 }
 
-/// A command, and what changes in it.
+/// A command and the places in it that change.
 struct Template {
     bytes: Vec<u8>,
     token: Range<usize>,
@@ -98,7 +100,7 @@ impl Commands {
         };
         let template = |command: &[&str]| Template::new(command, &token, None);
         let publish = way.tells.then(|| {
-            // A master for each resource, all of them as often: so does quorumlock.
+            // One master for each resource, all equally often, as quorumlock does it.
             let teller = resource.bytes().map(usize::from).sum();
             (teller, encode(&["PUBLISH", &format!("{CHANNELS}{resource}"), ""]))
         });
@@ -106,7 +108,7 @@ impl Commands {
         Self { acquire, release, publish, cycles: 0, ballot: 0 }
     }
 
-    /// As the crate sends them.
+    /// Encodes the commands as the crate sends them.
     pub(super) fn fenced(resource: &str) -> Self {
         let (token, number, ttl) = (token(), wall_us(), TTL_MS.to_string());
         let (fence, ballot) = (format!("quorumlock:fence:{resource}"), number.to_string());
@@ -121,20 +123,20 @@ impl Commands {
         Self { acquire, release, publish: None, cycles: 0, ballot: number }
     }
 
-    /// What follows this step, and at which of so many masters.
+    /// Returns the notification after this step, and its master among this many.
     pub(super) fn told(&self, step: u64, masters: usize) -> Option<(usize, &[u8])> {
         let (teller, publish) = self.publish.as_ref().filter(|_| step.is_multiple_of(2))?;
         Some((teller % masters, publish))
     }
 
-    /// The command of this step; each acquire with a token of its own.
+    /// Returns the command of this step; each acquire has its own token.
     pub(super) fn step(&mut self, step: u64) -> &[u8] {
         if step.is_multiple_of(2) {
             return &self.release.bytes;
         }
         self.cycles += 1;
         for template in [&mut self.acquire, &mut self.release] {
-            // The first half of the token counts, the second stays as it was drawn.
+            // The first half of the token counts, the second stays as drawn.
             let counts = template.token.start..template.token.start + 16;
             write(&mut template.bytes[counts], self.cycles, 16);
         }
@@ -163,7 +165,7 @@ impl Template {
     }
 }
 
-/// Writes all digits of `number`, with zeros in front.
+/// Writes all digits of `number`, with leading zeros.
 fn write(into: &mut [u8], number: u64, base: u64) {
     let mut rest = number;
     for digit in into.iter_mut().rev() {

@@ -2,7 +2,7 @@
 
 use super::{Client, Config, FIVE, ONE_REPLACED, Run, both, numbers, scenes, to_the_full};
 
-/// Of each walk.
+/// The number of steps of each walk.
 const STEPS: usize = 10_000_000;
 
 pub(super) fn runs() -> Vec<Run> {

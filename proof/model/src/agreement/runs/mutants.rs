@@ -1,4 +1,4 @@
-//! Rules broken on purpose, and what is not promised.
+//! Rules broken on purpose, and properties that are not promised.
 
 use super::{
     Client, Config, FIVE, GOES_ON, Kind, ONE_REPLACED, READERS, Run, STOPS, Search, TWO_UNKNOWN,

@@ -1,6 +1,7 @@
-//! What clients that disagree can still do, and what they can't: neither more nor less than it takes.
+//! The abilities of clients that disagree: neither more nor less than the rules require.
 //!
-//! Five masters each, of which the first four are common. A question that changes nothing is left out.
+//! Five masters each, of which the first four are common. A question that changes nothing is left
+//! out.
 
 use super::scripts::{A, B, OF_A, OF_B, ask, grant};
 use crate::agreement::protocol::Action::{self, Acquire, Restart, Tick};
@@ -24,7 +25,7 @@ fn wins(client: usize, nodes: [usize; 3]) -> Vec<Action> {
     [Acquire { client }].into_iter().chain(grants).collect()
 }
 
-/// B notes first where a master has come back empty, and stays. The master votes again.
+/// B is the first to note at a master that has come back empty, and stays. The master votes again.
 fn stray() -> Vec<Action> {
     let mut way = asks_all(A);
     way.extend([Restart { node: 0, unseen: 0 }, ask(B, 0)]);
@@ -40,7 +41,7 @@ pub(super) fn stray_stops_itself() -> Scene {
     Scene { way, refused: vec![Acquire { client: B }] }
 }
 
-/// Each has noted where the other was cut off, and then all links are up.
+/// Each client has noted where the other was cut off, and then all links are up.
 fn healed() -> Vec<Action> {
     let mut way: Vec<Action> = [0, 1, OF_A].map(|node| ask(A, node)).to_vec();
     way.extend([2, 3, OF_B].map(|node| ask(B, node)));

@@ -1,5 +1,5 @@
-//! Ways that are too far for a search, written down. Between five masters each, of which the first four
-//! are common: a client that is told of the other needs three shields to go on.
+//! Ways that are too long for a search, written down. Both clients have five masters, of which the
+//! first four are common. A client that is told of the other needs three shields to go on.
 
 use crate::agreement::protocol::Action::{self, Acquire, Ask, Grant, Restart, Tick};
 
@@ -17,7 +17,7 @@ pub(super) const fn grant(client: usize, node: usize) -> Action {
     Grant { client, node }
 }
 
-/// B's lock is lost with the second master's memory, where A then notes first.
+/// B's lock is lost with the second master's memory, where A is then the first to note.
 pub(super) const WARMING: &[Action] = &[
     ask(B, 0),
     ask(B, 1),
@@ -38,8 +38,8 @@ pub(super) const WARMING: &[Action] = &[
     grant(A, OF_A),
 ];
 
-/// The first master has confirmed A, and then restarts unseen by it: it votes for B before A's lock is
-/// over.
+/// The first master has confirmed A, and then restarts unseen by A. It votes for B before A's lock
+/// is over.
 pub(super) const UNSEEN: &[Action] = &[
     ask(B, 3),
     ask(B, OF_B),

@@ -1,0 +1,77 @@
+//! The command `quorumlock`: a program under a lock, and an operator's view of locks and masters.
+//! `docs/cli.md` is its manual.
+
+mod args;
+mod bench;
+mod doctor;
+mod exit;
+mod failure;
+mod force_release;
+mod inspect;
+#[cfg(not(unix))]
+mod no_run;
+mod output;
+mod pages;
+#[cfg(unix)]
+mod run;
+mod settings;
+
+use args::{Args, Command};
+use exit::Exit;
+use failure::Failure;
+#[cfg(not(unix))]
+use no_run as run;
+use output::Output;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    #[cfg(unix)]
+    if let Some(code) = run::helper(&arguments) {
+        return code;
+    }
+    let output = Output::asked_for(&arguments);
+    match args::parse(&arguments) {
+        Ok(args) => {
+            let output = Output { json: args.json, verbose: args.verbose };
+            end(perform(args, output), output)
+        }
+        Err(args::Unparsed::Shown(text)) => end(Output::plain(&text), output),
+        Err(args::Unparsed::Wrong(problem)) => end(Err(Failure::usage(problem)), output),
+    }
+}
+
+fn end(result: Result<Exit, Failure>, output: Output) -> ExitCode {
+    let exit = result.unwrap_or_else(|failure| {
+        output.fail(&failure);
+        failure.exit
+    });
+    ExitCode::from(exit.code())
+}
+
+fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
+    let masters = args.masters;
+    let command = match args.command {
+        Command::Completions { shell } => return pages::completions(shell),
+        Command::Man { command } => return pages::man(command.as_deref()),
+        command => command,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::system("no runtime", &error))?;
+    let ended = runtime.block_on(async {
+        match command {
+            Command::Run(run) => run::run(*run, masters, output).await,
+            Command::Inspect { resources } => inspect::inspect(&resources, masters, output).await,
+            Command::ForceRelease { resource, yes } => {
+                force_release::force_release(&resource, yes, masters, output).await
+            }
+            Command::Doctor => doctor::doctor(masters, output).await,
+            Command::Bench { cycles } => bench::bench(cycles, masters, output).await,
+            Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
+        }
+    });
+    // Do not wait for a name that is still being resolved.
+    runtime.shutdown_background();
+    ended
+}

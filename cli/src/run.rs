@@ -1,0 +1,218 @@
+//! `quorumlock run`: acquires, runs a command, keeps the lock alive, releases.
+//!
+//! The command has a process group of its own. A separate process, the [`watchdog`], kills that
+//! group at the deadline and when this process is gone. So the promise holds even if this process
+//! is stopped or killed.
+
+mod child;
+mod environment;
+mod label;
+mod limits;
+mod program;
+mod reap;
+mod signals;
+mod supervise;
+mod terminal;
+mod watchdog;
+
+use crate::args::{MastersArgs, RunArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::settings;
+use program::Program;
+use quorumlock::error::LostReason;
+use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
+use quorumlock::{Released, Unfenced};
+use signals::Signals;
+use std::ffi::OsString;
+use std::future::{Future, IntoFuture};
+use std::process::ExitCode;
+use std::time::Duration;
+use supervise::{Ended, Supervisor};
+
+/// Runs as a helper if this process was started by another `quorumlock` process and not by a user.
+pub(crate) fn helper(arguments: &[OsString]) -> Option<ExitCode> {
+    match arguments.get(1)?.to_str()? {
+        child::SHIM => Some(child::become_command(arguments.get(2..)?)),
+        watchdog::WATCH => Some(watchdog::watch()),
+        _ => None,
+    }
+}
+
+/// Runs the command, from the arguments to the exit code.
+pub(crate) async fn run(
+    args: RunArgs,
+    masters: MastersArgs,
+    output: Output,
+) -> Result<Exit, Failure> {
+    let program = Program::find(&args.command)?;
+    let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
+    let config = with_options(settings::settings(masters)?, &args);
+    let connecting = settings::connected(settings::builder(config), output);
+    let redlock = match unless_ended(connecting, &mut signals).await {
+        Ok(connected) => connected?,
+        Err(exit) => return Ok(exit),
+    };
+    let run = Run { args: &args, program: &program, redlock: &redlock, output };
+    let ended = if args.fenced {
+        let token = |guard: &Guard<Fenced>| Some(guard.fencing_token().as_u64());
+        run.under(run.acquisition().fenced(), token, &mut signals).await
+    } else {
+        run.under(run.acquisition(), |_: &Guard<Unfenced>| None, &mut signals).await
+    };
+    if let Err(owed) = redlock.shutdown().await {
+        output.note(&owed.to_string());
+    }
+    ended
+}
+
+/// Overrides all other settings with those on the command line.
+fn with_options(mut config: Config, args: &RunArgs) -> Config {
+    config.ttl = args.ttl.or(config.ttl);
+    config.wait = args.wait.or(config.wait);
+    config.lock_delay = args.lock_delay.or(config.lock_delay);
+    config.max_hold = args.max_hold.or(config.max_hold);
+    let label = args.label.clone().or(config.label);
+    config.label = Some(label.unwrap_or_else(label::label));
+    config
+}
+
+/// Does the work unless a signal that ends this process comes first.
+async fn unless_ended<T>(work: impl Future<Output = T>, signals: &mut Signals) -> Result<T, Exit> {
+    tokio::select! {
+        done = work => Ok(done),
+        signal = signals.ending() => Err(Exit::Signal(signal as i32)),
+    }
+}
+
+struct Run<'a> {
+    args: &'a RunArgs,
+    program: &'a Program,
+    redlock: &'a Redlock,
+    output: Output,
+}
+
+impl Run<'_> {
+    fn acquisition(&self) -> Acquire {
+        let resources = self.args.resources.clone();
+        let acquire = if self.args.no_wait {
+            self.redlock.try_acquire(resources)
+        } else {
+            self.redlock.acquire(resources)
+        };
+        let acquire = if self.args.wait_forever { acquire.wait_forever() } else { acquire };
+        if self.args.hold_forever { acquire.hold_forever() } else { acquire.keep_alive() }
+    }
+
+    async fn under<K: Kind>(
+        &self,
+        acquire: Acquire<K>,
+        token: impl Fn(&Guard<K>) -> Option<u64>,
+        signals: &mut Signals,
+    ) -> Result<Exit, Failure> {
+        let guard = match unless_ended(acquire.into_future(), signals).await {
+            Ok(Ok(guard)) => guard,
+            Ok(Err(error)) => return Err(self.not_acquired(error).await),
+            Err(exit) => return Ok(exit),
+        };
+        self.output.note(&format!("acquired \"{}\"", guard.resource()));
+        let environment = environment::of(&self.args.resources, token(&guard), guard.remaining());
+        let supervisor =
+            Supervisor::start(&guard, self.program, &environment, self.args.grace, self.output);
+        let ended = match supervisor {
+            Ok(supervisor) => supervisor.await_end(signals).await,
+            Err(error) => {
+                let _ = guard.release().await;
+                return Err(Failure::system("the command was not started", &error));
+            }
+        };
+        self.give_up(guard, ended).await
+    }
+
+    /// Gives up the lock, and returns the result for the command.
+    async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
+        let mut lost = match ended.lost {
+            Some(lost) => Some(lost),
+            None => guard.check().err().map(|lost| lost.to_string()),
+        };
+        if self.args.leave && lost.is_none() {
+            // A full ttl from now on; a shorter time if too few masters confirm.
+            match guard.extend().await {
+                Ok(_) => {}
+                Err(ExtendError::Lost(gone)) => lost = Some(gone.to_string()),
+                Err(short) => self.output.note(&short.to_string()),
+            }
+        }
+        if ended.is_unreachable {
+            self.output.warn(
+                "somebody of the command's group is still there after SIGKILL: the lock is left \
+                 until its ttl is over",
+            );
+        }
+        if let Some(message) = lost {
+            let message = format!("{message}; the command {}", ended.exit.told());
+            let failure = self.with_masters(Failure::new(Exit::Lost, message)).await;
+            if ended.is_unreachable {
+                guard.leave();
+            } else {
+                let _ = guard.release().await;
+            }
+            return Err(failure);
+        }
+        if self.args.leave || ended.is_unreachable {
+            guard.leave();
+            return Ok(ended.exit);
+        }
+        match guard.release().await {
+            Released::Lost(reason) => {
+                let why = match reason {
+                    LostReason::QuorumGone(_) => "masters had forgotten it, or it was taken away",
+                    _ => "its deadline had passed",
+                };
+                let resource = self.args.resources.join(",");
+                let message =
+                    format!("lost \"{resource}\": {why}; the command {}", ended.exit.told());
+                Err(Failure::new(Exit::Lost, message))
+            }
+            Released::Unconfirmed(_) => {
+                self.output.note("the release is not confirmed by a quorum yet");
+                Ok(ended.exit)
+            }
+            _ => Ok(ended.exit),
+        }
+    }
+
+    /// Creates the failure. If another client holds the lock, it names the holder of the first
+    /// resource for which that is known.
+    async fn not_acquired(&self, error: AcquireError) -> Failure {
+        let failure = Failure::from(error);
+        if !failure.is_held() {
+            return failure;
+        }
+        for resource in &self.args.resources {
+            if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
+                && let Some(holder) = inspection.holder()
+            {
+                let held = Failure::held_by(resource, holder).with_masters(&inspection);
+                return held.held_is(self.args.conflict_exit_code);
+            }
+        }
+        failure.held_is(self.args.conflict_exit_code)
+    }
+
+    /// Adds the masters' current reports.
+    async fn with_masters(&self, failure: Failure) -> Failure {
+        let Some(resource) = self.args.resources.first() else { return failure };
+        match self.redlock.inspect(resource.as_str()).await {
+            Ok(inspection) => failure.with_masters(&inspection),
+            Err(_) => failure,
+        }
+    }
+}
+
+/// Returns the time this far from now, in whole milliseconds since 1970.
+fn millis_since_1970(from_now: Duration) -> u128 {
+    let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    now.unwrap_or_default().saturating_add(from_now).as_millis()
+}

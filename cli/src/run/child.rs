@@ -1,0 +1,132 @@
+//! The command as a process group, and the shim that becomes the command.
+//!
+//! On Linux the command is started through this program once more. Only a process itself can ask to
+//! be killed when its parent is gone, and it must do so before it becomes the command.
+
+use super::environment::Environment;
+use super::program::Program;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, ExitStatus};
+
+/// The first argument of the shim.
+pub(super) const SHIM: &str = "__child";
+
+/// The format in which the shim reports what goes wrong.
+const JSON: &str = "json";
+const TEXT: &str = "text";
+
+/// Returns a command for this program, even if its file has been replaced since.
+pub(super) fn ourselves() -> io::Result<Command> {
+    let path =
+        if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
+    let mut command = Command::new(path);
+    command.arg0("quorumlock");
+    Ok(command)
+}
+
+/// The command and all processes that it has started, unless they have left its group.
+#[derive(Debug)]
+pub(super) struct Group {
+    leader: Child,
+    pid: Pid,
+    status: Option<ExitStatus>,
+}
+
+impl Group {
+    pub(super) fn start(
+        program: &Program,
+        environment: &Environment,
+        output: Output,
+    ) -> io::Result<Self> {
+        let mut command = if cfg!(target_os = "linux") {
+            let mut shim = ourselves()?;
+            let form = if output.json { JSON } else { TEXT };
+            shim.args([SHIM, &std::process::id().to_string(), form]);
+            shim.arg(&program.path).args(&program.words);
+            shim
+        } else {
+            let mut command = Command::new(&program.path);
+            let mut words = program.words.iter();
+            words.next().map(|name| command.arg0(name));
+            command.args(words);
+            command
+        };
+        command.env_remove("QUORUMLOCK_FENCING_TOKEN");
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        let leader = command.process_group(0).spawn()?;
+        let pid = i32::try_from(leader.id()).map_err(io::Error::other)?;
+        Ok(Self { leader, pid: Pid::from_raw(pid), status: None })
+    }
+
+    /// Returns the leader's process id, which is the id of the group.
+    pub(super) const fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Returns the leader's exit status, once it has ended.
+    pub(super) fn status(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            self.status = self.leader.try_wait().ok().flatten();
+        }
+        self.status
+    }
+
+    /// Sends a signal to all of them. A process that is gone by now needs none.
+    pub(super) fn signal(&self, signal: Signal) {
+        let _ = killpg(self.pid, signal);
+    }
+
+    /// Kills the group. Returns whether that was allowed, for at least one of them.
+    pub(super) fn kill(&self) -> bool {
+        killpg(self.pid, Signal::SIGKILL) != Err(Errno::EPERM)
+    }
+
+    /// Sends a signal to the leader alone, while it runs.
+    pub(super) fn signal_leader(&self, signal: Signal) {
+        if self.status.is_none() {
+            let _ = kill(self.pid, signal);
+        }
+    }
+
+    /// Returns whether no process of the group is left.
+    pub(super) fn is_gone(&self) -> bool {
+        self.status.is_some() && killpg(self.pid, None) == Err(Errno::ESRCH)
+    }
+}
+
+/// Becomes the command, in the shim: `parent form path name arguments…`. Returns only if the
+/// command can't be executed.
+pub(super) fn become_command(arguments: &[OsString]) -> ExitCode {
+    let [parent, form, path, name, rest @ ..] = arguments else {
+        return ExitCode::from(Exit::System.code());
+    };
+    #[cfg(target_os = "linux")]
+    {
+        let asked = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
+        let orphaned = parent.to_str() != Some(&*nix::unistd::getppid().to_string());
+        if asked.is_err() || orphaned {
+            return ExitCode::from(Exit::System.code());
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = parent;
+    let error = Command::new(path).arg0(name).args(rest).exec();
+    // The file was there when it was looked up.
+    let (exit, problem) = match error.kind() {
+        io::ErrorKind::NotFound => {
+            (Exit::NotFound, "its interpreter is missing, or it is gone by now: ")
+        }
+        _ => (Exit::NotExecutable, ""),
+    };
+    let output = Output { json: form == JSON, verbose: false };
+    output.fail(&Failure::new(exit, format!("{}: {problem}{error}", name.to_string_lossy())));
+    ExitCode::from(exit.code())
+}

@@ -1,0 +1,289 @@
+//! The supervision of the running command: its lock, its signals, its end.
+
+use super::child::Group;
+use super::environment::Environment;
+use super::limits::Limits;
+use super::program::Program;
+use super::reap;
+use super::signals::{Signals, ends};
+use super::terminal::Terminal;
+use super::watchdog::Watchdog;
+use crate::exit::Exit;
+use crate::output::Output;
+use nix::sys::signal::{Signal, raise};
+use quorumlock::error::LostReason;
+use quorumlock::{Guard, Kind, Lost};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// A process that was killed and is still there after this time can't be reached. It belongs to
+/// another user, or a parent outside the group does not reap it.
+const UNREACHABLE_AFTER: Duration = Duration::from_secs(1);
+
+/// The end of the command.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    /// The reason why the command was ended without a lock.
+    pub(super) lost: Option<String>,
+    /// A process of the group is still there, and may go on working.
+    pub(super) is_unreachable: bool,
+}
+
+/// The progress of the group's end.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Running,
+    /// SIGTERM was sent, SIGKILL follows.
+    Ending {
+        kill_at: Instant,
+    },
+    Killed {
+        at: Instant,
+    },
+}
+
+/// One command under one lock.
+pub(super) struct Supervisor<'a, K: Kind> {
+    guard: &'a Guard<K>,
+    group: Group,
+    watchdog: Option<Watchdog>,
+    terminal: Terminal,
+    limits: Limits,
+    /// The last known deadline, on a clock that tokio has, too.
+    deadline: Instant,
+    stage: Stage,
+    lost: Option<String>,
+    output: Output,
+}
+
+impl<'a, K: Kind> Supervisor<'a, K> {
+    /// Starts the command. After an error, nothing was started.
+    pub(super) fn start(
+        guard: &'a Guard<K>,
+        program: &Program,
+        environment: &Environment,
+        grace: Duration,
+        output: Output,
+    ) -> io::Result<Self> {
+        let validity = guard.remaining();
+        let limits = Limits::of(validity, grace);
+        reap::adopt();
+        // Started first: the command is watched from its first moment on.
+        let mut watchdog = Watchdog::start()?;
+        let remaining = guard.check().map_err(io::Error::other)?;
+        watchdog.allow(remaining.saturating_sub(limits.watchdog_margin))?;
+        let group = Group::start(program, environment, output)?;
+        let terminal = Terminal::open();
+        let mut this = Self {
+            guard,
+            group,
+            watchdog: None,
+            terminal,
+            limits,
+            deadline: Instant::now() + remaining,
+            stage: Stage::Running,
+            lost: None,
+            output,
+        };
+        let watched = watchdog.watch(this.group.pid());
+        this.watchdog = Some(watchdog);
+        this.heed(watched);
+        Ok(this)
+    }
+
+    /// Returns when no process of the group is left, or none that can be killed.
+    pub(super) async fn await_end(mut self, signals: &mut Signals) -> Ended {
+        loop {
+            let status = self.group.status();
+            // After its leader: if the leader has been reaped, its zombie hides no other.
+            reap::adopted(self.group.pid());
+            if let Some(status) = status {
+                if self.is_over() {
+                    return self.end(status);
+                }
+                if matches!(self.stage, Stage::Running) {
+                    // The processes that it left behind would work on without the lock.
+                    self.terminate(Instant::now() + self.limits.grace);
+                }
+            } else if let Some(signal) = reap::stopped(self.group.pid()) {
+                self.stopped(signal);
+            }
+            let next = self.look_at_deadline();
+            let guard = self.guard;
+            tokio::select! {
+                biased;
+                lost = guard.lost(), if self.lost.is_none() => self.lose(&lost),
+                signal = signals.next() => self.received(signal),
+                () = tokio::time::sleep_until(next.into()) => {}
+            }
+        }
+    }
+
+    fn end(mut self, status: ExitStatus) -> Ended {
+        let is_unreachable = !self.group.is_gone();
+        if self.watchdog.take().is_some_and(Watchdog::dismiss) {
+            self.was_killed();
+        }
+        let code = |code: i32| Exit::Code(u8::try_from(code).unwrap_or(u8::MAX));
+        let exit = status.code().map(code);
+        let exit = exit.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::System);
+        Ended { exit, lost: self.lost.take(), is_unreachable }
+    }
+
+    fn is_over(&self) -> bool {
+        self.group.is_gone()
+            || matches!(self.stage, Stage::Killed { at } if at.elapsed() > UNREACHABLE_AFTER)
+    }
+
+    /// Ends whatever must end by now. Returns when to look again.
+    fn look_at_deadline(&mut self) -> Instant {
+        let now = Instant::now();
+        if self.lost.is_none()
+            && let Ok(remaining) = self.guard.check()
+        {
+            self.deadline = now + remaining;
+            self.allow(remaining);
+            if remaining <= self.limits.lead() {
+                let resource = self.guard.resource();
+                self.lost = Some(format!(
+                    "\"{resource}\" could not be extended any further: too few masters confirm, \
+                     or it has been held for max_hold"
+                ));
+                self.terminate(self.kill_by());
+            }
+        }
+        if let Stage::Ending { kill_at } = self.stage
+            && (kill_at <= now || self.lost.is_some() && self.kill_by() <= now)
+        {
+            self.kill();
+        }
+        let tick = now + self.limits.tick;
+        match self.stage {
+            Stage::Ending { kill_at } => tick.min(kill_at),
+            Stage::Running if self.lost.is_none() => {
+                let lead = self.deadline.checked_sub(self.limits.lead());
+                lead.map_or(tick, |lead| tick.min(lead))
+            }
+            _ => tick,
+        }
+    }
+
+    /// Returns the latest time for SIGKILL.
+    fn kill_by(&self) -> Instant {
+        self.deadline.checked_sub(self.limits.margin).unwrap_or(self.deadline)
+    }
+
+    fn lose(&mut self, lost: &Lost) {
+        self.lost = Some(lost.to_string());
+        match lost.reason() {
+            LostReason::QuorumGone(_) => {
+                let kill_at = (Instant::now() + self.limits.grace).min(self.kill_by());
+                self.terminate(kill_at);
+            }
+            // The deadline has passed: this process was held up itself.
+            _ => self.kill(),
+        }
+    }
+
+    /// Ends the group; a stopped process gets the signal, too. A kill that was due before that
+    /// stays due.
+    fn terminate(&mut self, kill_at: Instant) {
+        match self.stage {
+            Stage::Running => {
+                self.group.signal(Signal::SIGTERM);
+                self.group.signal(Signal::SIGCONT);
+                self.stage = Stage::Ending { kill_at };
+            }
+            Stage::Ending { kill_at: before } => {
+                self.stage = Stage::Ending { kill_at: before.min(kill_at) };
+            }
+            Stage::Killed { .. } => {}
+        }
+    }
+
+    fn kill(&mut self) {
+        let is_allowed = self.group.kill();
+        if !matches!(self.stage, Stage::Killed { .. }) {
+            self.stage = Stage::Killed { at: Instant::now() };
+            if !is_allowed {
+                self.output.warn("the command is another user's and cannot be killed: it goes on");
+            }
+        }
+    }
+
+    fn allow(&mut self, remaining: Duration) {
+        let allowed = remaining.saturating_sub(self.limits.watchdog_margin);
+        if let Some(watchdog) = &mut self.watchdog {
+            let told = watchdog.allow(allowed);
+            self.heed(told);
+        }
+    }
+
+    /// Handles a failed write to the watchdog. If the watchdog has killed, records why. Otherwise
+    /// the command goes on without it, and is ended in time as long as this process lives.
+    fn heed(&mut self, told: io::Result<()>) {
+        let Err(error) = told else { return };
+        if self.watchdog.take().is_some_and(Watchdog::dismiss) {
+            self.was_killed();
+            self.kill();
+            return;
+        }
+        let warning = "the watchdog is gone: if this process is stopped or killed, not all of the \
+                       command's processes end in time";
+        self.output.warn(&format!("{warning} ({error})"));
+    }
+
+    /// Records that the watchdog has killed the group.
+    fn was_killed(&mut self) {
+        let resource = self.guard.resource();
+        self.lost.get_or_insert_with(|| {
+            format!(
+                "\"{resource}\" was not extended in time, since this process was held up or stopped"
+            )
+        });
+    }
+
+    /// Passes a signal on. Signals that end, and those that the terminal sends to a whole group, go
+    /// to the whole group.
+    fn received(&mut self, signal: Signal) {
+        match signal {
+            Signal::SIGCHLD => {}
+            Signal::SIGTSTP => self.suspend(),
+            Signal::SIGWINCH => self.group.signal(signal),
+            signal if ends(signal) => {
+                self.group.signal(signal);
+                self.group.signal(Signal::SIGCONT);
+            }
+            other => self.group.signal_leader(other),
+        }
+    }
+
+    fn stopped(&mut self, signal: Signal) {
+        match signal {
+            Signal::SIGTTIN | Signal::SIGTTOU if self.terminal.hand_to(self.group.pid()) => {
+                self.group.signal(Signal::SIGCONT);
+            }
+            Signal::SIGTTIN | Signal::SIGTTOU | Signal::SIGTSTP => self.suspend(),
+            // It was stopped on purpose; the lock stays with it.
+            _ => {}
+        }
+    }
+
+    /// Stops together with the command, so that the shell goes on. Meanwhile the lock is not kept
+    /// alive, and the watchdog kills the command at the deadline.
+    fn suspend(&mut self) {
+        self.group.signal(Signal::SIGTSTP);
+        let handed = self.terminal.take_back().is_some();
+        // To this thread: another thread might take a signal to the process, and this one would go
+        // on a bit.
+        let _ = raise(Signal::SIGSTOP);
+        // Execution continues here only after SIGCONT.
+        if handed {
+            self.terminal.hand_to(self.group.pid());
+        }
+        self.group.signal(Signal::SIGCONT);
+    }
+}

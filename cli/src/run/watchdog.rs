@@ -1,0 +1,209 @@
+//! A process that kills the command's group at the deadline, and when its owner is gone.
+//!
+//! It receives the group and each deadline through a pipe. It has a session of its own, so that
+//! whatever stops or ends its owner does not reach it as well. The clock counts suspend.
+
+use super::child::ourselves;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::{Pid, read, setsid};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// The first argument of the watchdog.
+pub(super) const WATCH: &str = "__watch";
+
+/// A poll does not count suspend: the clock is read again after this time.
+const LONGEST_POLL: Duration = Duration::from_millis(250);
+
+/// How long the watchdog may take to end when it is dismissed.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const CLOCK: ClockId = ClockId::CLOCK_BOOTTIME;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const CLOCK: ClockId = ClockId::CLOCK_MONOTONIC;
+
+/// Returns the time on a clock that all processes of this machine share.
+fn now() -> Duration {
+    clock_gettime(CLOCK).map(Duration::from).unwrap_or_default()
+}
+
+/// The watchdog, from its owner's side.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    process: Child,
+    pipe: ChildStdin,
+    answers: ChildStdout,
+    told: Duration,
+}
+
+impl Watchdog {
+    /// Starts the watchdog, and returns when it is ready.
+    pub(super) fn start() -> io::Result<Self> {
+        let mut command = ourselves()?;
+        command.arg(WATCH).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn()?;
+        let (Some(pipe), Some(mut answers)) = (process.stdin.take(), process.stdout.take()) else {
+            return Err(io::Error::other("no pipe to the watchdog"));
+        };
+        answers.read_exact(&mut [0])?;
+        // A write must never block, even if the watchdog is stopped.
+        fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok(Self { process, pipe, answers, told: Duration::ZERO })
+    }
+
+    /// Watches `group` from now on.
+    pub(super) fn watch(&mut self, group: Pid) -> io::Result<()> {
+        self.tell(&format!("g{group}\n"))
+    }
+
+    /// Allows the group to live for `remaining`: then the watchdog kills it, unless it is allowed
+    /// more time.
+    pub(super) fn allow(&mut self, remaining: Duration) -> io::Result<()> {
+        let deadline = now().saturating_add(remaining);
+        // The same deadline read twice differs by the time that reading takes.
+        if deadline > self.told.saturating_add(Duration::from_millis(1)) {
+            self.told = deadline;
+            self.tell(&format!("d{}\n", deadline.as_nanos()))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the watchdog without killing the group. Returns whether it had killed before.
+    pub(super) fn dismiss(mut self) -> bool {
+        let _ = self.tell("q\n");
+        let (mut killed, began) = (false, Instant::now());
+        // Until it has closed its end. A stopped watchdog never does.
+        while let Some(left) = PATIENCE.checked_sub(began.elapsed()) {
+            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
+            match poll(&mut [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)], timeout) {
+                Ok(0) => break,
+                Err(Errno::EINTR) => continue,
+                Ok(_) | Err(_) => {}
+            }
+            match self.answers.read(&mut [0]) {
+                Ok(1) => killed = true,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // It may have been reaped by now, so its id must not be signalled.
+                Ok(_) | Err(_) => {
+                    let _ = self.process.wait();
+                    return killed;
+                }
+            }
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        killed
+    }
+
+    fn tell(&mut self, line: &str) -> io::Result<()> {
+        self.pipe.write_all(line.as_bytes())
+    }
+}
+
+/// The orders that the watchdog has received.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Orders {
+    group: Option<i32>,
+    deadline: Option<Duration>,
+    dismissed: bool,
+    /// The beginning of a line.
+    rest: Vec<u8>,
+}
+
+impl Orders {
+    fn hear(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if *byte != b'\n' {
+                self.rest.push(*byte);
+                continue;
+            }
+            let line = String::from_utf8_lossy(&self.rest).into_owned();
+            self.rest.clear();
+            match line.split_at_checked(1) {
+                Some(("g", group)) => self.group = group.parse().ok(),
+                Some(("d", nanos)) => {
+                    self.deadline = nanos.parse().ok().map(Duration::from_nanos);
+                }
+                _ => self.dismissed = true,
+            }
+        }
+    }
+}
+
+/// The watchdog's own `main`.
+pub(super) fn watch() -> ExitCode {
+    let _ = setsid();
+    let stdin = io::stdin();
+    let mut orders = Orders::default();
+    let mut chunk = [0; 256];
+    if io::stdout().write_all(b"\n").and_then(|()| io::stdout().flush()).is_err() {
+        return ExitCode::SUCCESS;
+    }
+    loop {
+        let left = orders.deadline.map(|deadline| deadline.saturating_sub(now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            // Reported first: the owner waits for the watchdog once it has read this, and not the
+            // other way round.
+            let _ = io::stdout().write_all(b"k").and_then(|()| io::stdout().flush());
+            kill(&orders);
+            return ExitCode::SUCCESS;
+        }
+        let patience = left.unwrap_or(LONGEST_POLL).min(LONGEST_POLL);
+        // Rounded down; the last poll then has no timeout.
+        let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
+        match poll(&mut [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)], timeout) {
+            Ok(0) | Err(Errno::EINTR) => continue,
+            Ok(_) => {}
+            Err(_) => return ExitCode::FAILURE,
+        }
+        match read(stdin.as_fd(), &mut chunk) {
+            Ok(0) => {
+                kill(&orders);
+                return ExitCode::SUCCESS;
+            }
+            Ok(length) => orders.hear(chunk.get(..length).unwrap_or_default()),
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(_) => return ExitCode::FAILURE,
+        }
+        if orders.dismissed {
+            return ExitCode::SUCCESS;
+        }
+    }
+}
+
+fn kill(orders: &Orders) {
+    // Never a group of 0 or 1: those would be its own group, and every process.
+    if let Some(group) = orders.group.filter(|group| *group > 1) {
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_arrive_in_pieces_and_the_last_deadline_counts() {
+        let mut orders = Orders::default();
+        for piece in ["g1", "7\nd100\n", "d2", "00\nd3"] {
+            orders.hear(piece.as_bytes());
+        }
+        assert_eq!((orders.group, orders.dismissed), (Some(17), false));
+        assert_eq!(orders.deadline, Some(Duration::from_nanos(200)));
+        orders.hear(b"00\nq\n");
+        assert_eq!((orders.deadline, orders.dismissed), (Some(Duration::from_nanos(300)), true));
+    }
+
+    #[test]
+    fn its_clock_goes_on_and_never_back() {
+        let (one, other) = (now(), now());
+        assert!(Duration::ZERO < one && one <= other);
+    }
+}

@@ -1,0 +1,62 @@
+//! The sources of settings: options override the environment, which overrides the file.
+
+use crate::args::MastersArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, in_words_of_the_command};
+use crate::output::Output;
+use quorumlock::config::NodeAddress;
+use quorumlock::{Config, Redlock, RedlockBuilder};
+
+/// Returns all settings, from every source.
+pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
+    let mut config = Config::default();
+    config.nodes = addresses(args.node, "--node")?;
+    config.also = addresses(args.also, "--also")?;
+    config.strict = args.strict.then_some(true);
+    let config = config.or(match args.config {
+        Some(file) => Config::from_env()?.or(Config::from_file(file)?),
+        None => Config::load()?,
+    });
+    if config.nodes.as_ref().is_none_or(Vec::is_empty) {
+        let problem = "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or \
+                       under `nodes` in the file of --config";
+        return Err(Failure::new(Exit::Configuration, problem));
+    }
+    Ok(config)
+}
+
+/// Returns a client with these settings, not connected yet.
+pub(crate) fn builder(config: Config) -> RedlockBuilder {
+    Redlock::builder().config(config)
+}
+
+/// Connects for a command that acquires nothing, and so notes nothing at the masters.
+pub(crate) async fn connect_to_inspect(
+    args: MastersArgs,
+    output: Output,
+) -> Result<Redlock, Failure> {
+    connected(builder(settings(args)?).inspect_only(), output).await
+}
+
+/// Connects; prints a line for each master that an operator has to fix.
+pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result<Redlock, Failure> {
+    let redlock = builder.connect().await?;
+    for node in redlock.status().await.iter().flatten() {
+        if let Some(problem) = node.standing.problem() {
+            let problem = in_words_of_the_command(problem);
+            output.warn(&format!("{} cannot be used: {problem}", node.node));
+        }
+    }
+    Ok(redlock)
+}
+
+fn addresses(urls: Vec<String>, option: &str) -> Result<Option<Vec<NodeAddress>>, Failure> {
+    if urls.is_empty() {
+        return Ok(None);
+    }
+    let read = |url: String| {
+        let address = url.parse::<NodeAddress>();
+        address.map_err(|invalid| Failure::usage(format!("{option}: {}", invalid.problem)))
+    };
+    urls.into_iter().map(read).collect::<Result<_, _>>().map(Some)
+}

@@ -1,0 +1,164 @@
+//! `quorumlock doctor`, `bench`, completions and manual.
+
+use crate::cli::{self, bare, told};
+use crate::support::masters::Masters;
+use crate::support::server::Server;
+use crate::support::witness;
+use serde_json::Value;
+
+fn doctor<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> (cli::Told, Value) {
+    let urls: Vec<String> = urls.into_iter().map(|url| url.as_ref().to_owned()).collect();
+    let plain = told(cli::over(&urls).arg("doctor"));
+    let json = told(cli::over(&urls).args(["doctor", "--json"]));
+    assert_eq!((json.code, &*json.stderr), (plain.code, ""), "{json:?}");
+    (plain, serde_json::from_str(&json.stdout).unwrap())
+}
+
+/// Returns the severity and the finding for the node at `place`.
+fn found(value: &Value, place: usize) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let findings = value["nodes"][place]["findings"].as_array().unwrap();
+    findings.iter().map(|one| (text(&one["severity"]), text(&one["finding"]))).collect()
+}
+
+#[track_caller]
+fn assert_failure(told: &cli::Told, value: &Value, place: usize, finding: &str) {
+    assert_eq!((told.code, &value["ok"]), (Some(1), &false.into()), "{told:?}");
+    let failures: Vec<_> =
+        found(value, place).into_iter().filter(|(how, _)| how == "failure").collect();
+    assert!(failures.iter().any(|(_, told)| told.contains(finding)), "{finding}: {failures:?}");
+    assert!(told.stdout.contains(&format!("failure: {}", failures[0].1)), "{told:?}");
+}
+
+#[tokio::test]
+async fn five_good_masters_are_fit_and_nothing_is_left_there() {
+    let masters = Masters::start(5);
+    let (told, value) = doctor(masters.urls());
+    assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{told:?}");
+    assert!(told.stdout.ends_with("\n\nok: 5 of 5 masters are fit\n"), "{told:?}");
+    assert!(told.stdout.starts_with("MASTER "), "{told:?}");
+    assert_eq!(value["ok"], true);
+    for node in value["nodes"].as_array().unwrap() {
+        assert_eq!((&node["fit"], &node["role"]), (&true.into(), &"master".into()));
+        assert!(node["round_trip_us"].is_u64() && node["uptime_s"].is_u64(), "{node}");
+        assert!(node["version"].is_string() && node["clock_offset_us"].is_i64(), "{node}");
+    }
+    witness::assert_no_keys_now(&masters).await;
+}
+
+#[test]
+fn a_replica_the_same_server_twice_and_one_that_is_down_are_failures() {
+    let masters = Masters::start(3);
+    let port = masters[0].port().to_string();
+    let replica = Server::start_with(&["--replicaof", "127.0.0.1", &port]);
+    let (told, value) = doctor([masters[1].url(), replica.url()]);
+    assert_failure(&told, &value, 1, "a replica of 127.0.0.1");
+
+    let twice = masters[1].url().replace("127.0.0.1", "localhost");
+    let (told, value) = doctor([masters[1].url(), masters[2].url(), twice]);
+    let same = [0, 2].into_iter().flat_map(|place| found(&value, place));
+    assert!(same.into_iter().any(|(_, told)| told.starts_with("the same server as ")), "{told:?}");
+    assert_eq!(told.code, Some(1));
+
+    masters.kill(2);
+    let (told, value) = doctor([masters[1].url(), masters[2].url()]);
+    assert_failure(&told, &value, 1, "not reachable (Connection refused");
+    assert!(told.stdout.contains("\n    start it, or mend its address"), "{told:?}");
+    assert!(told.stdout.ends_with("not ok: 1 of 2 masters are fit\n"), "{told:?}");
+}
+
+#[test]
+fn one_that_evicts_keys_is_a_failure_and_one_without_persistence_is_told() {
+    let evicting =
+        Server::start_with(&["--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru"]);
+    let (told, value) = doctor([evicting.url()]);
+    assert_failure(&told, &value, 0, "maxmemory-policy allkeys-lru");
+
+    let forgetful = Server::start();
+    let (told, value) = doctor([forgetful.url()]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let warning = ("warning".to_owned(), "may lose keys in a restart (appendonly no)".to_owned());
+    assert!(found(&value, 0).contains(&warning), "{value}");
+    assert!(told.stdout.contains("leave out restart_guard = \"off\""), "{told:?}");
+}
+
+#[test]
+fn a_wrong_password_is_a_failure_and_not_shown() {
+    let closed = Server::start_with(&["--requirepass", "right"]);
+    let (told, value) = doctor([closed.url().replace("://", "://:hunter2@")]);
+    assert_failure(&told, &value, 0, "does not let us in");
+    assert!(!format!("{told:?} {value}").contains("hunter2"), "{told:?}");
+    let (told, _) = doctor([closed.url().replace("://", "://:right@")]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+}
+
+#[tokio::test]
+async fn bench_measures_so_many_cycles_and_leaves_no_key() {
+    let masters = Masters::start(3);
+    let plain = told(&mut cli::on(&masters, &["bench", "--cycles", "20"]));
+    assert_eq!((plain.code, &*plain.stderr), (Some(0), ""), "{plain:?}");
+    for head in ["ROUND TRIP", "acquire ", "release "] {
+        assert!(plain.stdout.contains(head), "{plain:?}");
+    }
+    let json = told(&mut cli::on(&masters, &["--json", "bench", "--cycles", "20"]));
+    let value: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(value["nodes"].as_array().unwrap().len(), 3, "{value}");
+    let acquire = &value["acquire"];
+    assert_eq!(acquire["cycles"], 20);
+    assert!(acquire["p50_us"].as_u64().unwrap() <= acquire["p99_us"].as_u64().unwrap(), "{value}");
+    assert!(value["nodes"][0]["round_trip_us"].is_u64(), "{value}");
+    witness::assert_no_keys_now(&masters).await;
+}
+
+const COMMANDS: [&str; 7] =
+    ["run", "inspect", "force-release", "doctor", "bench", "completions", "man"];
+
+#[test]
+fn completions_and_manual_name_every_command_and_are_had_without_masters() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let told = told(bare().args(["completions", shell]));
+        assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{shell}");
+        for command in COMMANDS {
+            assert!(told.stdout.contains(command), "{shell}: {command}");
+        }
+    }
+    let manual = told(bare().arg("man"));
+    let text = manual.stdout.replace("\\-", "-");
+    for command in COMMANDS {
+        assert!(text.contains(&format!("quorumlock-{command}(1)")), "{command}: {text}");
+        let own = told(bare().args(["man", command]));
+        assert!(own.stdout.starts_with(".ie") && own.stdout.len() > 300, "{command}: {own:?}");
+    }
+    let none = told(bare().args(["man", "nothing"]));
+    assert_eq!(none.code, Some(114), "{none:?}");
+}
+
+/// Returns every long option of `--help`.
+fn options(arguments: &[&str]) -> Vec<String> {
+    let told = told(bare().args(arguments).arg("--help"));
+    assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{arguments:?}");
+    let words = told.stdout.lines().filter(|line| line.trim_start().starts_with('-'));
+    let words =
+        words.filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
+    words.map(|word| word.trim_end_matches(',').to_owned()).collect()
+}
+
+#[test]
+fn the_manual_page_of_the_repository_has_every_option_and_no_other() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md")).unwrap();
+    let row = |line: &str| Some(line.strip_prefix("| `--")?.split(['`', ' ']).next()?.to_owned());
+    let mut documented: Vec<String> =
+        page.lines().filter_map(row).map(|name| format!("--{name}")).collect();
+    let mut known: Vec<String> = COMMANDS.iter().flat_map(|command| options(&[command])).collect();
+    known.extend(options(&[]));
+    known.retain(|option| option != "--help");
+    for list in [&mut documented, &mut known] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    assert_eq!(documented, known);
+    for command in COMMANDS {
+        assert!(page.contains(&format!("`quorumlock {command}")), "{command}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Clients of this version next to clients of the previous one, as in a rolling upgrade, up and
+//! down.
+//!
+//! The previous version had another agreement: `rolling_upgrade/agree.lua` is its script, sent here
+//! as that version sent it. `make test-upgrade` runs the previous version's command itself next to
+//! this one.
+
+use crate::cli;
+use crate::support::masters::{self, Masters};
+use crate::support::server::Server;
+use crate::support::witness;
+use quorumlock::RedlockBuilder;
+use quorumlock::error::ConnectError;
+use redis::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+const AGREEMENT: &str = "quorumlock:agreement";
+/// The script of the previous version.
+const AGREE: &str = include_str!("rolling_upgrade/agree.lua");
+const SECOND: Duration = Duration::from_secs(1);
+/// How long a note of the previous version lasted by default, in milliseconds.
+const STANDS: i64 = 45_302;
+
+fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
+    masters::builder().nodes(urls)
+}
+
+/// Sends the question of the previous version with these settings.
+async fn before_asks(server: &Server, max_ttl: i64, list: &[&Server]) -> Value {
+    let mut names: Vec<String> = list.iter().map(|server| server.addr().to_string()).collect();
+    names.sort_unstable();
+    let mut command = redis::cmd("EVAL");
+    command.arg(AGREE).arg(1).arg(AGREEMENT).arg(STANDS).arg(max_ttl).arg(2_000).arg(2_000);
+    witness::ask(server, command.arg(names.join(" "))).await.unwrap()
+}
+
+async fn noted(server: &Server) -> BTreeMap<String, String> {
+    witness::ask(server, redis::cmd("HGETALL").arg(AGREEMENT)).await.unwrap()
+}
+
+async fn all_agree(masters: &Masters) {
+    let list: Vec<&Server> = masters.iter().collect();
+    for server in masters.iter() {
+        let said = before_asks(server, 30_000, &list).await;
+        assert!(matches!(said, Value::Int(1..)), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn clients_of_both_versions_agree_on_the_same_whoever_was_first() {
+    for before_is_first in [true, false] {
+        let masters = Masters::start(3);
+        if before_is_first {
+            all_agree(&masters).await;
+        }
+        let redlock = builder(masters.urls()).connect().await.unwrap();
+        all_agree(&masters).await;
+        redlock.acquire("r").await.unwrap().release().await;
+        // Another client of this version finds the notes of both.
+        let other = builder(masters.urls()).connect().await.unwrap();
+        other.acquire("r").await.unwrap().release().await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_this_version_is_refused_beside_others_of_the_one_before_and_takes_its_note_back()
+ {
+    let masters = Masters::start(4);
+    let list: Vec<&Server> = masters.iter().take(3).collect();
+    for server in &list {
+        before_asks(server, 30_000, &list).await;
+    }
+    let before = noted(list[0]).await;
+    let urls = || masters.urls().into_iter().take(3);
+    let other_ttl = builder(urls()).max_ttl(20 * SECOND).connect().await.unwrap_err();
+    let other_list = builder(masters.urls().into_iter().skip(1)).connect().await.unwrap_err();
+    for (error, words) in [(other_ttl, "max_ttl is 20s here and 30s"), (other_list, "lists")] {
+        assert!(matches!(error, ConnectError::Disagreement(_)), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    assert_eq!(noted(list[0]).await, before);
+    assert!(noted(&masters[3]).await.keys().all(|field| !field.starts_with("lists")));
+}
+
+#[tokio::test]
+async fn a_client_of_the_version_before_is_told_of_this_one() {
+    let masters = Masters::start(4);
+    let _redlock = builder(masters.urls().into_iter().take(3)).connect().await.unwrap();
+    let (list, other): (Vec<&Server>, Vec<&Server>) =
+        (masters.iter().take(3).collect(), masters.iter().skip(1).collect());
+    let before = noted(&masters[1]).await;
+    for (max_ttl, list, field) in [(20_000, list, "max_ttl"), (30_000, other, "lists")] {
+        let said = before_asks(&masters[1], max_ttl, &list).await;
+        let Value::Array(told) = said else { panic!("{said:?}") };
+        assert_eq!(told[0], Value::BulkString(field.into()));
+        assert!(matches!(told[2], Value::Int(1..)), "{told:?}");
+    }
+    assert_eq!(noted(&masters[1]).await, before);
+}
+
+/// The previous version sets the life of all notes to its own, without the drift of 15 s that this
+/// version has added.
+#[tokio::test]
+async fn a_client_of_the_version_before_takes_no_more_than_the_drift_of_a_note() {
+    let masters = Masters::start(3);
+    let _redlock = builder(masters.urls()).connect().await.unwrap();
+    all_agree(&masters).await;
+    let left = witness::pttl(&masters[0], AGREEMENT).await.unwrap();
+    assert!(left > Duration::from_millis(STANDS.unsigned_abs()) - SECOND, "{left:?}");
+}
+
+/// The path of the other version's command, for the test below.
+const OTHER: &str = "OTHER_QUORUMLOCK";
+
+/// Runs commands of the two versions in turn until `over`, and returns their number. No command
+/// finds another one at work.
+fn work(command: impl Fn() -> Command, over: &AtomicBool, failed: &Mutex<Vec<String>>) -> usize {
+    let mut runs = 0;
+    while !over.load(Relaxed) {
+        let told = cli::told(&mut command());
+        if told.code != Some(0) {
+            failed.lock().unwrap().push(format!("{told:?}"));
+            return runs;
+        }
+        runs += 1;
+    }
+    runs
+}
+
+#[test]
+#[ignore = "needs the command of another version: make test-upgrade"]
+fn commands_of_both_versions_keep_each_other_out_up_and_down() {
+    let other = std::env::var(OTHER).unwrap_or_else(|_| panic!("{OTHER} is not set"));
+    let masters = Masters::start(5);
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    // Making a directory fails if it exists.
+    let script = "mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"";
+    let arguments = ["run", "--wait", "30s", "--ttl", "5s", "r", "--", "sh", "-c", script];
+    let of = |is_new: bool| {
+        let masters = &masters;
+        let inside = inside.clone();
+        let other = other.clone();
+        move || {
+            let mut command =
+                if is_new { cli::on(masters, &[]) } else { cli::beside(masters, &other) };
+            command.args(arguments).arg(&inside);
+            command
+        }
+    };
+    let failed = Mutex::new(Vec::new());
+    for new in [[false, false], [true, false], [true, true], [false, true], [false, false]] {
+        let over = AtomicBool::new(false);
+        let runs: Vec<usize> = thread::scope(|scope| {
+            let start = |is_new| {
+                let (over, failed, of) = (&over, &failed, &of);
+                scope.spawn(move || work(of(is_new), over, failed))
+            };
+            let workers: Vec<_> = new.into_iter().map(start).collect();
+            thread::sleep(4 * SECOND);
+            over.store(true, Relaxed);
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        });
+        let told = failed.lock().unwrap();
+        assert!(told.is_empty(), "{new:?}: {told:#?}");
+        assert!(runs.iter().all(|runs| *runs > 5), "{new:?}: {runs:?}");
+        eprintln!("new {new:?}: {runs:?} commands, one at a time");
+    }
+    assert!(!fs::exists(&inside).unwrap());
+}

@@ -1,0 +1,45 @@
+//! The ids of requests, attempts and rounds.
+
+use super::table::{Id, Place};
+
+/// The id of a caller's request; chosen by the caller's side, never reused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RequestId(pub u64);
+
+/// The id of one attempt to hold a lock, and of the hold that resulted from it; never reused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct AttemptId(Place);
+
+impl AttemptId {
+    /// The id of no attempt.
+    pub const NONE: Self = Self(Place::NONE);
+
+    /// Returns the slot of its entry: no two attempts have the same slot at the same time.
+    pub const fn slot(self) -> usize {
+        self.0.slot()
+    }
+}
+
+impl Id for AttemptId {
+    fn of(place: Place) -> Self {
+        Self(place)
+    }
+
+    fn place(self) -> Place {
+        self.0
+    }
+}
+
+/// The id of one command sent to every node; never reused, so that a late answer is recognised.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RoundId(Place);
+
+impl Id for RoundId {
+    fn of(place: Place) -> Self {
+        Self(place)
+    }
+
+    fn place(self) -> Place {
+        self.0
+    }
+}

@@ -1,0 +1,203 @@
+//! Inspecting a lock that is held, and taking it away from its holder.
+
+use super::round::{self, Round};
+use super::session::Purpose;
+use super::timers::Timer;
+use super::wire::{self, Reply};
+use super::{Coordinator, Event, RequestId, RoundId};
+use crate::quorum::{Instant, Tally, Verdict, Vote};
+use crate::report::{Answer, Cause, Reason};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The value that a holder has put under a key. Ours is a token and perhaps a label; another
+/// client's may be any bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark(Vec<u8>);
+
+/// The value under a key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standing {
+    pub value: Mark,
+    /// The remaining life of the key; `None` if it does not expire.
+    pub remaining: Option<Duration>,
+}
+
+impl Mark {
+    /// Returns the mark as text. All of ours are text.
+    pub fn as_text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+}
+
+impl From<&str> for Mark {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Mark {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        String::from_utf8_lossy(&self.0).fmt(f)
+    }
+}
+
+/// One node's answer about a key.
+pub type Seen = Result<Option<Standing>, Answer>;
+
+impl Coordinator {
+    /// Asks every node for the value under `key`.
+    pub fn handle_inspect(&mut self, now: Instant, request: RequestId, key: &str) {
+        let seen = self.sessions.iter().map(|_| Err(Answer::Outstanding)).collect();
+        let command = wire::inspect(key);
+        let purpose = round::Purpose::Inspect { request, seen };
+        let round = self.ask_all(now, purpose, &command);
+        self.judge_heard(round);
+    }
+
+    /// Deletes `key` wherever its value is `value`, and nothing else.
+    pub fn handle_force_release(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        key: &str,
+        value: impl Into<Mark>,
+    ) {
+        let tally = Tally::new(self.settings.membership);
+        let purpose = round::Purpose::ForceRelease { request, tally };
+        let command = wire::delete(key, &value.into().0);
+        let round = self.ask_all(now, purpose, &command);
+        self.judge_heard(round);
+    }
+
+    /// Sends one command to every node that takes it. For the other nodes, the reason is their
+    /// answer.
+    fn ask_all(&mut self, now: Instant, purpose: round::Purpose, command: &[u8]) -> RoundId {
+        let timeout = self.settings.operation_timeout;
+        let mut round = self.new_round(purpose, now, timeout);
+        let id: RoundId = self.rounds.reserve();
+        for (node, session) in self.sessions.iter_mut().enumerate() {
+            match session.admits(command.len()) {
+                Ok(()) => session.push(Purpose::Vote(id), command),
+                Err(reason) => round.hear(node, Err(Answer::Refused(reason)), now),
+            }
+        }
+        self.timers.set(round.timeout_at, Timer::Round(id));
+        self.rounds.insert(id, round);
+        id
+    }
+
+    /// Handles a node's answer to an inspection or a forced release.
+    pub(super) fn hear(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
+        // The node may have forgotten the holder: its answer counts for nothing.
+        let warming = self.sessions[node].warming_up(now);
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        let heard = match (&round.purpose, warming) {
+            (round::Purpose::Inspect { .. }, Some(remaining)) => {
+                Err(Answer::Refused(Reason::WarmingUp { remaining }))
+            }
+            (round::Purpose::Inspect { .. }, None) => seen(reply),
+            _ => Err(deleted(reply)),
+        };
+        round.hear(node, heard, now);
+        self.judge_heard(id);
+    }
+
+    /// Handles a node that will not answer any more.
+    pub(super) fn hear_nothing(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        round.hear(node, Err(answer), now);
+        self.judge_heard(id);
+    }
+
+    /// Reports the result once all nodes are done. Both purposes wait for all of them: every node
+    /// that is reached has to be inspected, or has to have its key deleted.
+    pub(super) fn judge_heard(&mut self, id: RoundId) {
+        if !self.rounds.get(id).is_some_and(Round::is_complete) {
+            return;
+        }
+        let Some(round) = self.take_round(id) else { return };
+        match round.purpose {
+            round::Purpose::Inspect { request, seen } => {
+                let names = self.sessions.iter().map(|session| session.name.clone());
+                let nodes = names.zip(seen).collect();
+                let membership = self.settings.membership;
+                self.events.push_back(Event::Inspected { request, nodes, membership });
+            }
+            round::Purpose::ForceRelease { request, ref tally } => {
+                let reports = round.reports(self.sessions.iter().map(|session| &session.name));
+                let won = tally.verdict() == Verdict::Won;
+                let result = if won { Ok(reports) } else { Err(reports) };
+                self.events.push_back(Event::ForceReleased { request, result });
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Round {
+    /// Notes a node's answer to an inspection or a forced release.
+    pub(super) fn hear(&mut self, node: usize, heard: Seen, now: Instant) {
+        let answer = match &heard {
+            Ok(None) => Answer::Vacant,
+            Ok(Some(_)) => Answer::Taken,
+            Err(answer) => answer.clone(),
+        };
+        let vote = match answer {
+            Answer::Deleted | Answer::Vacant => Vote::Granted,
+            _ => Vote::Unknown,
+        };
+        if !self.note(node, answer, now) {
+            return;
+        }
+        match &mut self.purpose {
+            round::Purpose::Inspect { seen, .. } => {
+                if let Some(slot) = seen.get_mut(node) {
+                    *slot = heard;
+                }
+            }
+            round::Purpose::ForceRelease { tally, .. } => _ = tally.record(node, vote),
+            _ => {}
+        }
+    }
+}
+
+fn seen(reply: &Reply) -> Seen {
+    match reply {
+        Reply::Nil => Ok(None),
+        Reply::Array(parts) => match parts.as_slice() {
+            [value, Reply::Int(left)] => {
+                let value = match value {
+                    Reply::Text(bytes) => Mark(bytes.to_vec()),
+                    // The value is not shown, whatever it is.
+                    _ => return Err(unknown(value)),
+                };
+                // -1: a key that never expires.
+                let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
+                Ok(Some(Standing { value, remaining }))
+            }
+            _ => Err(unknown(reply)),
+        },
+        other => Err(unknown(other)),
+    }
+}
+
+fn deleted(reply: &Reply) -> Answer {
+    match reply {
+        Reply::Int(0) => Answer::Vacant,
+        Reply::Int(_) => Answer::Deleted,
+        other => unknown(other),
+    }
+}
+
+fn unknown(reply: &Reply) -> Answer {
+    let error: Arc<str> = reply.unexpected();
+    Answer::Unknown(Cause::Server(error))
+}

@@ -1,0 +1,217 @@
+//! The local queue: of all in this process that want the same key, one contends for it or has it,
+//! and the others wait for it here, first come first served, without a word to the masters.
+//!
+//! Who wants several keys waits for all of them at once and takes all places or none. It stands in
+//! every queue since the same moment, so two that want {a, b} and {b, a} cannot wait for each other.
+
+use super::{Keys, RequestId};
+use std::collections::btree_map::{Entry, OccupiedEntry};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// As many times in a row a lock passes on within this process while somebody waits elsewhere: then
+/// one steps back, so that other processes get their turn. The idea of cohort locks (Dice, Marathe,
+/// Shavit, 2012).
+const MOST_IN_A_ROW: u32 = 8;
+
+#[derive(Default)]
+struct Place {
+    occupant: Occupant,
+    /// Where somebody waits or has waited: most places are left as they were taken.
+    queue: Option<Box<Queue>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Occupant {
+    #[default]
+    Nobody,
+    /// Contends for it: it is not won.
+    Contender(RequestId),
+    Holder,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<RequestId>,
+    /// How often it has passed on within this process.
+    in_a_row: u32,
+    /// Somebody in another process listened when it was last told to be free.
+    wanted_elsewhere: bool,
+    /// The next one here is to let others go first.
+    step_back: bool,
+}
+
+impl Place {
+    /// Who waits first.
+    fn head(&self) -> Option<RequestId> {
+        self.queue.as_ref()?.waiting.front().copied()
+    }
+
+    fn is_free(&self) -> bool {
+        self.occupant == Occupant::Nobody
+    }
+}
+
+/// Keys that somebody in this process has, contends for or waits for.
+#[derive(Default)]
+pub(super) struct Places {
+    places: BTreeMap<Arc<str>, Place>,
+    /// Keys whose place has become free, or whose queue has another head.
+    stirred: VecDeque<Arc<str>>,
+}
+
+impl Places {
+    /// Whether somebody in this process has `key`, contends for it or waits for it.
+    pub(super) fn is_wanted(&self, key: &str) -> bool {
+        self.places.contains_key(key)
+    }
+
+    /// Whether somebody in this process waits for `key`.
+    pub(super) fn is_waited_for(&self, key: &str) -> bool {
+        self.places.get(key).is_some_and(|place| place.head().is_some())
+    }
+
+    /// Who contends for it in this process.
+    pub(super) fn contender(&self, key: &str) -> Option<RequestId> {
+        match self.places.get(key)?.occupant {
+            Occupant::Contender(request) => Some(request),
+            Occupant::Nobody | Occupant::Holder => None,
+        }
+    }
+
+    /// Takes all places; `false` if somebody wanted one of them.
+    pub(super) fn take(&mut self, keys: &Keys, request: RequestId) -> bool {
+        if keys.iter().skip(1).any(|key| self.is_wanted(key)) {
+            return false;
+        }
+        let taken = || Place { occupant: Occupant::Contender(request), queue: None };
+        match self.places.entry(keys.first().clone()) {
+            Entry::Vacant(place) => place.insert(taken()),
+            Entry::Occupied(_) => return false,
+        };
+        keys.iter().skip(1).for_each(|key| _ = self.places.insert(key.clone(), taken()));
+        true
+    }
+
+    /// The contender has won.
+    pub(super) fn won(&mut self, keys: &Keys) {
+        keys.iter().for_each(|key| {
+            if let Some(place) = self.places.get_mut(key) {
+                place.occupant = Occupant::Holder;
+            }
+        });
+    }
+
+    /// The holder gives it back: whether those who wait in other processes are to be told. They are
+    /// not while it passes on here, which leaves them nothing to get, except now and then to find
+    /// out whether there are any.
+    pub(super) fn pass_on(&mut self, keys: &Keys) -> bool {
+        let mut tell = false;
+        for key in keys.iter() {
+            let queue = self.places.get_mut(key).and_then(|place| place.queue.as_mut());
+            let Some(queue) = queue.filter(|queue| !queue.waiting.is_empty()) else {
+                tell = true;
+                continue;
+            };
+            queue.in_a_row += 1;
+            if queue.in_a_row >= MOST_IN_A_ROW {
+                tell = true;
+                queue.in_a_row = 0;
+                queue.step_back = queue.wanted_elsewhere;
+            }
+        }
+        tell
+    }
+
+    /// Whether somebody in another process listened when `key` became free.
+    pub(super) fn heard(&mut self, key: &str, elsewhere: bool) {
+        let Some(place) = self.places.get_mut(key) else { return };
+        if elsewhere || place.queue.is_some() {
+            place.queue.get_or_insert_default().wanted_elsewhere = elsewhere;
+        }
+    }
+
+    /// Whether the one that goes next is to let others go first.
+    pub(super) fn steps_back(&mut self, keys: &Keys) -> bool {
+        let places = keys.iter().filter_map(|key| {
+            let queue = self.places.get_mut(key)?.queue.as_mut()?;
+            Some(std::mem::take(&mut queue.step_back))
+        });
+        places.fold(false, |any, one| any | one)
+    }
+
+    /// Waits for all places.
+    pub(super) fn wait(&mut self, keys: &Keys, request: RequestId) {
+        for key in keys.iter() {
+            let place = self.places.entry(key.clone()).or_default();
+            place.queue.get_or_insert_default().waiting.push_back(request);
+        }
+    }
+
+    /// Gives the places back.
+    pub(super) fn free(&mut self, keys: &Keys) {
+        for key in keys.iter() {
+            let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
+            place.get_mut().occupant = Occupant::Nobody;
+            stir(place, &mut self.stirred);
+        }
+    }
+
+    /// Waits no more.
+    pub(super) fn forget(&mut self, keys: &Keys, request: RequestId) {
+        for key in keys.iter() {
+            let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
+            if let Some(queue) = &mut place.get_mut().queue {
+                queue.waiting.retain(|one| *one != request);
+            }
+            stir(place, &mut self.stirred);
+        }
+    }
+
+    /// Who is first at a place that has become free, and may go if it is first at all its places.
+    pub(super) fn next_head(&mut self) -> Option<RequestId> {
+        while let Some(key) = self.stirred.pop_front() {
+            let place = self.places.get(&key).filter(|place| place.is_free());
+            if let Some(head) = place.and_then(Place::head) {
+                return Some(head);
+            }
+        }
+        None
+    }
+
+    /// Takes all places for the one that waits first at each of them; `false` if it does not, or
+    /// somebody has one of them yet.
+    pub(super) fn advance(&mut self, keys: &Keys, request: RequestId) -> bool {
+        let is_next = |key: &Arc<str>| {
+            let place = self.places.get(key);
+            place.is_some_and(|one| one.is_free() && one.head() == Some(request))
+        };
+        if !keys.iter().all(is_next) {
+            return false;
+        }
+        for key in keys.iter() {
+            if let Some(place) = self.places.get_mut(key) {
+                if let Some(queue) = &mut place.queue {
+                    queue.waiting.pop_front();
+                }
+                place.occupant = Occupant::Contender(request);
+            }
+        }
+        true
+    }
+
+    /// How many keys are remembered.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+}
+
+/// A place that nobody wants any more goes; one that is free, and wanted, is looked at next.
+fn stir(place: OccupiedEntry<'_, Arc<str>, Place>, stirred: &mut VecDeque<Arc<str>>) {
+    match place.get() {
+        one if !one.is_free() => {}
+        one if one.head().is_none() => _ = place.remove(),
+        _ => stirred.push_back(place.key().clone()),
+    }
+}

@@ -1,0 +1,116 @@
+//! One node first: who was refused asks a single node next, and the others unless it refuses, too.
+//!
+//! Those who contend for a lock then collide on one command instead of splitting the votes of all
+//! nodes. Everybody asks the same one for the same key, another one for another key. All are asked
+//! again after the longest pause of the backoff, and by the last attempt of a wait: a key that is
+//! stuck on one node keeps nobody out.
+//!
+//! That a key is held on the first node is all that a probe can tell. Whatever else comes of it, or
+//! nothing within a moment, the others are asked, and have a timeout of their own to answer: a node
+//! that is slow, down or far away decides nothing alone, and delays nothing by more than the moment.
+
+use super::attempt::Subject;
+use super::round::{Purpose as RoundPurpose, Round};
+use super::session::{Part, Purpose};
+use super::timers::Timer;
+use super::{Coordinator, RoundId, Settings};
+use crate::quorum::{Instant, NodeSet};
+use crate::report::{Answer, Reason};
+use std::time::Duration;
+
+/// What is sent to the other nodes unless the first refuses.
+pub(super) struct HeldBack {
+    pub(super) first: usize,
+    pub(super) others: NodeSet,
+    pub(super) set: Vec<u8>,
+}
+
+impl Coordinator {
+    /// The node that everybody asks first for `key`, and where it is told to be free: one of those
+    /// that may vote.
+    pub fn first_node(&self, now: Instant, key: &str) -> Option<usize> {
+        let key = hash(key);
+        let voting = self.sessions.iter().enumerate().filter(|(_, session)| session.may_vote(now));
+        let (node, _) = voting.max_by_key(|(_, session)| weight(session.name_hash, key))?;
+        Some(node)
+    }
+
+    /// The node that is asked first for what `subject` is about: none that owes an answer for longer
+    /// than it would be waited for.
+    pub(super) fn asked_first(&self, now: Instant, subject: &Subject) -> Option<usize> {
+        let patience = self.settings.patience(subject.ttl);
+        let first = self.first_node(now, subject.keys.first())?;
+        (self.sessions[first].silent_for(now) <= patience).then_some(first)
+    }
+
+    /// What has come of asking one node first.
+    pub(super) fn judge_first(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get(id) else { return };
+        let RoundPurpose::Acquire { request, attempt, .. } = round.purpose else { return };
+        let ends = self.acquisitions.get(request).is_none_or(|one| !one.may_retry(now));
+        match round.first_answer() {
+            None | Some(Answer::Outstanding) => {}
+            // At the end of a wait that is no verdict: all are asked.
+            Some(Answer::Refused(Reason::Held { .. })) if !ends => {
+                self.lose(now, id, request, attempt, false);
+            }
+            Some(_) => self.ask_the_others(now, id),
+        }
+    }
+
+    /// The first node has not refused, or not answered in time: asks the others, who have a timeout
+    /// of their own.
+    pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) {
+        let attempt = self.rounds.get(id).and_then(Round::attempt);
+        let claim = attempt.and_then(|id| Some(&self.attempts.get(id)?.claim));
+        let Some(life) = claim.map(|claim| claim.life.span()) else { return };
+        let barred = self.barred(now, life);
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        let Some(held_back) = round.held_back.take() else { return };
+        let Some(attempt) = attempt.and_then(|id| self.attempts.get_mut(id)) else { return };
+        self.timers.cancel(round.timeout_at, Timer::Round(id));
+        round.timeout_at = now.after(self.settings.round_timeout(attempt.ttl.span()));
+        self.timers.set(round.timeout_at, Timer::Round(id));
+        for node in held_back.others.iter() {
+            let session = &mut self.sessions[node];
+            match session.part(held_back.set.len(), now, barred.as_ref()) {
+                Part::Vote => session.push(Purpose::Vote(id), &held_back.set),
+                Part::Uncounted(reason) => {
+                    session.push(Purpose::Uncounted, &held_back.set);
+                    round.vote(node, Answer::Refused(reason), now);
+                }
+                Part::Absent(reason) => {
+                    round.vote(node, Answer::Refused(reason), now);
+                    continue;
+                }
+            }
+            attempt.touched.insert(node);
+        }
+        self.judge_acquire(now, id);
+    }
+}
+
+impl Settings {
+    /// How long the first node is waited for alone: a moment in which a node nearby answers, and of
+    /// which a whole round takes little notice.
+    pub(super) fn patience(&self, ttl: Duration) -> Duration {
+        self.backoff.base.min(self.round_timeout(ttl) / 4)
+    }
+}
+
+/// Highest random weight (Thaler and Ravishankar, 1998): every client ranks the nodes alike for a key,
+/// and a node that goes down moves only its own keys. What is alike in two names or two keys is
+/// mixed by the finaliser of MurmurHash3.
+const fn weight(node: u64, key: u64) -> u64 {
+    let hash = node ^ key;
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
+}
+
+/// FNV-1a: the same on every client.
+pub(super) fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

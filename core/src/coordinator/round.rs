@@ -1,0 +1,211 @@
+//! One command to every node, its votes and its stragglers.
+//!
+//! A round belongs to the coordinator, not to the caller's future. A round that was won ends when
+//! every node has answered or the operation timeout has passed, however early its verdict came.
+
+use super::probe::HeldBack;
+use super::{AttemptId, RequestId, Seen};
+use crate::quorum::{Extension, Instant, NodeSet, Tally};
+use crate::report::{Answer, NodeReport, Reason};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The question that the votes of a round decide.
+pub(super) enum Purpose {
+    Acquire {
+        request: RequestId,
+        attempt: AttemptId,
+        tally: Tally,
+    },
+    Extend {
+        /// Present until the answer is given.
+        asker: Option<Asker>,
+        attempt: AttemptId,
+        extension: Extension,
+        won: bool,
+    },
+    Release {
+        request: RequestId,
+        tally: Tally,
+        /// Our key has not expired at any node before this instant.
+        deadline: Option<Instant>,
+        /// The nodes where our key was gone before that.
+        gone: NodeSet,
+    },
+    Inspect {
+        request: RequestId,
+        /// Each node's answer.
+        seen: Vec<Seen>,
+    },
+    ForceRelease {
+        request: RequestId,
+        tally: Tally,
+    },
+}
+
+impl Purpose {
+    /// Returns the request of an acquire.
+    pub(super) const fn acquirer(&self) -> Option<RequestId> {
+        match self {
+            Self::Acquire { request, .. } => Some(*request),
+            _ => None,
+        }
+    }
+}
+
+/// The origin of an extension.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asker {
+    Caller(RequestId),
+    Keeper,
+}
+
+impl Asker {
+    pub(super) const fn request(self) -> Option<RequestId> {
+        match self {
+            Self::Caller(request) => Some(request),
+            Self::Keeper => None,
+        }
+    }
+}
+
+/// Each node's answer, and how long it took.
+pub(super) type Answers = Vec<(Answer, Duration)>;
+
+pub(super) struct Round {
+    pub(super) purpose: Purpose,
+    pub(super) started: Instant,
+    pub(super) timeout_at: Instant,
+    /// The nodes that are asked unless the first one refuses.
+    pub(super) held_back: Option<HeldBack>,
+    answers: Answers,
+    /// The nodes that have not answered.
+    outstanding: NodeSet,
+    /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
+    lives: Vec<Option<Duration>>,
+}
+
+impl Round {
+    /// Creates a round in the `room` of an earlier one.
+    pub(super) fn new(
+        purpose: Purpose,
+        started: Instant,
+        timeout: Duration,
+        nodes: usize,
+        room: Answers,
+    ) -> Self {
+        let mut answers = room;
+        answers.clear();
+        answers.resize(nodes, (Answer::Outstanding, Duration::ZERO));
+        let (timeout_at, outstanding) = (started.after(timeout), NodeSet::first(nodes));
+        let lives = Vec::new();
+        Self { purpose, started, timeout_at, held_back: None, answers, outstanding, lives }
+    }
+
+    /// Returns the room for the answers of another round.
+    pub(super) fn into_room(self) -> Answers {
+        self.answers
+    }
+
+    /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
+    pub(super) fn note(&mut self, node: usize, mut answer: Answer, now: Instant) -> bool {
+        if !self.outstanding.contains(node) {
+            return false;
+        }
+        self.outstanding.remove(node);
+        if let Some(left) = self.life(node) {
+            answer.note_remaining(left);
+        }
+        if let Some(slot) = self.answers.get_mut(node) {
+            *slot = (answer, now.since(self.started));
+        }
+        true
+    }
+
+    /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
+    /// comes next.
+    pub(super) fn note_remaining(&mut self, node: usize, left: Duration) {
+        self.lives.resize(self.answers.len(), None);
+        if let Some(life) = self.lives.get_mut(node) {
+            *life = Some(left);
+        }
+    }
+
+    /// Returns the remaining life of the key on `node`, if the node has reported it.
+    pub(super) fn life(&self, node: usize) -> Option<Duration> {
+        self.lives.get(node).copied().flatten()
+    }
+
+    pub(super) const fn attempt(&self) -> Option<AttemptId> {
+        match self.purpose {
+            Purpose::Acquire { attempt, .. } | Purpose::Extend { attempt, .. } => Some(attempt),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a node has refused a ballot that is too far from its clock.
+    pub(super) fn speaks_of_clocks(&self) -> bool {
+        let clock = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Clock { .. }));
+        self.answers.iter().any(|(answer, _)| clock(answer))
+    }
+
+    /// Returns whether a node has refused a ballot: another ballot would have been enough.
+    pub(super) fn refuses_ballots(&self) -> bool {
+        let refuses = |answer: &Answer| {
+            matches!(answer, Answer::Refused(Reason::Clock { .. } | Reason::Stale))
+        };
+        self.answers.iter().any(|(answer, _)| refuses(answer))
+    }
+
+    /// Asks one node first, and waits for it alone while `patience` lasts.
+    pub(super) fn hold_back(&mut self, others: HeldBack, patience: Duration) {
+        self.held_back = Some(others);
+        self.timeout_at = self.started.after(patience);
+    }
+
+    pub(super) fn has_granted(&self, node: usize) -> bool {
+        self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
+    }
+
+    /// Returns the answer of the node that is asked first, while the others have not been asked.
+    pub(super) fn first_answer(&self) -> Option<&Answer> {
+        let (answer, _) = self.answers.get(self.held_back.as_ref()?.first)?;
+        Some(answer)
+    }
+
+    /// Returns whether every node has answered or was given up.
+    pub(super) fn is_complete(&self) -> bool {
+        self.outstanding == NodeSet::EMPTY
+    }
+
+    /// Returns the nodes that were asked and have not answered.
+    pub(super) const fn outstanding(&self) -> NodeSet {
+        self.outstanding
+    }
+
+    /// Returns every node's answer, by name.
+    pub(super) fn reports<'a>(&self, names: impl Iterator<Item = &'a Arc<str>>) -> Vec<NodeReport> {
+        let reports = names.zip(&self.answers).map(|(node, (answer, latency))| NodeReport {
+            node: node.clone(),
+            answer: answer.clone(),
+            latency: *latency,
+        });
+        reports.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_answer_of_a_node_is_its_only_one() {
+        let began = Instant::from_nanos(0);
+        let purpose = Purpose::Inspect { request: RequestId(1), seen: Vec::new() };
+        let mut round = Round::new(purpose, began, Duration::from_secs(1), 1, Vec::new());
+        assert!(round.note(0, Answer::Vacant, began));
+        assert!(!round.note(0, Answer::Granted, began.after(Duration::from_millis(1))));
+        assert!(!round.note(1, Answer::Granted, began), "there is no such node");
+        assert_eq!(round.answers, [(Answer::Vacant, Duration::ZERO)]);
+    }
+}

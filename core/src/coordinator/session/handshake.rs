@@ -1,0 +1,147 @@
+//! The steps before the first SET: what must be known, and which connection must be dead.
+
+use super::confirmation::Confirmation;
+use super::releases::Known;
+use super::{Identity, Purpose, Session, Settled, State};
+use crate::coordinator::fault::Fault;
+use crate::coordinator::ledger::{Debt, Deleted, Deletion};
+use crate::coordinator::wire::{Packer, Reply};
+use crate::coordinator::{RestartGuard, Settings, wire};
+use crate::quorum::Instant;
+
+/// The sections read from a server: its process and age, its role, whether it evicts keys.
+const SECTIONS: [&str; 3] = ["server", "replication", "memory"];
+
+impl Session {
+    /// Sends, once the stream is there, everything that must be known before the first SET, in one
+    /// write. If a database has to be selected, the rest waits for that: otherwise it would run in
+    /// another one.
+    pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
+        self.identity = Identity::default();
+        self.confirmation = Confirmation::default();
+        self.known = Known::default();
+        self.state = State::Handshake { until: now.after(settings.connect_timeout) };
+        self.push(Purpose::Hello, &wire::hello(&self.login));
+        if self.login.database != 0 {
+            self.push(Purpose::Select, &wire::select(self.login.database));
+        } else {
+            self.introduce(now, settings);
+        }
+    }
+
+    /// Continues in the database that was asked for.
+    pub(super) fn introduce(&mut self, now: Instant, settings: &Settings) {
+        self.ask_who(settings);
+        self.load(wire::ACQUIRE);
+        self.load(wire::EXTEND);
+        self.ask_to_confirm(now, settings);
+    }
+
+    /// Loads a script that the server does not know, or no longer knows.
+    pub(in crate::coordinator) fn load(&mut self, script: &str) {
+        self.push(Purpose::Load, &wire::load(script));
+    }
+
+    /// Asks again, in case something has changed.
+    pub(super) fn beat(&mut self, now: Instant, settings: &Settings) {
+        if self.withdraws {
+            return;
+        }
+        self.ask_who(settings);
+        self.ask_to_confirm(now, settings);
+    }
+
+    /// Asks which server this is, and whether it may vote.
+    fn ask_who(&mut self, settings: &Settings) {
+        for section in SECTIONS {
+            self.push(Purpose::Info, &wire::info(section));
+        }
+        if settings.restart_guard == RestartGuard::TrustPersistence {
+            self.push(Purpose::Persistence, &wire::config_get("*append*"));
+        }
+    }
+
+    pub(super) fn hello_answered(&mut self, reply: &Reply) -> Settled {
+        self.identity.client_id = reply.hello_id();
+        self.known.native = reply.has_delifeq();
+        if self.identity.client_id.is_none() {
+            return Settled::Broken(Fault::from_hello(reply));
+        }
+        Fault::from_mode(reply).map_or(Settled::Nothing, Settled::Broken)
+    }
+
+    /// Handles an INFO section. A denied INFO reveals nothing. Any other error (BUSY, say) is no
+    /// reason to open without the `run_id`: the hand-over and the search for twins rest on it.
+    pub(super) fn info_answered(&mut self, now: Instant, reply: &Reply) -> Settled {
+        let error = reply.error().filter(|_| !reply.is_denied() && !self.is_open()).cloned();
+        if let Some(error) = error {
+            return Settled::Broken(Fault::down(error));
+        }
+        if self.identity.contradicts(reply) {
+            let cause = "the server behind this connection has changed: is there a proxy?";
+            return Settled::Broken(Fault::down(cause));
+        }
+        self.identity.learn(now, reply);
+        Settled::Nothing
+    }
+
+    /// Withdraws this client: a note that it was the first to make is taken back. Otherwise a
+    /// client with better terms would have to wait until the note lapses. This client asks no more
+    /// questions. What a question in flight prolongs is taken back once that question is answered.
+    pub(in crate::coordinator) fn withdraw(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        packer: &mut Packer,
+    ) {
+        self.withdraws = true;
+        self.take_back(now, settings, packer);
+    }
+
+    /// Takes back this client's note, once the client withdraws and no answer is awaited.
+    pub(in crate::coordinator) fn take_back(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        packer: &mut Packer,
+    ) {
+        if !self.withdraws || self.confirmation.is_asking() {
+            return;
+        }
+        if let Some(ends) = self.noted_until.take() {
+            let what = Deleted::Note(settings.agreement.withdrawal(ends));
+            let ttl = settings.agreement.life();
+            let deletion = Deletion { what, ttl, is_told: false, round: None, began: now };
+            self.settle(Debt::new(deletion.into()), packer);
+        }
+    }
+
+    /// Kills the predecessor; returns `true` if there is no connection to wait for. A server that
+    /// has restarted since then no longer has it, and its ids start over: the wrong client would be
+    /// killed.
+    pub(in crate::coordinator) fn hand_over(&mut self, now: Instant) -> bool {
+        let Some(predecessor) = &self.predecessor else { return true };
+        let id = match (&predecessor.run_id, &self.identity.run_id) {
+            (Some(theirs), Some(mine)) if theirs == mine => predecessor.client_id,
+            (Some(_), Some(_)) => return true,
+            _ => None,
+        };
+        match id {
+            Some(id) => self.push(Purpose::Kill, &wire::kill(id)),
+            // INFO is denied: it is unknown whose id that is now.
+            None => self.unkillable_since = Some(now),
+        }
+        id.is_none()
+    }
+
+    pub(super) fn kill_answered(&mut self, now: Instant, reply: &Reply) -> Settled {
+        match reply {
+            // Zero: the predecessor was gone already.
+            Reply::Int(_) => {}
+            // Without the right to kill, repeating the rollback for a ttl is the best option.
+            denied if denied.is_denied() => self.unkillable_since = Some(now),
+            other => return Settled::Broken(Fault::down(other.unexpected())),
+        }
+        Settled::HandedOver
+    }
+}

@@ -1,0 +1,203 @@
+//! One connection as a queue: bytes out in order, and the order in which answers are due.
+
+use crate::coordinator::ledger::Debt;
+use crate::coordinator::wire::{Replies, Reply, Way};
+use crate::coordinator::{AttemptId, RequestId, RoundId};
+use crate::quorum::Instant;
+use bytes::{Buf, BytesMut};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The purpose of a command, by which its answer is understood.
+#[derive(Debug)]
+pub(in crate::coordinator) enum Purpose {
+    Hello,
+    Select,
+    /// A section of INFO.
+    Info,
+    /// The way in which the server keeps what it has granted.
+    Persistence,
+    /// The settings that the server's clients share, asked for at this instant: the last question.
+    Agree(Instant),
+    /// A script, in the handshake or after a NOSCRIPT: for the next round.
+    Load,
+    Kill,
+    /// An acquire or an extension of this round.
+    Vote(RoundId),
+    /// The remaining life of the key that refused this attempt.
+    Remaining(RequestId, AttemptId),
+    /// A top-up, or an acquire of a master that is warming up: its answer counts for nothing.
+    Uncounted,
+    /// A release or a rollback, and the way in which it was sent.
+    Settle(Debt, Way),
+    /// The number of listeners for this key, which has become free.
+    Tell(Arc<str>),
+    /// Answered by a push: messages about this key arrive from now on.
+    Subscribe(Arc<str>),
+    Unsubscribe,
+}
+
+/// An answer or a message that has arrived.
+pub(super) enum Arrived {
+    /// The answer to a command with this purpose.
+    Answer(Purpose, Reply),
+    /// A message on a channel that we listen to; its second part is the channel.
+    Message(Reply),
+}
+
+impl Purpose {
+    const fn is_of_channels(&self) -> bool {
+        matches!(self, Self::Subscribe(_) | Self::Unsubscribe)
+    }
+}
+
+/// The capacity in bytes above which an empty queue returns its memory, after a burst.
+const KEPT: usize = 64 * 1024;
+
+/// A command without its answer.
+struct Due {
+    purpose: Purpose,
+    /// The position of its first byte among all bytes ever queued on this connection.
+    start: u64,
+    len: usize,
+    /// When its first byte was written. Before that the server owes nothing.
+    written_at: Option<Instant>,
+}
+
+/// A command that will never be answered.
+pub(super) struct Unanswered {
+    pub(super) purpose: Purpose,
+    /// Whether any byte of it may have left the process.
+    pub(super) may_have_left: bool,
+}
+
+pub(super) struct Pipe {
+    out: BytesMut,
+    /// The most bytes that it has held since it was created.
+    longest: usize,
+    /// Bytes ever queued, and how many of them were written.
+    queued: u64,
+    written: u64,
+    due: VecDeque<Due>,
+    due_bytes: usize,
+    debts_due: usize,
+    answered_at: Instant,
+    replies: Replies,
+}
+
+impl Pipe {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            out: BytesMut::new(),
+            longest: 0,
+            queued: 0,
+            written: 0,
+            due: VecDeque::new(),
+            due_bytes: 0,
+            debts_due: 0,
+            answered_at: now,
+            replies: Replies::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, purpose: Purpose, command: &[u8]) {
+        if matches!(purpose, Purpose::Settle(..)) {
+            self.debts_due += 1;
+        }
+        let (start, len) = (self.queued, command.len());
+        self.due.push_back(Due { purpose, start, len, written_at: None });
+        self.due_bytes += len;
+        self.queued += len as u64;
+        self.out.extend_from_slice(command);
+        self.longest = self.longest.max(self.out.len());
+    }
+
+    pub(super) fn transmit(&self) -> &[u8] {
+        &self.out
+    }
+
+    pub(super) fn written(&mut self, now: Instant, len: usize) {
+        self.out.advance(len.min(self.out.len()));
+        if self.out.is_empty() && self.longest > KEPT {
+            (self.out, self.longest) = (BytesMut::new(), 0);
+        }
+        self.written += len as u64;
+        let written = self.written;
+        // The newest commands are at the back; stamped ones are at the front.
+        let unstamped = self.due.iter_mut().rev().take_while(|due| due.written_at.is_none());
+        unstamped.filter(|due| due.start < written).for_each(|due| due.written_at = Some(now));
+    }
+
+    /// Returns when the last unanswered question about the clients' settings began to leave, if it
+    /// has.
+    pub(super) fn asked_at(&self) -> Option<Instant> {
+        let asks = |due: &&Due| matches!(due.purpose, Purpose::Agree(_));
+        self.due.iter().rfind(asks).and_then(|due| due.written_at)
+    }
+
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.replies.receive(bytes);
+    }
+
+    /// Returns the next complete answer, and what it answers. A push that confirms a subscription
+    /// or its end is an answer. A message is not an answer, and any other push means nothing.
+    pub(super) fn next_answer(&mut self, now: Instant) -> Result<Option<Arrived>, Arc<str>> {
+        while let Some(reply) = self.replies.next()? {
+            if let Reply::Push(_) = &reply {
+                match reply.push_kind() {
+                    Some("message") => return Ok(Some(Arrived::Message(reply))),
+                    Some("subscribe" | "unsubscribe") => {}
+                    // No sign that anything is answered.
+                    _ => continue,
+                }
+                if !self.due.front().is_some_and(|due| due.purpose.is_of_channels()) {
+                    return Err("the server confirmed a subscription that nobody asked for".into());
+                }
+            }
+            self.answered_at = now;
+            let Some(due) = self.due.pop_front() else {
+                return Err("the server answered what nobody asked".into());
+            };
+            if self.due.is_empty() && self.due.capacity() > KEPT / size_of::<Due>() {
+                self.due = VecDeque::new();
+            }
+            self.due_bytes -= due.len;
+            self.debts_due -= usize::from(matches!(due.purpose, Purpose::Settle(..)));
+            return Ok(Some(Arrived::Answer(due.purpose, reply)));
+        }
+        Ok(None)
+    }
+
+    /// Returns since when the server has owed an answer in silence; `None` if it owes none.
+    pub(super) fn silent_since(&self) -> Option<Instant> {
+        self.due.front()?.written_at.map(|at| at.max(self.answered_at))
+    }
+
+    /// Returns the bytes of all commands without an answer.
+    pub(super) const fn due_bytes(&self) -> usize {
+        self.due_bytes
+    }
+
+    /// Returns the number of rollbacks and releases without an answer.
+    pub(super) const fn debts_due(&self) -> usize {
+        self.debts_due
+    }
+
+    /// Returns the longest life of a key whose deletion has no answer.
+    pub(super) fn longest_life(&self) -> Duration {
+        let life = |due: &Due| match &due.purpose {
+            Purpose::Settle(debt, _) => Some(debt.deletion.ttl),
+            _ => None,
+        };
+        self.due.iter().filter_map(life).max().unwrap_or_default()
+    }
+
+    /// Returns the commands that will never be answered: the connection is gone.
+    pub(super) fn into_unanswered(self) -> impl Iterator<Item = Unanswered> {
+        let written = self.written;
+        self.due
+            .into_iter()
+            .map(move |due| Unanswered { purpose: due.purpose, may_have_left: due.start < written })
+    }
+}

@@ -1,0 +1,117 @@
+//! Releases and rollbacks: sent in the cheapest way that the server supports, and owed until an
+//! integer answers.
+
+use super::{Purpose, Session, Settled};
+use crate::coordinator::ledger::{Debt, Deleted};
+use crate::coordinator::wire::{Claim, Packer, Reply, Way};
+use crate::coordinator::{Keys, Settings};
+use crate::quorum::Instant;
+use std::sync::Arc;
+
+/// The ways in which the server can release, as far as this connection has shown.
+#[derive(Default)]
+pub(super) struct Known {
+    /// It has a command for single keys.
+    pub(super) native: bool,
+    /// The server has run the script for single keys in full, and so knows it by its hash.
+    release: bool,
+    /// The same for the script for several keys and fences.
+    release_all: bool,
+    /// Our user may not call anything by its hash.
+    denies_hashes: bool,
+}
+
+impl Known {
+    fn script(&mut self, claim: &Claim) -> &mut bool {
+        if claim.is_plain() { &mut self.release } else { &mut self.release_all }
+    }
+
+    /// Returns the cheapest way that may work.
+    fn way(&mut self, debt: &Debt) -> Way {
+        match &debt.deletion.what {
+            Deleted::Claim(claim) if self.native && claim.is_plain() => Way::Native,
+            Deleted::Claim(claim) if debt.by_hash && !self.denies_hashes && *self.script(claim) => {
+                Way::Hash
+            }
+            _ => Way::Full,
+        }
+    }
+
+    /// Learns from an answer whether the way that was used works.
+    fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
+        let Deleted::Claim(claim) = &debt.deletion.what else { return };
+        match (way, reply) {
+            (Way::Native, Reply::Error(_)) => self.native = false,
+            (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
+            (Way::Hash, Reply::Error(_)) => *self.script(claim) = false,
+            (Way::Full, Reply::Int(_)) => *self.script(claim) = true,
+            _ => {}
+        }
+    }
+}
+
+impl Session {
+    /// Sends a rollback or a release, or keeps it until there is a connection.
+    pub(in crate::coordinator) fn settle(&mut self, mut debt: Debt, packer: &mut Packer) {
+        if !self.is_open() {
+            return self.ledger.owe(debt);
+        }
+        debt.repeat_while_unkillable(self.unkillable_since);
+        let (deletion, tells, way) =
+            (debt.deletion.clone(), debt.tells.clone(), self.known.way(&debt));
+        let command = match &deletion.what {
+            Deleted::Claim(claim) => claim.release(packer, way),
+            Deleted::Note(command) => command,
+        };
+        self.push(Purpose::Settle(debt, way), command);
+        for key in tells.iter().flat_map(Keys::iter) {
+            self.tell(key, packer);
+        }
+    }
+
+    /// Notifies those who wait for `key` that it is free. It is a hint, and not a debt.
+    pub(in crate::coordinator) fn tell(&mut self, key: &Arc<str>, packer: &mut Packer) {
+        self.pipe.push(Purpose::Tell(key.clone()), packer.publish(&self.channels, key));
+    }
+
+    /// Sends all that has waited for a connection, or to be sent again.
+    pub(super) fn pay(&mut self, packer: &mut Packer) {
+        for debt in self.ledger.take() {
+            self.settle(debt, packer);
+        }
+    }
+
+    pub(super) fn debt_answered(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        mut debt: Debt,
+        way: Way,
+        reply: &Reply,
+    ) -> Settled {
+        self.known.learn(&debt, way, reply);
+        let is_unknown = reply.is_noscript() || reply.is_denied();
+        if way != Way::Full && is_unknown {
+            // Nothing was done. Sent again behind later commands, it is late, and no less certain.
+            debt.by_hash = false;
+            return Settled::NotDone(debt);
+        }
+        let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
+        let pause = settings.operation_timeout;
+        let said = match reply {
+            Reply::Int(deleted) => {
+                self.ledger.answered(debt, now, pause);
+                Ok(*deleted > 0)
+            }
+            other => {
+                self.ledger.refused(debt, now, pause);
+                Err(other.unexpected())
+            }
+        };
+        match round {
+            // It is unknown whether this client or another deleted the key: no vote.
+            Some(round) if !(may_have_run && said == Ok(false)) => Settled::Release { round, said },
+            _ => Settled::Nothing,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The rule for when a master may vote.
+
+use super::Session;
+use super::identity::Persistence;
+use crate::coordinator::fault::Fault;
+use crate::coordinator::{RestartGuard, Settings};
+use crate::quorum::Instant;
+use crate::quorum::standing::Start;
+use crate::report::Reason;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The part of a node in an attempt.
+pub(in crate::coordinator) enum Part {
+    Vote,
+    /// The SET counts for nothing, but the key will be there when the master votes again.
+    Uncounted(Reason),
+    /// Nothing is sent.
+    Absent(Reason),
+}
+
+impl Session {
+    /// Judges again, from what the server has reported, from when it votes.
+    ///
+    /// This is never earlier than was judged before: the uptime follows the server's wall clock,
+    /// which may be set forward. A clock that was set back does not count against a process that
+    /// was first met long enough ago.
+    pub(in crate::coordinator) fn judge_standing(&mut self, now: Instant, settings: &Settings) {
+        if self.is_trusted(settings) {
+            return self.meet(now);
+        }
+        let just_now = Start::at(now);
+        let known_since = match (&self.met, &self.identity.run_id) {
+            (Some((last, since)), Some(run_id)) if last == run_id => Some(*since),
+            _ => None,
+        };
+        let told = match self.identity.uptime {
+            Some((heard, uptime)) => {
+                let told = Start::told(heard, uptime);
+                known_since.map_or(told, |since| told.min(Start::at(since)))
+            }
+            // The server was judged by its report when the session was opened.
+            None if self.is_open() => self.start.unwrap_or(just_now),
+            None => just_now,
+        };
+        // Another server under the same address: the grants of the one before it are unknown.
+        let replaced = if self.is_new() { just_now } else { told };
+        self.start = self.start.max(Some(told)).max(Some(replaced));
+        self.meet(now);
+        self.wait_for(now, self.quarantine);
+    }
+
+    /// Remembers the server process, if it differs from the last one.
+    fn meet(&mut self, now: Instant) {
+        if let Some(run_id) = &self.identity.run_id
+            && self.met.as_ref().is_none_or(|(last, _)| last != run_id)
+        {
+            self.met = Some((run_id.clone(), now));
+        }
+    }
+
+    /// Returns whether the server process differs from the last one.
+    fn is_new(&self) -> bool {
+        matches!((&self.met, &self.identity.run_id), (Some((last, _)), Some(run_id)) if last != run_id)
+    }
+
+    /// Returns whether this is the server process that was met under this address before, or the
+    /// first one. A server that does not identify its process may be any.
+    fn is_known(&self) -> bool {
+        self.identity.run_id.is_some() && !self.is_new()
+    }
+
+    /// Sets how long a server that has started does not vote.
+    pub(in crate::coordinator) fn wait_for(&mut self, now: Instant, quarantine: Duration) {
+        self.quarantine = quarantine;
+        self.votes_from = self.start.map(|start| start.votes_from(quarantine)).unwrap_or_default();
+        self.warming = self.votes_from > now;
+    }
+
+    /// Returns whether the master need not wait: it cannot forget.
+    fn is_trusted(&self, settings: &Settings) -> bool {
+        match settings.restart_guard {
+            RestartGuard::On => false,
+            RestartGuard::Off => true,
+            RestartGuard::TrustPersistence => {
+                let durable = self.identity.persistence == Persistence::Durable;
+                durable && (self.is_known() || self.remembers())
+            }
+        }
+    }
+
+    /// Returns whether its clients' settings were noted there before it started: then it has kept
+    /// its memory. A new machine under an old address has no memory, whatever its settings.
+    fn remembers(&self) -> bool {
+        match (self.identity.memory, self.identity.uptime) {
+            // The reported uptime may be up to a second too short.
+            (Some(memory), Some((_, uptime))) => memory > uptime + Duration::from_secs(1),
+            _ => false,
+        }
+    }
+
+    /// Returns a fault if the server contradicts the trust that was put in its persistence.
+    pub(in crate::coordinator) fn distrust(&self, settings: &Settings) -> Option<Fault> {
+        let trust = settings.restart_guard == RestartGuard::TrustPersistence;
+        match &self.identity.persistence {
+            Persistence::Volatile(problem) if trust => Some(Fault::unfit(format!(
+                "{problem}, and trust_persistence needs appendonly yes, appendfsync always and \
+                 no-appendfsync-on-rewrite no"
+            ))),
+            _ => None,
+        }
+    }
+
+    /// Returns the part that a SET of `len` bytes sent now would have. If we are `barred`, it has
+    /// none anywhere.
+    pub(in crate::coordinator) fn part(
+        &self,
+        len: usize,
+        now: Instant,
+        barred: Option<&Arc<str>>,
+    ) -> Part {
+        match (self.takes(len, now, barred), self.warming_up(now)) {
+            (Ok(()), None) => Part::Vote,
+            (Ok(()), Some(remaining)) => Part::Uncounted(Reason::WarmingUp { remaining }),
+            (Err(reason), _) => Part::Absent(reason),
+        }
+    }
+
+    /// Checks whether a SET or an extension would be sent now.
+    pub(in crate::coordinator) fn takes(
+        &self,
+        len: usize,
+        now: Instant,
+        barred: Option<&Arc<str>>,
+    ) -> Result<(), Reason> {
+        self.admits(len)?;
+        self.confirmed(now)?;
+        barred.map_or(Ok(()), |by| Err(Reason::Barred { by: by.clone() }))
+    }
+
+    /// Returns whether a vote that is asked for now would count.
+    pub(in crate::coordinator) fn may_vote(&self, now: Instant) -> bool {
+        self.is_open() && self.confirmed(now).is_ok() && self.warming_up(now).is_none()
+    }
+
+    /// Returns the remaining time until the master may vote; `None` if it may vote now.
+    pub(in crate::coordinator) fn warming_up(&self, now: Instant) -> Option<Duration> {
+        (now < self.votes_from).then(|| self.votes_from.since(now))
+    }
+}

@@ -1,0 +1,212 @@
+//! Clients of the same masters that have different terms.
+
+use super::{play, play_from_the_start};
+
+/// The master's report on another client's terms, and the fault that the master then has.
+const DISAGREEMENTS: [(&str, &str); 4] = [
+    (
+        "disagrees 45000 max_ttl 60000",
+        "max_ttl is 30s here and 1m with another client: make them equal, or stop all clients and \
+         wait 45s",
+    ),
+    (
+        "disagrees 900 window back 500",
+        "fencing_window is 2s here and 500ms with another client: make them equal, or stop all \
+         clients and wait 900ms",
+    ),
+    ("disagrees 900 window ahead 500", "fencing_window is 2s here and 500ms .."),
+    (
+        "disagrees 3000 lists n1 n9",
+        "this client's masters are [n1], another client's [n1, n9]: two such clients could both \
+         win; name both lists while masters change, with redlockbuilder::also, or wait 3s after \
+         the other has stopped",
+    ),
+];
+
+fn greeted(agreement: &str) -> String {
+    format!(
+        "n1 < DIAL
+         n1 connects
+         n1 < HELLO ..
+         n1 asks
+         n1 > hello 1
+         n1 > server run1
+         n1 > master
+         n1 > memory
+         n1 > text c0ffee
+         n1 > text c0ffee
+         n1 > {agreement}\n"
+    )
+}
+
+#[test]
+fn a_disagreement_is_a_fault_that_names_both_sides_and_costs_the_vote() {
+    for (told, fault) in DISAGREEMENTS {
+        let again = if told.starts_with("disagrees 900 ") { "+900ms" } else { "+2s" };
+        let greeted = greeted(told);
+        play_from_the_start(
+            1,
+            &format!(
+                "{greeted}
+                 = settled
+                 fault n1 disagreement {fault}
+                 acquire 1 r
+                 = disagreement 1 at 1 after 0ms: disagrees (..
+                 {again}             // as soon as it lapses, after two seconds at the latest
+                 n1 beats
+                 n1 > server run1
+                 n1 > known
+                 no faults"
+            ),
+        );
+    }
+}
+
+#[test]
+fn all_differences_are_told_at_once() {
+    let greeted = greeted("disagrees 45000 max_ttl 60000 & 900 window back 500 & 3000 lists n1 n9");
+    play_from_the_start(
+        1,
+        &format!(
+            "{greeted}
+             = settled
+             fault n1 disagreement max_ttl is 30s here and 1m with another client: make them equal, or stop \
+             all clients and wait 45s; fencing_window is 2s here and 500ms with another client: make them \
+             equal, or stop all clients and wait 900ms; this client's masters are [n1], another client's \
+             [n1, n9]: .."
+        )
+        .replace("\\\n             ", ""),
+    );
+}
+
+/// Returns the masters' answers to a heartbeat: everything that is asked before the agreement.
+fn who(masters: usize) -> String {
+    let server = (1..=masters).map(|node| format!("n{node} > server run{node}\n"));
+    format!("{}n1-{masters} > master\nn1-{masters} > memory\n", server.collect::<String>())
+}
+
+#[test]
+fn numbers_that_come_up_later_cost_the_votes_of_those_masters() {
+    let who = who(3);
+    play(
+        3,
+        &format!(
+            "+10s
+             n1-3 beats
+             {who}
+             n3 > confirmed
+             n1-2 > disagrees 900 max_ttl 60000
+             acquire 1 r
+             = disagreement 1 at 1 after 0ms: disagrees (max_ttl .."
+        ),
+    );
+}
+
+#[test]
+fn one_that_disagrees_beside_one_that_is_down_is_an_outage() {
+    let who = who(3);
+    play(
+        3,
+        &format!(
+            "+10s
+             n1-3 beats
+             {who}
+             n2-3 > confirmed
+             n1 > disagrees 900 max_ttl 60000
+             n2 breaks
+             acquire 1 r
+             = no quorum 1 at 1 after 0ms: disagrees (max_ttl .."
+        ),
+    );
+}
+
+#[test]
+fn what_is_no_answer_to_it_is_no_agreement() {
+    for (told, fault) in [
+        ("-NOPERM no", "rejected noperm no: eval on the key quorumlock:agreement is needed"),
+        ("-LOADING Redis is loading", "down loading redis is loading"),
+        ("nil", "down unexpected reply nil"),
+    ] {
+        let greeted = greeted(told);
+        play_from_the_start(1, &format!("{greeted} n1 < CLOSE \n = settled \n fault n1 {fault}"));
+    }
+}
+
+#[test]
+fn a_replica_is_told_as_one_though_it_cannot_agree() {
+    let greeted = greeted("-READONLY You can't write against a read only replica.");
+    let greeted = greeted.replace("> master", "> replica 10.0.0.9:6379");
+    play_from_the_start(
+        1,
+        &format!(
+            "{greeted} n1 < CLOSE \n = settled \n fault n1 unfit a replica of 10.0.0.9:6379: .."
+        ),
+    );
+}
+
+#[test]
+fn an_answer_that_nobody_can_read_is_no_agreement() {
+    for told in [
+        "*3\\r\\n:1\\r\\n:2\\r\\n_\\r\\n",
+        "*1\\r\\n:1\\r\\n",
+        "*4\\r\\n:0\\r\\n:0\\r\\n:0\\r\\n:0\\r\\n",
+    ] {
+        let greeted = greeted(&format!("raw {told}"));
+        play_from_the_start(
+            1,
+            &format!(
+                "{greeted}
+                 n1 < CLOSE
+                 = settled
+                 fault n1 down an answer to the agreement that it cannot have"
+            ),
+        );
+    }
+}
+
+#[test]
+fn what_a_client_was_the_first_to_note_is_taken_back_if_it_is_not_to_be() {
+    let greeted = greeted("noted");
+    play_from_the_start(
+        1,
+        &format!(
+            "{greeted}
+             = settled
+             no faults
+             withdraw
+             n1 < EVAL withdraw 1 quorumlock:agreement 1700000000000 n1
+             debts 1
+             n1 > 0
+             debts 0"
+        ),
+    );
+    play(1, "withdraw \n n1 < -                // somebody else goes by the same");
+}
+
+/// The end of our note must not have changed between two questions. A changed end shows that
+/// another client has confirmed the note.
+#[test]
+fn what_others_have_confirmed_since_is_not_taken_back() {
+    let prolonged = |before: &str, then: &str| {
+        let greeted = greeted("noted");
+        let reply = format!("raw *3\\r\\n:1700000010000\\r\\n:{before}\\r\\n:10000\\r\\n");
+        play_from_the_start(
+            1,
+            &format!(
+                "{greeted}
+                 = settled
+                 +10s
+                 n1 beats
+                 n1 > server run1
+                 n1 > master
+                 n1 > memory
+                 n1 > {reply}
+                 withdraw
+                 {then}"
+            ),
+        );
+    };
+    let withdrawn = "n1 < EVAL withdraw 1 quorumlock:agreement 1700000010000 n1 \n n1 > 0";
+    prolonged("1700000000000", withdrawn);
+    prolonged("1700000000001", "n1 < -");
+}

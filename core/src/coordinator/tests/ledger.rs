@@ -1,0 +1,213 @@
+//! Debts: owed until an integer answers, or nothing can be left to delete.
+
+use super::super::ledger::{Debt, Deleted, Deletion};
+use super::super::session::LARGEST_LEDGER;
+use super::super::wire::Packer;
+use super::{open, play};
+use crate::quorum::Instant;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[test]
+fn an_integer_settles_a_debt_whether_or_not_a_key_was_there() {
+    for integer in ["1", "0"] {
+        play(
+            1,
+            &format!(
+                "acquire 1 r
+                 n1 < SET ..
+                 n1 > nil
+                 n1 < EVAL release 1 r #1
+                 = contended ..
+                 debts 1
+                 n1 > {integer}
+                 debts 0
+                 +5s
+                 n1 < -"
+            ),
+        );
+    }
+}
+
+/// Answers that do not settle a debt.
+const ERRORS: [&str; 5] = [
+    "-NOREPLICAS Not enough good replicas to write.",
+    "-LOADING Redis is loading the dataset in memory",
+    "-NOPERM User default has no permissions to run the 'eval' command",
+    "-BUSY Redis is busy running a script.",
+    "nil",
+];
+
+#[test]
+fn an_error_leaves_the_debt_owed_until_a_ttl_has_passed() {
+    for error in ERRORS {
+        play(
+            1,
+            &format!(
+                "acquire 1 r ttl 450ms
+                 n1 < SET ..
+                 n1 > nil
+                 n1 < EVAL release 1 r #1
+                 = contended ..
+                 +10ms
+                 n1 > {error}           // from now on: everything before it was answered
+                 debts 1
+                 next 210ms
+                 +199.999ms
+                 n1 < -
+                 +1us
+                 n1 < EVAL release 1 r #1
+                 n1 > {error}
+                 debts 1
+                 +200ms
+                 n1 < EVAL release 1 r #1
+                 +50ms
+                 n1 > {error}           // a ttl, to the nanosecond
+                 debts 1
+                 +200ms
+                 n1 < EVAL release 1 r #1
+                 n1 > {error}
+                 debts 0
+                 +5s
+                 n1 < -"
+            ),
+        );
+    }
+}
+
+#[test]
+fn an_error_and_then_an_integer_settle_it() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET ..
+         n1 > nil
+         n1 < EVAL release 1 r #1
+         = contended ..
+         n1 > -LOADING
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 > 1
+         debts 0
+         +5s
+         n1 < -",
+    );
+}
+
+#[test]
+fn debts_of_one_master_are_retried_together() {
+    play(
+        1,
+        "acquire 1 r
+         acquire 2 s
+         n1 < SET ..
+         n1 < SET ..
+         n1 > nil
+         n1 > nil
+         = contended 1 ..
+         = contended 2 ..
+         n1 < EVAL release 1 r #1
+         n1 < EVAL release 1 s #2
+         n1 > -LOADING
+         +100ms
+         n1 > -LOADING
+         +100ms
+         n1 < EVAL release 1 r #1
+         n1 < EVAL release 1 s #2
+         n1 > 0
+         n1 > 0
+         debts 0",
+    );
+}
+
+#[test]
+fn silence_neither_settles_a_debt_nor_repeats_it_on_the_same_connection() {
+    play(
+        1,
+        "acquire 1 r ttl 300ms
+         n1 < SET ..
+         n1 > nil
+         n1 < EVAL release 1 r #1
+         = contended ..
+         +599ms                         // two ttls of silence
+         n1 < -
+         debts 1
+         +1ms
+         n1 < CLOSE
+         debts 1
+         +50ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > 1
+         n1 < EVAL release 1 r #1
+         n1 > 0
+         debts 0",
+    );
+}
+
+#[test]
+fn a_debt_survives_any_number_of_connections_however_long_they_last() {
+    let mut stage = open(1);
+    stage.steps("acquire 1 r ttl 300ms \n n1 < SET .. \n n1 breaks \n = no quorum ..");
+    for connection in 1..20 {
+        stage.steps("+2s \n n1 greets");
+        stage.steps(&format!("n1 < CLIENT KILL ID {connection} \n n1 > 1"));
+        stage.steps("n1 < EVAL release 1 r #1 \n debts 1 \n +600ms \n n1 < CLOSE");
+    }
+    stage.play("debts 1");
+}
+
+#[test]
+fn the_ttl_after_which_a_debt_is_forgotten_counts_from_the_death_of_the_predecessor() {
+    play(
+        1,
+        "acquire 1 r ttl 300ms
+         n1 < SET ..
+         n1 breaks
+         = no quorum ..
+         +50ms
+         n1 < DIAL
+         +5s                            // the dial takes its time
+         n1 connects
+         n1 < HELLO ..
+         n1 asks
+         n1 > hello 2
+         n1 > server run1
+         n1 > master
+         n1 > agreed
+         n1 < CLIENT KILL ID 1
+         +100ms
+         n1 > 1                         // from now on no SET can come any more
+         n1 < EVAL release 1 r #1
+         +300ms
+         n1 > -LOADING
+         debts 1
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 > -LOADING
+         debts 0",
+    );
+}
+
+#[test]
+fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
+    let mut stage = open(1);
+    stage.steps("acquire 1 r \n n1 < SET .. \n n1 > ok \n = acquired 1 ..");
+    stage.steps("acquire 2 s \n n1 < SET .. \n n1 > ok \n = acquired 2 ..");
+    for _ in 1..LARGEST_LEDGER {
+        // Without bytes, so that only the number counts.
+        let debt = Debt::new(Arc::new(Deletion {
+            what: Deleted::Note(Vec::new()),
+            ttl: Duration::from_secs(1),
+            is_told: false,
+            round: None,
+            began: Instant::from_nanos(0),
+        }));
+        stage.machine.sessions[0].settle(debt, &mut Packer::new(None));
+    }
+    stage.steps("acquire 3 t \n n1 < SET t #3 NX PX 10000");
+    stage.steps("drop 1 \n n1 < EVAL release 1 r #1");
+    stage.steps("acquire 4 u \n = no quorum 4 at 1 after 0ms: queue full \n n1 < -");
+    stage.steps("drop 2 \n n1 < EVAL release 1 s #2 \n cancel 3 \n n1 < EVAL release 1 t #3");
+    stage.steps(&format!("debts {}", LARGEST_LEDGER + 2));
+}

@@ -1,0 +1,220 @@
+//! The order of waiters within a process, without a command to the masters.
+
+use super::{open, play};
+
+#[test]
+fn the_next_one_goes_in_the_same_write_as_the_release_before_it_first_come_first_served() {
+    play(
+        1,
+        "acquire 1 r wait 1s
+         n1 < SET r #1 NX PX 10000
+         acquire 2 r wait 1s
+         acquire 3 r wait 1s
+         n1 < -
+         n1 > ok
+         = acquired 1 until 9898ms
+         +5ms
+         drop 1
+         n1 < EVAL release 1 r #1
+         n1 < SET r #2 NX PX 10000
+         n1 < -
+         n1 > 1
+         n1 > ok
+         = acquired 2 until 9903ms
+         release 4 of 2
+         n1 < EVAL release 1 r #2
+         n1 < SET r #3 NX PX 10000
+         n1 > 1
+         = released 4
+         n1 > ok
+         = acquired 3 until 9903ms",
+    );
+}
+
+#[test]
+fn one_attempt_finds_a_neighbour_that_holds_contends_or_waits() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET ..
+         acquire 2 r                    // it contends
+         = contended 2 at 0 after 0ms: ..
+         n1 > ok
+         = acquired 1 ..
+         acquire 3 r                    // it holds
+         = contended 3 at 0 after 0ms: ..
+         n1 < -",
+    );
+}
+
+#[test]
+fn who_waits_too_long_for_a_neighbour_goes_without_having_asked() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET ..
+         n1 > ok
+         = acquired 1 ..
+         acquire 2 r wait 5ms
+         acquire 3 r wait 50ms
+         +4.999999ms
+         = -
+         +1ns
+         = contended 2 at 0 after 5ms: ..
+         n1 < -
+         drop 1
+         n1 < EVAL ..
+         n1 < SET r #2 NX PX 10000",
+    );
+}
+
+/// The ways in which the acquire that has the place may go away, and the commands sent for it.
+const ENDS: [&str; 6] = [
+    "drop 1 \n n1 < EVAL ..",
+    "release 9 of 1 \n n1 < EVAL ..",
+    "leave 1",
+    "+9.898s \n = lost 1: lapsed",
+    "lapsed 1 \n = lost 1: lapsed",
+    "extend 9 of 1 \n n1 < EVALSHA .. \n n1 > 0 \n = lost 1: quorum gone: no key there \n \
+     = extend 9 lost",
+];
+
+#[test]
+fn however_a_hold_ends_its_place_is_free_once() {
+    for ends in ENDS {
+        let mut stage = open(1);
+        stage.play(&format!(
+            "acquire 1 r
+             n1 < SET ..
+             n1 > ok
+             = acquired 1 ..
+             acquire 2 r wait 30s
+             acquire 3 r wait 30s
+             {ends}
+             n1 < SET r #2 NX PX 10000
+             n1 < -"
+        ));
+    }
+}
+
+#[test]
+fn a_guard_that_goes_after_its_lock_was_lost_frees_nobody_elses_place() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET ..
+         n1 > ok
+         = acquired 1 ..
+         acquire 2 r wait 30s
+         acquire 3 r wait 30s
+         +9.898s
+         = lost 1: lapsed
+         n1 < SET r #2 NX PX 10000
+         drop 1
+         n1 < EVAL release 1 r #1
+         n1 < -",
+    );
+}
+
+#[test]
+fn a_contender_that_gives_up_makes_way() {
+    play(
+        1,
+        "acquire 1 r wait 1s
+         n1 < SET ..
+         acquire 2 r wait 1s
+         acquire 3 r wait 1s
+         cancel 2                       // it only waited
+         cancel 1
+         n1 < EVAL release 1 r #1
+         n1 < SET r #2 NX PX 10000
+         n1 > nil
+         n1 > 0
+         n1 > nil                       // 3 contends now, and backs off
+         n1 < EVAL ..
+         acquire 4 r wait 1s
+         cancel 3
+         n1 < SET r #3 NX PX 10000",
+    );
+}
+
+#[test]
+fn several_are_waited_for_at_once_and_taken_all_or_none() {
+    play(
+        1,
+        "acquire 1 a
+         n1 < SET a ..
+         n1 > ok
+         = acquired 1 ..
+         acquire 2 b
+         n1 < SET b ..
+         n1 > ok
+         = acquired 2 ..
+         acquire 3 b+a wait 1s
+         acquire 4 b wait 1s            // behind it, though it needs less
+         acquire 5 c
+         n1 < SET c ..
+         n1 > ok
+         = acquired 5 ..
+         drop 2
+         n1 < EVAL ..
+         n1 > 1
+         n1 < -
+         drop 1
+         n1 < EVAL ..
+         n1 < EVALSHA acquire 2 a b #4 10000
+         n1 > 1
+         n1 > ok
+         = acquired 3 ..
+         drop 3
+         n1 < EVAL ..
+         n1 < SET b #5 NX PX 10000",
+    );
+}
+
+#[test]
+fn a_waiter_in_front_that_goes_lets_those_behind_it_pass() {
+    play(
+        1,
+        "acquire 1 a
+         n1 < SET a ..
+         n1 > ok
+         = acquired 1 ..
+         acquire 2 a+b wait 1s
+         acquire 3 b wait 1s
+         n1 < -
+         cancel 2
+         n1 < SET b #2 NX PX 10000",
+    );
+}
+
+#[test]
+fn ten_thousand_whose_wait_ends_in_an_outage_end_one_after_the_other() {
+    let mut stage = open(1);
+    stage.steps("n1 breaks");
+    for request in 1..=10_000 {
+        stage.steps(&format!("acquire {request} r wait 10ms"));
+    }
+    stage.pass(std::time::Duration::from_millis(10));
+    assert_eq!(stage.unseen.len(), 10_000);
+    assert!(stage.unseen.iter().any(|told| told.starts_with("no quorum 1 at 2 after 10ms")));
+    stage.unseen.clear();
+    stage.play("n1 < -");
+}
+
+#[test]
+fn an_outage_is_told_as_one_to_those_who_wait_behind_it_too() {
+    play(
+        1,
+        "n1 breaks
+         acquire 1 r wait 1s
+         acquire 2 r wait 5ms
+         acquire 3 r
+         = no quorum 3 at 1 after 0ms: down (reset by peer)
+         +5ms
+         = no quorum 2 at 1 after 5ms: down (reset by peer)
+         +45ms
+         n1 < DIAL
+         n1 unreachable",
+    );
+}

@@ -1,0 +1,107 @@
+//! The machine checked against tables of events, without a runtime.
+//!
+//! A test is a script (`script.rs` has the steps): the events, and everything that the machine does
+//! in response.
+
+mod acquire;
+mod agreement;
+mod barrier;
+mod cancels;
+mod claims;
+mod connections;
+mod denied;
+mod endings;
+mod extension;
+mod fenced;
+mod foreign;
+mod handover;
+mod handshake;
+mod healthy;
+mod inspect;
+mod joint;
+mod keeper;
+mod ledger;
+mod local_queue;
+mod loss;
+mod notes;
+mod pauses;
+mod probing;
+mod queue;
+mod redial;
+mod release;
+mod remaining;
+mod replies;
+mod rollback;
+mod script;
+mod silence;
+mod stage;
+mod standing;
+mod telling;
+mod topup;
+mod trust;
+mod unfit;
+mod verdicts;
+mod waiting;
+mod waking;
+mod ways;
+mod withdrawal;
+mod words;
+
+use crate::coordinator::wire::Login;
+use crate::quorum::Membership;
+use stage::Stage;
+
+/// Plays `script` on so many masters, all of them open.
+fn play(masters: usize, script: &str) {
+    let mut stage = open(masters);
+    stage.play(script);
+}
+
+/// Opens so many masters.
+fn open(masters: usize) -> Stage {
+    all_open(Stage::new(masters, &Login::default()), masters)
+}
+
+/// Opens the masters of two lists: a letter for each, as in `Membership::pictured`.
+fn open_lists(lists: &str) -> Stage {
+    let membership = Membership::pictured(lists);
+    all_open(Stage::of(membership, lists.len(), &Login::default()), lists.len())
+}
+
+fn all_open(mut stage: Stage, masters: usize) -> Stage {
+    stage.steps(&format!("n1-{masters} opens"));
+    stage.steps("= settled");
+    stage
+}
+
+/// Returns the steps of a whole handshake: the master's answer to HELLO, and its process.
+fn greets(node: usize, hello: &str, server: &str) -> String {
+    format!(
+        "n{node} < DIAL
+         n{node} connects
+         n{node} < HELLO ..
+         n{node} asks
+         n{node} > {hello}
+         n{node} > server {server}
+         n{node} > master
+         n{node} > agreed\n"
+    )
+}
+
+/// Plays `script` on so many masters that are being dialled.
+fn play_from_the_start(masters: usize, script: &str) {
+    Stage::new(masters, &Login::default()).play(script);
+}
+
+#[test]
+fn what_a_script_does_not_name_fails_the_test() {
+    let unnamed = [
+        "acquire 1 r \n = no quorum ..",
+        "acquire 1 r \n n1 < SET s ..",
+        "acquire 1 r \n n1 < SET r .. \n n1 > ok",
+        "acquire 1 r \n n1 < SET r .. \n n1 > ok \n = acquired 1 until 9899ms",
+    ];
+    for script in unnamed {
+        assert!(std::panic::catch_unwind(|| play(1, script)).is_err(), "{script} passed");
+    }
+}

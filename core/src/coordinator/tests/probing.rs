@@ -1,0 +1,269 @@
+//! One node first, `n3` for `r`: what it may decide, and what happens at the others.
+
+use super::{Stage, greets};
+use crate::coordinator::wire::Login;
+use crate::coordinator::{RestartGuard, Settings};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Another client holds `r`. Acquire 1 has waited for it, listens, and is notified that it is free:
+/// it asks one node.
+const PROBES: &str = "jitter most
+     acquire 1 r wait 10s
+     n1-3 < SET r #1 NX PX 10000
+     n1-3 > nil
+     n1-3 < EVAL release 1 r #1
+     n3 < SUBSCRIBE quorumlock:free:0:r
+     n1-3 > 0
+     n3 > subscribed r
+     n3 < PTTL r
+     n3 < SET r #2 NX PX 10000
+     n3 > -2
+     n3 > nil
+     n3 < EVAL release 1 r #2
+     n3 > 0
+     +1ms
+     n3 > freed r
+     n3 < SET r #3 NX PX 10000
+     n1-2 < -\n";
+
+fn probes(script: &str) {
+    let change = |settings: &mut Settings| settings.wakes_up = true;
+    let mut stage = Stage::with(3, &Login::default(), change);
+    stage.steps("n1-3 opens \n = settled");
+    stage.steps(PROBES);
+    stage.play(script);
+}
+
+#[test]
+fn a_first_node_that_says_nothing_is_waited_for_no_longer_than_the_first_pause() {
+    probes(
+        "next 6ms
+         +4.999999ms
+         n1-2 < -
+         +1ns
+         n1-2 < SET r #3 NX PX 10000
+         n1-2 > ok
+         = acquired 1 until 9899ms      // from before the first was asked
+         n3 > nil
+         drop 1
+         n1-3 < EVAL release 1 r #3
+         n3 < PUBLISH ..",
+    );
+}
+
+#[test]
+fn a_first_node_that_answers_late_votes_with_the_others() {
+    probes(
+        "+5ms
+         n1-2 < SET r #3 NX PX 10000
+         n2 > nil
+         n3 > ok
+         = -
+         n1 > ok
+         = acquired 1 until 9899ms",
+    );
+}
+
+#[test]
+fn the_others_have_a_timeout_of_their_own_to_answer() {
+    probes(
+        "+5ms
+         n1-2 < SET r #3 NX PX 10000
+         +199.999999ms
+         n1-3 < -
+         +1ns
+         n1-3 < EVAL release 1 r #3     // a quorum could not be reached any more
+         n1-3 > ok
+         n1-3 > 1
+         cancel 1",
+    );
+}
+
+/// The fault does not matter: it does not mean that another client holds the lock.
+#[test]
+fn a_first_node_that_fails_decides_nothing() {
+    for fails in ["n3 > -OOM command not allowed", "n3 breaks", "n3 > -READONLY no"] {
+        probes(&format!(
+            "{fails}
+             n1-2 < SET r #3 NX PX 10000
+             n1-2 > ok
+             = acquired 1 until 9899ms"
+        ));
+    }
+}
+
+#[test]
+fn a_first_node_that_gets_nothing_more_written_decides_nothing_either() {
+    let change = |settings: &mut Settings| settings.wakes_up = true;
+    let mut stage = Stage::with(3, &Login::default(), change);
+    stage.steps("n1-3 opens \n = settled");
+    stage.steps(PROBES.split("+1ms").next().unwrap_or_default());
+    stage.play(
+        "+1ms
+         n3 takes 0
+         n3 > freed r
+         n3 breaks
+         n1-2 < SET r #3 NX PX 10000
+         n1-2 > ok
+         = acquired 1 until 9899ms
+         drop 1
+         n1-2 < EVAL release 1 r #3
+         n2 < PUBLISH ..                // nobody would listen to the first
+         debts 2",
+    );
+}
+
+#[test]
+fn a_first_node_that_still_owes_an_answer_is_not_asked_first() {
+    let change = |settings: &mut Settings| settings.wakes_up = true;
+    let mut stage = Stage::with(3, &Login::default(), change);
+    stage.steps("n1-3 opens \n = settled");
+    stage.steps(PROBES.split("n3 > 0\n     +1ms").next().unwrap_or_default());
+    stage.play(
+        "+5ms                           // its answer to the rollback
+         n3 > freed r
+         n3 < SET r #3 NX PX 10000
+         n1-2 < -
+         n3 > 0
+         n3 > nil
+         n3 < EVAL release 1 r #3
+         +5.000001ms
+         n3 > freed r
+         n1-3 < SET r #4 NX PX 10000
+         n1-2 > ok
+         = acquired 1 ..",
+    );
+}
+
+/// The first node's answer at the end of the wait is not what the caller gets.
+#[test]
+fn a_refusal_at_the_end_of_a_wait_is_asked_of_all() {
+    probes(
+        "cancel 1
+         n3 < EVAL release 1 r #3
+         n3 < PUBLISH ..
+         n3 > nil
+         n3 > 0
+         n3 > 0
+         jitter least
+         acquire 2 r wait 10ms
+         n1-3 < SET r #4 ..
+         n1-3 > nil
+         n1-3 < EVAL release 1 r #4
+         n1-3 > 0
+         +0ms
+         n3 < PTTL r
+         n3 < SET r #5 ..
+         n1-2 < -
+         ~10ms
+         n1 breaks
+         n2 breaks                      // meanwhile: with those, nobody is the holder
+         n3 > -2
+         n3 > nil
+         n3 < EVAL release 1 r #5
+         = no quorum 2 at 2 after 10ms: down (reset by peer) | down (reset by peer) | held
+         n3 > 0",
+    );
+}
+
+/// One master hangs while the wait ends: the lock is held all the same.
+#[test]
+fn a_first_node_that_hangs_as_the_wait_ends_makes_no_outage() {
+    probes(
+        "cancel 1
+         n3 < EVAL release 1 r #3
+         n3 < PUBLISH ..
+         n3 > nil
+         n3 > 0
+         n3 > 0
+         jitter least
+         acquire 2 r wait 3ms
+         n1-3 < SET r #4 ..
+         n1-3 > nil
+         n1-3 < EVAL release 1 r #4
+         n1-3 > 0
+         +0ms
+         n3 < PTTL r
+         n3 < SET r #5 ..
+         +5ms
+         n1-2 < SET r #5 ..
+         n1-2 > nil
+         n1-3 < EVAL release 1 r #5
+         = contended 2 at 2 after 5ms: held | held | not waited for",
+    );
+}
+
+#[test]
+fn one_that_goes_away_meanwhile_is_rolled_back_where_it_was_asked() {
+    probes(
+        "cancel 1
+         n3 < EVAL release 1 r #3
+         n3 < PUBLISH ..
+         n1-2 < -
+         debts 1
+         n3 > ok
+         n3 > 1
+         n3 > 0
+         +1s
+         n1-2 < -",
+    );
+}
+
+/// `D` is 30 s and its drift. The first node is waited for for 100 ms, long enough for it to
+/// restart.
+fn guarded(ups: [u64; 3]) -> Stage {
+    let mut stage = Stage::with(3, &Login::default(), |settings| {
+        (settings.wakes_up, settings.restart_guard) = (true, RestartGuard::On);
+        (settings.backoff.base, settings.operation_timeout) = (100 * MS, 400 * MS);
+    });
+    for (node, up) in (1..).zip(ups) {
+        stage.steps(&greets(node, "hello 1", &format!("run{node} up {up}")));
+    }
+    stage.steps("= settled");
+    stage
+}
+
+/// The node may have granted the lock to another client before: its vote counts for nothing.
+#[test]
+fn a_node_that_restarts_before_the_others_are_asked_does_not_vote() {
+    let mut stage = guarded([90; 3]);
+    stage.steps(PROBES);
+    stage.steps("n1 breaks \n +60ms");
+    stage.steps(&greets(1, "hello 1", "another up 1"));
+    stage.play(
+        "n3 > ok
+         n1-2 < SET r #3 NX PX 10000
+         n1 > ok
+         = -
+         n2 > nil
+         n1-3 < EVAL release 1 r #3
+         n1-3 > 1
+         cancel 1",
+    );
+}
+
+/// The node could not vote when the attempt began, and does not vote in the middle of it.
+#[test]
+fn a_node_that_warms_up_before_the_others_are_asked_does_not_vote_yet() {
+    let mut stage = guarded([31, 90, 90]);
+    stage.steps("+300ms");
+    stage.steps(PROBES);
+    stage.play(
+        "+50ms                          // it may from 302 ms on
+         n3 > ok
+         n1-2 < SET r #3 NX PX 10000
+         n1 > ok
+         = -
+         n2 > nil
+         n1-3 < EVAL release 1 r #3
+         n1-3 > 1
+         acquire 2 s
+         n1-3 < SET s ..                // as does the next
+         n1 > ok
+         n2 > ok
+         = acquired 2 ..
+         cancel 1",
+    );
+}

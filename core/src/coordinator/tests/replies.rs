@@ -1,0 +1,153 @@
+//! Replies as bytes: however they are cut, and some that no server sends.
+
+use super::words::reply;
+use super::{open, play};
+
+/// The same exchange, with the replies of `n1` cut at every place.
+#[test]
+fn replies_mean_the_same_wherever_they_are_cut() {
+    let told = ["nil", "push hello", "3700", "0"].map(reply).concat();
+    for cut in 0..=told.len() {
+        let mut stage = open(1);
+        stage.steps(
+            "acquire 1 r wait 1s
+             n1 < SET r #1 NX PX 10000
+             n1 > nil
+             n1 < EVAL release 1 r #1
+             n1 > 0
+             +2.5ms
+             n1 < PTTL r
+             n1 < SET r #2 NX PX 10000
+             +100ms",
+        );
+        stage.says(0, &told[..cut]);
+        stage.says(0, &told[cut..]);
+        stage.play(
+            "n1 < EVAL release 1 r #2
+             = -
+             no faults
+             debts 0
+             acquire 2 s
+             n1 < SET s #3 NX PX 10000
+             n1 > ok
+             = acquired 2 until 10000.5ms",
+        );
+    }
+}
+
+#[test]
+fn a_handshake_means_the_same_byte_by_byte() {
+    let mut stage = open(1);
+    stage.steps("n1 breaks \n +50ms \n n1 < DIAL \n n1 connects");
+    stage.steps("n1 < HELLO .. \n n1 asks");
+    for byte in ["hello 2", "server run1", "master", "agreed"].map(reply).concat() {
+        stage.says(0, &[byte]);
+    }
+    stage.steps("n1 < CLIENT KILL ID 1");
+    for byte in reply("1") {
+        stage.says(0, &[byte]);
+    }
+    stage.play("no faults");
+}
+
+#[test]
+fn a_reply_that_nobody_asked_for_closes_the_connection() {
+    play(
+        1,
+        "n1 > ok
+         n1 < CLOSE
+         fault n1 down the server answered what nobody asked",
+    );
+}
+
+/// Replies that no Redis server sends.
+const NONSENSE: [&str; 4] = ["raw HTTP/1.1 400", "raw :x\\r\\n", "raw #x\\r\\n", "raw %x\\r\\n"];
+
+#[test]
+fn what_is_no_reply_closes_the_connection_and_the_vote_is_unknown() {
+    for nonsense in NONSENSE {
+        play(
+            1,
+            &format!(
+                "acquire 1 r
+                 n1 < SET r #1 NX PX 10000
+                 n1 > {nonsense}
+                 n1 < CLOSE
+                 = no quorum 1 at 1 after 0ms: connection lost (not a RESP3 reply..
+                 debts 1"
+            ),
+        );
+    }
+}
+
+#[test]
+fn a_reply_of_more_than_a_mebibyte_closes_the_connection_before_it_is_complete() {
+    let mut stage = open(1);
+    stage.steps("acquire 1 r \n n1 < SET r #1 NX PX 10000");
+    stage.says(0, b"*1\r\n$1048576\r\n");
+    let piece = [b'x'; 1 << 16];
+    for _ in 0..15 {
+        stage.says(0, &piece);
+    }
+    stage.steps("n1 < -");
+    stage.says(0, &piece);
+    stage.play(
+        "n1 < CLOSE
+         = no quorum 1 at 1 after 0ms: connection lost (a reply of more than 1048576 bytes)",
+    );
+}
+
+#[test]
+fn a_reply_that_is_to_be_larger_closes_the_connection_at_once() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET r #1 NX PX 10000
+         n1 > raw $1048577\\r\\n
+         n1 < CLOSE
+         = no quorum 1 at 1 after 0ms: connection lost (a reply of more than 1048576 bytes)",
+    );
+}
+
+#[test]
+fn many_small_replies_in_one_read_are_no_large_reply() {
+    let mut stage = open(1);
+    let pushes = reply("push hello").repeat(50_000);
+    assert!(pushes.len() > 1 << 20);
+    stage.says(0, &pushes);
+    stage.says(0, &pushes[..9]);
+    stage.says(0, &pushes[9..]);
+    stage.play("n1 < - \n no faults");
+}
+
+#[test]
+fn a_push_settles_nothing() {
+    play(
+        1,
+        "acquire 1 r
+         n1 < SET r #1 NX PX 10000
+         n1 > push hello
+         = -
+         n1 > ok
+         = acquired 1 until 9898ms
+         n1 > push hello
+         n1 < -
+         no faults",
+    );
+}
+
+#[test]
+fn a_reply_that_a_set_cannot_have_is_unknown_and_rolled_back() {
+    for reply in ["1", "text OK", "push x \n n1 > 0"] {
+        play(
+            1,
+            &format!(
+                "acquire 1 r
+                 n1 < SET r #1 NX PX 10000
+                 n1 > {reply}
+                 n1 < EVAL release 1 r #1
+                 = no quorum 1 at 1 after 0ms: error of the server (unexpected reply .."
+            ),
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! Waiters in other processes are notified once a key is free, and not over and over.
+
+use super::waking::{open, waits};
+
+/// If the predecessor may not be killed, the release is repeated; the waiters are notified once.
+#[test]
+fn a_release_that_is_repeated_tells_nobody_again() {
+    let mut stage = open(1);
+    stage.play(
+        "acquire 1 r ttl 1s
+         n1 < SET r ..
+         n1 > ok
+         = acquired 1 ..
+         n1 breaks
+         +60ms
+         n1 greets
+         n1 < CLIENT KILL ID 1
+         n1 > -NOPERM no
+         drop 1
+         n1 < EVAL release 1 r #1
+         n1 < PUBLISH ..
+         n1 > 1
+         n1 > 0
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 < -
+         n1 > 0
+         +200ms
+         n1 < EVAL release 1 r #1
+         n1 < -",
+    );
+}
+
+/// `n3` notifies at once. The others have forgotten the script, and a waiter that was notified in
+/// the meantime has tried in vain.
+#[test]
+fn who_was_told_before_it_was_free_everywhere_is_told_again() {
+    let mut stage = open(3);
+    stage.tokens.ways = true;
+    stage.steps(
+        "acquire 1 r \n n1-3 < SET .. \n n1-3 > ok \n = acquired 1 .. \n drop 1
+         n1-3 < EVAL release 1 r #1
+         n3 < PUBLISH ..
+         n1-2 > 1
+         n3 > -LOADING no               // it is not known there
+         n3 > 0
+         +200ms
+         n3 < EVAL release 1 r #1
+         n3 < PUBLISH ..",
+    );
+    stage.play(
+        "acquire 2 r \n n1-3 < SET .. \n n1-2 > ok \n = acquired 2 .. \n drop 2
+         n1-2 < EVALSHA release 1 r #2
+         n3 < EVAL release 1 r #2
+         n3 < PUBLISH ..
+         n1 > -NOSCRIPT No matching script.
+         n1 < EVAL release 1 r #2
+         n3 < PUBLISH quorumlock:free:0:r ..
+         n1 > 1",
+    );
+}
+
+/// The holder that releases is stopped before it has written to `n1` and `n2`.
+#[test]
+fn who_was_told_before_it_was_free_everywhere_tries_again_soon() {
+    let mut stage = waits();
+    stage.steps("n3 > freed r");
+    let mut lost_at = 0;
+    for attempt in 3..9 {
+        let pause = 1 << (attempt - 3);
+        lost_at += 1;
+        stage.steps(&format!(
+            "n3 < SET r #{attempt} NX PX 10000
+             +1ms
+             n3 > ok
+             n1-2 < SET r #{attempt} NX PX 10000
+             n1-2 > nil
+             n1-3 < EVAL release 1 r #{attempt}
+             n1-2 > 0
+             n3 > 1
+             next {}ms
+             +{pause}ms",
+            lost_at + pause
+        ));
+        lost_at += pause;
+    }
+    stage.play(
+        "n3 < SET r #9 NX PX 10000
+         n3 > ok
+         n1-2 < SET r #9 NX PX 10000
+         n1-2 > nil
+         n1-3 < EVAL release 1 r #9     // somebody else has it
+         n1-2 > 0
+         n3 > 1
+         next 319ms",
+    );
+}

@@ -1,0 +1,272 @@
+//! Top-ups: missed nodes get the key, and that proves nothing.
+
+use super::play;
+
+/// Three masters; `n1` and `n2` hold `r` for request 1 until 9898 ms, `n3` refused.
+fn held(script: &str) {
+    let held = "acquire 1 r
+                n1-3 < SET r #1 NX PX 10000
+                n1-2 > ok
+                = acquired 1 until 9898ms
+                n3 > nil
+                ";
+    play(3, &format!("{held}{script}"));
+}
+
+#[test]
+fn a_vacant_master_is_topped_up_with_the_same_token_once_the_round_is_won() {
+    held(
+        "+1s
+         extend 2 of 1
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n3 > 0
+         n1 > 1
+         n3 < -
+         n2 > 1
+         = extended 2 until 10898ms
+         n3 < SET r #1 NX PX 10000
+         n3 > ok
+         extend 3 of 1
+         n1-3 < EVALSHA ..
+         n3 > 1                         // held, in a later round: now it counts
+         n1 > 1
+         = extended 3 until 10898ms
+         drop 1
+         n1-3 < EVAL release 1 r #1",
+    );
+}
+
+#[test]
+fn a_straggler_of_a_round_that_was_won_is_topped_up_as_well() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         n3 < -
+         n3 > 0
+         n3 < SET r #1 NX PX 10000
+         n3 < -",
+    );
+}
+
+#[test]
+fn a_master_that_was_down_at_the_acquire_is_topped_up_and_released() {
+    play(
+        3,
+        "n3 breaks
+         acquire 1 r
+         n1-2 < SET ..
+         n1-2 > ok
+         = acquired 1 ..
+         +50ms
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         n3 > 0
+         n3 < SET r #1 NX PX 10000
+         release 3 of 1
+         n1-3 < EVAL release 1 r #1
+         n3 > ok
+         n3 > 1
+         n1 > 1
+         = released 3
+         n2 > 1",
+    );
+}
+
+#[test]
+fn a_taken_master_is_left_alone() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n3 > -1
+         n1-2 > 1
+         = extended 2 ..
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn a_round_that_is_not_won_tops_up_nobody() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n3 > 0
+         n1 > 1
+         +200ms
+         = extend 2 unconfirmed: held by us | no answer in time | no key there
+         n2 > 1                         // too late
+         n1-3 < -",
+    );
+}
+
+/// Twenty steps to two holders, if the answer of a top-up counted (FENCING-ADDENDUM, 1).
+#[test]
+fn a_granted_top_up_counts_for_nothing() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n3 > 0
+         n1-2 > 1
+         = extended 2 until 9898ms
+         n3 < SET r #1 NX PX 10000      // on its way
+         +100ms
+         extend 3 of 1
+         n1-3 < EVALSHA ..
+         n2 > 1
+         n3 > ok                        // it finds a key that an earlier SET has put there
+         = -
+         +200ms
+         = extend 3 unconfirmed: no answer in time | held by us | no answer in time
+         n1,n3 > 1                      // too late
+         +9.597999999s
+         = -
+         +1ns
+         = lost 1: lapsed",
+    );
+}
+
+#[test]
+fn a_top_up_that_is_refused_changes_nothing() {
+    for refusal in ["nil", "-OOM command not allowed"] {
+        held(&format!(
+            "extend 2 of 1
+             n1-3 < EVALSHA ..
+             n1-2 > 1
+             = extended 2 ..
+             n3 > 0
+             n3 < SET r #1 NX PX 10000
+             n3 > {refusal}
+             drop 1
+             n1-3 < EVAL release 1 r #1"
+        ));
+    }
+}
+
+#[test]
+fn a_vacant_master_that_is_lost_before_the_round_is_won_is_not_topped_up() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n3 > 0
+         n3 breaks
+         n1-2 > 1
+         = extended 2 ..
+         +50ms
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         n3 < -",
+    );
+}
+
+#[test]
+fn nobody_is_topped_up_after_the_release() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         release 3 of 1
+         n1-3 < EVAL release 1 r #1
+         n3 > 0
+         n3 < -
+         n1-2 > 1
+         n3 > 0
+         = released 3",
+    );
+}
+
+#[test]
+fn nobody_is_topped_up_after_the_loss() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         lapsed 1
+         = lost 1: lapsed
+         n3 > 0
+         n3 < -",
+    );
+}
+
+#[test]
+fn a_top_up_that_was_written_when_the_connection_broke_is_released_there_too() {
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         n3 > 0
+         n3 < SET r #1 NX PX 10000
+         n3 breaks
+         drop 1
+         n1-2 < EVAL release 1 r #1
+         debts 3
+         +50ms
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         n3 < EVAL release 1 r #1",
+    );
+}
+
+#[test]
+fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
+    play(
+        3,
+        "acquire 1 r+s
+         n1-3 < EVALSHA acquire 2 r s #1 10000
+         n1-2 > ok
+         = acquired 1 until 9898ms
+         n3 > nil
+         extend 2 of 1
+         n1-3 < EVALSHA extend 2 r s #1 10000
+         n1-2 > 1
+         = extended 2 ..
+         n3 > 0
+         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 > -NOSCRIPT No matching script
+         n3 < SCRIPT LOAD acquire
+         n3 > text c0ffee
+         n3 < -                         // a second trip could land behind the release
+         extend 3 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 3 ..
+         n3 > 0
+         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 > ok",
+    );
+}
+
+/// No round remembers which script it was.
+#[test]
+fn a_script_that_is_found_missing_after_its_round_is_loaded_all_the_same() {
+    play(
+        3,
+        "acquire 1 r+s
+         n1-3 < EVALSHA ..
+         n1-2 > ok
+         = acquired 1 ..
+         +200ms                         // the round is over
+         n3 > -NOSCRIPT No matching script
+         n3 < SCRIPT LOAD acquire
+         n3 < SCRIPT LOAD extend
+         n3 > text c0ffee
+         n3 > text c0ffee
+         extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         n3 > 0
+         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 > ok",
+    );
+}

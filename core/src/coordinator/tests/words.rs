@@ -1,0 +1,272 @@
+//! Commands and events as words, and words as the replies of a master.
+
+use super::super::wire::{self, Reply};
+use super::super::{AttemptId, Event, FailureKind, Loss, NotExtended, Release, Seen, Standing};
+use crate::report::NodeReport;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const WITHDRAW: &str = include_str!("../scripts/withdraw.lua").trim_ascii_end();
+const INSPECT: &str = include_str!("../scripts/inspect.lua").trim_ascii_end();
+const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
+
+/// Tokens by the order in which they were first seen: `#1`, `#2`.
+pub(super) struct Tokens {
+    sign: char,
+    seen: Vec<String>,
+    /// Scripts and their hashes, by name.
+    scripts: Vec<(&'static str, String)>,
+    /// Whether a release by hash is distinguished from one in full.
+    pub(super) ways: bool,
+}
+
+impl Tokens {
+    pub(super) fn new() -> Self {
+        Self::of('#')
+    }
+
+    /// Creates tokens with another sign before the number.
+    pub(super) fn of(sign: char) -> Self {
+        let mut scripts = Vec::new();
+        let by_hash = [
+            ("acquire", wire::ACQUIRE),
+            ("extend", wire::EXTEND),
+            ("release", wire::RELEASE),
+            ("release_all", wire::RELEASE_ALL),
+        ];
+        for (name, script) in by_hash {
+            scripts.push((name, script.to_owned()));
+            scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
+        }
+        scripts.push(("inspect", INSPECT.to_owned()));
+        scripts.push(("withdraw", WITHDRAW.to_owned()));
+        scripts.push(("agree", AGREE.to_owned()));
+        Self { sign, seen: Vec::new(), scripts, ways: false }
+    }
+
+    fn script(&self, text: &str) -> Option<&'static str> {
+        self.scripts.iter().find_map(|(name, one)| (one == text).then_some(*name))
+    }
+
+    pub(super) fn name(&mut self, token: &str) -> String {
+        let known = self.seen.iter().position(|one| one == token);
+        let place = known.unwrap_or_else(|| {
+            self.seen.push(token.to_owned());
+            self.seen.len() - 1
+        });
+        format!("{}{}", self.sign, place + 1)
+    }
+}
+
+/// Checks for 32 hex digits, and a label if there is one.
+fn is_token(text: &str) -> bool {
+    let random = text.split_once(':').map_or(text, |(random, _)| random);
+    random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns a command with its arguments; scripts and tokens by their names.
+pub(super) fn command(sent: &Reply, tokens: &mut Tokens) -> String {
+    let ways = tokens.ways;
+    let Reply::Array(parts) = sent else { panic!("{sent:?} is no command") };
+    let words = parts.iter().map(|part| match part.text().expect("a bulk string") {
+        text if tokens.script(text).is_some() => tokens.script(text).unwrap_or_default().into(),
+        text if is_token(text) => tokens.name(text),
+        text => text.to_owned(),
+    });
+    let words = words.collect::<Vec<_>>();
+    match words.as_slice() {
+        [evalsha, script, rest @ ..]
+            if !ways && evalsha == "EVALSHA" && script.starts_with("release") =>
+        {
+            format!("EVAL {script} {}", rest.join(" "))
+        }
+        _ => words.join(" "),
+    }
+}
+
+/// Returns an event in words; a win is noted under the number of its request.
+pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> String {
+    match event {
+        Event::Settled => "settled".into(),
+        Event::Acquired { request, attempt, deadline, ballot } => {
+            holds.insert(request.0, *attempt);
+            let with = if *ballot == 0 { String::new() } else { format!(" with {ballot}") };
+            format!("acquired {} until {}{with}", request.0, millis(deadline.as_nanos()))
+        }
+        Event::NotAcquired { request, failure, waited } => {
+            let kind = match &failure.kind {
+                FailureKind::Contended => "contended",
+                FailureKind::NoQuorum => "no quorum",
+                FailureKind::Disagreement(_) => "disagreement",
+            };
+            let tried = failure.attempts;
+            let waited = span(*waited);
+            format!("{kind} {} at {tried} after {waited}: {}", request.0, said(&failure.reports))
+        }
+        Event::NoRandomness { request } => format!("no randomness {}", request.0),
+        Event::Extended { request, result, .. } => {
+            let who = request.map_or_else(|| "by its keeper".into(), |one| one.0.to_string());
+            match result {
+                Ok(deadline) => format!("extended {who} until {}", millis(deadline.as_nanos())),
+                Err(NotExtended::Lost) => format!("extend {who} lost"),
+                Err(NotExtended::Unconfirmed(reports)) => {
+                    format!("extend {who} unconfirmed: {}", said(reports))
+                }
+            }
+        }
+        Event::Released { request, release } => match release {
+            Release::Released => format!("released {}", request.0),
+            Release::Lost(why) => format!("release {} lost: {}", request.0, loss(why)),
+            Release::Unconfirmed(reports) => {
+                format!("release {} unconfirmed: {}", request.0, said(reports))
+            }
+        },
+        Event::Inspected { request, nodes, .. } => {
+            let told: Vec<String> = nodes.iter().map(|(_, one)| seen(one)).collect();
+            format!("inspected {}: {}", request.0, told.join(" | "))
+        }
+        Event::ForceReleased { request, result } => match result {
+            Ok(reports) => format!("forced {}: {}", request.0, said(reports)),
+            Err(reports) => format!("not forced {}: {}", request.0, said(reports)),
+        },
+        Event::Lost { attempt, loss: why } => {
+            let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
+            format!("lost {}: {}", request.expect("a hold"), loss(why))
+        }
+    }
+}
+
+fn seen(seen: &Seen) -> String {
+    match seen {
+        Ok(None) => "free".into(),
+        Ok(Some(Standing { value, remaining: Some(left) })) => {
+            format!("{value} for {}", span(*left))
+        }
+        Ok(Some(Standing { value, remaining: None })) => format!("{value} for ever"),
+        Err(answer) => answer.to_string(),
+    }
+}
+
+fn loss(loss: &Loss) -> String {
+    match loss {
+        Loss::Lapsed => "lapsed".into(),
+        Loss::QuorumGone(reports) => format!("quorum gone: {}", said(reports)),
+        Loss::Released => "released".into(),
+    }
+}
+
+/// Returns each master's answer, in their order.
+fn said(reports: &[NodeReport]) -> String {
+    for (node, report) in reports.iter().enumerate() {
+        assert_eq!(*report.node, *format!("n{}", node + 1), "a report under another name");
+    }
+    reports.iter().map(|one| one.answer.to_string()).collect::<Vec<_>>().join(" | ")
+}
+
+/// Returns a master's reply in RESP3.
+pub(super) fn reply(words: &str) -> Vec<u8> {
+    let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
+    match first {
+        "ok" => "+OK\r\n".into(),
+        "nil" => "_\r\n".into(),
+        "hello" => format!(
+            "%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:{rest}\r\n"
+        )
+        .into(),
+        "valkey" => format!(
+            "%4\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n$7\r\nversion\r\n$5\r\n9.1.2\r\n$5\r\nproto\r\n:3\r\n\
+             $2\r\nid\r\n:{rest}\r\n"
+        )
+        .into(),
+        // `server run1`, or `server run1 up 7`: seconds.
+        "server" => {
+            let (run_id, uptime) = rest.split_once(" up ").unwrap_or((rest, "86400"));
+            let uptime = format!("uptime_in_seconds:{uptime}\r\n");
+            info(&format!("# Server\r\nredis_version:7.0.15\r\nrun_id:{run_id}\r\n{uptime}"))
+        }
+        "memory" => info("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n"),
+        // The answers after the role in a handshake, and to a heartbeat.
+        "agreed" => ["memory", "text c0ffee", "text c0ffee", "confirmed"].map(reply).concat(),
+        "known" => ["master", "memory", "confirmed"].map(reply).concat(),
+        "master" => info("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"),
+        "replica" => {
+            let (host, port) = rest.split_once(':').expect("host:port");
+            info(&format!("role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\n"))
+        }
+        "text" => format!("${}\r\n{rest}\r\n", rest.len()).into(),
+        // `refuses 0 1500 7 2000`: the reason, milliseconds, the fence, the node's clock.
+        "refuses" => {
+            let words: Vec<&str> = rest.split(' ').collect();
+            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+            let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
+            format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
+        }
+        // `stands 1500 who`: milliseconds, the value.
+        "stands" => {
+            let (left, value) = rest.split_once(' ').expect("a value");
+            format!("*2\r\n${}\r\n{value}\r\n:{left}\r\n", value.len()).into()
+        }
+        // All others have had the same settings for a day: noted again, or first by us, until
+        // 1700000000000.
+        "confirmed" => b"*3\r\n:1700000000000\r\n:1699999990000\r\n:86400000\r\n".into(),
+        "prolonged" => b"*3\r\n:1700000012000\r\n:1700000000000\r\n:12000\r\n".into(),
+        "noted" => b"*3\r\n:1700000000000\r\n:0\r\n:0\r\n".into(),
+        // `remembers 3500`: the milliseconds.
+        "remembers" => format!("*3\r\n:1700000000000\r\n:1699999990000\r\n:{rest}\r\n").into(),
+        "looked" => b"*3\r\n:0\r\n:0\r\n:0\r\n".into(),
+        // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
+        "disagrees" => {
+            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+            let told = rest.split(" & ").map(|difference| {
+                let (left, told) = difference.split_once(' ').expect("what is left");
+                let (field, theirs) = match told.strip_prefix("lists ") {
+                    Some(lists) => ("lists", lists.replace(" + ", "\n")),
+                    None => told.rsplit_once(' ').map(|(f, t)| (f, t.into())).expect("a field"),
+                };
+                format!("{}{}:{left}\r\n", bulk(field), bulk(&theirs))
+            });
+            let told: Vec<String> = told.collect();
+            format!("*{}\r\n:0\r\n:0\r\n:5000\r\n{}", 3 + 3 * told.len(), told.concat()).into()
+        }
+        // `config appendonly yes appendfsync always`
+        "config" => {
+            let words: Vec<&str> = rest.split(' ').collect();
+            let bulk = |text: &&str| format!("${}\r\n{text}\r\n", text.len());
+            let texts: String = words.iter().map(bulk).collect();
+            format!("%{}\r\n{texts}", words.len() / 2).into()
+        }
+        // `subscribed r`, `unsubscribed r`, `freed r`: the messages of channels.
+        "subscribed" => push("subscribe", rest, ":1"),
+        "unsubscribed" => push("unsubscribe", rest, ":0"),
+        "freed" => push("message", rest, "$0\r\n"),
+        "push" => format!(">2\r\n$7\r\nmessage\r\n${}\r\n{rest}\r\n", rest.len()).into(),
+        "raw" => rest.replace("\\r\\n", "\r\n").into(),
+        _ if first.parse::<i64>().is_ok() => format!(":{first}\r\n").into(),
+        _ if first.starts_with('-') => format!("{words}\r\n").into(),
+        _ => panic!("no reply is called {words}"),
+    }
+}
+
+fn push(kind: &str, key: &str, last: &str) -> Vec<u8> {
+    let channel = format!("quorumlock:free:0:{key}");
+    let (kinds, channels) = (kind.len(), channel.len());
+    format!(">3\r\n${kinds}\r\n{kind}\r\n${channels}\r\n{channel}\r\n{last}\r\n").into()
+}
+
+fn info(text: &str) -> Vec<u8> {
+    format!("={}\r\ntxt:{text}\r\n", text.len() + 4).into()
+}
+
+/// Returns nanoseconds as milliseconds: `9898ms`, `2.5ms`.
+pub(super) fn millis(nanos: u64) -> String {
+    let (whole, rest) = (nanos / 1_000_000, nanos % 1_000_000);
+    let fraction = format!("{rest:06}");
+    match fraction.trim_end_matches('0') {
+        "" => format!("{whole}ms"),
+        digits => format!("{whole}.{digits}ms"),
+    }
+}
+
+fn span(span: Duration) -> String {
+    millis(u64::try_from(span.as_nanos()).expect("a sane span"))
+}

@@ -1,0 +1,151 @@
+//! Commands to a master, and its replies.
+
+mod claim;
+mod login;
+mod replies;
+mod reply;
+mod resp;
+mod token;
+
+pub use claim::{Ballot, Claim, Packer, Way};
+pub use login::Login;
+pub use replies::Replies;
+pub use reply::{Reply, info_field, is_denied_within_a_script, is_unknown};
+pub use token::Token;
+
+use resp::pack;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The script by which only the owner releases: compare and delete, atomically. The server hashes
+/// it each time, in blocks of 64 bytes. So its comment is here, and the script stays within two
+/// blocks.
+pub const RELEASE: &str = include_str!("scripts/release.lua").trim_ascii_end();
+const _: () = assert!(RELEASE.len() < 2 * 64 - 8);
+
+/// The same for several keys, or with a fence. Its comment is here, too, since a release carries
+/// the script and the server hashes it.
+///
+/// KEYS: the locked keys, followed by the fence of each if there is a ballot. ARGV: the token; with
+/// a ballot also the ballot, the us that it may be ahead of this clock, and the ms that a fence
+/// lives. Returns 1 if all keys were ours and are deleted, otherwise 0. After that the script
+/// raises the fences, so that an acquire of this ballot that is still in flight is stale when it
+/// arrives.
+///
+/// A master that is out of memory raises no fence. That does not keep any key from being deleted.
+/// If all were deleted, their acquire has already been there: the answer is an integer. If not,
+/// their acquire may still arrive, and nothing would refuse it: the answer is the error, and the
+/// release is still owed.
+pub const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii_end();
+
+/// Loaded in the handshake and called by their hashes.
+pub const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
+pub const EXTEND: &str = include_str!("scripts/extend.lua").trim_ascii_end();
+
+const WITHDRAW: &str = include_str!("scripts/withdraw.lua").trim_ascii_end();
+const INSPECT: &str = include_str!("scripts/inspect.lua").trim_ascii_end();
+
+/// Sent with its source: it has to work in the handshake, whatever a script cache has forgotten.
+const AGREE: &str = include_str!("scripts/agree.lua").trim_ascii_end();
+
+/// A span in the server's unit: whole milliseconds, rounded down.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Millis(u64);
+
+impl Millis {
+    pub const fn span(self) -> Duration {
+        Duration::from_millis(self.0)
+    }
+}
+
+impl From<Duration> for Millis {
+    fn from(span: Duration) -> Self {
+        Self(millis(span))
+    }
+}
+
+pub fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub fn pttl(key: &str) -> Vec<u8> {
+    pack(&["PTTL", key])
+}
+
+/// Packs `HELLO 3`, with credentials if there are any. Its answer carries the connection's id.
+pub fn hello(login: &Login) -> Vec<u8> {
+    let mut command = vec!["HELLO", "3"];
+    if login.username.is_some() || login.password.is_some() {
+        let user = login.username.as_deref().unwrap_or("default");
+        command.extend(["AUTH", user, login.password.as_deref().unwrap_or_default()]);
+    }
+    command.extend(["SETNAME", "quorumlock"]);
+    pack(&command)
+}
+
+pub fn select(database: i64) -> Vec<u8> {
+    pack(&["SELECT", &database.to_string()])
+}
+
+pub fn info(section: &str) -> Vec<u8> {
+    pack(&["INFO", section])
+}
+
+pub fn config_get(pattern: &str) -> Vec<u8> {
+    pack(&["CONFIG", "GET", pattern])
+}
+
+/// Packs the question that notes this client's settings for `life` ms: see [`super::agreement`]. A
+/// life of zero writes nothing.
+pub fn agree(key: &str, life: u64, numbers: &[u64], lists: &[String]) -> Vec<u8> {
+    let mut command = ["EVAL", AGREE, "1", key].map(str::to_owned).to_vec();
+    command.push(life.to_string());
+    command.extend(numbers.iter().map(u64::to_string));
+    command.extend_from_slice(lists);
+    pack(&command)
+}
+
+/// Returns the prefix of the channels of all keys: channels know no databases.
+pub fn channels(database: i64) -> Arc<str> {
+    format!("quorumlock:free:{database}:").into()
+}
+
+pub fn subscribe(channels: &str, key: &str) -> Vec<u8> {
+    pack(&["SUBSCRIBE", &format!("{channels}{key}")])
+}
+
+pub fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
+    pack(&["UNSUBSCRIBE", &format!("{channels}{key}")])
+}
+
+pub fn inspect(key: &str) -> Vec<u8> {
+    pack(&["EVAL", INSPECT, "1", key])
+}
+
+/// Deletes the key if this is its value, whichever client has set it.
+pub fn delete(key: &str, value: &[u8]) -> Vec<u8> {
+    let command: [&[u8]; 5] = [b"EVAL", RELEASE.as_bytes(), b"1", key.as_bytes(), value];
+    pack(&command)
+}
+
+/// Takes back the note of a client's settings.
+pub fn withdraw(key: &str, ends: u64, lists: &[String]) -> Vec<u8> {
+    let ends = ends.to_string();
+    let mut command = vec!["EVAL", WITHDRAW, "1", key, &ends];
+    command.extend(lists.iter().map(String::as_str));
+    pack(&command)
+}
+
+pub fn load(script: &str) -> Vec<u8> {
+    pack(&["SCRIPT", "LOAD", script])
+}
+
+pub fn kill(client: i64) -> Vec<u8> {
+    pack(&["CLIENT", "KILL", "ID", &client.to_string()])
+}
+
+#[cfg(test)]
+mod scripts;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! The commands that take, keep and give back what one attempt claims.
+
+use super::resp::Command;
+use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, Token, millis};
+use crate::coordinator::Keys;
+use crate::quorum::Window;
+use crate::quorum::fence::micros;
+use sha1_smol::Sha1;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A claim on the keys of one attempt.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub keys: Keys,
+    pub token: Token,
+    /// How long the keys live.
+    pub life: Millis,
+    /// Boxed: most attempts have none, and each is moved from table to table.
+    pub ballot: Option<Box<Ballot>>,
+}
+
+/// The proposal of a fenced attempt.
+#[derive(Clone, Debug)]
+pub struct Ballot {
+    /// The fence of each key.
+    pub fences: Arc<Keys>,
+    pub number: u64,
+    pub window: Window,
+    /// How long a fence is kept.
+    pub kept: Duration,
+}
+
+/// A packer of the commands of claims, one after the other in the same room.
+pub struct Packer {
+    room: Vec<u8>,
+    /// The name of the holder, for clients that inspect a lock; it follows each token.
+    label: Option<Arc<str>>,
+    /// The last release, with its token and its way: nearly all masters are sent the same.
+    release_room: Vec<u8>,
+    released: Option<(Token, Way)>,
+    /// The hashes by which the scripts of the handshake are called.
+    acquire: String,
+    extend: String,
+    /// The hashes of the release scripts.
+    release: String,
+    release_all: String,
+}
+
+impl Packer {
+    /// Notifies those who wait for `key` that it is free. They may be notified in vain.
+    pub fn publish(&mut self, channels: &str, key: &str) -> &[u8] {
+        let command = Command::new(&mut self.room, 3).arg("PUBLISH");
+        command.parts(&[channels.as_bytes(), key.as_bytes()]).arg("").done()
+    }
+}
+
+/// The way in which a server is asked to compare and delete. Its cost there is most of the cost of
+/// a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// By the script, with its source: it works at once on a master that has just restarted.
+    Full,
+    /// By the hash of the script. The server may have forgotten it, and reports that: nothing was
+    /// done.
+    Hash,
+    /// By a command of its own, for a single key without a fence: `DELIFEQ` of Valkey 9,
+    /// <https://valkey.io/commands/delifeq/>.
+    Native,
+}
+
+impl Packer {
+    pub fn new(label: Option<Arc<str>>) -> Self {
+        let hash = |script| Sha1::from(script).digest().to_string();
+        Self {
+            room: Vec::new(),
+            label,
+            release_room: Vec::new(),
+            released: None,
+            acquire: hash(ACQUIRE),
+            extend: hash(EXTEND),
+            release: hash(RELEASE),
+            release_all: hash(RELEASE_ALL),
+        }
+    }
+}
+
+impl Claim {
+    /// Packs an acquire. One key without a ballot is `SET key token NX PX life`, the plain layout,
+    /// so that other Redlock clients exclude us and we exclude them.
+    pub fn acquire<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+        if self.is_plain() { self.set(packer) } else { self.acquire_all(packer, true) }
+    }
+
+    /// Packs a top-up, for a node that has lost the keys of a lock that is held. Its ballot was won
+    /// long ago: how far it is behind the node's clock does not matter.
+    pub fn top_up<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+        if self.is_plain() { self.set(packer) } else { self.acquire_all(packer, false) }
+    }
+
+    pub fn extend<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+        let Packer { room, extend, label, .. } = packer;
+        let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVALSHA").arg(extend);
+        let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
+        command.token(self.token, label.as_deref()).number(self.life.0).done()
+    }
+
+    /// Packs a compare-and-delete.
+    pub fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
+        let Packer { release_room: room, released, release, release_all, label, .. } = packer;
+        if released.replace((self.token, way)) == Some((self.token, way)) {
+            return room;
+        }
+        if way == Way::Native && self.is_plain() {
+            let command = Command::new(room, 3).arg("DELIFEQ").arg(&**self.keys.first());
+            return command.token(self.token, label.as_deref()).done();
+        }
+        let (script, hash) = match self.is_plain() {
+            true => (RELEASE, release),
+            false => (RELEASE_ALL, release_all),
+        };
+        let more = if self.ballot.is_some() { 3 } else { 0 };
+        let command = Command::new(room, 3 + self.named() + 1 + more);
+        let command = match way {
+            Way::Hash => command.arg("EVALSHA").arg(hash),
+            Way::Native | Way::Full => command.arg("EVAL").arg(script),
+        };
+        let command = self.name(command).token(self.token, label.as_deref());
+        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    pub fn is_plain(&self) -> bool {
+        self.ballot.is_none() && self.keys.len() == 1
+    }
+
+    fn set<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+        let Packer { room, label, .. } = packer;
+        let command = Command::new(room, 6).arg("SET").arg(&**self.keys.first());
+        command.token(self.token, label.as_deref()).arg("NX").arg("PX").number(self.life.0).done()
+    }
+
+    fn acquire_all<'a>(&self, packer: &'a mut Packer, not_behind: bool) -> &'a [u8] {
+        let Packer { room, acquire, label, .. } = packer;
+        let more = if self.ballot.is_some() { 4 } else { 0 };
+        let command = Command::new(room, 3 + self.named() + 2 + more).arg("EVALSHA").arg(acquire);
+        let command = self.name(command).token(self.token, label.as_deref()).number(self.life.0);
+        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        let command = command.number(*number);
+        let command = match not_behind {
+            true => command.number(micros(window.back)),
+            false => command.arg(""),
+        };
+        command.number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    /// Returns the number of keys that are passed to a script.
+    fn named(&self) -> usize {
+        self.keys.len() + self.ballot.as_ref().map_or(0, |ballot| ballot.fences.len())
+    }
+
+    /// Appends the number of keys and their names: those of the claim, then their fences.
+    fn name<'a>(&self, command: Command<'a>) -> Command<'a> {
+        let fences = self.ballot.iter().flat_map(|ballot| ballot.fences.iter());
+        command.number(self.named() as u64).keys(self.keys.iter().chain(fences))
+    }
+}

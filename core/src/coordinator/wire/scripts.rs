@@ -1,0 +1,166 @@
+//! The scripts that grant and that fence, run by embedded masters: the answer of each, and the keys
+//! after it.
+
+use super::*;
+use crate::coordinator::Keys;
+use crate::quorum::Window;
+use quorumlock_embedded::{ClientId, Machine, Output};
+
+/// The master's clock, in seconds, and in microseconds like ballots.
+const NOW: Duration = Duration::from_secs(1_000);
+const CLOCK: u64 = 1_000_000_000;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// One master, and a connection to it.
+struct Master {
+    machine: Machine,
+    client: ClientId,
+    packer: Packer,
+}
+
+impl Master {
+    fn new() -> Self {
+        let mut machine = Machine::new(1, NOW);
+        let client = machine.open();
+        let mut master = Self { machine, client, packer: Packer::new(None) };
+        master.ask(&load(ACQUIRE));
+        master
+    }
+
+    fn ask(&mut self, command: &[u8]) -> Reply {
+        self.machine.receive(self.client, NOW, command);
+        let output = self.machine.poll_output();
+        assert_eq!(self.machine.poll_output(), None);
+        match output {
+            Some(Output::Send(_, bytes)) => {
+                let mut replies = Replies::new();
+                replies.receive(&bytes);
+                replies.next().unwrap().unwrap()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str) {
+        let reply = self.ask(&pack(&["SET", key, value, "PX", "5000"]));
+        assert_eq!(reply, Reply::Okay);
+    }
+
+    fn stands(&self, key: &str) -> Option<&str> {
+        let value = self.machine.value(key.as_bytes(), NOW)?;
+        Some(std::str::from_utf8(value).unwrap())
+    }
+
+    fn acquire(&mut self, claim: &Claim) -> Reply {
+        let command = claim.acquire(&mut self.packer).to_vec();
+        self.ask(&command)
+    }
+
+    fn release(&mut self, claim: &Claim) -> Reply {
+        let command = claim.release(&mut self.packer, Way::Full).to_vec();
+        self.ask(&command)
+    }
+}
+
+/// Returns a claim on `r`, fenced by `number`; no ballot may be more than a second from the clock.
+fn claim(number: u64) -> Claim {
+    let window = Window { back: SECOND, ahead: SECOND };
+    let fences = Arc::new(Keys::one("fence".into()));
+    let ballot = Ballot { fences, number, window, kept: 9 * SECOND };
+    Claim {
+        keys: Keys::one("r".into()),
+        token: Token::new(number.into()),
+        life: SECOND.into(),
+        ballot: Some(Box::new(ballot)),
+    }
+}
+
+/// Returns the script's reason for refusing an acquire; nothing if it is granted.
+fn refusal(reply: &Reply) -> Option<i64> {
+    match reply {
+        Reply::Okay => None,
+        Reply::Array(parts) => match parts[0] {
+            Reply::Int(why) => Some(why),
+            _ => panic!("{reply:?}"),
+        },
+        _ => panic!("{reply:?}"),
+    }
+}
+
+#[test]
+fn a_ballot_is_granted_above_the_fence_alone_and_within_the_window() {
+    const STALE: Option<i64> = Some(-1);
+    const AWAY: Option<i64> = Some(-2);
+    const FENCE: u64 = CLOCK - 500_000;
+    for (ballot, answer) in [
+        (CLOCK - 1_000_001, STALE),
+        (FENCE - 1, STALE),
+        (FENCE, STALE),
+        (FENCE + 1, None),
+        (CLOCK, None),
+        (CLOCK + 1_000_000, None),
+        (CLOCK + 1_000_001, AWAY),
+    ] {
+        let mut master = Master::new();
+        master.set("fence", &FENCE.to_string());
+        let told = master.acquire(&claim(ballot));
+        assert_eq!(refusal(&told), answer, "{ballot} with {FENCE}: {told:?}");
+        let granted = answer.is_none();
+        let fence = if granted { ballot } else { FENCE };
+        assert_eq!(master.stands("fence"), Some(fence.to_string().as_str()));
+        assert_eq!(master.stands("r").is_some(), granted, "{ballot}");
+    }
+}
+
+#[test]
+fn a_release_raises_the_fence_to_its_ballot_and_never_lowers_it() {
+    for (fence, after) in [
+        (None, CLOCK),
+        (Some(CLOCK - 1), CLOCK),
+        (Some(CLOCK), CLOCK),
+        (Some(CLOCK + 1), CLOCK + 1),
+    ] {
+        for held in [true, false] {
+            let mut master = Master::new();
+            fence.iter().for_each(|fence| master.set("fence", &fence.to_string()));
+            if held {
+                master.set("r", &claim(CLOCK).token.to_string());
+            }
+            let told = master.release(&claim(CLOCK));
+            assert_eq!(told, Reply::Int(held.into()), "{fence:?}");
+            assert_eq!(master.stands("r"), None);
+            assert_eq!(master.stands("fence"), Some(after.to_string().as_str()), "{fence:?}");
+            // The acquire of this ballot, in case it arrives only now.
+            assert_eq!(refusal(&master.acquire(&claim(CLOCK))), Some(-1), "{fence:?}");
+        }
+    }
+}
+
+/// The denied command stands in for a master that is out of memory.
+#[test]
+fn a_release_deletes_though_no_fence_can_be_raised() {
+    let mut master = Master::new();
+    let claim = claim(CLOCK);
+    master.set("r", &claim.token.to_string());
+    master.machine.deny(&["set"]).unwrap();
+    assert_eq!(master.release(&claim), Reply::Int(1));
+    assert_eq!((master.stands("r"), master.stands("fence")), (None, None));
+    // There is nothing to delete, and its acquire might still arrive: the release is not settled.
+    let told = master.release(&claim);
+    assert!(told.error().is_some(), "{told:?}");
+}
+
+#[test]
+fn a_release_of_several_that_deletes_but_some_and_raises_no_fence_is_not_settled() {
+    let mut master = Master::new();
+    let Claim { token, life, ballot, .. } = claim(CLOCK);
+    let fences = Keys::several(["fence r", "fence s"].map(Into::into)).unwrap();
+    let ballot = ballot.map(|one| Box::new(Ballot { fences: Arc::new(fences), ..*one }));
+    let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
+    let claim = Claim { keys, token, life, ballot };
+    master.set("s", &claim.token.to_string());
+    master.machine.deny(&["set"]).unwrap();
+    let told = master.release(&claim);
+    assert!(told.error().is_some(), "{told:?}");
+    assert_eq!(master.stands("s"), None, "what is there is deleted all the same");
+}

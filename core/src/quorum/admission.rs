@@ -1,0 +1,36 @@
+//! The rule by which the masters' first answers admit a client or not.
+
+use super::{Membership, NodeSet};
+
+/// The outcome for a client.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Admission {
+    /// The client is admitted, even with masters that are down, or unfit and not needed.
+    Granted,
+    /// Without the unfit masters there is no quorum, or no master was allowed to be unfit.
+    Unfit,
+    /// Another client has different terms: the later client gives way, whatever masters it could do
+    /// without.
+    Disagreement,
+}
+
+/// Decides whether a client is admitted. `unfit` masters answered, and cannot be used as they are;
+/// `disagreeing` masters know a client with other terms. Those that are down or warming up are in
+/// neither set: they recover by themselves.
+///
+/// One unfit master costs its vote, as one that is down does. Otherwise a password that was rotated
+/// at one of five masters would keep every new process from its locks.
+pub const fn admit(
+    membership: Membership,
+    unfit: NodeSet,
+    disagreeing: NodeSet,
+    strict: bool,
+) -> Admission {
+    if !membership.can_spare(unfit) || strict && unfit.len() > 0 {
+        Admission::Unfit
+    } else if disagreeing.len() > 0 {
+        Admission::Disagreement
+    } else {
+        Admission::Granted
+    }
+}

@@ -1,0 +1,109 @@
+//! The rule for when a client may vote while other clients have different settings.
+//!
+//! Clients of the same masters must share a list of masters, a `max_ttl` and a fencing window. Each
+//! client notes its own at every master, and asks whether another client's differ. This module
+//! decides what it may do until it asks again. Two clients, `A` before `B`, at a master that both
+//! have asked:
+//!
+//! ```text
+//!  A asks           A's last SET                         A's deadline        A's note ends
+//!  |-- at most L ---|----------- ttl, at most D ---------------|               |
+//!  |---------------------- D + L + drift(L) -----------------------------------|
+//!       B asks here and is told of A: B does not use this master
+//! ```
+//!
+//! So a client that asks a master after `A` asked it, and before `A`'s last hold is over, is told
+//! of `A`. The exception is a master that has lost its memory, and such a master does not vote for
+//! `D`.
+//!
+//! Where lists differ, one master is not enough: `A` may win at others. A client that was told
+//! stops altogether, unless the masters that hold *its* note keep the other client from every
+//! quorum. Those masters are its shields:
+//!
+//! ```text
+//!  ours    1 2 3 4 5      told by 4 of a client of 1 2 3 4 6
+//!  shields 1 2 3          it can have 4 and 6 alone: we go on, without 4
+//!  shields 1 2            it can have 3, 4 and 6: both stop
+//! ```
+
+use super::{Drift, Instant, NodeSet, Window, standing};
+use std::time::Duration;
+
+/// The longest time that a master's confirmation counts, from when it was asked: `L`.
+pub const LONGEST_SILENCE: Duration = Duration::from_secs(15);
+
+/// Returns whether a confirmation still counts. It was asked for at `asked`, on a clock that counts
+/// suspend.
+///
+/// It counts from the question and not from the answer: the note's life starts between the two.
+pub fn is_fresh(asked: Instant, now: Instant) -> bool {
+    now.since(asked) <= LONGEST_SILENCE
+}
+
+/// Returns how long a client's note lasts at a master after its last confirmation. Whatever is sent
+/// while the confirmation is fresh is over before that. The drift is that of `L`; `D` includes its
+/// own.
+pub fn life(quarantine: Duration, drift: Drift) -> Duration {
+    quarantine.saturating_add(LONGEST_SILENCE).saturating_add(drift.of(LONGEST_SILENCE))
+}
+
+/// Returns whether a master keeps another client away until the keys that a round starting now sets
+/// are over, `life` later. The master has confirmed us and votes for us.
+///
+/// At a master that remembers, the note lasts longer than that. A master that restarts unseen
+/// forgets the note, and does not vote for the other client for `quarantine` from its restart,
+/// which is later than `asked`. `quarantine` is the other client's, if that is shorter than ours.
+pub fn shields(asked: Instant, now: Instant, life: Duration, quarantine: Duration) -> bool {
+    is_fresh(asked, now) && asked.after(quarantine) >= now.after(life)
+}
+
+/// Returns how old a confirmation may be for its master to be a shield of keys that live for
+/// `life`.
+pub fn shield_life(life: Duration, quarantine: Duration) -> Duration {
+    quarantine.saturating_sub(life).min(LONGEST_SILENCE)
+}
+
+/// A list of another client, reduced to its overlap with ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForeignList {
+    /// The number of its masters.
+    pub len: usize,
+    /// Those of its masters that are ours, too.
+    pub ours: NodeSet,
+}
+
+/// Returns whether a client of `lists` can hold a majority of each of them without any of our
+/// `shields`.
+///
+/// If it can, it may have won, or may win, at the same time as we do, and we send nothing anywhere.
+/// A client without any list cannot exist; it is treated as one that can win.
+pub fn wins_apart(lists: &[ForeignList], shields: NodeSet) -> bool {
+    lists.iter().all(|list| {
+        let left = list.len.saturating_sub(list.ours.intersection(shields).len());
+        left > list.len / 2
+    })
+}
+
+/// The settings that are numbers: the components of a master's quarantine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Numbers {
+    pub max_ttl: Duration,
+    pub window: Window,
+}
+
+impl Numbers {
+    /// Returns the greater of both, number by number.
+    #[must_use]
+    pub fn joint(self, other: Self) -> Self {
+        let (one, two) = (self.window, other.window);
+        let window = Window { back: one.back.max(two.back), ahead: one.ahead.max(two.ahead) };
+        Self { max_ttl: self.max_ttl.max(other.max_ttl), window }
+    }
+
+    /// Returns how long a master that may have forgotten does not vote. A client that was told of
+    /// others' numbers uses those and its own together, and at every master. A restart elsewhere
+    /// may have forgotten what the other client was granted there.
+    pub fn quarantine(self, drift: Drift) -> Duration {
+        standing::quarantine(self.max_ttl, self.window, drift)
+    }
+}

@@ -1,0 +1,41 @@
+//! The wait before the next attempt, given a random number.
+
+use super::instant::nanos;
+use super::{Membership, NodeSet};
+use std::time::Duration;
+
+/// Exponential backoff with full jitter: the window doubles with each attempt, up to a cap.
+///
+/// Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Backoff {
+    /// The window after the first refusal.
+    pub base: Duration,
+    /// The widest window.
+    pub cap: Duration,
+}
+
+impl Backoff {
+    /// Returns a delay in `0..=min(cap, base * 2^attempt, ceiling)`, where `random` picks the place
+    /// in the window. `attempt` counts from 0.
+    pub fn delay(self, attempt: u32, ceiling: Option<Duration>, random: u64) -> Duration {
+        let doubled = self.base.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX));
+        let window = doubled.min(self.cap).min(ceiling.unwrap_or(Duration::MAX));
+        let picked = ((u128::from(nanos(window)) + 1) * u128::from(random)) >> 64;
+        Duration::from_nanos(u64::try_from(picked).unwrap_or(u64::MAX))
+    }
+}
+
+/// Returns the earliest time at which a quorum may be free again, from the remaining life that each
+/// master has reported. `None` while the masters that have reported are not a quorum.
+pub fn earliest_quorum(
+    membership: Membership,
+    free_in: &mut [(usize, Duration)],
+) -> Option<Duration> {
+    free_in.sort_unstable_by_key(|(_, wait)| *wait);
+    let mut free = NodeSet::EMPTY;
+    free_in.iter().find_map(|&(node, wait)| {
+        free.insert(node);
+        membership.is_quorum(free).then_some(wait)
+    })
+}

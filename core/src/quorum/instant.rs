@@ -1,0 +1,50 @@
+//! A point in time as the deciding layers see it: handed in, never read.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// Nanoseconds on a clock that never goes back and that counts suspend. The origin is the
+/// process's own, so an instant means nothing to anybody else.
+///
+/// Kept as one more than they are: tables are full of instants that there may be none of, and those take
+/// no more room.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(NonZeroU64);
+
+impl Instant {
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(NonZeroU64::MIN.saturating_add(nanos))
+    }
+
+    pub const fn as_nanos(self) -> u64 {
+        self.0.get() - 1
+    }
+
+    /// `self + span`, stopping at the end of time (584 years after the origin).
+    pub fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(nanos(span)))
+    }
+
+    /// The time from `earlier` to `self`; zero if `earlier` is the later one.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
+    }
+}
+
+impl Default for Instant {
+    fn default() -> Self {
+        Self::from_nanos(0)
+    }
+}
+
+impl fmt::Debug for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instant").field(&self.as_nanos()).finish()
+    }
+}
+
+/// A span in whole nanoseconds, stopping at `u64::MAX`.
+pub fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,114 @@
+//! The effect of one extension round on a lock that is held.
+//!
+//! Each rule is listed in `SAFETY.md`, with the shortest way to two holders that a model checker
+//! found without it. An extension sets nothing and shortens nothing. It counts only masters that
+//! answered *held* before the old deadline, and that could vote when they were asked.
+
+use super::{Drift, Instant, Membership, NodeSet, validity};
+use std::time::Duration;
+
+/// A master's report on our key in an extension round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Report {
+    /// Our token is there, and its life was prolonged.
+    Held,
+    /// No key is there.
+    Vacant,
+    /// Another client's token is there.
+    Taken,
+    /// Silence, or any error.
+    Unknown,
+}
+
+/// The result of an extension round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// Not decided yet.
+    Pending,
+    /// A quorum holds our token: the deadline moves here.
+    Extended(Instant),
+    /// No quorum answered, but it may still hold: the old deadline stays, nothing is destroyed.
+    Unconfirmed,
+    /// A quorum can no longer hold our token: lost, for good and at once.
+    Lost,
+}
+
+/// One extension round. A master's first report is its only one.
+#[derive(Clone, Debug)]
+pub struct Extension {
+    membership: Membership,
+    started: Instant,
+    ttl: Duration,
+    /// Masters that were warming up when they were asked: their reports count as unknown.
+    warming: NodeSet,
+    held: NodeSet,
+    vacant: NodeSet,
+    taken: NodeSet,
+    unknown: NodeSet,
+}
+
+impl Extension {
+    pub const fn new(
+        membership: Membership,
+        started: Instant,
+        ttl: Duration,
+        warming: NodeSet,
+    ) -> Self {
+        Self {
+            membership,
+            started,
+            ttl,
+            warming,
+            held: NodeSet::EMPTY,
+            vacant: NodeSet::EMPTY,
+            taken: NodeSet::EMPTY,
+            unknown: NodeSet::EMPTY,
+        }
+    }
+
+    /// Notes the report of `node`; a second report of the same node changes nothing.
+    pub fn record(&mut self, node: usize, report: Report) {
+        if !self.reported().contains(node) {
+            match report {
+                Report::Held => self.held.insert(node),
+                Report::Vacant => self.vacant.insert(node),
+                Report::Taken => self.taken.insert(node),
+                Report::Unknown => self.unknown.insert(node),
+            }
+        }
+    }
+
+    /// Returns the result of the round at `now`, for a lock that is held until `deadline`.
+    pub fn progress(&self, deadline: Instant, now: Instant, drift: Drift) -> Progress {
+        let held = self.held.difference(self.warming);
+        let gone = self.vacant.union(self.taken).difference(self.warming);
+        let unknown = self.unknown.union(self.warming);
+        if now >= deadline || !self.membership.can_spare(gone) {
+            Progress::Lost
+        } else if self.membership.is_quorum(held) {
+            match validity::deadline(self.started, now, self.ttl, drift) {
+                Some(extended) => Progress::Extended(extended.max(deadline)),
+                None => Progress::Extended(deadline),
+            }
+        } else if self.membership.can_spare(gone.union(unknown)) {
+            Progress::Pending
+        } else {
+            Progress::Unconfirmed
+        }
+    }
+
+    /// Returns the masters that have reported *vacant*: once the round is won they are topped up.
+    /// This includes those that are warming up, so that they have the key when they vote again.
+    pub const fn vacant(&self) -> NodeSet {
+        self.vacant
+    }
+
+    pub const fn is_warming(&self, node: usize) -> bool {
+        self.warming.contains(node)
+    }
+
+    /// Returns the masters that have reported, whatever they reported.
+    const fn reported(&self) -> NodeSet {
+        self.held.union(self.vacant).union(self.taken).union(self.unknown)
+    }
+}

@@ -1,0 +1,219 @@
+//! The rule for when a client may vote while other clients have different settings.
+
+use super::super::agreement::{
+    ForeignList, LONGEST_SILENCE, Numbers, is_fresh, life, shield_life, shields, wins_apart,
+};
+use super::super::{Drift, Instant, Membership, NodeSet, Window};
+use super::drift::HABIT;
+use super::membership::{set, sets};
+use super::{at, cases, ms};
+use proptest::prelude::*;
+use std::time::Duration;
+
+/// The age of the question, and whether the confirmation still counts; milliseconds.
+const FRESH: [(u64, bool); 4] = [(0, true), (14_999, true), (15_000, true), (15_001, false)];
+
+/// `D`, and the life of a note; milliseconds. 1 % of 15 s and 2 ms are 152 ms.
+const LIVES: [(u64, u64); 3] = [(0, 15_152), (4_043, 19_195), (30_302, 45_454)];
+
+/// The age of the question, a ttl, `D`, and whether the master is a shield; milliseconds.
+const SHIELDS: [(u64, u64, u64, bool); 8] = [
+    (0, 10_000, 30_302, true),
+    (15_000, 10_000, 30_302, true),
+    (15_001, 10_000, 30_302, false),
+    (0, 30_000, 30_302, true),
+    (302, 30_000, 30_302, true),
+    (303, 30_000, 30_302, false),
+    (3_043, 1_000, 4_043, true),
+    (3_044, 1_000, 4_043, false),
+];
+
+/// Another client's masters compared with ours, shields in capitals: `s` and `S` are in both lists,
+/// `t` is in theirs alone; and whether it can win without the shields.
+const APART: [(&str, bool); 12] = [
+    ("t", true),
+    ("s", true),
+    ("S", false),
+    ("Sst", true),
+    ("SSt", false),
+    // An even number: a majority of four is three.
+    ("Ssst", true),
+    ("SSst", false),
+    ("SSsst", true),
+    ("SSSst", false),
+    ("Sttss", true),
+    ("ttttt", true),
+    ("SSSSt", false),
+];
+
+/// Our numbers and another client's, and how long a master waits for both: max_ttl, window back and
+/// ahead, `D`; milliseconds.
+const JOINT: [([u64; 3], [u64; 3], u64); 4] = [
+    ([30_000, 2_000, 2_000], [60_000, 2_000, 2_000], 60_602),
+    ([60_000, 2_000, 2_000], [30_000, 2_000, 2_000], 60_602),
+    // Each side by itself: 1,998 back and 2,001 ahead are 4 s with the grain.
+    ([1_000, 999, 2_001], [3_000, 1_998, 500], 4_042),
+    ([1_000, 10, 10], [1_000, 10, 10], 1_012),
+];
+
+/// Returns the list of `letters`, and our shields.
+fn pictured(letters: &str) -> (ForeignList, NodeSet) {
+    let places = |wanted: &str| -> NodeSet {
+        letters.char_indices().filter(|(_, one)| wanted.contains(*one)).map(|(at, _)| at).collect()
+    };
+    (ForeignList { len: letters.len(), ours: places("sS") }, places("S"))
+}
+
+fn numbers([max_ttl, back, ahead]: [u64; 3]) -> Numbers {
+    Numbers { max_ttl: ms(max_ttl), window: Window { back: ms(back), ahead: ms(ahead) } }
+}
+
+#[test]
+fn a_confirmation_counts_for_the_longest_silence_from_when_it_was_asked_for() {
+    for (ago, expected) in FRESH {
+        assert_eq!(is_fresh(at(50_000), at(50_000 + ago)), expected, "{ago} ms ago");
+    }
+}
+
+#[test]
+fn a_note_stands_for_the_quarantine_the_longest_silence_and_its_drift() {
+    for (quarantine, expected) in LIVES {
+        assert_eq!(life(ms(quarantine), HABIT), ms(expected), "a quarantine of {quarantine} ms");
+    }
+}
+
+#[test]
+fn a_shield_is_fresh_and_outlives_the_lock_even_where_it_restarts_unseen() {
+    for (ago, ttl, quarantine, expected) in SHIELDS {
+        let said = shields(at(50_000), at(50_000 + ago), ms(ttl), ms(quarantine));
+        assert_eq!(said, expected, "{ago} ms ago, ttl {ttl} ms, D {quarantine} ms");
+        let fresh_enough = ms(ago) <= shield_life(ms(ttl), ms(quarantine));
+        assert_eq!(
+            fresh_enough, expected,
+            "the life of a shield: {ago} ms, {ttl} ms, {quarantine} ms"
+        );
+    }
+}
+
+#[test]
+fn another_client_wins_apart_where_the_shields_leave_it_more_than_half() {
+    for (letters, expected) in APART {
+        let (list, shields) = pictured(letters);
+        assert_eq!(wins_apart(&[list], shields), expected, "{letters}");
+    }
+}
+
+#[test]
+fn a_client_of_two_lists_needs_both() {
+    for (one, win_one) in APART {
+        for (other, win_other) in APART {
+            let (lists, shields): (Vec<_>, Vec<_>) =
+                [pictured(one), pictured(other)].into_iter().unzip();
+            // Both lists begin with the same masters: a shield in one is a shield in the other.
+            let [first, second] = [lists[0], lists[1]];
+            for shields in shields {
+                let expected = wins_apart(&[first], shields) && wins_apart(&[second], shields);
+                assert_eq!(wins_apart(&lists, shields), expected, "{one} and {other}");
+            }
+            if !win_one && !win_other && one == other {
+                assert!(!wins_apart(&lists, pictured(one).1), "{one} twice");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_is_kept_from_winning_has_no_quorum_without_a_shield_and_nobody_else_is_kept() {
+    for len in 1..=7 {
+        let theirs = Membership::of(len).expect("a membership");
+        for bits in sets(len) {
+            let shields = set(bits);
+            let list = ForeignList { len, ours: NodeSet::first(len) };
+            let quorums = sets(len).map(set).filter(|&nodes| theirs.is_quorum(nodes));
+            let apart =
+                quorums.filter(|nodes| nodes.intersection(shields) == NodeSet::EMPTY).count();
+            assert_eq!(wins_apart(&[list], shields), apart > 0, "{len} masters, shields {bits:b}");
+        }
+    }
+}
+
+/// Lists whose majorities all meet harm no client, whatever the shields. With one of five
+/// exchanged, a quorum of ours shields us from a stray client, and without enough shields both
+/// stop.
+#[test]
+fn two_clients_that_both_go_on_share_a_master_of_every_two_quorums() {
+    // Ours are 0 to 4, theirs 0 to 3 and 5; the bits are the masters that each has confirmed.
+    let theirs = ForeignList { len: 5, ours: NodeSet::first(4) };
+    let mut both_go_on = 0;
+    for (mine, other) in sets(5).flat_map(|mine| sets(5).map(move |other| (mine, other))) {
+        // A master remembers one of the two: the later client has no vote there.
+        if mine & other & 0b1111 != 0 {
+            continue;
+        }
+        let (we_stop, they_stop) =
+            (wins_apart(&[theirs], set(mine)), wins_apart(&[theirs], set(other)));
+        let can_win = |bits: u32| bits.count_ones() >= 3;
+        if can_win(mine) && can_win(other) {
+            assert!(we_stop && they_stop, "{mine:05b} and {other:05b}");
+        }
+        both_go_on += usize::from(!we_stop && !they_stop);
+    }
+    assert_eq!(both_go_on, 0, "somebody is always kept from winning");
+}
+
+#[test]
+fn told_of_other_numbers_a_client_waits_for_the_greater_of_each() {
+    for (ours, theirs, expected) in JOINT {
+        let (ours, theirs) = (numbers(ours), numbers(theirs));
+        let none = Drift { rate_ppm: 10_000, constant: ms(2) };
+        let said = ours.joint(theirs).quarantine(none);
+        assert_eq!(said.as_millis(), u128::from(expected), "{ours:?} beside {theirs:?}");
+        assert_eq!(said, theirs.joint(ours).quarantine(none), "either way round");
+        assert_eq!(ours.joint(ours), ours);
+    }
+}
+
+fn span() -> impl Strategy<Value = Duration> {
+    (0..100_000_000_u64).prop_map(Duration::from_micros)
+}
+
+proptest! {
+    #![proptest_config(cases(1_024))]
+
+    /// The figure of the module: asked, sent while that is fresh, won, and over.
+    #[test]
+    fn whatever_is_sent_on_a_fresh_confirmation_is_over_before_the_note_lapses(
+        asked in 0..1_000_000_000_000_u64, late in 0..=15_000_000_u64, max_ttl in span(),
+        quicker in 0..10_000_u64, quarter in 0..=4_u32,
+    ) {
+        let numbers = Numbers { max_ttl, window: Window::DEFAULT };
+        let (asked, ttl) = (Instant::from_nanos(asked), max_ttl * quarter / 4);
+        let sent = asked.after(Duration::from_micros(late));
+        prop_assert!(is_fresh(asked, sent));
+        // The master's clock may run faster than ours, by up to 1 %: the note is shorter on our
+        // clock.
+        let note = life(numbers.quarantine(HABIT), HABIT);
+        let note = note.saturating_sub(note * u32::try_from(quicker).unwrap_or(0) / 1_010_000);
+        prop_assert!(asked.after(note) >= sent.after(ttl.saturating_sub(HABIT.of(ttl))));
+    }
+
+    #[test]
+    fn a_shield_is_never_older_than_the_longest_silence(
+        asked in 0..1_000_000_000_000_u64, later in span(), ttl in span(), quarantine in span(),
+    ) {
+        let asked = Instant::from_nanos(asked);
+        let said = shields(asked, asked.after(later), ttl, quarantine);
+        prop_assert!(!said || later <= LONGEST_SILENCE && later + ttl <= quarantine);
+        prop_assert_eq!(said, later <= shield_life(ttl, quarantine) && ttl <= quarantine);
+    }
+
+    #[test]
+    fn one_more_shield_never_lets_another_client_win(
+        len in 1..16_usize, ours: u32, shields: u32, more in 0..16_usize,
+    ) {
+        let list = ForeignList { len, ours: set(ours).intersection(NodeSet::first(len)) };
+        let mut with = set(shields);
+        with.insert(more);
+        prop_assert!(wins_apart(&[list], set(shields)) || !wins_apart(&[list], with));
+    }
+}

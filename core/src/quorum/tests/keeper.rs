@@ -1,0 +1,64 @@
+//! The instants at which a keeper extends, and its end.
+
+use super::super::{Instant, Keeper};
+use super::ms;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_nanos(millis * 1_000_000)
+}
+
+#[test]
+fn a_hold_is_extended_when_a_third_of_its_ttl_has_passed_since_the_round_before() {
+    for keeper in [Keeper::new(None), Keeper::new(Some(at(9_000)))] {
+        assert_eq!(keeper.next(at(1_000), ms(3_000), at(3_900), 0), Some(at(2_000)));
+    }
+}
+
+/// The end, the current deadline, and whether it may be moved further.
+const ENDS: [(u64, u64, bool); 4] =
+    [(5_000, 4_999, true), (5_000, 5_000, false), (5_000, 5_001, false), (0, 0, false)];
+
+#[test]
+fn nothing_is_extended_once_the_deadline_is_at_the_end() {
+    for (end, deadline, more) in ENDS {
+        let next = Keeper::new(Some(at(end))).next(at(0), ms(300), at(deadline), 0);
+        assert_eq!(next, more.then_some(at(100)), "{deadline} of {end} ms");
+    }
+}
+
+#[test]
+fn no_deadline_is_moved_beyond_the_end() {
+    let keeper = Keeper::new(Some(at(5_000)));
+    let capped = [4_999, 5_000, 5_001].map(|deadline| keeper.cap(at(deadline)));
+    assert_eq!(capped, [at(4_999), at(5_000), at(5_000)]);
+    assert_eq!(Keeper::new(None).cap(at(5_001)), at(5_001));
+}
+
+/// Now, the deadline, and the start of the next round.
+const RETRIES: [(u64, u64, u64); 5] = [
+    (0, 4_000, 1_000),
+    (1_000, 4_000, 1_750),
+    // Never faster than 5 ms, up to the deadline and beyond it.
+    (3_976, 4_000, 3_982),
+    (3_990, 4_000, 3_995),
+    (4_100, 4_000, 4_105),
+];
+
+#[test]
+fn a_round_that_failed_is_repeated_within_a_quarter_of_what_is_left() {
+    for (now, deadline, next) in RETRIES {
+        let retry = Keeper::new(None).retry(at(now), at(deadline));
+        assert_eq!(retry, at(next), "{now} of {deadline} ms");
+    }
+}
+
+/// No round starts later than a third of the ttl, and none earlier than three quarters of that; all
+/// times in between are equally likely.
+#[test]
+fn those_that_were_won_together_fall_out_of_step() {
+    let keeper = Keeper::new(None);
+    let next = |place| keeper.next(at(0), ms(3_000), at(2_900), place).expect("there is no end");
+    assert_eq!(next(0), at(1_000));
+    assert!(next(u16::MAX) > at(750) && next(u16::MAX) < at(751));
+    assert!((0..u16::MAX).all(|place| next(place + 1) < next(place)));
+}

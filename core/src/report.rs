@@ -1,0 +1,244 @@
+//! The answers of the masters, as errors and outcomes carry them.
+
+#![warn(missing_docs)]
+
+use crate::quorum::{Membership, NodeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// The answer of one master in one round, and how long it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeReport {
+    /// The master's address as configured, without credentials.
+    pub node: Arc<str>,
+    /// The answer.
+    pub answer: Answer,
+    /// The time from the start of the round to the answer, or to the moment it was given up.
+    pub latency: Duration,
+}
+
+/// The answer of one master.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// To an acquire: the key is set for our token.
+    Granted,
+    /// To an acquire: the master definitely did not set the key. To an extension: it was not asked,
+    /// and may hold our key nevertheless.
+    Refused(Reason),
+    /// To an extension: our token is there, and its life was extended.
+    Held,
+    /// To an extension or a release: no key is there.
+    Vacant,
+    /// To an extension: another holder's token is there.
+    Taken,
+    /// To a release: our key was there and is deleted.
+    Deleted,
+    /// Unknown what the master did: this never helps to win, and it is cleaned up.
+    Unknown(Cause),
+    /// The round was decided before this answer came.
+    Outstanding,
+}
+
+/// The reason why one master refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Another holder has the lock there. `remaining` is the remaining life of the key, if the
+    /// master was asked for it (it is on attempts after the first) and the key does expire.
+    Held {
+        /// The remaining life of the other holder's key.
+        remaining: Option<Duration>,
+    },
+    /// A fenced acquire: a greater fencing token has been granted there, or is in flight.
+    Stale,
+    /// A fenced acquire: the proposed number is too far from the master's clock.
+    Clock {
+        /// The time that the master's clock showed, in microseconds since 1970.
+        shows_us: u64,
+    },
+    /// No connection: refused within this process, nothing was sent.
+    Down(Arc<str>),
+    /// Reachable, but not an independent master (a replica, or the same server as another node):
+    /// refused within this process, nothing was sent.
+    Unfit(Arc<str>),
+    /// Another client of this master is configured with other terms (a `max_ttl`, a fencing window,
+    /// a list of masters), and both could win: refused within this process, nothing was sent.
+    Disagreement(Arc<str>),
+    /// Another client, reported by the master `by`, has other lists and could win at the same time
+    /// as this one: no master is asked before that is settled.
+    Barred {
+        /// The master that reported it.
+        by: Arc<str>,
+    },
+    /// The master has not recently confirmed that its other clients have the same terms, and was
+    /// asked again: refused within this process, nothing was sent.
+    Unconfirmed,
+    /// The master started recently and may have forgotten what it had granted: its vote
+    /// does not count before `remaining` has passed.
+    WarmingUp {
+        /// The time until it may vote.
+        remaining: Duration,
+    },
+    /// The master is connected but does not keep up, and too much is queued for it already:
+    /// refused within this process, nothing was sent.
+    QueueFull,
+    /// An error of the server, in its own words.
+    Server(Arc<str>),
+}
+
+/// The reason why it is not known what a master did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// No answer within the operation timeout.
+    TimedOut,
+    /// The connection was lost after the command may have been sent.
+    ConnectionLost(Arc<str>),
+    /// There was no connection to ask over.
+    Down(Arc<str>),
+    /// The master had started not long before it was asked: what it says does not count yet.
+    WarmingUp,
+    /// The server answered with an error, in its own words.
+    Server(Arc<str>),
+}
+
+impl Answer {
+    /// Records, in a refusal, how long it will last.
+    pub const fn note_remaining(&mut self, left: Duration) {
+        if let Self::Refused(Reason::Held { remaining }) = self {
+            *remaining = Some(left);
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Granted => f.write_str("granted"),
+            Self::Refused(reason) => reason.fmt(f),
+            Self::Held => f.write_str("held by us"),
+            Self::Vacant => f.write_str("no key there"),
+            Self::Taken => f.write_str("held by another token"),
+            Self::Deleted => f.write_str("deleted"),
+            Self::Unknown(cause) => cause.fmt(f),
+            Self::Outstanding => f.write_str("not waited for"),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Held { remaining: None } => f.write_str("held"),
+            Self::Held { remaining: Some(left) } => {
+                write!(f, "held for {} yet", humantime::format_duration(round(*left)))
+            }
+            Self::Stale => f.write_str("a greater fencing token was there"),
+            Self::Clock { shows_us } => {
+                let shows = SystemTime::UNIX_EPOCH + Duration::from_micros(*shows_us);
+                let shows = humantime::format_rfc3339_millis(shows);
+                write!(f, "its clock is too far from what was proposed (it shows {shows})")
+            }
+            Self::Down(cause) => write!(f, "down ({cause})"),
+            Self::Unfit(cause) => write!(f, "unfit ({cause})"),
+            Self::Disagreement(cause) => write!(f, "disagrees ({cause})"),
+            Self::Barred { by } => write!(f, "not asked (another client of {by} could win)"),
+            Self::Unconfirmed => f.write_str("has not confirmed lately what this client goes by"),
+            Self::WarmingUp { remaining } => {
+                let left = humantime::format_duration(round(*remaining));
+                write!(f, "warming up (may vote in {left})")
+            }
+            Self::QueueFull => f.write_str("queue full"),
+            Self::Server(error) => write!(f, "refused by the server ({error})"),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("no answer in time"),
+            Self::ConnectionLost(cause) => write!(f, "connection lost ({cause})"),
+            Self::Down(cause) => write!(f, "down ({cause})"),
+            Self::WarmingUp => f.write_str("warming up"),
+            Self::Server(error) => write!(f, "error of the server ({error})"),
+        }
+    }
+}
+
+impl fmt::Display for NodeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.node, self.answer)?;
+        match self.answer {
+            // Decided in this process: a latency would only be noise.
+            Answer::Refused(
+                Reason::Down(_)
+                | Reason::Unfit(_)
+                | Reason::Disagreement(_)
+                | Reason::Barred { .. }
+                | Reason::Unconfirmed
+                | Reason::WarmingUp { .. }
+                | Reason::QueueFull,
+            )
+            | Answer::Unknown(Cause::Down(_))
+            | Answer::Outstanding => Ok(()),
+            _ => write!(f, " after {}", humantime::format_duration(round(self.latency))),
+        }
+    }
+}
+
+/// The number of masters that are enough: more than half of a list, of each list if there are two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Quorum(Membership);
+
+impl Quorum {
+    /// Returns the quorum of these lists.
+    pub const fn new(membership: Membership) -> Self {
+        Self(membership)
+    }
+
+    /// Returns the lists.
+    pub const fn membership(self) -> Membership {
+        self.0
+    }
+
+    /// Checks whether those that said `answer` are enough.
+    pub fn is_met(self, nodes: &[NodeReport], answer: &Answer) -> bool {
+        let said = |(place, node): (usize, &NodeReport)| (node.answer == *answer).then_some(place);
+        self.0.is_quorum(nodes.iter().enumerate().filter_map(said).collect())
+    }
+}
+
+impl fmt::Display for Quorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = |list: NodeSet| (list.majority(), list.len());
+        let (needed, of) = most(self.0.list());
+        match self.0.also().map(most) {
+            None => needed.fmt(f),
+            Some((also, of_old)) => {
+                write!(f, "{needed} of the {of} new and {also} of the {of_old} old")
+            }
+        }
+    }
+}
+
+/// Prints as `Display` does: the places of the masters would only be noise in an error's `Debug`.
+impl fmt::Debug for Quorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Rounds to three significant units at most: nanoseconds are of no use in an error.
+pub fn round(span: Duration) -> Duration {
+    if span >= Duration::from_secs(10) {
+        Duration::from_secs(span.as_secs())
+    } else if span >= Duration::from_millis(10) {
+        Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
+    } else {
+        Duration::from_micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}

@@ -1,0 +1,244 @@
+//! The standing of the masters, and whether locks can be acquired.
+
+#![warn(missing_docs)]
+
+use crate::quorum::readiness::quorum_in;
+use crate::quorum::{Admission, Membership, NodeSet, admit};
+use crate::report::{Quorum, round};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The standing of one master with this client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeStanding {
+    /// The master may vote.
+    Voting,
+    /// The master started recently, and may have forgotten what it had granted: it votes after
+    /// `remaining`.
+    WarmingUp {
+        /// The time until it may vote.
+        remaining: Duration,
+    },
+    /// The master may vote but is not asked: another client, reported by the master `by`, has other
+    /// lists and could win at the same time as this one.
+    Barred {
+        /// The master that reported it.
+        by: Arc<str>,
+    },
+    /// The master is connected, but has not recently confirmed the terms of this client: it is
+    /// being asked.
+    Unconfirmed,
+    /// The master answers, but is not an independent master that keeps what it has granted: a
+    /// replica, a promoted one, one that evicts, the same server as another, less persistence than
+    /// is trusted. It is asked again and again, and used once it is fit.
+    Unfit(Arc<str>),
+    /// The master answers, but does not let this client in: credentials, rights, version. It is
+    /// asked again and again.
+    Rejected(Arc<str>),
+    /// Another client of the master is configured with something else: a `max_ttl`, a fencing
+    /// window, a list of masters.
+    Disagrees(Arc<str>),
+    /// The master cannot be reached, or was lost. It is dialled again and again.
+    Down(Arc<str>),
+}
+
+impl NodeStanding {
+    /// Returns why it cannot be used, if that is more than an outage: an operator has to fix it.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        match self {
+            Self::Unfit(cause) | Self::Rejected(cause) | Self::Disagrees(cause) => Some(cause),
+            _ => None,
+        }
+    }
+
+    /// Returns the standing without its details.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn in_a_word(&self) -> Standing {
+        match self {
+            Self::Voting => Standing::Voting,
+            Self::WarmingUp { .. } => Standing::WarmingUp,
+            Self::Unconfirmed => Standing::Unconfirmed,
+            Self::Unfit(_) => Standing::Unfit,
+            Self::Rejected(_) => Standing::Rejected,
+            Self::Disagrees(_) | Self::Barred { .. } => Standing::Disagrees,
+            Self::Down(_) => Standing::Down,
+        }
+    }
+
+    /// Returns how long it does not vote if nothing but time passes.
+    const fn wait(&self) -> Option<Duration> {
+        match self {
+            Self::Voting => Some(Duration::ZERO),
+            Self::WarmingUp { remaining } => Some(*remaining),
+            _ => None,
+        }
+    }
+}
+
+/// [`NodeStanding`] in a word, as telemetry names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "as there")]
+pub enum Standing {
+    Voting,
+    WarmingUp,
+    Unconfirmed,
+    Unfit,
+    Rejected,
+    /// Or barred: there is a client that disagrees.
+    Disagrees,
+    Down,
+}
+
+impl Standing {
+    /// All of them, in order.
+    pub const ALL: [Self; 7] = [
+        Self::Voting,
+        Self::WarmingUp,
+        Self::Unconfirmed,
+        Self::Unfit,
+        Self::Rejected,
+        Self::Disagrees,
+        Self::Down,
+    ];
+
+    /// Returns the word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Voting => "voting",
+            Self::WarmingUp => "warming_up",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Unfit => "unfit",
+            Self::Rejected => "rejected",
+            Self::Disagrees => "disagrees",
+            Self::Down => "down",
+        }
+    }
+}
+
+/// One master, and its standing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeStatus {
+    /// The master's address as configured, without credentials.
+    pub node: Arc<str>,
+    /// The standing.
+    pub standing: NodeStanding,
+}
+
+/// The standing of the masters when `Redlock::status` was called; printed, one line for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Status {
+    nodes: Vec<NodeStatus>,
+    membership: Quorum,
+    can_acquire_in: Option<Duration>,
+}
+
+impl Status {
+    /// Creates a status; `nodes` are in the order of their places in `membership`.
+    pub fn new(membership: Membership, nodes: Vec<NodeStatus>) -> Self {
+        let waits: Vec<_> = nodes.iter().map(|node| node.standing.wait()).collect();
+        let can_acquire_in = quorum_in(membership, &waits);
+        Self { nodes, membership: Quorum::new(membership), can_acquire_in }
+    }
+
+    /// Checks whether a quorum of masters may vote, of each list if there are two. Only asking them
+    /// shows whether they answer.
+    #[must_use]
+    pub fn can_acquire(&self) -> bool {
+        self.can_acquire_in == Some(Duration::ZERO)
+    }
+
+    /// Returns how long it takes until a quorum may vote if no master changes except those that are
+    /// warming up; zero if a quorum may vote now. `None` if those are too few: others are down, or
+    /// have to be fixed.
+    #[must_use]
+    pub const fn can_acquire_in(&self) -> Option<Duration> {
+        self.can_acquire_in
+    }
+
+    /// Returns each master, in the order of the configuration.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeStatus] {
+        &self.nodes
+    }
+
+    /// Decides whether a client that has met the masters like this, for the first time, may run.
+    pub fn admission(&self, strict: bool) -> Admission {
+        let places = |wanted: fn(&NodeStanding) -> bool| -> NodeSet {
+            let nodes = self.nodes.iter().enumerate();
+            nodes.filter_map(|(place, one)| wanted(&one.standing).then_some(place)).collect()
+        };
+        let unfit = |one: &_| matches!(one, NodeStanding::Unfit(_) | NodeStanding::Rejected(_));
+        let disagrees = |one: &_| matches!(one, NodeStanding::Disagrees(_));
+        admit(self.membership.membership(), places(unfit), places(disagrees), strict)
+    }
+
+    fn voting(&self) -> usize {
+        let votes = |node: &&NodeStatus| node.standing == NodeStanding::Voting;
+        self.nodes.iter().filter(votes).count()
+    }
+
+    /// Formats how many may vote and how many are needed, without the standing of each.
+    pub fn count(&self) -> String {
+        let Self { nodes, membership, .. } = self;
+        format!("{} of {} masters may vote, {membership} needed", self.voting(), nodes.len())
+    }
+}
+
+impl<'a> IntoIterator for &'a Status {
+    type Item = &'a NodeStatus;
+    type IntoIter = std::slice::Iter<'a, NodeStatus>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.nodes.iter()
+    }
+}
+
+impl fmt::Display for NodeStanding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Voting => f.write_str("voting"),
+            Self::WarmingUp { remaining } => {
+                let left = humantime::format_duration(round(*remaining));
+                write!(f, "warming up (may vote in {left})")
+            }
+            Self::Barred { by } => write!(f, "not asked (another client of {by} could win)"),
+            Self::Unconfirmed => f.write_str("unconfirmed (being asked)"),
+            Self::Unfit(cause) => write!(f, "unfit ({cause})"),
+            Self::Rejected(cause) => write!(f, "rejected ({cause})"),
+            Self::Disagrees(cause) => write!(f, "disagrees ({cause})"),
+            Self::Down(cause) => write!(f, "down ({cause})"),
+        }
+    }
+}
+
+impl fmt::Display for NodeStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.node, self.standing)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.can_acquire_in {
+            Some(Duration::ZERO) => f.write_str("locks can be acquired: ")?,
+            Some(left) => {
+                let left = humantime::format_duration(round(left));
+                write!(f, "no lock can be acquired for {left}: ")?;
+            }
+            None => f.write_str("no lock can be acquired: ")?,
+        }
+        f.write_str(&self.count())?;
+        let width = self.nodes.iter().map(|one| one.node.len()).max().unwrap_or_default();
+        self.nodes.iter().try_for_each(|one| write!(f, "\n  {:width$}  {}", one.node, one.standing))
+    }
+}
+
+#[cfg(test)]
+mod tests;

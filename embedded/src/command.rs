@@ -1,0 +1,196 @@
+//! The known commands, and the errors for unknown ones.
+
+use super::lua::Engine;
+use super::reply::Reply;
+use super::server::Server;
+use super::{ClientId, client, config, hashes, info, keys, pubsub, replication, script, server};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// One command and its context.
+pub(super) struct Call<'a> {
+    pub(super) client: ClientId,
+    pub(super) database: usize,
+    /// The time, which does not advance while the command runs, a script included.
+    pub(super) now: Duration,
+    /// The arguments; the command's own name comes first.
+    pub(super) arguments: &'a [Vec<u8>],
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Run {
+    Server(fn(&mut Server, &Call<'_>) -> Reply),
+    Script(fn(&mut Engine, &mut Server, &Call<'_>) -> Reply),
+}
+
+pub(super) struct Command {
+    /// The name: `client|id` for the command `CLIENT ID`.
+    pub(super) name: &'static str,
+    /// The number of arguments, including the name; negative: at least so many.
+    arity: isize,
+    pub(super) in_scripts: bool,
+    /// A replica refuses it.
+    pub(super) writes: bool,
+    /// Redis does not know it.
+    pub(super) is_valkeys: bool,
+    pub(super) run: Run,
+}
+
+impl Command {
+    const fn new(
+        name: &'static str,
+        arity: isize,
+        run: fn(&mut Server, &Call<'_>) -> Reply,
+    ) -> Self {
+        Self {
+            name,
+            arity,
+            in_scripts: true,
+            writes: false,
+            is_valkeys: false,
+            run: Run::Server(run),
+        }
+    }
+
+    const fn write(
+        name: &'static str,
+        arity: isize,
+        run: fn(&mut Server, &Call<'_>) -> Reply,
+    ) -> Self {
+        Self { writes: true, ..Self::new(name, arity, run) }
+    }
+
+    const fn valkeys(self) -> Self {
+        Self { is_valkeys: true, ..self }
+    }
+
+    /// Defines a command that a script may not call.
+    const fn outside(
+        name: &'static str,
+        arity: isize,
+        run: fn(&mut Server, &Call<'_>) -> Reply,
+    ) -> Self {
+        Self { in_scripts: false, ..Self::new(name, arity, run) }
+    }
+
+    const fn script(
+        name: &'static str,
+        arity: isize,
+        run: fn(&mut Engine, &mut Server, &Call<'_>) -> Reply,
+    ) -> Self {
+        Self {
+            name,
+            arity,
+            in_scripts: false,
+            writes: false,
+            is_valkeys: false,
+            run: Run::Script(run),
+        }
+    }
+
+    pub(super) const fn takes(&self, arguments: usize) -> bool {
+        let least = self.arity.unsigned_abs();
+        arguments == least || (self.arity < 0 && arguments > least)
+    }
+
+    /// Returns whether a connection that has subscribed and speaks RESP2 may send it.
+    pub(super) fn while_listening(&self) -> bool {
+        matches!(self.name, "ping" | "subscribe" | "unsubscribe")
+    }
+}
+
+pub(super) const COMMANDS: [Command; 41] = [
+    Command::write("set", -3, keys::set),
+    Command::new("get", 2, keys::get),
+    Command::write("del", -2, keys::del),
+    Command::write("delifeq", 3, keys::delifeq).valkeys(),
+    Command::new("exists", -2, keys::exists),
+    Command::new("pttl", 2, keys::pttl),
+    Command::write("pexpire", -3, keys::pexpire),
+    Command::new("keys", 2, keys::keys),
+    Command::new("dbsize", 1, keys::dbsize),
+    Command::write("flushall", -1, keys::flushall),
+    Command::new("type", 2, keys::kind),
+    Command::write("hset", -4, hashes::hset),
+    Command::write("hsetnx", 4, hashes::hsetnx),
+    Command::new("hget", 3, hashes::hget),
+    Command::new("hexists", 3, hashes::hexists),
+    Command::new("hlen", 2, hashes::hlen),
+    Command::new("hgetall", 2, hashes::hgetall),
+    Command::write("hdel", -3, hashes::hdel),
+    Command::script("eval", -3, script::eval),
+    Command::script("evalsha", -3, script::evalsha),
+    Command::script("script|load", 3, script::load),
+    Command::script("script|exists", -3, script::exists),
+    Command::script("script|flush", -2, script::flush),
+    Command::new("publish", 3, pubsub::publish),
+    Command::outside("subscribe", -2, pubsub::subscribe),
+    Command::outside("unsubscribe", -1, pubsub::unsubscribe),
+    Command::outside("hello", -1, client::hello),
+    Command::outside("auth", -2, client::auth),
+    Command::outside("select", 2, client::select),
+    Command::new("ping", -1, client::ping),
+    Command::outside("client|id", 2, client::id),
+    Command::outside("client|kill", -3, client::kill),
+    Command::outside("client|setname", 3, client::set_name),
+    Command::new("info", -1, info::info),
+    Command::new("time", 1, server::time),
+    Command::outside("config|get", -3, config::get),
+    Command::outside("config|set", -4, config::set),
+    Command::outside("replicaof", 3, replication::replicaof),
+    // Never called without a subcommand: the arity excludes that.
+    Command::outside("client", -2, server::nothing),
+    Command::outside("config", -2, server::nothing),
+    Command::outside("script", -2, server::nothing),
+];
+
+/// Looks up the command that the arguments name.
+///
+/// # Errors
+///
+/// In the server's own words, if there is no such command.
+pub(super) fn lookup(arguments: &[Vec<u8>]) -> Result<&'static Command, Vec<u8>> {
+    let Some((first, rest)) = arguments.split_first() else { return Err(unknown(b"", &[])) };
+    let lower = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_lowercase();
+    let find = |name: &str| COMMANDS.iter().find(|command| command.name == name);
+    let name = lower(first);
+    let whole = find(&name).filter(|_| !name.contains('|')).ok_or_else(|| unknown(first, rest))?;
+    match rest.first() {
+        Some(sub) if is_container(&name) => {
+            let found = find(&format!("{name}|{}", lower(sub)));
+            found.ok_or_else(|| unknown_subcommand(&name, sub))
+        }
+        _ => Ok(whole),
+    }
+}
+
+fn is_container(name: &str) -> bool {
+    matches!(name, "client" | "config" | "script")
+}
+
+/// Returns the error for an unknown command, with as much of the arguments as the server shows.
+pub(super) fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> Vec<u8> {
+    let mut told = String::new();
+    for argument in arguments {
+        if told.len() >= MOST_TOLD {
+            break;
+        }
+        let shown = shown(argument, MOST_TOLD - told.len());
+        let _infallible = write!(told, "'{shown}' ");
+    }
+    let name = shown(name, MOST_TOLD);
+    format!("ERR unknown command '{name}', with args beginning with: {told}").into()
+}
+
+fn unknown_subcommand(name: &str, sub: &[u8]) -> Vec<u8> {
+    let (name, sub) = (name.to_ascii_uppercase(), shown(sub, MOST_TOLD));
+    format!("ERR unknown subcommand '{sub}'. Try {name} HELP.").into()
+}
+
+const MOST_TOLD: usize = 128;
+
+/// Returns a word up to a NUL, as C prints it.
+pub(super) fn shown(word: &[u8], most: usize) -> String {
+    let text = word.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(&text[..text.len().min(most)]).into_owned()
+}

@@ -1,0 +1,55 @@
+//! The INFO command, with the fields that its readers use.
+
+use super::command::Call;
+use super::reply::Reply;
+use super::server::{Server, VERSION};
+use std::time::Duration;
+
+type Section = fn(&Server, Duration) -> String;
+
+/// The sections in the order of the reply, whatever the order of the request.
+const SECTIONS: [(&str, Section); 5] = [
+    ("server", server_itself),
+    ("memory", |server, _| server.config.section_memory()),
+    ("persistence", |server, _| server.config.section_persistence()),
+    ("replication", |server, _| server.replication.section()),
+    (COMMANDSTATS, commandstats),
+];
+
+/// A section that is shown only if it is named, or for `all`.
+const COMMANDSTATS: &str = "commandstats";
+
+/// `INFO [section ...]`
+pub(super) fn info(server: &mut Server, call: &Call<'_>) -> Reply {
+    let wanted = |names: &[&str]| {
+        let named = |argument: &Vec<u8>| {
+            let argument = argument.to_ascii_lowercase();
+            names.iter().any(|name| name.as_bytes() == argument)
+        };
+        call.arguments[1..].iter().any(named)
+    };
+    let all = wanted(&["all", "everything"]);
+    let default = all || call.arguments.len() == 1 || wanted(&["default"]);
+    let told = |name| (if name == COMMANDSTATS { all } else { default }) || wanted(&[name]);
+    let sections = SECTIONS.iter().filter(|(name, _)| told(*name));
+    let sections: Vec<String> = sections.map(|(_, tell)| tell(server, call.now)).collect();
+    Reply::Text(sections.join("\r\n").into())
+}
+
+fn server_itself(server: &Server, now: Duration) -> String {
+    let up = server.whole_seconds_up(now);
+    format!(
+        "# Server\r\nredis_version:{VERSION}\r\nredis_mode:standalone\r\nrun_id:{}\r\n\
+         server_time_usec:{}\r\nuptime_in_seconds:{up}\r\nuptime_in_days:{}\r\n",
+        server.run_id,
+        now.as_micros(),
+        up / 86_400,
+    )
+}
+
+/// Returns the statistics without times: no command here takes any.
+fn commandstats(server: &Server, _: Duration) -> String {
+    let line = |(name, calls): (&&str, &u64)| format!("cmdstat_{name}:calls={calls}\r\n");
+    let lines: String = server.calls.iter().map(line).collect();
+    format!("# Commandstats\r\n{lines}")
+}

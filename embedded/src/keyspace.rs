@@ -1,0 +1,153 @@
+//! Keys and their expiry.
+
+use super::value::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The number of databases that a server has unless configured.
+pub(super) const DATABASES: usize = 16;
+
+/// Returns the wall clock in milliseconds since 1970, by which a key's life is measured.
+pub(super) fn millis(now: Duration) -> i64 {
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+struct Entry {
+    value: Value,
+    expires_at: Option<i64>,
+}
+
+impl Entry {
+    /// Returns whether a key is alive: it still is in the very millisecond in which its life ends,
+    /// and is gone in the next.
+    fn is_alive(&self, now: i64) -> bool {
+        self.expires_at.is_none_or(|at| now <= at)
+    }
+}
+
+/// The remaining life of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Remaining {
+    Vacant,
+    Endless,
+    Millis(i64),
+}
+
+/// One database. An expired key is gone for every reader, and deleted once a command has read it. A
+/// clock that is set back brings back only expired keys that no command has read since.
+#[derive(Default)]
+pub(super) struct Keyspace {
+    entries: BTreeMap<Vec<u8>, Entry>,
+}
+
+impl Keyspace {
+    pub(super) fn set(&mut self, key: &[u8], value: Value, expires_at: Option<i64>) {
+        self.entries.insert(key.to_vec(), Entry { value, expires_at });
+    }
+
+    /// Deletes the key; `true` if it was there.
+    pub(super) fn delete(&mut self, key: &[u8], now: i64) -> bool {
+        self.entries.remove(key).is_some_and(|entry| entry.is_alive(now))
+    }
+
+    /// Moves the end of the key's life; `false` if there is no key. An end that is not in the
+    /// future deletes the key.
+    pub(super) fn expire(&mut self, key: &[u8], at: i64, now: i64) -> bool {
+        let Some(entry) = self.entry(key, now) else { return false };
+        entry.expires_at = Some(at);
+        if at <= now {
+            self.entries.remove(key);
+        }
+        true
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    pub(super) fn get(&mut self, key: &[u8], now: i64) -> Option<&Value> {
+        self.get_mut(key, now).map(|value| &*value)
+    }
+
+    pub(super) fn get_mut(&mut self, key: &[u8], now: i64) -> Option<&mut Value> {
+        Some(&mut self.entry(key, now)?.value)
+    }
+
+    /// Returns the value under the key, or sets `value` without an expiry.
+    pub(super) fn get_or_insert(&mut self, key: &[u8], value: Value, now: i64) -> &mut Value {
+        self.entry(key, now);
+        let entry = || Entry { value, expires_at: None };
+        &mut self.entries.entry(key.to_vec()).or_insert_with(entry).value
+    }
+
+    pub(super) fn remaining(&mut self, key: &[u8], now: i64) -> Remaining {
+        self.entry(key, now);
+        self.left(key, now)
+    }
+
+    /// Returns the key's remaining life, without a command.
+    pub(super) fn left(&self, key: &[u8], now: i64) -> Remaining {
+        match self.entries.get(key).filter(|entry| entry.is_alive(now)) {
+            None => Remaining::Vacant,
+            Some(Entry { expires_at: None, .. }) => Remaining::Endless,
+            Some(Entry { expires_at: Some(at), .. }) => Remaining::Millis(at - now),
+        }
+    }
+
+    /// Returns the value under the key, without a command.
+    pub(super) fn peek(&self, key: &[u8], now: i64) -> Option<&Value> {
+        let entry = self.entries.get(key).filter(|entry| entry.is_alive(now))?;
+        Some(&entry.value)
+    }
+
+    /// Looks a key up for a command: an expired key is deleted.
+    fn entry(&mut self, key: &[u8], now: i64) -> Option<&mut Entry> {
+        if self.entries.get(key).is_some_and(|entry| !entry.is_alive(now)) {
+            self.entries.remove(key);
+        }
+        self.entries.get_mut(key)
+    }
+
+    pub(super) fn keys(&self, now: i64) -> impl Iterator<Item = &[u8]> {
+        let alive = self.entries.iter().filter(move |(_, entry)| entry.is_alive(now));
+        alive.map(|(key, _)| key.as_slice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_lives_through_the_millisecond_of_its_end_and_not_into_the_next() {
+        let mut keyspace = Keyspace::default();
+        keyspace.set(b"a", Value::String(b"1".to_vec()), Some(100));
+        for (now, remaining) in
+            [(0, Remaining::Millis(100)), (100, Remaining::Millis(0)), (101, Remaining::Vacant)]
+        {
+            assert_eq!(keyspace.remaining(b"a", now), remaining, "at {now}");
+            assert_eq!(keyspace.get(b"a", now).is_some(), now <= 100, "at {now}");
+            assert_eq!(keyspace.keys(now).count(), usize::from(now <= 100), "at {now}");
+        }
+        assert!(!keyspace.expire(b"a", 200, 101), "an expired key can't be prolonged");
+        assert!(!keyspace.delete(b"a", 101), "an expired key can't be deleted");
+    }
+
+    #[test]
+    fn what_a_command_has_found_expired_is_gone_though_the_clock_is_set_back() {
+        for asked in [false, true] {
+            let mut keyspace = Keyspace::default();
+            keyspace.set(b"a", Value::String(b"1".to_vec()), Some(100));
+            assert!(!asked || keyspace.get(b"a", 101).is_none());
+            assert_eq!(keyspace.peek(b"a", 50).is_some(), !asked);
+        }
+    }
+
+    #[test]
+    fn an_end_that_is_not_in_the_future_deletes() {
+        let mut keyspace = Keyspace::default();
+        keyspace.set(b"a", Value::String(b"1".to_vec()), None);
+        assert!(keyspace.expire(b"a", 5, 5));
+        assert_eq!(keyspace.remaining(b"a", 5), Remaining::Vacant);
+    }
+}

@@ -1,0 +1,217 @@
+//! A master as a state machine: bytes and time in, bytes out.
+//!
+//! It reads no clock, no randomness and no socket: `now` comes with the bytes, ids come from a
+//! seed. So it can run behind a TCP port as well as in a simulator, where the same seed gives the
+//! same run. It knows the commands that this crate sends and those that a test uses to look inside,
+//! and answers them byte for byte as redis-server 7.0 does. Everything else is an unknown command.
+//!
+//! Intended differences:
+//!
+//! - An inline command is a protocol error, options that this crate does not use are syntax errors
+//!   (`SET … XX`), KEYS knows only `*`.
+//! - CONFIG has few names, of which four can be set, and of patterns `*` and `?`. A setting has no
+//!   effect except that it is reported: nothing is evicted, saved or refused for lack of memory. It
+//!   survives a restart.
+//! - A hash keeps its fields in the order in which they were added, however many they are.
+//! - A replica's master is never reached: no data arrives, offsets do not change. The server stays
+//!   a replica across a restart.
+//! - INFO has only the sections and fields that this crate or a test reads.
+//! - An expired key counts nowhere. A server's DBSIZE counts it until it is collected.
+//! - TIME does not advance within a script, as in servers from 7.2 on.
+//! - Scripts have no `cjson`, `bit`, `redis.log`, `loadstring` or random numbers, may not SELECT,
+//!   and return no RESP3 types of their own. A runaway script is stopped with an error.
+//! - There are no passwords, and the server is never loading. Of ACLs there is only what
+//!   `Machine::deny` denies.
+
+mod client;
+mod command;
+mod config;
+mod hashes;
+mod info;
+mod keys;
+mod keyspace;
+mod lua;
+mod pubsub;
+mod replication;
+mod reply;
+mod request;
+mod rights;
+mod script;
+mod server;
+mod value;
+
+use command::{Call, Run};
+use keyspace::{Keyspace, Remaining, millis};
+use lua::Engine;
+use replication::READONLY;
+use reply::Reply;
+use server::{Server, micros};
+use std::time::Duration;
+use value::Value;
+
+/// A connection, counted from 1, and from 1 again after each restart, as in a server.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ClientId(u64);
+
+/// An action that the machine asks for; actions are in order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    Send(ClientId, Vec<u8>),
+    /// Close the connection; the bytes still to be sent to it come before this.
+    Close(ClientId),
+}
+
+/// One master: its data, its connections, and its scripts.
+///
+/// `now` is the time since 1970 on the master's own clock. It may step, as such clocks do.
+pub struct Machine {
+    server: Server,
+    engine: Engine,
+}
+
+impl Machine {
+    /// Creates an empty master. Its `run_id` and everything else that is drawn at random follow
+    /// from `seed`.
+    pub fn new(seed: u64, now: Duration) -> Self {
+        Self { server: Server::new(seed, now), engine: Engine::default() }
+    }
+
+    /// Ends this process and starts another one: no connections, no loaded scripts, a new `run_id`,
+    /// client ids from 1 on. The keys stay if `keep` is set. The operator's decisions stay: the
+    /// configuration, the master that it follows, and the denied commands.
+    pub fn restart(&mut self, keep: bool, now: Duration) {
+        self.server.restart(keep, now);
+        self.engine = Engine::default();
+    }
+
+    /// Sets how long the process has been up, in microseconds.
+    pub fn set_uptime(&mut self, micros_up: i64, now: Duration) {
+        self.server.set_uptime(micros_up, micros(now));
+    }
+
+    /// Returns the uptime in microseconds; negative once the clock was set back to before the
+    /// start.
+    pub fn uptime(&self, now: Duration) -> i64 {
+        self.server.uptime(micros(now))
+    }
+
+    /// Makes it Valkey 9, or Redis again, as an upgrade would.
+    pub const fn set_valkey(&mut self, is_valkey: bool) {
+        self.server.is_valkey = is_valkey;
+    }
+
+    /// Denies these commands to every client, and no others.
+    ///
+    /// # Errors
+    ///
+    /// If one of them can't be denied, with the reason.
+    pub fn deny(&mut self, commands: &[&str]) -> Result<(), String> {
+        self.server.rights.deny(commands)
+    }
+
+    pub fn open(&mut self) -> ClientId {
+        self.server.open()
+    }
+
+    /// Handles a connection that the other side has closed.
+    pub fn close(&mut self, client: ClientId) {
+        self.server.clients.remove(&client);
+    }
+
+    /// Executes every command that `bytes` complete, at `now`.
+    pub fn receive(&mut self, client: ClientId, now: Duration, bytes: &[u8]) {
+        if let Some(client) = self.server.clients.get_mut(&client) {
+            client.requests.receive(bytes);
+        }
+        while let Some(state) = self.server.clients.get_mut(&client) {
+            match state.requests.next() {
+                Ok(None) => return,
+                Ok(Some(arguments)) => self.execute(client, now, &arguments),
+                Err(problem) => {
+                    self.server.answer(client, &Reply::error(problem));
+                    self.server.disconnect(client);
+                }
+            }
+        }
+    }
+
+    /// Returns the next action; call it until it returns `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.server.outputs.pop_front()
+    }
+
+    /// Returns the string under a key of database 0.
+    pub fn value(&self, key: &[u8], now: Duration) -> Option<&[u8]> {
+        match self.database().peek(key, millis(now))? {
+            Value::String(value) => Some(value),
+            Value::Hash(_) => None,
+        }
+    }
+
+    /// Returns the fields and values of the hash under a key of database 0.
+    pub fn hash(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, Vec<u8>)] {
+        match self.database().peek(key, millis(now)) {
+            Some(Value::Hash(hash)) => hash.fields(),
+            _ => &[],
+        }
+    }
+
+    /// Returns the keys of database 0, in order.
+    pub fn keys(&self, now: Duration) -> impl Iterator<Item = &[u8]> {
+        self.database().keys(millis(now))
+    }
+
+    /// Returns the remaining life of a key of database 0; the longest duration means that it never
+    /// expires.
+    pub fn time_to_live(&self, key: &[u8], now: Duration) -> Option<Duration> {
+        match self.database().left(key, millis(now)) {
+            Remaining::Vacant => None,
+            Remaining::Endless => Some(Duration::MAX),
+            Remaining::Millis(left) => Some(Duration::from_millis(left.unsigned_abs())),
+        }
+    }
+
+    fn database(&self) -> &Keyspace {
+        &self.server.databases[0]
+    }
+
+    fn execute(&mut self, client: ClientId, now: Duration, arguments: &[Vec<u8>]) {
+        let Some(state) = self.server.clients.get(&client) else { return };
+        let call = Call { client, database: state.database, now, arguments };
+        let reply = match command::lookup(arguments) {
+            Err(unknown) => Reply::error(unknown),
+            Ok(command) if !command.takes(arguments.len()) => {
+                let name = command.name;
+                Reply::error(format!("ERR wrong number of arguments for '{name}' command"))
+            }
+            Ok(command) if !self.server.knows(command) => {
+                Reply::error(command::unknown(&arguments[0], &arguments[1..]))
+            }
+            Ok(command) if !self.server.rights.allow(command) => {
+                let name = command.name;
+                Reply::error(format!(
+                    "NOPERM this user has no permissions to run the '{name}' command"
+                ))
+            }
+            Ok(command) if self.server.refuses(command) => Reply::error(READONLY),
+            Ok(command) if state.only_listens() && !command.while_listening() => {
+                Reply::error(format!("ERR Can't execute '{}': {LISTENS}", command.name))
+            }
+            Ok(command) => {
+                let reply = match command.run {
+                    Run::Server(run) => run(&mut self.server, &call),
+                    Run::Script(run) => run(&mut self.engine, &mut self.server, &call),
+                };
+                self.server.count(command);
+                reply
+            }
+        };
+        self.server.answer(client, &reply);
+    }
+}
+
+const LISTENS: &str = "only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET \
+                       are allowed in this context";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! The channels and their listeners. Channels know no databases.
+
+use super::ClientId;
+use super::command::Call;
+use super::reply::Reply;
+use super::server::Server;
+
+/// Handles PUBLISH; answers with the number of connections that the message went to.
+pub(super) fn publish(server: &mut Server, call: &Call<'_>) -> Reply {
+    let (channel, message) = (&call.arguments[1], &call.arguments[2]);
+    let listens = |(id, client): (&ClientId, &super::client::Client)| {
+        client.channels.contains(channel).then_some(*id)
+    };
+    let listeners: Vec<ClientId> = server.clients.iter().filter_map(listens).collect();
+    let push = Reply::Push(vec![
+        Reply::bulk("message"),
+        Reply::bulk(channel.clone()),
+        Reply::bulk(message.clone()),
+    ]);
+    listeners.iter().for_each(|listener| server.answer(*listener, &push));
+    Reply::count(listeners.len())
+}
+
+/// Handles SUBSCRIBE: one answer for each channel.
+pub(super) fn subscribe(server: &mut Server, call: &Call<'_>) -> Reply {
+    let Some(client) = server.clients.get_mut(&call.client) else { return Reply::Null };
+    let mut answers = Vec::new();
+    for channel in &call.arguments[1..] {
+        client.channels.insert(channel.clone());
+        answers.push(confirm("subscribe", Reply::bulk(channel.clone()), client.channels.len()));
+    }
+    Reply::Several(answers)
+}
+
+/// Handles UNSUBSCRIBE: one answer for each channel that is named, or for each that there is; at
+/// least one.
+pub(super) fn unsubscribe(server: &mut Server, call: &Call<'_>) -> Reply {
+    let Some(client) = server.clients.get_mut(&call.client) else { return Reply::Null };
+    let mut left = call.arguments[1..].to_vec();
+    if left.is_empty() {
+        left = client.channels.iter().cloned().collect();
+    }
+    if left.is_empty() {
+        return confirm("unsubscribe", Reply::Null, 0);
+    }
+    let mut answers = Vec::new();
+    for channel in left {
+        client.channels.remove(&channel);
+        answers.push(confirm("unsubscribe", Reply::bulk(channel), client.channels.len()));
+    }
+    Reply::Several(answers)
+}
+
+fn confirm(kind: &str, channel: Reply, channels: usize) -> Reply {
+    Reply::Push(vec![Reply::bulk(kind), channel, Reply::count(channels)])
+}

@@ -1,0 +1,217 @@
+//! The actions of callers.
+
+use super::agenda::Happening;
+use super::client::name;
+use super::clock::nanos;
+use super::flaw::Flaw;
+use super::history::How;
+use super::master::FENCE;
+use super::plan::{Act, Asked};
+use super::world::World;
+use quorumlock_core::coordinator::{Acquire, Keys, RequestId};
+use quorumlock_core::quorum::Instant;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl World {
+    pub(super) fn act(&mut self, act: Act) {
+        let seat = match &act {
+            Act::Fault(fault) => return self.befalls(fault.clone()),
+            Act::Acquire { seat, .. }
+            | Act::Cancel { seat, .. }
+            | Act::Extend { seat, .. }
+            | Act::Release { seat, .. }
+            | Act::Drop { seat, .. }
+            | Act::Leave { seat, .. }
+            | Act::Inspect { seat, .. }
+            | Act::ForceRelease { seat } => *seat,
+        };
+        let place = self.seats[seat];
+        let client = &mut self.clients[place];
+        if client.machine.is_none() || client.is_ending {
+            return;
+        }
+        if self.setup.story.is_some() {
+            let looks = self.setup.kind(seat).only_looks && !matches!(act, Act::Inspect { .. });
+            if looks || !client.is_connected {
+                return;
+            }
+        }
+        if client.paused > 0 {
+            return client.waiting.push(Happening::Act(act));
+        }
+        match act {
+            Act::Acquire { asked, .. } => self.acquire(place, asked),
+            Act::Cancel { dice, .. } => self.cancel(place, dice),
+            Act::Extend { dice, .. } => self.extend(place, dice),
+            Act::Release { dice, heard_after, .. } => self.give_up(place, dice, heard_after, true),
+            Act::Drop { dice, .. } => self.give_up(place, dice, Duration::ZERO, false),
+            Act::Leave { dice, .. } => self.leave(place, dice),
+            Act::Inspect { key, .. } => self.inspect(place, key),
+            Act::ForceRelease { .. } => self.force_release(place),
+            Act::Fault(_) => {}
+        }
+    }
+
+    pub(super) fn local(&self, client: usize) -> Instant {
+        self.clients[client].clock.at(self.agenda.now)
+    }
+
+    pub(super) fn acquire(&mut self, place: usize, asked: Asked) {
+        let (now, local) = (self.agenda.now, self.local(place));
+        let keys = |prefix: &str| {
+            let keys = asked.keys.iter().map(|key| format!("{prefix}{key}").into());
+            Keys::several(keys).expect("at least one key")
+        };
+        let acquire = Acquire {
+            keys: keys(""),
+            fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
+            ttl: asked.ttl,
+            lock_delay: match self.setup.flaw {
+                Some(Flaw::NoLockDelay) => Duration::ZERO,
+                _ => asked.lock_delay,
+            },
+            wait: Some(asked.wait),
+            keep_alive: asked.keep_alive,
+        };
+        let client = &mut self.clients[place];
+        let request = client.next_request(now);
+        client.asked.insert(request.0, asked.clone());
+        self.say(|| format!("{} asks, {}: {asked:?}", name(place), request.0));
+        if let Some(machine) = &mut self.clients[place].machine {
+            machine.handle_acquire(local, request, acquire);
+        }
+        self.turn(place);
+    }
+
+    fn cancel(&mut self, place: usize, dice: u64) {
+        let asked = &self.clients[place].asked;
+        if asked.is_empty() {
+            return;
+        }
+        let request = asked.keys().nth(dice as usize % asked.len()).copied().expect("a request");
+        self.cancel_request(place, request);
+    }
+
+    pub(super) fn cancel_request(&mut self, place: usize, request: u64) {
+        let local = self.local(place);
+        self.clients[place].asked.remove(&request);
+        self.say(|| format!("{} cancels {request}", name(place)));
+        if let Some(machine) = &mut self.clients[place].machine {
+            machine.handle_cancel(local, RequestId(request));
+        }
+        self.turn(place);
+    }
+
+    fn extend(&mut self, place: usize, dice: u64) {
+        let (now, local) = (self.agenda.now, self.local(place));
+        let client = &mut self.clients[place];
+        let Some(held) = client.any_guard(dice) else { return };
+        let request = client.next_request(now);
+        client.awaited.insert(request.0);
+        let attempt = client.holds[&held].attempt;
+        let token = client.holds[&held].token.clone();
+        self.say(|| format!("{} extends {token}", name(place)));
+        if let Some(machine) = &mut self.clients[place].machine {
+            machine.handle_extend(local, request, attempt);
+        }
+        self.turn(place);
+    }
+
+    fn give_up(&mut self, place: usize, dice: u64, heard_after: Duration, awaited: bool) {
+        if let Some(hold) = self.clients[place].any_guard(dice) {
+            self.give_up_hold(place, hold, heard_after, awaited);
+        }
+    }
+
+    /// Drops a guard; the machine is notified at once, or later.
+    pub(super) fn give_up_hold(
+        &mut self,
+        place: usize,
+        hold: u64,
+        heard_after: Duration,
+        awaited: bool,
+    ) {
+        let local = self.local(place);
+        let Some(held) = self.clients[place].holds.get_mut(&hold) else { return };
+        held.in_time = held.is_valid(local);
+        held.is_given_up = true;
+        held.is_awaited = awaited;
+        let (token, in_time) = (held.token.clone(), held.in_time);
+        self.say(|| format!("{} gives {token} up, heard after {heard_after:?}", name(place)));
+        if in_time {
+            self.ends(place, hold, How::Released);
+        }
+        if heard_after.is_zero() {
+            self.hear(place, hold);
+        } else {
+            let at = self.agenda.now + nanos(heard_after);
+            self.agenda.at(at, Happening::Heard { client: place, hold });
+        }
+    }
+
+    /// Notifies the machine that a guard was given up.
+    pub(super) fn hear(&mut self, place: usize, hold: u64) {
+        let (now, local) = (self.agenda.now, self.local(place));
+        let client = &mut self.clients[place];
+        if client.paused > 0 {
+            return client.waiting.push(Happening::Heard { client: place, hold });
+        }
+        let Some(held) = client.holds.get(&hold) else { return };
+        let (attempt, in_time, awaited) = (held.attempt, held.in_time, held.is_awaited);
+        self.invariants.keepers.released(&held.token, now);
+        self.invariants.never_again.over(&held.token);
+        let request = awaited.then(|| client.next_request(now));
+        client.awaited.extend(request.map(|request| request.0));
+        if let Some(machine) = &mut client.machine {
+            machine.handle_release(local, request, attempt, in_time);
+        }
+        self.turn(place);
+        let Some(held) = self.clients[place].holds.remove(&hold) else { return };
+        // A lock-delay: its keys stay, for commands that are still in flight.
+        if !held.asked.lock_delay.is_zero() && (held.is_gone || !in_time) {
+            self.kept.insert(held.token);
+        }
+    }
+
+    fn leave(&mut self, place: usize, dice: u64) {
+        let local = self.local(place);
+        let client = &mut self.clients[place];
+        let Some(hold) = client.any_guard(dice) else { return };
+        self.ends(place, hold, How::Left);
+        let Some(held) = self.clients[place].holds.remove(&hold) else { return };
+        self.say(|| format!("{} leaves {}", name(place), held.token));
+        self.invariants.never_again.over(&held.token);
+        self.invariants.keepers.released(&held.token, self.agenda.now);
+        self.kept.insert(held.token);
+        if let Some(machine) = &mut self.clients[place].machine {
+            machine.handle_leave(local, held.attempt);
+        }
+        self.turn(place);
+    }
+
+    fn inspect(&mut self, place: usize, key: &'static str) {
+        let (now, local) = (self.agenda.now, self.local(place));
+        let client = &mut self.clients[place];
+        let request = client.next_request(now);
+        client.inspected.insert(request.0, key);
+        if let Some(machine) = &mut client.machine {
+            machine.handle_inspect(local, request, key);
+        }
+        self.turn(place);
+    }
+
+    fn force_release(&mut self, place: usize) {
+        let (now, local) = (self.agenda.now, self.local(place));
+        let client = &mut self.clients[place];
+        let Some((key, value)) = client.seen.take() else { return };
+        let request = client.next_request(now);
+        client.awaited.insert(request.0);
+        self.say(|| format!("{} takes {key} away from {value}", name(place)));
+        self.invariants.owners.name(key, &value);
+        if let Some(machine) = &mut self.clients[place].machine {
+            machine.handle_force_release(local, request, key, value);
+        }
+        self.turn(place);
+    }
+}

@@ -1,0 +1,116 @@
+//! A parser for the commands in the bytes that a client writes, however they were cut. In a debug
+//! build the `redis` crate's parser takes most of a world's time, and a command is simple.
+
+use quorumlock_core::coordinator::wire::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL};
+use std::sync::LazyLock;
+
+/// The words of one command.
+pub(super) type Words = Vec<Vec<u8>>;
+
+/// The purpose of a command, in whatever way it is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Deed {
+    Acquire,
+    Extend,
+    Release,
+    Agree,
+    Inspect,
+    Other,
+}
+
+/// Scripts that are called by their hashes.
+static HASHES: LazyLock<Vec<(String, Deed)>> = LazyLock::new(|| {
+    let scripts = [
+        (ACQUIRE, Deed::Acquire),
+        (EXTEND, Deed::Extend),
+        (RELEASE, Deed::Release),
+        (RELEASE_ALL, Deed::Release),
+    ];
+    scripts.map(|(script, about)| (redis::Script::new(script).get_hash().to_owned(), about)).into()
+});
+
+impl Deed {
+    pub(super) fn of(words: &[Vec<u8>]) -> Self {
+        let script = words.get(1).map_or(&[][..], |word| word);
+        match words.first().map(|word| &word[..]) {
+            Some(b"SET") => Self::Acquire,
+            Some(b"DELIFEQ") => Self::Release,
+            Some(b"EVALSHA") => {
+                let known = HASHES.iter().find(|(hash, _)| hash.as_bytes() == script);
+                known.map_or(Self::Other, |(_, about)| *about)
+            }
+            Some(b"EVAL") if has(script, b"'DEL', KEYS") => Self::Release,
+            Some(b"EVAL") if has(script, b"'window back'") => Self::Agree,
+            Some(b"EVAL") => Self::Inspect,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns the number of words before its arguments.
+    pub(super) fn skips(words: &[Vec<u8>]) -> usize {
+        if words.first().is_some_and(|verb| verb.starts_with(b"EVAL")) { 3 } else { 1 }
+    }
+}
+
+/// Returns the token of a command that has one.
+pub(super) fn token(words: &[Vec<u8>]) -> String {
+    let keys = match Deed::skips(words) {
+        1 => 1,
+        _ => String::from_utf8_lossy(&words[2]).parse().unwrap_or(0),
+    };
+    let token = words.get(Deed::skips(words) + keys);
+    token.map_or_else(String::new, |token| String::from_utf8_lossy(token).into_owned())
+}
+
+pub(super) fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+#[derive(Default)]
+pub(super) struct Commands {
+    received: Vec<u8>,
+}
+
+impl Commands {
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.received.extend_from_slice(bytes);
+    }
+
+    /// Returns the next complete command.
+    pub(super) fn next(&mut self) -> Option<Words> {
+        let (count, mut at) = self.number(0, b'*')?;
+        let mut words = Vec::with_capacity(count);
+        for _ in 0..count {
+            let (len, begins) = self.number(at, b'$')?;
+            words.push(self.received.get(begins..begins + len)?.to_vec());
+            at = begins + len + 2;
+        }
+        if at > self.received.len() {
+            return None;
+        }
+        self.received.drain(..at);
+        Some(words)
+    }
+
+    /// Returns the number after `sign`, and where the next line begins.
+    fn number(&self, at: usize, sign: u8) -> Option<(usize, usize)> {
+        let (first, line) = self.received.get(at..)?.split_first()?;
+        assert_eq!(*first, sign, "a client writes nothing but commands");
+        let len = line.windows(2).position(|two| two == b"\r\n")?;
+        let number = line[..len].iter().fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+        Some((number, at + 1 + len + 2))
+    }
+}
+
+#[test]
+fn commands_are_read_however_they_are_cut() {
+    let bytes = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n*1\r\n$0\r\n\r\n";
+    for cut in 0..bytes.len() {
+        let (mut commands, mut read) = (Commands::default(), Vec::new());
+        for part in [&bytes[..cut], &bytes[cut..]] {
+            commands.receive(part);
+            read.extend(std::iter::from_fn(|| commands.next()));
+        }
+        assert_eq!(read, [vec![b"GET".to_vec(), b"a".to_vec()], vec![b"".to_vec()]], "at {cut}");
+    }
+}

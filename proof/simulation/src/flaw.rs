@@ -1,0 +1,206 @@
+//! A flaw of a world, to show that its invariants notice. The machine that ships has no switch for
+//! any of it: a flaw is in the setup, in the clocks, or in the masters.
+
+use super::clock::millis;
+use super::commands::Deed;
+use super::kinds::{About, Story};
+use super::setup::Setup;
+use quorumlock_core::coordinator::{RestartGuard, Rule};
+use quorumlock_core::quorum::NodeSet;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Flaw {
+    /// Two of five masters are enough.
+    TwoOfFive,
+    /// Masters that have lost their memory vote at once.
+    NoRestartGuard,
+    /// The clients' clocks are slower than the drift allows for.
+    ClocksBeyondDrift,
+    /// The clocks of masters are set forward.
+    StepsForward,
+    /// Masters report that they have deleted, and have not.
+    KeepsWhatIsReleased,
+    /// Masters delete the key whatever its value.
+    DeletesForAnybody,
+    /// Masters report that they have killed a connection, and have not.
+    KillsNobody,
+    /// No client may kill a connection: SAFETY describes what is then possible.
+    DeniesKill,
+    /// A ttl is relied on to its end.
+    NoDrift,
+    /// Masters lose fences.
+    ForgetsFences,
+    /// Masters report that they have prolonged the life of a key, and have not.
+    ExtendsNothing,
+    /// The keys of a lock with a lock-delay live no longer than others.
+    NoLockDelay,
+    /// Clients' clocks stop with their processes: an agreement counts forever.
+    ClocksStop,
+    /// An agreement counts from when the answer is read.
+    CountsFromTheAnswer,
+    /// A client that was stopped asks only the masters that it needs.
+    NoBarrier,
+    /// Other lists cost the vote of the master that reports them, and nothing else.
+    ListsCostOneVote,
+    /// Other numbers cost the vote of the master that reports them, and nothing else.
+    NumbersCostOneVote,
+    /// If the numbers differ, no client is told of lists.
+    NumbersHideLists,
+    /// A client's note lasts as long as a master waits, and no longer.
+    NoSlack,
+    /// A client's note is prolonged only once.
+    ProlongedOnce,
+    /// A client that only looks notes its settings.
+    ReadersNote,
+}
+
+pub(super) const FLAWS: [(Flaw, &str); 21] = [
+    (Flaw::TwoOfFive, "both hold"),
+    (Flaw::NoRestartGuard, "both hold"),
+    (Flaw::ClocksBeyondDrift, "both hold"),
+    (Flaw::StepsForward, "both hold"),
+    (Flaw::KeepsWhatIsReleased, "is left"),
+    (Flaw::DeletesForAnybody, "not by its owner"),
+    (Flaw::KillsNobody, "is left"),
+    (Flaw::DeniesKill, "is left"),
+    (Flaw::NoDrift, "more than its ttl less the drift"),
+    (Flaw::ForgetsFences, "not above"),
+    (Flaw::ExtendsNothing, "does not stand on a quorum"),
+    (Flaw::NoLockDelay, "closed for"),
+    (Flaw::ClocksStop, "both hold"),
+    (Flaw::CountsFromTheAnswer, "both hold"),
+    (Flaw::NoBarrier, "both hold"),
+    (Flaw::ListsCostOneVote, "both hold"),
+    (Flaw::NumbersCostOneVote, "both hold"),
+    (Flaw::NumbersHideLists, "both hold"),
+    (Flaw::NoSlack, "both hold"),
+    (Flaw::ProlongedOnce, "both hold"),
+    (Flaw::ReadersNote, "is refused"),
+];
+
+impl Flaw {
+    /// Returns where the flaw shows, if it is about the agreement: the differences between clients,
+    /// and their stories.
+    pub(super) fn about_the_agreement(self) -> Option<(&'static [About], &'static [Story])> {
+        Some(match self {
+            Self::ClocksStop => (&[About::Lists], &[Story::StopAndSplit, Story::Stop]),
+            Self::CountsFromTheAnswer => (&[About::Lists], &[Story::Late]),
+            Self::NoBarrier => (&[About::Lists], &[Story::StopAndSplit]),
+            Self::ListsCostOneVote => (&[About::Lists], &[Story::Split]),
+            Self::NumbersCostOneVote => (&[About::Numbers], &[Story::Stop]),
+            Self::NumbersHideLists => (&[About::Both], &[Story::Split]),
+            Self::NoSlack => (&[About::Lists], &[Story::Split, Story::Newcomer]),
+            Self::ProlongedOnce => (&[About::Lists], &[Story::Newcomer]),
+            Self::ReadersNote => (&[About::Lists], &[Story::Reader]),
+            _ => return None,
+        })
+    }
+
+    /// Returns the rule of the machine that is taken back. Nothing around the machine has the same
+    /// effect, so the machine has a switch for it, in tests only.
+    pub(super) fn taken_back(self) -> Option<Rule> {
+        match self {
+            Self::CountsFromTheAnswer => Some(Rule::FromTheQuestion),
+            Self::NoBarrier => Some(Rule::Barrier),
+            _ => None,
+        }
+    }
+
+    /// Makes the conditions of the flaw likely.
+    pub(super) fn provoke(self, setup: &mut Setup) {
+        setup.denied = &[];
+        setup.denies = NodeSet::EMPTY;
+        setup.shorten(millis(2_000));
+        setup.acts = 30..80;
+        setup.length = millis(6_000);
+        setup.set_guard(RestartGuard::On, false);
+        setup.faults_per_mille = 100;
+        match self {
+            Self::NoRestartGuard => {
+                setup.set_guard(RestartGuard::Off, true);
+                setup.faults_per_mille = 300;
+            }
+            Self::KillsNobody | Self::StepsForward => setup.faults_per_mille = 400,
+            Self::DeniesKill => {
+                setup.denied = &["client|kill"];
+                setup.denies = NodeSet::first(setup.masters);
+                setup.faults_per_mille = 400;
+            }
+            Self::TwoOfFive | Self::ClocksBeyondDrift => {}
+            _ => setup.faults_per_mille = 30,
+        }
+    }
+
+    /// Returns whether two holders must be seen, and not only a hold that has lost its quorum,
+    /// which comes first.
+    pub(super) fn hides_the_quorum(self) -> bool {
+        matches!(
+            self,
+            Self::TwoOfFive
+                | Self::NoRestartGuard
+                | Self::ClocksBeyondDrift
+                | Self::StepsForward
+                | Self::DeletesForAnybody
+        ) || self.about_the_agreement().is_some()
+    }
+
+    /// Returns whether masters change the commands that they receive.
+    pub(super) fn spoils(self) -> bool {
+        matches!(
+            self,
+            Self::KeepsWhatIsReleased
+                | Self::DeletesForAnybody
+                | Self::KillsNobody
+                | Self::ExtendsNothing
+                | Self::ListsCostOneVote
+                | Self::NumbersCostOneVote
+                | Self::NumbersHideLists
+                | Self::ProlongedOnce
+        )
+    }
+
+    /// Returns a line of the agreement script, and its replacement with the flaw.
+    fn spoils_the_agreement(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            // Reported as numbers, and with the client's own value.
+            Self::ListsCostOneVote => (
+                "differ('lists', string.sub(lists, 2, -2), left)",
+                "differ('max_ttl', ARGV[2], left)",
+            ),
+            Self::NumbersCostOneVote => {
+                ("then differ(field, theirs,", "then differ(field, ARGV[1 + place],")
+            }
+            Self::NumbersHideLists => (
+                "left > 0 and not common",
+                "left > 0 and not common and noted.max_ttl == ARGV[2] and noted['window back'] == ARGV[3]",
+            ),
+            Self::ProlongedOnce => {
+                ("now + life, before + 1", "before > 0 and 0 or now + life, before + 1")
+            }
+            _ => return None,
+        })
+    }
+
+    /// Changes a command as the flawed master does.
+    pub(super) fn spoil(self, words: &mut Vec<Vec<u8>>) {
+        let deed = Deed::of(words);
+        if let (Deed::Agree, Some((rule, broken))) = (deed, self.spoils_the_agreement()) {
+            let script = String::from_utf8_lossy(&words[1]);
+            assert!(script.contains(rule), "{self:?} finds nothing to spoil");
+            words[1] = script.replace(rule, broken).into_bytes();
+            return;
+        }
+        let (keys, script): (usize, &[u8]) = match self {
+            Self::KeepsWhatIsReleased if deed == Deed::Release => (0, b"return 1"),
+            Self::KillsNobody if words[0] == b"CLIENT" => (0, b"return 1"),
+            Self::DeletesForAnybody if deed == Deed::Release => {
+                (1, b"return redis.call('DEL', KEYS[1])")
+            }
+            Self::ExtendsNothing if deed == Deed::Extend => (0, b"return 1"),
+            _ => return,
+        };
+        let rest = if keys == 0 { Vec::new() } else { words.split_off(Deed::skips(words)) };
+        *words = vec![b"EVAL".to_vec(), script.to_vec(), keys.to_string().into_bytes()];
+        words.extend(rest);
+    }
+}

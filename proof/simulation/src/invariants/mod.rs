@@ -1,0 +1,40 @@
+//! The properties that must hold after each step, a file for each. They see what callers believe,
+//! what is at the masters, and what was written; each is a judge of plain values.
+
+mod bounded;
+mod fences_rise;
+mod honest_deadline;
+mod keeper_ends;
+mod never_reacquired;
+mod no_orphan;
+mod on_a_quorum;
+mod one_holder;
+mod owner_only;
+mod stays_closed;
+
+pub(super) use bounded::Load;
+pub(super) use keeper_ends::KeeperEnds;
+pub(super) use never_reacquired::Extended;
+pub(super) use no_orphan::Left;
+pub(super) use on_a_quorum::on_a_quorum;
+pub(super) use one_holder::one_holder;
+pub(super) use owner_only::{Change, OwnerOnly};
+
+use fences_rise::FencesRise;
+use never_reacquired::NeverReacquired;
+use stays_closed::StaysClosed;
+
+pub(super) use honest_deadline::{HonestDeadline, is_told_in_time};
+
+/// The violation, if there is one.
+pub(super) type Verdict = Result<(), String>;
+
+/// The invariants that have a memory.
+#[derive(Default)]
+pub(super) struct Invariants {
+    pub(super) fences: FencesRise,
+    pub(super) never_again: NeverReacquired,
+    pub(super) closed: StaysClosed,
+    pub(super) owners: OwnerOnly,
+    pub(super) keepers: KeeperEnds,
+}

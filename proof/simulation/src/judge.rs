@@ -1,0 +1,116 @@
+//! The checks after each step.
+
+use super::agenda::LineId;
+use super::client::{Held, name, owner};
+use super::clock::{Time, millis};
+use super::flaw::Flaw;
+use super::invariants::{Change, Left, Verdict, is_told_in_time, on_a_quorum, one_holder};
+use super::master::FENCE;
+use super::world::World;
+use quorumlock_core::quorum::NodeSet;
+use quorumlock_embedded::ClientId;
+
+/// The resources that can be locked.
+const KEYS: [&str; 2] = ["a", "b"];
+
+impl World {
+    pub(super) fn judge(&mut self) -> Verdict {
+        let now = self.agenda.now;
+        let mut valid: Vec<(&str, &[&str])> = Vec::new();
+        for client in &self.clients {
+            if client.machine.is_none() || client.holds.is_empty() {
+                continue;
+            }
+            let local = client.clock.at(now);
+            let lateness = self.setup.lateness + millis(1);
+            let awake =
+                client.paused == 0 && now > client.resumed_at + 2 * super::clock::nanos(lateness);
+            for held in client.holds.values().filter(|held| !held.is_over) {
+                if awake {
+                    is_told_in_time(&held.token, held.deadline, local, lateness)?;
+                }
+                if !held.is_valid(local) || self.invariants.owners.is_named(&held.token) {
+                    continue;
+                }
+                valid.push((&held.token, held.asked.keys));
+                if !self.setup.flaw.is_some_and(Flaw::hides_the_quorum) {
+                    let counts =
+                        |node: &usize| self.keeps_others_out(*node, client.seat, held, now);
+                    let nodes: NodeSet = (0..self.masters.len()).filter(counts).collect();
+                    on_a_quorum(&held.token, self.setup.kind(client.seat).members, nodes)?;
+                }
+            }
+        }
+        one_holder(&valid, |one, other| self.grounds.excuse(&self.setup, one, other))
+    }
+
+    fn keeps_others_out(&self, node: usize, seat: usize, held: &Held, now: Time) -> bool {
+        let master = &self.masters[node];
+        let stands = |key: &&str| master.value(key, now) == Some(held.token.as_str());
+        self.may_not_vote(node, now, self.setup.kind(seat).quarantine)
+            || held.asked.keys.iter().all(stands)
+    }
+
+    pub(super) fn judge_load(&self, client: usize) -> Verdict {
+        let state = &self.clients[client];
+        let attempts = state.tokens.load(std::sync::atomic::Ordering::Relaxed);
+        let attempts = usize::try_from(attempts).unwrap_or(usize::MAX);
+        // The withdrawal of a client's note is a debt, too.
+        let withdrawn = usize::from(self.is_at_odds());
+        state.load().judge(state.open(), attempts + withdrawn, self.masters.len())
+    }
+
+    /// Lets a master execute what a line has brought, and checks what that has changed.
+    pub(super) fn execute(&mut self, id: LineId, server: ClientId, bytes: &[u8]) {
+        let (node, by, now) = (self.lines[id.0].node, self.lines[id.0].client, self.agenda.now);
+        let standing = |world: &Self, key| world.masters[node].value(key, now).map(str::to_owned);
+        let before = KEYS.map(|key| standing(self, key));
+        self.masters[node].receive(server, now, bytes, &mut self.lines[id.0]);
+        if self.setup.flaw == Some(Flaw::ForgetsFences) {
+            for key in KEYS {
+                self.masters[node].operate(now, &["DEL", &format!("{FENCE}{key}")]);
+            }
+        }
+        self.answers(node);
+        self.note_notes(node);
+        for (key, before) in KEYS.into_iter().zip(before) {
+            let after = standing(self, key);
+            if before == after {
+                continue;
+            }
+            self.say(|| {
+                format!("   n{} {key}: {before:?} -> {after:?}, by {}", node + 1, name(by))
+            });
+            let verdict = self.judge_change(node, key, by, before.as_deref(), after.as_deref());
+            self.find(verdict);
+        }
+    }
+
+    fn judge_change(
+        &self,
+        node: usize,
+        key: &str,
+        by: usize,
+        before: Option<&str>,
+        after: Option<&str>,
+    ) -> Verdict {
+        let now = self.agenda.now;
+        if let Some(before) = before {
+            let owner = owner(before);
+            let is_held = owner.is_some_and(|owner| {
+                let client = &self.clients[owner];
+                let local = client.clock.at(now);
+                let ours = |held: &Held| held.token == before && held.is_valid(local);
+                client.holds.values().any(ours)
+            });
+            let change = Change { key, by, before, after, owner, is_held };
+            self.invariants.owners.judge(&change)?;
+        }
+        let Some(value) = after else { return Ok(()) };
+        let master = &self.masters[node];
+        let set_back = std::time::Duration::from_nanos(master.clock.stepped.unsigned_abs());
+        let remaining = master.remaining(key, now);
+        let longest = self.setup.max_ttl + set_back;
+        Left { node, key, value, remaining }.judge_life(longest)
+    }
+}

@@ -1,0 +1,47 @@
+//! Whole clusters in one loop: the machine that ships, several times, against masters that are
+//! machines, too, with real scripts. Clocks differ, the network delays and breaks, processes stop,
+//! die and come back. There is no runtime and no socket; everything follows from one seed.
+//!
+//! A world is drawn from its seed: its settings (`setup`), and the actions and faults in it
+//! (`plan`). Then its queue is played to the end (`world`), and after each step the `invariants`
+//! look at it. Once all faults are over, everything must come to rest, and every lock must be
+//! available (`aftermath`).
+
+#![cfg(test)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod aftermath;
+mod agenda;
+mod beside;
+mod callers;
+mod client;
+mod clock;
+mod commands;
+mod driver;
+mod faults;
+mod flaw;
+mod history;
+mod invariants;
+mod judge;
+mod kinds;
+mod knowledge;
+mod line;
+mod marks;
+mod master;
+mod network;
+mod odds;
+mod picture;
+mod plan;
+mod play;
+mod processes;
+mod report;
+#[allow(dead_code)] // Other tests use the rest of it.
+#[path = "../../../tests/support/seed.rs"]
+mod seed;
+mod setup;
+mod shrink;
+#[path = "../../../tests/support/timeline/mod.rs"]
+mod timeline;
+mod told;
+mod trials;
+mod world;

@@ -1,0 +1,150 @@
+//! One master: the embedded machine, its process, its clock, and its operator's commands.
+
+use super::clock::{Time, WallClock};
+use super::flaw::Flaw;
+use super::line::Line;
+use quorumlock_embedded::{ClientId, Machine, Output};
+use std::time::Duration;
+
+/// The prefix of each fence's key.
+pub(super) const FENCE: &str = "fence:";
+
+pub(super) const AGREEMENT: &str = "quorumlock:agreement";
+
+pub(super) struct Master {
+    machine: Machine,
+    pub(super) clock: WallClock,
+    /// The number of its process.
+    pub(super) life: u64,
+    pub(super) is_up: bool,
+    /// While it is down, dials are not even refused.
+    pub(super) is_silent: bool,
+    /// The number of times that it has been stopped and not yet continued.
+    pub(super) stops: usize,
+    /// The last time that it lost its memory.
+    pub(super) forgot_at: Option<Time>,
+    operator: Option<ClientId>,
+    flaw: Option<Flaw>,
+    seed: u64,
+}
+
+/// Returns whether a process is Valkey 9. In a third of all masters each process is Redis. In the
+/// others it is Valkey 9 as often as not, so that a restart may be an upgrade, or a downgrade.
+fn is_valkey(seed: u64, life: u64) -> bool {
+    let mixed = (seed ^ life).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    !seed.is_multiple_of(3) && mixed.is_multiple_of(2)
+}
+
+impl Master {
+    /// Creates a master that has been up for a day, unless it is `young`.
+    pub(super) fn new(seed: u64, clock: WallClock, young: bool, flaw: Option<Flaw>) -> Self {
+        let mut machine = Machine::new(seed, clock.at(0));
+        if !young {
+            machine.set_uptime(86_400_000_000, clock.at(0));
+        }
+        machine.set_valkey(is_valkey(seed, 0));
+        let forgot_at = young.then_some(0);
+        Self {
+            machine,
+            clock,
+            life: 0,
+            is_up: true,
+            is_silent: false,
+            stops: 0,
+            forgot_at,
+            operator: None,
+            flaw,
+            seed,
+        }
+    }
+
+    /// Returns whether it reads what arrives.
+    pub(super) const fn reads(&self) -> bool {
+        self.is_up && self.stops == 0
+    }
+
+    pub(super) fn deny(&mut self, commands: &[&str]) {
+        self.machine.deny(commands).expect("commands that can be denied");
+    }
+
+    pub(super) fn kill(&mut self, silent: bool) {
+        self.is_up = false;
+        self.is_silent = silent;
+        self.stops = 0;
+        self.life += 1;
+        self.operator = None;
+    }
+
+    pub(super) fn start(&mut self, keeps: bool, now: Time) {
+        if !keeps {
+            self.forgot_at = Some(now);
+        }
+        self.machine.restart(keeps, self.clock.at(now));
+        self.is_up = true;
+        self.life += 1;
+        self.machine.set_valkey(is_valkey(self.seed, self.life));
+    }
+
+    pub(super) fn accept(&mut self) -> ClientId {
+        self.machine.open()
+    }
+
+    pub(super) fn hang_up(&mut self, client: ClientId) {
+        self.machine.close(client);
+    }
+
+    /// Executes the commands that `bytes` complete.
+    pub(super) fn receive(&mut self, client: ClientId, now: Time, bytes: &[u8], line: &mut Line) {
+        let now = self.clock.at(now);
+        let Some(flaw) = self.flaw.filter(|flaw| flaw.spoils()) else {
+            return self.machine.receive(client, now, bytes);
+        };
+        line.spoiled.receive(bytes);
+        while let Some(mut words) = line.spoiled.next() {
+            flaw.spoil(&mut words);
+            self.machine.receive(client, now, &packed(&words));
+        }
+    }
+
+    pub(super) fn poll_output(&mut self) -> Option<Output> {
+        self.machine.poll_output()
+    }
+
+    /// Executes a command of an operator, or of the flaw of the master.
+    pub(super) fn operate(&mut self, now: Time, command: &[&str]) {
+        if !self.is_up {
+            return;
+        }
+        let operator = *self.operator.get_or_insert_with(|| self.machine.open());
+        let words: Vec<Vec<u8>> = command.iter().map(|word| word.as_bytes().to_vec()).collect();
+        self.machine.receive(operator, self.clock.at(now), &packed(&words));
+    }
+
+    pub(super) fn value(&self, key: &str, now: Time) -> Option<&str> {
+        let value = self.machine.value(key.as_bytes(), self.clock.at(now))?;
+        std::str::from_utf8(value).ok()
+    }
+
+    pub(super) fn remaining(&self, key: &str, now: Time) -> Option<Duration> {
+        let remaining = self.machine.time_to_live(key.as_bytes(), self.clock.at(now));
+        remaining.filter(|left| *left != Duration::MAX)
+    }
+
+    /// Returns the settings that clients have noted there: fields and values.
+    pub(super) fn noted(&self, now: Time) -> &[(Vec<u8>, Vec<u8>)] {
+        self.machine.hash(AGREEMENT.as_bytes(), self.clock.at(now))
+    }
+
+    /// Returns the keys of locks that are there.
+    pub(super) fn locks(&self, now: Time) -> Vec<String> {
+        let keys = self.machine.keys(self.clock.at(now));
+        let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
+        keys.filter(|key| !key.starts_with(FENCE) && key != AGREEMENT).collect()
+    }
+}
+
+fn packed(words: &[Vec<u8>]) -> Vec<u8> {
+    let mut command = redis::Cmd::new();
+    words.iter().for_each(|word| _ = command.arg(&word[..]));
+    command.get_packed_command()
+}

@@ -1,0 +1,298 @@
+//! The faults of a world, and the actions of its callers. They are drawn from the seed before the
+//! world begins, so that a part can be left out and the rest played again.
+
+use super::agenda::Direction;
+use super::clock::{Time, millis, nanos};
+use super::flaw::Flaw;
+use super::odds;
+use super::seed::Rng;
+use super::setup::Setup;
+use quorumlock_core::coordinator::KeepAlive;
+use std::time::Duration;
+
+/// The arguments of an acquire.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) keys: &'static [&'static str],
+    pub(super) fenced: bool,
+    pub(super) ttl: Duration,
+    pub(super) lock_delay: Duration,
+    pub(super) wait: Duration,
+    pub(super) keep_alive: Option<KeepAlive>,
+}
+
+/// One act. Clients are named by their seats: a client that is killed has a successor. `dice` picks
+/// among what is there by then.
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    Acquire {
+        seat: usize,
+        asked: Asked,
+    },
+    Cancel {
+        seat: usize,
+        dice: u64,
+    },
+    Extend {
+        seat: usize,
+        dice: u64,
+    },
+    /// A release; the machine is notified later.
+    Release {
+        seat: usize,
+        dice: u64,
+        heard_after: Duration,
+    },
+    /// A drop; no caller waits for the result.
+    Drop {
+        seat: usize,
+        dice: u64,
+    },
+    Leave {
+        seat: usize,
+        dice: u64,
+    },
+    Inspect {
+        seat: usize,
+        key: &'static str,
+    },
+    /// A forced release of the holder that was seen last.
+    ForceRelease {
+        seat: usize,
+    },
+    Fault(Fault),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Fault {
+    PausesClient {
+        seat: usize,
+        span: Duration,
+    },
+    KillsClient {
+        seat: usize,
+        back_after: Duration,
+    },
+    /// The client ends as it should: it pays its debts first, if that does not take too long.
+    EndsClient {
+        seat: usize,
+        back_after: Duration,
+    },
+    SetsWallClock {
+        seat: usize,
+        ahead_ms: i64,
+    },
+    /// A cut of all clients if none is named, in both directions if none is named.
+    Cuts {
+        seat: Option<usize>,
+        node: usize,
+        direction: Option<Direction>,
+        span: Duration,
+    },
+    Slows {
+        node: usize,
+        by: Duration,
+        span: Duration,
+    },
+    /// Both ends are notified, and whatever is in flight is lost.
+    Resets {
+        seat: usize,
+        node: usize,
+    },
+    /// A reset of the client's end alone: bytes in flight to the master still arrive there, later.
+    Strays {
+        seat: usize,
+        node: usize,
+        by: Duration,
+    },
+    Stops {
+        node: usize,
+        span: Duration,
+    },
+    /// `silent`: the machine under it fails, too, so that no connection is notified.
+    Kills {
+        node: usize,
+        silent: bool,
+        down: Duration,
+        keeps: bool,
+    },
+    KillsAll {
+        down: Duration,
+        keeps: bool,
+    },
+    FlushesScripts {
+        node: usize,
+    },
+    MakesReplica {
+        node: usize,
+        span: Duration,
+    },
+    StepsBack {
+        node: usize,
+        by: Duration,
+    },
+    StepsForward {
+        node: usize,
+        by: Duration,
+    },
+}
+
+pub(super) const RESOURCES: [&[&str]; 3] = [&["a"], &["b"], &["a", "b"]];
+
+fn span(rng: &mut Rng, from: u64, to: u64) -> Duration {
+    rng.duration(millis(from)..millis(to))
+}
+
+/// Draws everything that is done in a world, in order.
+pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
+    if let Some(story) = setup.story {
+        let mut acts = odds::draw(setup, story, rng);
+        acts.sort_by_key(|(at, _)| *at);
+        return acts;
+    }
+    let count = rng.within(setup.acts.clone());
+    let mut acts: Vec<(Time, Act)> = Vec::new();
+    for _ in 0..count {
+        let at = rng.within(0..nanos(setup.length));
+        let faulty = rng.within(0..1_000) < setup.faults_per_mille;
+        let act = if faulty { Act::Fault(fault(setup, rng)) } else { deed(setup, rng) };
+        // A client that acquires something usually does something with it.
+        if let Act::Acquire { seat, .. } = act
+            && rng.chance(70)
+        {
+            let then = at + rng.within(0..nanos(setup.max_ttl) / 2);
+            acts.push((then, follow_up(seat, rng)));
+        }
+        acts.push((at, act));
+    }
+    acts.sort_by_key(|(at, _)| *at);
+    acts
+}
+
+pub(super) fn deed(setup: &Setup, rng: &mut Rng) -> Act {
+    let seat = rng.within(0..setup.seats() as u64) as usize;
+    let dice = rng.next();
+    match rng.within(0..100) {
+        0..52 => Act::Acquire { seat, asked: asked(setup, seat, rng) },
+        52..88 => follow_up(seat, rng),
+        88..95 => Act::Inspect { seat, key: ["a", "b"][rng.within(0..2) as usize] },
+        95..98 if setup.flaw.is_none() => Act::ForceRelease { seat },
+        _ => Act::Cancel { seat, dice },
+    }
+}
+
+fn follow_up(seat: usize, rng: &mut Rng) -> Act {
+    let dice = rng.next();
+    match rng.within(0..20) {
+        0..8 => {
+            let late = rng.chance(25);
+            let heard_after = if late { span(rng, 0, 700) } else { Duration::ZERO };
+            Act::Release { seat, dice, heard_after }
+        }
+        8..11 => Act::Drop { seat, dice },
+        11..17 => Act::Extend { seat, dice },
+        17..19 => Act::Cancel { seat, dice },
+        _ => Act::Leave { seat, dice },
+    }
+}
+
+fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
+    let short = millis(300);
+    let max_ttl = setup.kind(seat).max_ttl;
+    let ttl = *rng.pick(&[short, short, max_ttl / 2, max_ttl]);
+    let delay = *rng.pick(&[0, 0, 0, 400]);
+    let lock_delay = millis(delay).min(max_ttl.saturating_sub(ttl));
+    let kept = [None, None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
+    let fenced = match setup.flaw {
+        Some(Flaw::ForgetsFences) => true,
+        _ => rng.chance(40),
+    };
+    Asked {
+        keys: RESOURCES[[0, 0, 1, 2][rng.within(0..4) as usize]],
+        fenced,
+        ttl,
+        lock_delay,
+        wait: millis(*rng.pick(&[0, 50, 500, 2_000])),
+        keep_alive: *rng.pick(&kept),
+    }
+}
+
+fn fault(setup: &Setup, rng: &mut Rng) -> Fault {
+    let seat = rng.within(0..setup.seats() as u64) as usize;
+    let node = rng.within(0..setup.masters as u64) as usize;
+    let short = span(rng, 1, 400);
+    let long = span(rng, 50, 3_000);
+    let span = if rng.chance(60) { short } else { long };
+    let keeps = !setup.forgetful || rng.chance(35);
+    match setup.flaw {
+        Some(Flaw::StepsForward) if rng.chance(50) => {
+            return Fault::StepsForward { node, by: long };
+        }
+        Some(Flaw::KillsNobody | Flaw::DeniesKill) if rng.chance(60) => {
+            return Fault::Strays { seat, node, by: long };
+        }
+        _ => {}
+    }
+    match rng.within(0..100) {
+        0..13 => Fault::PausesClient { seat, span },
+        13..17 => Fault::KillsClient { seat, back_after: span },
+        17..19 => Fault::EndsClient { seat, back_after: span },
+        19..21 => Fault::SetsWallClock { seat, ahead_ms: rng.within(0..6_000) as i64 - 3_000 },
+        21..36 => {
+            let direction = *rng.pick(&[
+                None,
+                Some(Direction::ToMaster),
+                Some(Direction::ToClient),
+                Some(Direction::ToClient),
+            ]);
+            Fault::Cuts { seat: rng.chance(70).then_some(seat), node, direction, span }
+        }
+        36..44 => Fault::Slows { node, by: short / 2, span },
+        44..52 => Fault::Resets { seat, node },
+        52..66 => Fault::Strays { seat, node, by: span / 2 },
+        66..78 => Fault::Stops { node, span },
+        78..90 => Fault::Kills { node, silent: rng.chance(30), down: span, keeps },
+        90..92 => Fault::KillsAll { down: span, keeps },
+        92..94 => Fault::FlushesScripts { node },
+        94..96 => Fault::MakesReplica { node, span },
+        96..98 if setup.steps_back => Fault::StepsBack { node, by: span / 2 },
+        _ => Fault::Resets { seat, node },
+    }
+}
+
+#[test]
+fn every_deed_and_every_fault_is_drawn() {
+    let mut names = std::collections::BTreeSet::new();
+    for seed in (0..300).map(super::seed::Seed) {
+        for (_, act) in super::play::draw(seed, None).1 {
+            let name = format!("{act:?}");
+            let name = name.trim_start_matches("Fault(").split([' ', '(']).next();
+            names.insert(name.unwrap_or_default().to_owned());
+        }
+    }
+    let expected = [
+        "Acquire",
+        "Cancel",
+        "Cuts",
+        "Drop",
+        "EndsClient",
+        "Extend",
+        "FlushesScripts",
+        "ForceRelease",
+        "Inspect",
+        "Kills",
+        "KillsAll",
+        "KillsClient",
+        "Leave",
+        "MakesReplica",
+        "PausesClient",
+        "Release",
+        "Resets",
+        "SetsWallClock",
+        "Slows",
+        "StepsBack",
+        "Stops",
+        "Strays",
+    ];
+    assert!(names.iter().eq(expected), "{names:?}");
+}

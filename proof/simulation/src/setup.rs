@@ -1,0 +1,284 @@
+//! The setup of a world: its masters, its clients, its network. Drawn from the seed.
+
+use super::clock::{Clock, WallClock, millis};
+use super::flaw::Flaw;
+use super::kinds::{self, Kind, Story};
+use super::seed::Rng;
+use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings};
+use quorumlock_core::quorum::{Backoff, Drift, LONGEST_SILENCE, Membership, NodeSet, Window};
+use std::ops::Range;
+use std::time::Duration;
+
+pub(super) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+
+/// The largest difference in speed between any two clocks, at most the drift.
+const MOST_PPM: u64 = 4_500;
+
+/// The number of worlds in a hundred whose clients have different settings.
+const AT_ODDS: u64 = 15;
+
+/// The time within which a refused client comes back.
+pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
+
+/// A day in 2023.
+const TODAY: Duration = Duration::from_secs(1_700_000_000);
+
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    pub(super) flaw: Option<Flaw>,
+    pub(super) masters: usize,
+    /// The kind of each seat.
+    kinds: Vec<Kind>,
+    /// The story of clients with different settings; in most worlds there are none.
+    pub(super) story: Option<Story>,
+    guard: RestartGuard,
+    /// Masters may lose their memory when they restart.
+    pub(super) forgetful: bool,
+    /// Masters' clocks may be set back.
+    pub(super) steps_back: bool,
+    /// Masters have only just started.
+    pub(super) young: bool,
+    /// The longest ttl of any client.
+    pub(super) max_ttl: Duration,
+    /// How long a master that has lost its memory may not vote, for the client that waits longest.
+    pub(super) quarantine: Duration,
+    operation_timeout: Duration,
+    wakes_up: bool,
+    /// The largest distance between wall clocks.
+    spread: Duration,
+    /// The commands that a user may not run, and the masters that deny them.
+    pub(super) denied: &'static [&'static str],
+    pub(super) denies: NodeSet,
+    /// How long bytes take, in microseconds.
+    pub(super) latency_us: Range<u64>,
+    /// The largest lateness of timers.
+    pub(super) lateness: Duration,
+    /// The number of cases in a hundred in which a client gets to write only a little later.
+    pub(super) hesitates: u64,
+    pub(super) faults_per_mille: u64,
+    pub(super) acts: Range<u64>,
+    pub(super) length: Duration,
+}
+
+impl Setup {
+    pub(super) fn draw(rng: &mut Rng, flaw: Option<Flaw>) -> Self {
+        let half = millis(*rng.pick(&[500, 1_000]));
+        let window = Window { back: half, ahead: half };
+        let max_ttl = millis(*rng.pick(&[1_000, 2_000, 2_000, 5_000]));
+        let (masters, members) = members(rng, flaw);
+        let claims_all = flaw == Some(Flaw::TwoOfFive);
+        let of = |members: &Membership| Kind::new(*members, max_ttl, window, claims_all);
+        let kinds: Vec<Kind> = members.iter().map(of).collect();
+        let guarded = rng.chance(70);
+        let trusting = rng.chance(30);
+        let spread = millis(*rng.pick(&[1, 300, 900, 4_000]));
+        let rights: [&[&str]; 4] =
+            [&["client|kill"], &["info"], &["publish", "subscribe"], &["client|kill", "info"]];
+        let denied = if rng.chance(20) { *rng.pick(&rights) } else { &[] };
+        let denies = if rng.chance(50) {
+            NodeSet::first(masters)
+        } else {
+            [rng.within(0..masters as u64) as usize].into_iter().collect()
+        };
+        let mut setup = Self {
+            flaw,
+            masters,
+            quarantine: kinds[0].quarantine,
+            kinds,
+            story: None,
+            guard: match (guarded, trusting) {
+                (true, _) => RestartGuard::On,
+                (false, true) => RestartGuard::TrustPersistence,
+                (false, false) => RestartGuard::Off,
+            },
+            forgetful: guarded,
+            steps_back: !guarded && rng.chance(50),
+            young: guarded && rng.chance(10),
+            max_ttl,
+            operation_timeout: millis(*rng.pick(&[50, 100, 200])),
+            wakes_up: rng.chance(60),
+            spread,
+            denied,
+            denies,
+            latency_us: rng.pick(&[100..400, 100..3_000, 1_000..20_000]).clone(),
+            lateness: Duration::from_micros(*rng.pick(&[0, 50, 2_000])),
+            hesitates: *rng.pick(&[0, 30]),
+            faults_per_mille: *rng.pick(&[0, 60, 200, 200, 400]),
+            acts: 10..60,
+            length: millis(*rng.pick(&[1_500, 4_000, 4_000, 10_000])),
+        };
+        if let Some(flaw) = flaw {
+            flaw.provoke(&mut setup);
+        }
+        let at_odds = match flaw {
+            Some(flaw) => flaw.about_the_agreement().is_some(),
+            None => rng.chance(AT_ODDS),
+        };
+        if at_odds {
+            let drawn = kinds::draw(rng, flaw);
+            setup.put_at_odds(rng, drawn);
+        }
+        setup
+    }
+
+    /// Gives some clients different settings.
+    pub(super) fn put_at_odds(
+        &mut self,
+        rng: &mut Rng,
+        (masters, kinds, story): (usize, Vec<Kind>, Story),
+    ) {
+        let longest = |of: fn(&Kind) -> Duration| kinds.iter().map(of).max().unwrap_or_default();
+        self.masters = masters;
+        self.max_ttl = longest(|kind| kind.max_ttl);
+        self.quarantine = longest(|kind| kind.quarantine);
+        self.kinds = kinds;
+        self.story = Some(story);
+        self.set_guard(RestartGuard::On, true);
+        self.young = false;
+        self.spread = millis(1);
+        self.denied = &[];
+        self.denies = NodeSet::EMPTY;
+        // An answer that takes longer than an operation is as good as none.
+        self.operation_timeout = millis(250);
+        self.latency_us = rng.pick(&[100..400, 100..3_000]).clone();
+        self.length = Duration::from_secs(match story {
+            Story::Split | Story::Newcomer | Story::Reader => rng.within(15..45),
+            Story::Stop | Story::StopAndSplit | Story::Late => rng.within(25..45),
+        });
+        self.acts = if self.flaw.is_some() { 0..5 } else { 5..40 };
+    }
+
+    /// Limits every ttl to `max_ttl`; masters that have restarted wait as long as before.
+    pub(super) fn shorten(&mut self, max_ttl: Duration) {
+        self.max_ttl = self.max_ttl.min(max_ttl);
+        self.kinds.iter_mut().for_each(|kind| kind.max_ttl = kind.max_ttl.min(max_ttl));
+    }
+
+    pub(super) fn seats(&self) -> usize {
+        self.kinds.len()
+    }
+
+    pub(super) fn kind(&self, seat: usize) -> &Kind {
+        &self.kinds[seat]
+    }
+
+    pub(super) fn settings(&self, seat: usize) -> Settings {
+        let kind = &self.kinds[seat];
+        Settings {
+            label: (seat % 2 == 1).then(|| "me".into()),
+            membership: kind.own_members(),
+            drift: match self.flaw {
+                Some(Flaw::NoDrift) => Drift { rate_ppm: 0, constant: Duration::ZERO },
+                _ => DRIFT,
+            },
+            backoff: Backoff { base: millis(5), cap: millis(250) },
+            operation_timeout: self.operation_timeout,
+            connect_timeout: millis(500),
+            restart_guard: self.guard,
+            quarantine: kind.quarantine,
+            agreement: self.agreement(kind),
+            window: kind.window,
+            wakes_up: self.wakes_up,
+        }
+    }
+
+    fn agreement(&self, kind: &Kind) -> Agreement {
+        let mut terms = kind.terms(self.masters);
+        if self.flaw == Some(Flaw::NoSlack) {
+            terms.life = kind.quarantine;
+        }
+        let agreement = match kind.only_looks && self.flaw != Some(Flaw::ReadersNote) {
+            true => Agreement::to_look(terms),
+            false => Agreement::new(terms),
+        };
+        agreement.without(self.flaw.and_then(Flaw::taken_back))
+    }
+
+    /// Returns how long a client that ends goes on paying what it owes.
+    pub(super) fn linger(&self) -> Duration {
+        millis(500) + 3 * self.operation_timeout
+    }
+
+    pub(super) fn set_guard(&mut self, guard: RestartGuard, forgetful: bool) {
+        self.guard = guard;
+        self.forgetful = forgetful;
+        self.steps_back &= !forgetful;
+    }
+
+    /// Returns whether masters report that they write each command to disk, and clients trust that.
+    pub(super) fn trusts(&self) -> bool {
+        self.guard == RestartGuard::TrustPersistence
+    }
+
+    /// Returns whether a fenced lock can be won at all: no window spans clocks that are further
+    /// apart.
+    pub(super) fn can_fence(&self) -> bool {
+        let narrowest = self.kinds.iter().map(|kind| kind.window.back).min();
+        narrowest.is_some_and(|back| self.spread < back) && !self.steps_back
+    }
+
+    /// Returns whether there may be masters of which it is unknown whether a connection is dead.
+    pub(super) fn may_strand(&self) -> bool {
+        let unkillable = self.denied.iter().any(|right| ["client|kill", "info"].contains(right));
+        unkillable && self.flaw != Some(Flaw::DeniesKill)
+    }
+
+    /// Returns the longest time until a lock is available again once all faults have ended.
+    pub(super) fn recovery(&self) -> Duration {
+        let at_odds = match self.story {
+            // A client may have been refused in the very last moment.
+            Some(_) => LONGEST_SILENCE + self.linger() + LATEST_RETURN,
+            None => Duration::ZERO,
+        };
+        (self.quarantine + self.max_ttl) * 2 + at_odds + millis(8_000)
+    }
+
+    fn ppm(rng: &mut Rng) -> i64 {
+        rng.within(0..2 * MOST_PPM) as i64 - MOST_PPM as i64
+    }
+
+    pub(super) fn clock(&self, rng: &mut Rng) -> Clock {
+        let origin = 1_000_000_000 + rng.within(0..3_600_000_000_000);
+        let ppm = match self.flaw {
+            Some(Flaw::ClocksBeyondDrift) => -(rng.within(50_000..300_000) as i64),
+            _ => Self::ppm(rng),
+        };
+        Clock { origin, ppm }
+    }
+
+    pub(super) fn wall_clock(&self, rng: &mut Rng) -> WallClock {
+        let ppm = Self::ppm(rng);
+        // For minutes they stay within any window.
+        let ppm = if self.story.is_some() { ppm / 100 } else { ppm };
+        WallClock { origin: self.wall(rng), ppm, stepped: 0 }
+    }
+
+    /// Returns the time that a wall clock shows when the world begins.
+    pub(super) fn wall(&self, rng: &mut Rng) -> Duration {
+        TODAY + rng.duration(Duration::ZERO..self.spread)
+    }
+}
+
+/// Draws the number of masters, and the lists of them that each seat uses.
+fn members(rng: &mut Rng, flaw: Option<Flaw>) -> (usize, Vec<Membership>) {
+    let of = |list: NodeSet, also| Membership::joint(list, also).expect("lists");
+    let from = |start: usize, end: usize| (start..end).collect::<NodeSet>();
+    if flaw == Some(Flaw::TwoOfFive) {
+        // Each client uses three of the five, so that two are enough.
+        let lists = [from(0, 3), from(2, 5), [0, 2, 4].into_iter().collect()];
+        return (5, lists.map(|list| of(list, list)).to_vec());
+    }
+    if flaw.is_none() && rng.chance(20) {
+        // One list takes over from another: all clients that run at the same time have one in
+        // common.
+        let lists = [(4, (0, 3), (1, 4)), (5, (0, 3), (2, 5)), (5, (0, 3), (0, 5))];
+        let (masters, old, new) = *rng.pick(&lists);
+        let (old, new) = (from(old.0, old.1), from(new.0, new.1));
+        let (alone, joint) = (of(old, old), of(new, old));
+        let members = [vec![alone, joint], vec![joint, alone, joint], vec![joint, joint]];
+        return (masters, rng.pick(&members).clone());
+    }
+    let masters = if flaw.is_some() { 3 } else { *rng.pick(&[1, 2, 3, 3, 3, 4, 5, 5]) };
+    let seats = if flaw.is_some() { 2 } else { *rng.pick(&[1, 2, 2, 2, 3]) };
+    (masters, vec![Membership::of(masters).expect("a membership"); seats])
+}

@@ -1,0 +1,187 @@
+//! The results reported to callers, and the checks of those results.
+
+use super::agenda::Happening;
+use super::client::{Held, name, named};
+use super::clock::{millis, nanos, shown};
+use super::history::{HoldSpan, How};
+use super::invariants::{Extended, HonestDeadline};
+use super::setup::DRIFT;
+use super::world::World;
+use quorumlock_core::coordinator::{
+    AttemptId, Event, FailureKind, Loss, Mark, RequestId, Standing,
+};
+use quorumlock_core::quorum::{Instant, NodeSet};
+
+impl World {
+    pub(super) fn note(&mut self, place: usize, event: Event) {
+        match event {
+            Event::Settled => self.connected(place),
+            Event::Acquired { request, attempt, deadline, ballot } => {
+                self.won(place, request, attempt, deadline, ballot);
+            }
+            Event::NotAcquired { request, failure, waited } => {
+                let kind = failure.kind;
+                self.say(|| {
+                    format!("{} gets {} not after {waited:?}: {kind:?}", name(place), request.0)
+                });
+                self.stopped += u64::from(matches!(kind, FailureKind::Disagreement(_)));
+                self.clients[place].asked.remove(&request.0);
+                if self.clients[place].is_leaving {
+                    let told = format!("all is well, and a lock cannot be had: {kind:?}");
+                    self.find(Err(told));
+                }
+            }
+            Event::NoRandomness { .. } => self.find(Err("no random bits".into())),
+            Event::Extended { request, attempt, result } => {
+                request.iter().for_each(|one| _ = self.clients[place].awaited.remove(&one.0));
+                if let Ok(deadline) = result {
+                    self.extended(place, attempt, deadline);
+                }
+            }
+            Event::Released { request, .. } | Event::ForceReleased { request, .. } => {
+                self.clients[place].awaited.remove(&request.0);
+            }
+            Event::Lost { attempt, loss } => self.lost(place, attempt, &loss),
+            Event::Inspected { request, nodes, membership } => {
+                let client = &mut self.clients[place];
+                let Some(key) = client.inspected.remove(&request.0) else { return };
+                let standing: Vec<Option<&Standing>> =
+                    nodes.iter().map(|(_, seen)| seen.as_ref().ok()?.as_ref()).collect();
+                let on = |value: &Mark| -> NodeSet {
+                    let same = |(node, other): (usize, &Option<&Standing>)| {
+                        other.is_some_and(|other| other.value == *value).then_some(node)
+                    };
+                    standing.iter().enumerate().filter_map(same).collect()
+                };
+                let holder = standing.iter().flatten();
+                let mut holder = holder.filter(|one| membership.is_quorum(on(&one.value)));
+                client.seen = holder.next().map(|one| (key, one.value.to_string()));
+            }
+        }
+    }
+
+    fn won(
+        &mut self,
+        place: usize,
+        request: RequestId,
+        attempt: AttemptId,
+        deadline: Instant,
+        ballot: u64,
+    ) {
+        let (now, local) = (self.agenda.now, self.local(place));
+        let client = &mut self.clients[place];
+        let Some(machine) = &mut client.machine else { return };
+        let token = machine.token(attempt).expect("the token of a win");
+        let Some(asked) = client.asked.remove(&request.0) else {
+            // No caller waits for it any more.
+            return machine.handle_release(local, None, attempt, true);
+        };
+        self.rests(place, &token, asked.ttl, deadline);
+        let client = &mut self.clients[place];
+        let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
+        let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
+        let verdict = honest.judge(&token).and_then(|()| {
+            let owners = &self.invariants.owners;
+            let excused = |other: &str| self.grounds.excuse(&self.setup, &token, other);
+            let open = |other: &str| owners.is_named(other) || excused(other);
+            self.invariants.closed.won(&token, keys, now, open)?;
+            let fences = &mut self.invariants.fences;
+            fences.won(&token, keys, asked.fenced, ballot, named, excused)?;
+            self.invariants.never_again.won(&token)
+        });
+        self.wins += 1;
+        let until = shown(client.clock.when(deadline));
+        let is_leaving = client.is_leaving;
+        client.won += usize::from(is_leaving);
+        let held = Held {
+            asked,
+            attempt,
+            token: token.clone(),
+            ballot,
+            won_at: now,
+            deadline,
+            is_over: false,
+            in_time: false,
+            is_given_up: false,
+            is_gone: false,
+            is_awaited: false,
+        };
+        client.holds.insert(request.0, held);
+        self.say(|| {
+            format!("{} has {keys:?} by {token}, ballot {ballot}, until {until}", name(place))
+        });
+        self.find(verdict);
+        if is_leaving {
+            let at = now + nanos(millis(1));
+            if let Some(held) = self.clients[place].holds.get_mut(&request.0) {
+                held.in_time = true;
+                held.is_given_up = true;
+            }
+            self.ends(place, request.0, How::Released);
+            self.agenda.at(at, Happening::Heard { client: place, hold: request.0 });
+        }
+    }
+
+    fn extended(&mut self, place: usize, attempt: AttemptId, deadline: Instant) {
+        let local = self.local(place);
+        let Some(held) = self.clients[place].won(attempt) else { return };
+        let (token, ttl) = (held.token.clone(), held.asked.ttl);
+        let extended = Extended { old: held.deadline, new: deadline, now: local };
+        held.deadline = deadline;
+        let verdict = self.invariants.never_again.extended(&token, &extended);
+        let honest = HonestDeadline { ttl, drift: DRIFT, now: local, deadline };
+        let verdict = verdict.and_then(|()| honest.judge(&token));
+        self.rests(place, &token, ttl, deadline);
+        let until = shown(self.clients[place].clock.when(deadline));
+        self.say(|| format!("{} has {token} extended until {until}", name(place)));
+        self.find(verdict);
+    }
+
+    fn lost(&mut self, place: usize, attempt: AttemptId, loss: &Loss) {
+        let local = self.local(place);
+        let clock = self.clients[place].clock;
+        let holds = &self.clients[place].holds;
+        let hold = holds.iter().find(|(_, held)| held.attempt == attempt).map(|(hold, _)| *hold);
+        let Some(hold) = hold else { return };
+        let Some(held) = self.clients[place].holds.get_mut(&hold) else { return };
+        let (token, deadline) = (held.token.clone(), held.deadline);
+        let why = match loss {
+            Loss::Lapsed => How::Lapsed,
+            Loss::QuorumGone(_) => How::QuorumGone,
+            Loss::Released => How::Released,
+        };
+        held.is_gone |= matches!(loss, Loss::QuorumGone(_));
+        if !held.in_time {
+            let (keys, delay) = (held.asked.keys, held.asked.lock_delay);
+            self.invariants.closed.lost(&token, keys, clock.when(deadline), delay);
+        }
+        self.invariants.never_again.over(&token);
+        self.say(|| format!("{} has lost {token}: {why:?}", name(place)));
+        if matches!(loss, Loss::Lapsed) && local < deadline {
+            let early = deadline.since(local);
+            self.find(Err(format!("{token} is told to have lapsed {early:?} before its deadline")));
+        }
+        self.ends(place, hold, why);
+    }
+
+    /// Ends a hold: its holder no longer believes in it.
+    pub(super) fn ends(&mut self, place: usize, hold: u64, how: How) {
+        let now = self.agenda.now;
+        let clock = self.clients[place].clock;
+        let Some(held) = self.clients[place].holds.get_mut(&hold) else { return };
+        if std::mem::replace(&mut held.is_over, true) {
+            return;
+        }
+        let span = |key: &&str| HoldSpan {
+            client: name(place),
+            resource: (*key).to_owned(),
+            token: named(&held.token),
+            from: held.won_at,
+            to: now,
+            deadline: clock.when(held.deadline),
+            ballot: held.ballot,
+            how,
+        };
+        self.history.holds.extend(held.asked.keys.iter().map(span));
+    }
+}

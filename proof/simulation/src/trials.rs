@@ -1,0 +1,132 @@
+//! Worlds by the thousand in every test run, by the million with `make simulate`.
+
+use super::flaw::{FLAWS, Flaw};
+use super::picture;
+use super::play::{draw, play, play_plan};
+use super::report::{draw_picture, report};
+use super::seed::Seed;
+use super::shrink::shrink;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+fn number(variable: &str) -> Option<u64> {
+    let text = env::var(variable).ok()?;
+    let number = Seed::parse(&text).unwrap_or_else(|| panic!("{variable}={text} is no number"));
+    Some(number.0)
+}
+
+/// The number of worlds that a test run plays, unless `QUORUMLOCK_SEEDS` is set.
+const WORLDS: u64 = 2_000;
+
+/// Plays `worlds` worlds from `first` on, on all cores, for at most so many minutes. The first
+/// failure ends the run, and is reported with its picture.
+fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let (next, played, wins) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let failed = AtomicBool::new(false);
+    let began = Instant::now();
+    let is_over = || {
+        let late = |minutes| began.elapsed() >= Duration::from_secs(minutes * 60);
+        failed.load(Relaxed) || minutes.is_some_and(late)
+    };
+    let progress = || {
+        let (played, wins) = (played.load(Relaxed), wins.load(Relaxed));
+        let pace = played as f64 * 60.0 / began.elapsed().as_secs_f64();
+        eprintln!("{played} of {worlds} worlds, {wins} locks, {pace:.0} worlds a minute");
+    };
+    thread::scope(|scope| {
+        let work = || {
+            while !is_over() {
+                let one = next.fetch_add(1, Relaxed);
+                if one >= worlds {
+                    return;
+                }
+                let seed = Seed(first.0.wrapping_add(one));
+                let world = play(seed, None);
+                played.fetch_add(1, Relaxed);
+                wins.fetch_add(world.wins, Relaxed);
+                if worlds == 1 {
+                    let html = picture::timeline(seed, &world).to_html();
+                    eprintln!("{}", draw_picture(seed, &html));
+                }
+                if let Some(violation) = world.violation
+                    && !failed.swap(true, Relaxed)
+                {
+                    eprintln!("{}", report(seed, None, &violation));
+                }
+            }
+        };
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let mut told = Instant::now();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            thread::sleep(Duration::from_millis(20));
+            if told.elapsed() >= Duration::from_secs(5) {
+                told = Instant::now();
+                progress();
+            }
+        }
+    });
+    progress();
+    assert!(!failed.load(Relaxed), "a world is not as it should be: see above");
+    let (played, wins) = (played.into_inner(), wins.into_inner());
+    assert!(played < 50 || wins > played, "{wins} locks in {played} worlds: too little happens");
+}
+
+/// `QUORUMLOCK_SEED` is the first world.
+#[test]
+fn any_world_has_one_holder_at_a_time_and_leaves_nothing_behind() {
+    let worlds = number("QUORUMLOCK_SEEDS").unwrap_or(WORLDS);
+    play_all(Seed::from_env("QUORUMLOCK_SEED"), worlds, None);
+}
+
+/// The most worlds with a flaw that are played until it is found.
+const MOST: u64 = 300;
+
+/// The seeds are always the same.
+#[test]
+fn a_world_with_a_flaw_is_found_out() {
+    for (flaw, expected) in FLAWS {
+        let found = (0..MOST).find_map(|seed| {
+            let violation = play(Seed(seed), Some(flaw)).violation?;
+            violation.contains(expected).then_some((seed, violation))
+        });
+        let (seed, violation) = found.unwrap_or_else(|| panic!("{flaw:?} was not found out"));
+        eprintln!("{flaw:?} after {} worlds: {violation}", seed + 1);
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_world() {
+    for seed in (0..4).map(Seed) {
+        let (setup, plan) = draw(seed, None);
+        let logs = [(); 2].map(|()| play_plan(seed, &setup, &plan, true).log().to_vec());
+        assert!(logs[0].len() > 50, "{} lines", logs[0].len());
+        assert_eq!(logs[0], logs[1]);
+    }
+}
+
+#[test]
+fn what_is_found_is_told_in_few_acts_with_the_command_that_plays_it_again() {
+    let flaw = Some(Flaw::KeepsWhatIsReleased);
+    let found = (0..MOST).map(Seed).find_map(|seed| Some((seed, play(seed, flaw).violation?)));
+    let (seed, violation) = found.expect("a world that fails");
+    let (setup, plan) = draw(seed, flaw);
+    let few = shrink(seed, &setup, plan.clone(), &violation);
+    assert!(few.len() < 6 && few.len() < plan.len(), "{} of {} acts", few.len(), plan.len());
+    let world = play_plan(seed, &setup, &few, true);
+    assert!(world.violation.is_some(), "what is left fails still");
+    assert!(world.log().iter().any(|line| line.contains("SET")), "{:?}", world.log());
+    let told = super::report::command(seed);
+    assert!(told.starts_with(&format!("QUORUMLOCK_SEED={seed} ")), "{told}");
+    let html = picture::timeline(seed, &world).to_html();
+    assert!(html.contains(&violation) || html.contains("is left"), "the picture says why");
+}
+
+/// `make simulate`: as many worlds as `QUORUMLOCK_SEEDS` says, for at most `QUORUMLOCK_MINUTES`.
+#[test]
+#[ignore = "runs for as long as it is told: make simulate"]
+fn worlds_without_end() {
+    let worlds = number("QUORUMLOCK_SEEDS").unwrap_or(1_000_000);
+    play_all(Seed::from_env("QUORUMLOCK_SEED"), worlds, number("QUORUMLOCK_MINUTES"));
+}

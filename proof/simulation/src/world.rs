@@ -1,0 +1,181 @@
+//! The world: clients, masters, the lines between them, and the one loop in which everything
+//! happens.
+
+use super::agenda::{Agenda, Happening, LineId};
+use super::client::{Client, with_names};
+use super::clock::{Time, nanos, shown};
+use super::faults::{Cut, Slowness};
+use super::history::History;
+use super::invariants::{Invariants, Verdict};
+use super::knowledge::{Grounds, Sent};
+use super::line::Line;
+use super::master::Master;
+use super::plan::Act;
+use super::seed::Rng;
+use super::setup::Setup;
+use quorumlock_core::quorum::NodeSet;
+use quorumlock_embedded::ClientId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most happenings in a world: if there are more, a machine never sleeps.
+const MOST_HAPPENINGS: u64 = 3_000_000;
+
+pub(super) struct World {
+    pub(super) setup: Setup,
+    pub(super) agenda: Agenda,
+    pub(super) clients: Vec<Client>,
+    /// The client that has each seat at present.
+    pub(super) seats: Vec<usize>,
+    /// Seats that no client takes any more.
+    pub(super) empty: NodeSet,
+    pub(super) masters: Vec<Master>,
+    pub(super) lines: Vec<Line>,
+    /// The line that a master knows by an id.
+    pub(super) ends: BTreeMap<(usize, ClientId), LineId>,
+    pub(super) cuts: Vec<Cut>,
+    pub(super) slowness: Vec<Slowness>,
+    pub(super) faults: u64,
+    /// When the last fault ends.
+    pub(super) calm_from: Time,
+    pub(super) is_calm: bool,
+    pub(super) invariants: Invariants,
+    /// Values that are not deleted: they were left, or stay for a lock-delay.
+    pub(super) kept: BTreeSet<String>,
+    /// The time since which each kind of client has had a note at each master; only where kinds
+    /// differ.
+    pub(super) noted: Vec<Vec<Option<Time>>>,
+    /// The commands by which each lock was acquired and extended.
+    pub(super) sent: BTreeMap<String, Vec<Sent>>,
+    /// The grounds of the holds.
+    pub(super) grounds: Grounds,
+    pub(super) history: History,
+    pub(super) rng: Rng,
+    pub(super) happenings: u64,
+    /// The number of locks won.
+    pub(super) wins: u64,
+    /// The number of acquires that failed because others have different settings.
+    pub(super) stopped: u64,
+    /// The first violation of an invariant.
+    pub(super) violation: Option<String>,
+    log: Option<Vec<String>>,
+}
+
+impl World {
+    /// Creates a world; a `loud` one prints what happens.
+    pub(super) fn new(setup: Setup, mut rng: Rng, plan: &[(Time, Act)], loud: bool) -> Self {
+        let masters = (0..setup.masters).map(|node| {
+            let (seed, clock) = (rng.next(), setup.wall_clock(&mut rng));
+            let mut master = Master::new(seed, clock, setup.young, setup.flaw);
+            if setup.denies.contains(node) {
+                master.deny(setup.denied);
+            }
+            if setup.trusts() {
+                let durable = ["CONFIG", "SET", "appendonly", "yes", "appendfsync", "always"];
+                master.operate(0, &durable);
+            }
+            master
+        });
+        let masters: Vec<Master> = masters.collect();
+        let mut world = Self {
+            history: History::new(setup.masters),
+            agenda: Agenda::default(),
+            clients: Vec::new(),
+            seats: vec![0; setup.seats()],
+            empty: NodeSet::EMPTY,
+            masters,
+            lines: Vec::new(),
+            ends: BTreeMap::new(),
+            cuts: Vec::new(),
+            slowness: Vec::new(),
+            faults: 0,
+            calm_from: plan.last().map_or(0, |(at, _)| *at).max(nanos(setup.length)) + 1,
+            is_calm: false,
+            invariants: Invariants::default(),
+            kept: BTreeSet::new(),
+            noted: vec![vec![None; setup.seats()]; setup.masters],
+            sent: BTreeMap::new(),
+            grounds: Grounds::default(),
+            rng,
+            happenings: 0,
+            wins: 0,
+            stopped: 0,
+            violation: None,
+            log: loud.then(Vec::new),
+            setup,
+        };
+        for seat in 0..world.seats.len() {
+            world.seat(seat);
+        }
+        for (at, act) in plan {
+            world.agenda.at(*at, Happening::Act(act.clone()));
+        }
+        world
+    }
+
+    /// Seats a client: a process starts.
+    pub(super) fn seat(&mut self, seat: usize) {
+        if self.empty.contains(seat) {
+            return;
+        }
+        let (place, now) = (self.clients.len(), self.agenda.now);
+        let client = Client::new(place, seat, &self.setup, &mut self.rng, now);
+        self.clients.push(client);
+        self.seats[seat] = place;
+        self.turn(place);
+    }
+
+    /// Lets everything happen until `end`, or until an invariant is violated.
+    pub(super) fn pass(&mut self, end: Time) {
+        while self.violation.is_none()
+            && let Some(happening) = self.agenda.next(end)
+        {
+            self.happens(happening);
+            let verdict = self.judge();
+            self.find(verdict);
+            self.happenings += 1;
+            if self.happenings > MOST_HAPPENINGS {
+                self.find(Err("it does not come to rest".into()));
+            }
+        }
+        if self.violation.is_none() {
+            self.agenda.now = end;
+        }
+    }
+
+    fn happens(&mut self, happening: Happening) {
+        match happening {
+            Happening::Act(act) => self.act(act),
+            Happening::Arrives(line, direction) => self.arrives(line, direction),
+            Happening::Dial { client, node, epoch, since } => {
+                self.dial(client, node, epoch, since);
+            }
+            Happening::Breaks(line) => self.breaks(line),
+            Happening::Wakes { client, at } => self.wakes(client, at),
+            Happening::Writes(client) => self.turn(client),
+            Happening::Heard { client, hold } => self.hear(client, hold),
+            Happening::Ends(end) => self.end(end),
+        }
+    }
+
+    pub(super) fn find(&mut self, verdict: Verdict) {
+        if let (None, Err(violation)) = (&self.violation, verdict) {
+            let violation = with_names(&violation);
+            self.say(|| format!("!! {violation}"));
+            self.violation = Some(violation);
+        }
+    }
+
+    pub(super) fn say(&mut self, words: impl FnOnce() -> String) {
+        if let Some(log) = &mut self.log {
+            log.push(format!("{}  {}", shown(self.agenda.now), with_names(&words())));
+        }
+    }
+
+    pub(super) const fn is_loud(&self) -> bool {
+        self.log.is_some()
+    }
+
+    pub(super) fn log(&self) -> &[String] {
+        self.log.as_deref().unwrap_or_default()
+    }
+}
