@@ -1,4 +1,4 @@
-//! Takes a lock, works under it, gives it back:
+//! Takes a lock, works under it and gives it back:
 //!
 //! ```text
 //! QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3 cargo run --example basic
@@ -28,7 +28,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), Box<dyn Error>> {
     let redlock = Redlock::builder().nodes(nodes::from_environment()?).connect().await?;
     let worked = work(&redlock).await;
-    // Whatever came of it: a guard that an error dropped is released before the process ends.
+    // Whatever the outcome, a guard that an error dropped is released before the process ends.
     let drained = redlock.shutdown().await;
     worked?;
     Ok(drained?)
@@ -38,7 +38,7 @@ async fn work(redlock: &Redlock) -> Result<(), Box<dyn Error>> {
     let guard = redlock.acquire("examples:basic").ttl(Duration::from_secs(5)).await?;
     println!("acquired {}", guard.resource());
     for step in 1..=3 {
-        // Before each side effect: stops here when the lock is lost.
+        // Before each side effect: stops here if the lock is lost.
         let left = guard.check()?;
         println!("step {step} of 3, {} ms left", left.as_millis());
         tokio::time::sleep(Duration::from_millis(500)).await;

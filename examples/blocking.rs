@@ -46,12 +46,12 @@ fn run() -> Result<(), Failure> {
     Ok(drained?)
 }
 
-/// Nothing interrupts it when the lock is lost, so it looks before each step.
+/// Checks the lease before each step, since nothing interrupts this work when the lock is lost.
 fn work(worker: u32, lease: &Lease) -> Result<(), Failure> {
     for step in 1..=3 {
         lease.check()?;
         println!("worker {worker}: step {step} of 3");
-        // A pause that ends at once with the lock.
+        // A pause that ends at once if the lock is lost.
         if let Some(lost) = lease.lost_within(Duration::from_millis(200))? {
             return Err(lost.into());
         }

@@ -1,9 +1,10 @@
-//! `make demo`: workers compete for one lock while masters are lost under it.
+//! `make demo`: workers compete for one lock while they lose masters.
 //!
-//! On the masters that `QUORUMLOCK_NODES` names, else on five redis-servers, else, with the feature
-//! `embedded`, on five masters in this process; what it starts, it ends on every way out. With
-//! `--without-lock` one worker goes in without asking, to show that the verdict can be bad. Exit
-//! code: 0 for a good verdict, 1 for a bad one, 2 when it cannot run, 130 when it is interrupted.
+//! It runs on the masters that `QUORUMLOCK_NODES` names, else on five redis-servers, else, with the
+//! feature `embedded`, on five masters in this process. However it exits, it ends what it has
+//! started. With `--without-lock`, one worker enters without the lock, to show that the verdict can
+//! be bad. Exit code: 0 for a good verdict, 1 for a bad one, 2 if it cannot run, 130 if it is
+//! interrupted.
 
 #[path = "support/floor.rs"]
 mod floor;
@@ -49,7 +50,7 @@ use tokio::task::JoinSet;
 use witness::Witness;
 use workers::{TTL, WORKERS};
 
-/// Longer than the play without a quorum, and no order among those who wait.
+/// Longer than the play without a quorum, since waiters are served in no particular order.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -146,7 +147,8 @@ async fn play(scene: &Scene, without_lock: bool) -> Result<(), Failure> {
 
 async fn connect(masters: &Masters) -> Result<Redlock, ConnectError> {
     // Masters that have just started may vote at once: nothing was granted before, and those that
-    // the play kills stay away for more than a ttl. Do not copy this line to masters that others use.
+    // the play kills stay away for longer than a ttl. Do not copy this line to masters that others
+    // use.
     let builder = Redlock::builder().without_restart_guard().ttl(TTL).wait(PATIENCE);
     masters.all().iter().fold(builder, |builder, master| master.add_to(builder)).connect().await
 }

@@ -1,4 +1,4 @@
-//! A holder is paused past its deadline, and writes all the same. The store refuses it:
+//! A holder is paused past its deadline and still writes. The store refuses the write:
 //!
 //! ```text
 //! cargo run --example fenced_store --features embedded
@@ -6,9 +6,10 @@
 //! ```
 //!
 //! Two worker processes share an account, a file, under one lock on five embedded masters. Worker A
-//! is stopped between its last look at the lock and its write; worker B acquires and writes; A goes
-//! on. With `--unfenced` the store asks for no token, and B's write is lost: exit code 1.
-//! Otherwise 0; 2 when it cannot run, 130 when it is interrupted. Needs a Unix, for SIGSTOP.
+//! is stopped between its last look at the lock and its write. Worker B acquires and writes, and
+//! then A goes on. With `--unfenced` the store asks for no token, and B's write is lost: the exit code is
+//! 1, otherwise 0. It is 2 if the example cannot run, and 130 if it is
+//! interrupted. Needs a Unix, for SIGSTOP.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -33,14 +34,14 @@ use tokio::time::timeout;
 
 const RESOURCE: &str = "account:42";
 const TTL: Duration = Duration::from_secs(2);
-/// For the whole play.
+/// Bound on the whole play.
 const LONGEST: Duration = Duration::from_secs(15);
 
 const AT_FIRST: u64 = 100;
 const A_TAKES: u64 = 10;
 const B_TAKES: u64 = 50;
 
-/// What a worker says when it waits for a word before it goes on.
+/// Line that a worker prints when it waits for input before it goes on.
 const READY: &str = "its write is on the way";
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -63,11 +64,11 @@ async fn main() -> ExitCode {
     })
 }
 
-/// What a worker does, in a process of its own: an ordinary program that uses a lock.
+/// Runs a worker in its own process: an ordinary program that uses a lock.
 async fn work(takes: &str, folder: &str, fenced: bool, nodes: &[&str]) -> Result<(), Failure> {
     let redlock = Redlock::builder().nodes(nodes.iter().copied()).ttl(TTL).connect().await?;
     let guard = redlock.acquire(RESOURCE).fenced().await?;
-    // Without it, the store has nothing to check.
+    // Without a token, the store has nothing to check.
     let token = fenced.then(|| guard.fencing_token());
     let shown = token.map_or("no token".to_owned(), |token| format!("token {token}"));
     println!("holds the lock for {} ms, with {shown}", guard.remaining().as_millis());
@@ -87,13 +88,14 @@ async fn work(takes: &str, folder: &str, fenced: bool, nodes: &[&str]) -> Result
     Ok(redlock.shutdown().await?)
 }
 
-/// Returns when there is a line on the standard input.
+/// Returns when there is a line on standard input.
 async fn hear() -> Result<(), Failure> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     lines.next_line().await?.map(drop).ok_or_else(|| "the play was broken off".into())
 }
 
-/// The play, interruptible: on every way out the workers are killed, A stopped or not.
+/// Runs the play, which can be interrupted. On every way out the workers are killed, even if A is
+/// stopped.
 async fn play(fenced: bool) -> Result<ExitCode, Failure> {
     let mut signals = Signals::listen()?;
     tokio::select! {
@@ -139,7 +141,7 @@ async fn scenes(fenced: bool) -> Result<ExitCode, Failure> {
     }
 }
 
-/// A worker process, whose lines are shown. Killed when dropped.
+/// A worker process whose lines are shown. Killed on drop.
 struct Worker {
     name: &'static str,
     process: Child,
@@ -166,7 +168,7 @@ impl Worker {
         Ok(Self { name, process, input, output: BufReader::new(output).lines() })
     }
 
-    /// Shows what it says, up to a line with this in it.
+    /// Shows the worker's output, up to a line that contains `last`.
     async fn until(&mut self, last: &str) -> Result<(), Failure> {
         while let Some(line) = self.output.next_line().await? {
             println!("{}  {line}", self.name);

@@ -1,12 +1,12 @@
-//! Workers compete for locks on five embedded masters, of which one goes and comes back, and
-//! everything that `docs/observability.md` lists is served to Prometheus:
+//! Workers compete for locks on five embedded masters, one of which goes away and comes back.
+//! Everything that `docs/observability.md` lists is served to Prometheus:
 //!
 //! ```text
 //! cargo run --example prometheus --features embedded,metrics
 //! curl http://127.0.0.1:9898/metrics
 //! ```
 //!
-//! Another address is the only argument. It goes on until it is interrupted.
+//! The only argument is another address to listen on. The example runs until it is interrupted.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -22,8 +22,8 @@ use tokio::time::{interval, sleep, timeout};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// In seconds, from a fast network to a long job. Without bounds there would be summaries, which
-/// can't be added up over processes.
+/// Bounds in seconds, from a fast network to a long job. Without bounds there would be summaries,
+/// which can't be added up over processes.
 const BUCKETS: [f64; 18] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
     60.0, 600.0, 3600.0,
@@ -31,7 +31,7 @@ const BUCKETS: [f64; 18] = [
 
 const WORKERS: usize = 6;
 
-/// Nobody who scrapes needs longer to say so.
+/// Bound on one request; no scraper needs longer to send it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[tokio::main]
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Failure> {
     }
 }
 
-/// Plays and serves, for ever.
+/// Runs the workers and serves the metrics, indefinitely.
 pub(crate) async fn run(listener: TcpListener) -> Result<(), Failure> {
     // Before `connect`, which registers everything at zero.
     let exporter = PrometheusBuilder::new().set_buckets(&BUCKETS)?.install_recorder()?;
@@ -53,7 +53,7 @@ pub(crate) async fn run(listener: TcpListener) -> Result<(), Failure> {
     let redlock = masters
         .builder()
         .ttl(Duration::from_secs(1))
-        .max_ttl(Duration::from_secs(2)) // So that a master that comes back soon votes.
+        .max_ttl(Duration::from_secs(2)) // So that a master that comes back votes soon.
         .connect()
         .await?;
     for _ in 0..WORKERS {
@@ -63,7 +63,7 @@ pub(crate) async fn run(listener: TcpListener) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One worker, as there are many: most of the time it waits.
+/// One worker, typical of many: it waits most of the time.
 async fn work(redlock: Redlock) {
     loop {
         let wait = Duration::from_millis(200);
@@ -74,13 +74,13 @@ async fn work(redlock: Redlock) {
                     guard.release().await;
                 }
             }
-            // Held by others, or an outage: the metrics say which.
+            // Either others hold the lock, or there is an outage: the metrics say which.
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-/// One master is lost every now and then.
+/// Loses one master every now and then.
 async fn trouble(masters: &Masters) -> Result<(), Failure> {
     for victim in (0..masters.len()).cycle() {
         sleep(Duration::from_secs(10)).await;
@@ -91,7 +91,7 @@ async fn trouble(masters: &Masters) -> Result<(), Failure> {
     Ok(())
 }
 
-/// As much HTTP as a scrape needs.
+/// Serves as much HTTP as a scrape needs.
 async fn serve(listener: &TcpListener, exporter: &PrometheusHandle) -> Result<(), Failure> {
     let mut upkeep = interval(Duration::from_secs(5));
     loop {
@@ -99,7 +99,7 @@ async fn serve(listener: &TcpListener, exporter: &PrometheusHandle) -> Result<()
             _ = upkeep.tick() => exporter.run_upkeep(),
             scraper = listener.accept() => {
                 let (stream, _) = scraper?;
-                // Whoever goes away early is no reason to end.
+                // A scraper that disconnects early is no reason to end.
                 let _ = timeout(PATIENCE, answer(stream, exporter.render())).await;
             }
         }

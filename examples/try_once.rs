@@ -1,4 +1,4 @@
-//! A job that any host may start and only one may run: whoever comes second goes home.
+//! A job that any host may start and only one may run: a host that comes second exits.
 //!
 //! ```text
 //! QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3 cargo run --example try_once
@@ -33,7 +33,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
             println!("another host is at it: nothing to do here");
             Ok(())
         }
-        // An outage or a mistake is for a person to see.
+        // An outage or a mistake needs a person's attention.
         Err(error) => Err(error.into()),
     };
     let drained = redlock.shutdown().await;
@@ -41,7 +41,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     Ok(drained?)
 }
 
-/// Stops in the middle when the lock is lost; the guard releases on every way out.
+/// Stops in the middle if the lock is lost; the guard releases on every way out.
 async fn report(guard: Guard) -> Result<(), Box<dyn Error>> {
     println!("this host has it: writing the report");
     tokio::select! {

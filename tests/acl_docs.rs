@@ -1,4 +1,5 @@
-//! What `docs/acl.md` says of each right is so: all of them are enough, and each costs what it says.
+//! Checks what `docs/acl.md` says of each right: together they are enough, and each missing one has
+//! the stated cost.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -17,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const ALL: &str = "acquire inspect extend release fenced several";
 
-/// The line that grants all that is needed.
+/// Returns the line that grants all that is needed.
 fn line() -> &'static str {
     let is_it = |line: &&str| line.starts_with("ACL SETUSER locks ");
     PAGE.lines().find(is_it).expect("a line for redis-cli")
@@ -28,8 +29,8 @@ fn client(server: &Server) -> RedlockBuilder {
     Redlock::builder().node(url).key_prefix("locks:")
 }
 
-/// A user with the rights of `line`, on a master that knows no scripts, but a list of masters that is
-/// out of use.
+/// Makes a user with the rights of `line`. The master has no scripts, and only a list of masters
+/// that is out of use.
 async fn grant(server: &Server, line: &str) {
     let ask = async |line: &str| {
         let mut words = line.split(' ');
@@ -43,7 +44,7 @@ async fn grant(server: &Server, line: &str) {
     ask("HSET locks:quorumlock:agreement lists\nelsewhere:6379\n 1").await;
 }
 
-/// What works with the rights of `line`; an error if there is no connection.
+/// Returns what works with the rights of `line`; an error if there is no connection.
 async fn works(server: &Server, line: &str) -> Result<String, ConnectError> {
     grant(server, line).await;
     let redlock = client(server).without_restart_guard().connect().await?;
@@ -106,7 +107,7 @@ async fn a_database_of_its_own_needs_one_right_more_and_so_does_trust_in_persist
     }
 }
 
-/// The line without what matches `left_out`.
+/// Returns the line without the words that match `left_out`.
 fn line_without(left_out: impl Fn(&str) -> bool) -> String {
     line().split(' ').filter(|word| !left_out(word)).collect::<Vec<_>>().join(" ")
 }
@@ -118,14 +119,14 @@ async fn without_the_pattern_of_keys_nobody_connects() {
     assert!(matches!(found, Err(ConnectError::Unfit(_))), "{found:?}");
 }
 
-/// Whether the server has executed it; a command that was denied is none.
+/// Checks whether the server has executed the command; a denied command does not count.
 async fn was_called(server: &Server, command: &str) -> bool {
     let stats = witness::info(server, "commandstats").await;
     let calls = stats.get(&format!("cmdstat_{command}"));
     calls.is_some_and(|calls| !calls.starts_with("calls=0,"))
 }
 
-/// What costs no lock costs something else: who waits is not told.
+/// A right that no lock depends on still has a use: without it waiters are not notified.
 #[tokio::test]
 async fn without_channels_a_release_tells_nobody_and_who_waits_polls() {
     let server = Server::start();
@@ -159,7 +160,7 @@ async fn without_channels_a_release_tells_nobody_and_who_waits_polls() {
     }
 }
 
-/// What costs no lock costs something else: nobody finds out what the server is.
+/// A right that no lock depends on still has a use: without it no client learns the kind of server.
 #[tokio::test]
 async fn without_info_what_must_not_be_a_master_is_taken_for_one() {
     let master = Server::start();

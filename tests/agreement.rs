@@ -1,5 +1,5 @@
-//! What all clients of the same masters must have in common is agreed through the masters: who goes
-//! by something else is told, with both values, and uses none of them.
+//! All clients of the same masters agree on their common settings through the masters. A client
+//! with another setting is refused with both values, and uses none of the masters.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,10 +15,10 @@ use support::witness;
 
 const AGREEMENT: &str = "quorumlock:agreement";
 const SECOND: Duration = Duration::from_secs(1);
-/// Two heartbeats are never further apart.
+/// Longest time between two heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Started moments ago; what is shown here has nothing to do with that.
+/// Configures a client of masters that have just started, which does not matter here.
 fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
     Redlock::builder().nodes(urls).without_restart_guard()
 }
@@ -30,7 +30,7 @@ async fn refused(builder: RedlockBuilder, masters: &Masters) -> String {
     }
 }
 
-/// The same complaint of each of three masters.
+/// Repeats the same complaint for each of three masters.
 fn of_all_three(complaint: &str) -> String {
     let nodes = [1, 2, 3].map(|node| format!("127.0.0.1:<{node}> disagrees: {complaint}"));
     format!("nodes: {}", nodes.join("; "))
@@ -54,9 +54,9 @@ async fn another_max_ttl_is_refused_with_both_values() {
     let error = builder(masters.urls()).max_ttl(20 * SECOND).connect().await.unwrap_err();
     let shown = error.to_string();
     assert!(shown.contains("max_ttl is 20s here and 30s with another client"), "{shown}");
-    // The longest ttl, its drift, and a heartbeat: less what has passed since.
+    // The longest ttl, its drift, and a heartbeat, minus the time that has passed since.
     assert!(shown.contains("stop all clients and wait 45s"), "{shown}");
-    // Nothing has changed for who was first, nor for who goes by the same.
+    // Nothing has changed for the first client, nor for a client with the same settings.
     let second = builder(masters.urls()).connect().await.unwrap();
     let guard = second.try_acquire("r").await.unwrap();
     assert!(first.try_acquire("r").await.unwrap_err().is_contended());
@@ -99,12 +99,12 @@ async fn lists_that_have_none_in_common_are_refused_with_both() {
     for (_, complaint) in &disagreement.nodes {
         assert!(complaint.starts_with(&text), "{complaint}");
     }
-    // The order of the masters is no difference, and who names both lists has one in common.
+    // The order of the masters makes no difference, and a client with both lists has one in common.
     assert!(builder(urls([2, 0, 1])).connect().await.is_ok());
     assert!(builder(urls([0, 1, 3])).also(urls([0, 1, 2])).connect().await.is_ok());
 }
 
-/// The agreement was lost, and others have come to another one: the next heartbeat finds out.
+/// The agreement was lost, and other clients have come to another one: the next heartbeat notices.
 #[tokio::test]
 async fn a_disagreement_that_comes_up_later_is_found_by_the_next_heartbeat() {
     let masters = Masters::start(3);
@@ -119,7 +119,7 @@ async fn a_disagreement_that_comes_up_later_is_found_by_the_next_heartbeat() {
         tokio::time::sleep(SECOND / 50).await;
         match first.try_acquire("s").await {
             Err(error @ AcquireError::Disagreement(_)) => refused = Some(error),
-            // Of one master after the other.
+            // The client learns it from one master after another.
             Ok(_) | Err(AcquireError::NoQuorum(_)) => {}
             Err(error) => panic!("{error}"),
         }
@@ -128,7 +128,7 @@ async fn a_disagreement_that_comes_up_later_is_found_by_the_next_heartbeat() {
     .await;
     let text = refused.unwrap().to_string();
     assert!(text.contains("max_ttl is 30s here and 20s with another client"), "{text}");
-    // What it holds it neither prolongs nor gives up before its time.
+    // It neither extends the lock that it holds nor gives it up early.
     let every_node = async || match guard.extend().await {
         Err(ExtendError::Unextended(error)) => error.to_string().matches("disagrees (").count() > 1,
         Ok(_) => false,
@@ -136,7 +136,7 @@ async fn a_disagreement_that_comes_up_later_is_found_by_the_next_heartbeat() {
     };
     eventually("a quorum is refused to the extension, too", HEARTBEAT, every_node).await;
     assert!(guard.is_valid());
-    // The other one goes on, with the lock of the first in its place.
+    // The other client goes on, with the first client's lock still in place.
     assert!(other.try_acquire("r").await.unwrap_err().is_contended());
     assert!(other.try_acquire("t").await.is_ok());
 }
@@ -148,7 +148,7 @@ async fn an_agreement_lapses_when_no_client_has_confirmed_it_for_its_life() {
     let first = first.fencing_window(SECOND / 4, SECOND / 4).connect().await.unwrap();
     let confirmed = Instant::now();
     first.shutdown().await.unwrap();
-    // The longest ttl, and the longest time between two heartbeats, each with its drift.
+    // The longest ttl and the longest time between two heartbeats, each with its drift.
     let life = SECOND + Duration::from_millis(12) + HEARTBEAT + Duration::from_millis(152);
     for server in masters.iter() {
         let left = witness::pttl(server, AGREEMENT).await.unwrap();
@@ -178,7 +178,7 @@ async fn a_user_who_may_not_touch_the_agreement_is_told_what_is_needed() {
     assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
     let text = "EVAL on the key quorumlock:agreement is needed";
     assert!(error.to_string().ends_with(text), "{error}");
-    // Behind the prefix there is a key of its own.
+    // With a prefix, the agreement has its own key.
     let prefixed = builder(urls()).key_prefix("locks:").connect().await.unwrap();
     assert!(prefixed.try_acquire("r").await.is_ok());
 }

@@ -1,6 +1,6 @@
-//! How an application that uses locks is tested with embedded masters: no Redis, no port, no
-//! waiting. `application/shop.rs` is the application, as it would run in production; these are its
-//! tests, in tokio's paused time: what takes half a minute here takes a few milliseconds.
+//! Tests of an application that uses locks, with embedded masters: no Redis, no port, no waiting.
+//! `application/shop.rs` is the application, as it would run in production. These are its tests, in
+//! tokio's paused time: what takes half a minute here takes a few milliseconds.
 
 #![cfg(feature = "embedded")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -22,7 +22,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const ORDER: &str = "42";
 const LOCK: &str = "order:42";
 
-/// What all processes of the shop share.
+/// The state that all processes of the shop share.
 struct World {
     masters: Masters,
     bank: Arc<Bank>,
@@ -30,19 +30,19 @@ struct World {
 }
 
 impl World {
-    /// Five masters, and a bank that takes so long for a charge.
+    /// Makes five masters, and a bank that takes this long for a charge.
     async fn new(bank_takes: Duration) -> Self {
         let masters = Masters::start_in_virtual_time(5).await.unwrap();
         Self { masters, bank: Arc::new(Bank::new(bank_takes)), orders: Arc::default() }
     }
 
-    /// One process of the shop: a client of its own.
+    /// Starts one process of the shop, with its own client.
     async fn shop(&self) -> Shop<Arc<Bank>> {
         let redlock = self.masters.builder().connect().await.unwrap();
         Shop::new(redlock, self.bank.clone(), self.orders.clone())
     }
 
-    /// On how many masters the order is locked.
+    /// Returns on how many masters the order is locked.
     fn locked_on(&self) -> usize {
         self.masters.iter().filter(|master| master.holder(LOCK).is_some()).count()
     }
@@ -55,7 +55,7 @@ async fn an_order_is_charged_once_however_often_it_is_asked_for() {
     let first = shop.charge(ORDER).await.unwrap();
     let again = shop.charge(ORDER).await.unwrap();
     assert_eq!((again, world.bank.charged()), (first, 1));
-    sleep(SECOND).await; // whatever was still to be released is
+    sleep(SECOND).await; // outstanding releases are done by now
     assert_eq!(world.locked_on(), 0);
 }
 
@@ -110,7 +110,7 @@ async fn a_loss_in_the_middle_of_a_charge_stops_it_by_the_deadline() {
         let shop = shop.clone();
         async move { shop.charge(ORDER).await }
     });
-    // The keeper extends it meanwhile: it is held for longer than a ttl.
+    // The keep-alive extends it in the meantime: it is held for longer than a ttl.
     sleep(25 * SECOND).await;
     assert_eq!((world.bank.begun(), world.locked_on()), (1, 5));
 
@@ -122,7 +122,8 @@ async fn a_loss_in_the_middle_of_a_charge_stops_it_by_the_deadline() {
     sleep(60 * SECOND).await;
     assert_eq!(world.bank.charged(), 0, "the work was stopped, not only told");
 
-    // They come back empty: nobody trusts them before all that they may have granted has expired.
+    // They come back empty: no client trusts them before all that they may have granted has
+    // expired.
     for master in &world.masters[..3] {
         master.restart(Memory::Lost).unwrap();
     }
@@ -136,11 +137,11 @@ async fn a_loss_in_the_middle_of_a_charge_stops_it_by_the_deadline() {
 async fn what_a_paused_process_writes_behind_its_deadline_is_refused() {
     let world = World::new(SECOND).await;
     let redlock = world.masters.builder().connect().await.unwrap();
-    // A process that stops just before its write, and goes on when its lock has long lapsed.
+    // A process that stops just before its write, and resumes long after its lock has expired.
     let paused = redlock.acquire(LOCK).fenced().await.unwrap();
     let token = paused.fencing_token();
     paused.lost().await;
-    sleep(SECOND).await; // its keys have expired, too
+    sleep(SECOND).await; // its keys have expired as well
     let receipt = world.shop().await.charge(ORDER).await.unwrap();
 
     let late = world.orders.record(ORDER, Receipt::new("late"), token);

@@ -1,6 +1,6 @@
-//! Clients that go by different things, over times in which what one has noted lapses: one that was
-//! stopped, two that were cut off from each other, one with another `max_ttl` that comes when the others
-//! are gone. On real servers, with real time.
+//! Clients with different settings, over times after which a client's notes at the masters lapse.
+//! There is a client that was stopped, two clients that were cut off from each other, and a client
+//! with another `max_ttl` that arrives when the others are gone. On real servers, in real time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -21,7 +21,7 @@ use tokio::runtime;
 
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
-/// Nobody is silent for longer than that.
+/// Longest time in which a client says nothing to a master.
 const SILENCE: Duration = Duration::from_secs(15);
 
 fn builder(max_ttl: Duration) -> RedlockBuilder {
@@ -49,8 +49,8 @@ fn with_cut(
     })
 }
 
-/// A client whose thread is its process: once it has connected, nothing of it runs before it is told to
-/// go on. Then it asks for `r`, and tells why it does not get it.
+/// A client whose thread is its process: once it has connected, nothing of it runs until it is told
+/// to continue. Then it acquires `r`, and reports why it does not get it.
 struct Stopped {
     go_on: mpsc::Sender<()>,
     thread: thread::JoinHandle<Result<Duration, String>>,
@@ -78,7 +78,7 @@ impl Stopped {
     }
 }
 
-/// Connects as soon as nobody keeps it away.
+/// Connects as soon as no other client keeps it away.
 async fn connect_at_last(builder: impl Fn() -> RedlockBuilder) -> Redlock {
     loop {
         match builder().connect().await {
@@ -89,7 +89,7 @@ async fn connect_at_last(builder: impl Fn() -> RedlockBuilder) -> Redlock {
     }
 }
 
-/// Of one list: the other one's restarted masters wait for the other one's ttl.
+/// Both clients have one list: for the other client, restarted masters wait for that client's ttl.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_was_stopped_hears_of_another_max_ttl_before_it_votes() {
     let masters = Masters::start(3);
@@ -107,7 +107,7 @@ async fn a_client_that_was_stopped_hears_of_another_max_ttl_before_it_votes() {
     assert!(guard.is_valid());
 }
 
-/// The other one does not reach two of the masters, and so cannot be refused by them.
+/// The other client does not reach two of the masters, so they cannot refuse it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_was_stopped_hears_of_another_list_before_it_votes() {
     let masters = Masters::start(6);
@@ -124,7 +124,7 @@ async fn a_client_that_was_stopped_hears_of_another_list_before_it_votes() {
     assert!(guard.is_valid());
 }
 
-/// Neither could know of the other, and both vote already.
+/// Neither client could know of the other, and for both the masters vote already.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_lists_that_meet_both_stop_and_when_one_is_gone_the_other_goes_on() {
     let masters = Masters::start(6);
@@ -147,7 +147,7 @@ async fn two_lists_that_meet_both_stop_and_when_one_is_gone_the_other_goes_on() 
     })
     .await;
     for redlock in [&one, &two] {
-        // The deadline has passed, and the driver may be about to say so.
+        // The deadline has passed, and the driver may be about to report it.
         let error = redlock.acquire("r").wait(SECOND).await.unwrap_err().to_string();
         assert!(error.contains("another client"), "{error}");
     }
@@ -160,7 +160,7 @@ async fn two_lists_that_meet_both_stop_and_when_one_is_gone_the_other_goes_on() 
     assert!(gone.elapsed() > 5 * SECOND, "{:?}: what it had noted stands", gone.elapsed());
 }
 
-/// What docs/operations.md says of another `max_ttl`, less 29 s of ttl.
+/// The wait for another `max_ttl` in docs/operations.md, shortened by 29 s of ttl.
 #[tokio::test]
 async fn another_max_ttl_is_taken_after_the_wait_that_the_operators_are_told() {
     let pages = include_str!("../docs/operations.md");

@@ -1,5 +1,5 @@
-//! What dead and hung masters cost: nothing while they are a minority, and a clear answer within one
-//! operation timeout when they are not.
+//! The cost of dead and hung masters: nothing while they are a minority, and otherwise a clear
+//! answer within one operation timeout.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,7 +15,7 @@ use support::witness;
 
 const SOON: Duration = Duration::from_secs(5);
 const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
-/// What a busy machine adds to a time that is bounded by a timer.
+/// Time that a busy machine adds to a time bounded by a timer.
 const NOISE: Duration = Duration::from_millis(100);
 
 async fn connect(masters: &Masters) -> Redlock {
@@ -37,7 +37,7 @@ async fn held_on(masters: &Masters, redlock: &Redlock, count: usize) -> bool {
     holders == count
 }
 
-/// One lock taken and given back; only the taking is timed.
+/// Takes and releases one lock; only taking it is timed.
 async fn cycle(redlock: &Redlock, samples: &mut Samples) {
     samples.time(redlock.try_acquire("r").into_future()).await.unwrap().release().await;
 }
@@ -48,8 +48,8 @@ async fn one_dead_and_one_hung_master_cost_nothing() {
     let (one, two) = (connect(&healthy).await, connect(&degraded).await);
     degraded[1].kill();
     degraded[3].stop();
-    // Cycle by cycle beside the healthy one, from the first moment on: while the hung master is
-    // waited for, given up, and dialled again in vain.
+    // Cycle by cycle next to the healthy one, from the start: while the client waits for the hung
+    // master, gives it up, and dials it again in vain.
     let mut ratios = Vec::new();
     for round in 0..7 {
         let (mut with, mut without) = (Samples::new(), Samples::new());
@@ -100,7 +100,7 @@ async fn three_hung_of_five_are_told_within_an_operation_timeout_and_nothing_is_
     for node in [0, 2, 4] {
         masters[node].cont();
     }
-    // What they had in their buffers is undone, too.
+    // Commands in their buffers are undone as well.
     witness::eventually_no_keys(&masters, SOON).await;
     let all = async || held_on(&masters, &redlock, 5).await;
     eventually("all five are used again", SOON, all).await;
@@ -126,7 +126,7 @@ async fn whoever_waits_through_an_outage_is_served_soon_after_it() {
         masters.kill(node);
     }
     let waiting = tokio::spawn(redlock.acquire("r").wait(SOON).into_future());
-    // An outage of some length, so that redials have become rarer.
+    // An outage long enough for redials to become rarer.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(!waiting.is_finished());
     masters[2].restart();

@@ -27,9 +27,9 @@ use std::time::Duration;
 use support::masters::Masters;
 use support::witness;
 
-/// Longer than [`SOON`]: what is gone by then was deleted and has not expired.
+/// Longer than [`SOON`]: a key that is gone by then was deleted and has not expired.
 const TTL: Duration = Duration::from_secs(30);
-/// For what takes milliseconds on a machine with nothing else to do.
+/// Bound for operations that take milliseconds on an idle machine.
 const SOON: Duration = Duration::from_secs(20);
 
 fn three() -> (Masters, Redlock) {
@@ -42,13 +42,13 @@ fn connect(masters: &Masters) -> Redlock {
     patient(masters).connect_blocking().unwrap()
 }
 
-/// A loaded machine must not look like an outage.
+/// Configures long timeouts: a loaded machine must not look like an outage.
 fn patient(masters: &Masters) -> RedlockBuilder {
     let slow = Duration::from_secs(3);
     masters.builder().ttl(TTL).operation_timeout(slow).connect_timeout(slow).wait(SOON)
 }
 
-/// The witness is async, and looks on a runtime of its own.
+/// Runs the async witness on its own runtime.
 fn look<T>(at: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(at)
 }

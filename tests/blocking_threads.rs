@@ -1,5 +1,5 @@
-//! The one thread of a client without `async`: how many there are, and when it ends. Alone in its
-//! binary, since it counts the threads of the process.
+//! The single thread of a client without `async`: how many there are, and when it ends. It has a
+//! binary of its own, since it counts the threads of the process.
 
 #![cfg(all(feature = "blocking", target_os = "linux"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -14,11 +14,11 @@ use support::witness;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// The names of those threads of this process that are ours.
+/// Returns the names of this process's threads that are ours.
 fn ours() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let names = tasks.filter_map(|task| {
-        // It may have ended since it was listed.
+        // The thread may have ended since it was listed.
         let name = std::fs::read_to_string(task.ok()?.path().join("comm")).ok()?;
         Some(name.trim_end().to_owned())
     });
@@ -30,7 +30,7 @@ fn none_are_left() {
 }
 
 fn connect(masters: &Masters) -> Redlock {
-    let ttl = SOON * 3 / 2; // what is gone by then was deleted
+    let ttl = SOON * 3 / 2; // a key that is gone by then was deleted
     let slow = Duration::from_secs(3);
     let builder = masters.builder().ttl(ttl).operation_timeout(slow).connect_timeout(slow);
     builder.connect_blocking().unwrap()
@@ -58,14 +58,14 @@ fn a_client_has_one_thread_that_goes_with_the_last_of_its_handles_guards_and_lea
     let look = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     look.block_on(witness::eventually_no_keys(&masters, SOON));
 
-    // By a shutdown, with handles left over.
+    // Ended by a shutdown, with handles left over.
     let redlock = connect(&masters);
     let guard = redlock.acquire("r").lock().unwrap();
     redlock.shutdown().unwrap();
     none_are_left();
     drop((redlock, guard));
 
-    // One that could not connect, and preflights, leave none either.
+    // A client that could not connect and a preflight leave no thread either.
     assert!(Redlock::builder().connect_blocking().is_err());
     masters.builder().preflight_blocking().unwrap();
     none_are_left();

@@ -1,4 +1,4 @@
-//! Settings from a file and from variables, on real masters.
+//! Settings from a file and from environment variables, on real masters.
 
 #![cfg(feature = "config")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

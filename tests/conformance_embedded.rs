@@ -13,7 +13,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, IntoConnectionInfo, RedisConnectionInfo, Value};
 use support::masters::builder;
 
-/// Masters that are reached over TCP, as a server is.
+/// Masters reached over TCP, like a server.
 struct OnPorts(Masters);
 
 /// Masters without a port.

@@ -1,5 +1,5 @@
-//! Many want one lock: each section is exclusive, everybody gets a turn, and what it costs the
-//! masters is bounded.
+//! Many tasks compete for one lock: each section is exclusive, every task gets a turn, and the cost
+//! at the masters is bounded.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,20 +15,20 @@ use support::witness;
 
 const WAITERS: usize = 32;
 const WORK: Duration = Duration::from_millis(2);
-/// All contend until each has had so many turns.
+/// All contend until each has had this many turns.
 const TURNS: usize = 3;
-/// Who has not had them by then has starved.
+/// A task that has not had its turns by then has starved.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The floor is 20: on each of five masters a SET, and a release of three (the script and what it
-/// calls). 20 and 21 are measured; waiters that ask without a pause cost thousands.
+/// The floor is 20: on each of five masters a SET, and a release of three commands (the script and
+/// its calls). 20 and 21 are measured; waiters that retry without a pause cost thousands.
 const MOST_COMMANDS_PER_SECTION: u64 = 50;
 
-/// What the lock protects.
+/// State that the lock protects.
 #[derive(Default)]
 struct Shared {
     occupied: AtomicBool,
     sections: AtomicUsize,
-    /// How many waiters have had their turns.
+    /// Number of waiters that have had their turns.
     served: AtomicUsize,
 }
 
@@ -41,7 +41,7 @@ impl Shared {
     }
 }
 
-/// One waiter among many: how many sections it got.
+/// Runs one waiter among many; returns how many sections it got.
 async fn wait_and_work(redlock: Redlock, shared: Arc<Shared>) -> usize {
     let mut sections = 0;
     while shared.served.load(Ordering::SeqCst) < WAITERS {

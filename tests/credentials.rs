@@ -1,4 +1,4 @@
-//! Names, passwords and databases in addresses, with every character that a URL gives a meaning.
+//! Names, passwords and databases in addresses, with every character that has a meaning in a URL.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const USER: &str = "app@team:1/x";
 const PASSWORD: &str = r#"p@ss/w:o#r?d&=+ %25"ü"#;
 
-/// As an address has it: everything but letters and digits as `%XX`.
+/// Encodes a text for an address: everything but letters and digits as `%XX`.
 fn encoded(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
@@ -28,7 +28,7 @@ struct Guarded {
 }
 
 impl Guarded {
-    /// A master that lets in `USER` with `PASSWORD`, over TCP and over a socket.
+    /// Starts a master that admits `USER` with `PASSWORD`, over TCP and over a socket.
     async fn start() -> Self {
         let folder = tempfile::Builder::new().prefix("quorumlock-").tempdir().unwrap();
         let socket = folder.path().join("sock").display().to_string();
@@ -51,7 +51,7 @@ impl Guarded {
         format!("unix://{}?user={user}&pass={password}&db={database}", path.display())
     }
 
-    /// Whether a lock's key is in this database.
+    /// Checks whether a lock's key is in this database.
     fn has(&self, database: u8, key: &str) -> bool {
         let url = format!("{}/{database}", self.server.url());
         let client = redis::Client::open(url).unwrap();
@@ -63,7 +63,7 @@ impl Guarded {
 async fn whatever_a_name_or_password_has_in_it_it_is_taken_percent_encoded() {
     for database in [0, 3] {
         for address in [Guarded::tcp, Guarded::socket] {
-            // Each its own: a master has one name among its clients.
+            // Each has its own master: a master has one name among its clients.
             let master = Guarded::start().await;
             let url = address(&master, USER, PASSWORD, database);
             let builder = Redlock::builder().node(&*url).without_restart_guard();

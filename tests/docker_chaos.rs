@@ -1,8 +1,9 @@
-//! Client processes compete for locks on masters in containers, while both are struck by seed; a
-//! checker judges the history. The short form of it here, minutes of it with `make chaos`.
+//! Client processes compete for locks on masters in containers, while both suffer faults chosen by
+//! seed, and a checker judges the history. The short form runs here, and minutes of it with `make
+//! chaos`.
 //!
-//! That it would find something is shown beside it: without rollback, and with two of five masters
-//! as a quorum, the same chaos reports violations.
+//! Other tests show that it would find something: without rollback, and with two of five masters as
+//! a quorum, the same chaos reports violations.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -29,18 +30,18 @@ use support::port::ReservedPort;
 use support::seed::Seed;
 
 const SEED: &str = "QUORUMLOCK_CHAOS_SEED";
-/// How long the main run lasts.
+/// Duration of the main run.
 const SECONDS: &str = "QUORUMLOCK_CHAOS_SECONDS";
-/// What is taken away from the main run: by hand, to see it fail.
+/// Safeguard to remove from the main run: set by hand, to see it fail.
 const WITHOUT: &str = "QUORUMLOCK_CHAOS_WITHOUT";
-/// Whether clients go by different things in the main run.
+/// Set if clients have different settings in the main run.
 const ODDS: &str = "QUORUMLOCK_CHAOS_ODDS";
-/// The path of a history to be judged once more: by hand, when a check has changed.
+/// Path of a history to judge again: set by hand, when a check has changed.
 const HISTORY: &str = "QUORUMLOCK_CHAOS_HISTORY";
-/// Set for the helper below, which runs in a process of its own.
+/// Set for the helper below, which runs in its own process.
 const HELPER: &str = "QUORUMLOCK_CHAOS_HELPER";
 
-/// Violations that are told one by one.
+/// Number of violations that are shown one by one.
 const SHOWN: usize = 12;
 
 fn from_environment<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
@@ -99,8 +100,9 @@ async fn no_two_hold_a_lock_and_nothing_is_left_whatever_befalls_masters_and_cli
     assert!(faults >= 4 && figures.stopped + figures.killed >= 2, "no trouble");
 }
 
-/// Two of the three kinds of clients are stopped for longer than what they go by stands, and another one
-/// takes their place. (Without the agreement they overlap, by chance: WITHOUT=agreement, for a minute.)
+/// Two of the three kinds of clients are stopped for longer than their settings remain at the
+/// masters, and another kind takes their place. (Without the agreement they overlap, by chance:
+/// WITHOUT=agreement, for a minute.)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_at_odds_keep_each_other_away_however_long_they_are_stopped() {
     let lasts = Duration::from_secs(40);
@@ -139,7 +141,7 @@ fn a_client_process() {
     chaos::client::run_if_ordered();
 }
 
-/// Whether a process is no more, or only waits for somebody to ask how it ended.
+/// Checks whether a process no longer exists, or is only waiting to be reaped.
 fn has_ended(id: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
@@ -188,7 +190,7 @@ async fn a_run_that_is_to_be_killed() {
         history: history.clone(),
     };
     let mut people = People::hire(orders, 2, Seed(1).rng(), journal);
-    // They are at work, and no master answers.
+    // They are running, and no master answers.
     let asked = || std::fs::read_to_string(&history).unwrap().matches(" asks ").count() >= 2;
     eventually_blocking("both have asked", Duration::from_secs(60), || {
         tokio::task::block_in_place(asked)

@@ -1,5 +1,6 @@
-//! The conformance suite against masters in containers: every claim in turn on the same masters,
-//! which are empty each time and all there, since a set of its own for each would take minutes.
+//! The conformance suite against masters in containers. Every claim runs in turn on the same
+//! masters, since separate masters for each would take minutes. The masters are empty and all up
+//! each time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -18,7 +19,7 @@ use support::masters::builder;
 
 const CLAIMS: &[Claim] = &conformance::claims!(InContainers);
 
-/// The containers of the test that runs, which owns them.
+/// The containers, owned by the running test.
 static SHARED: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
 
 struct Shared {
@@ -26,7 +27,7 @@ struct Shared {
     killed: Mutex<BTreeSet<usize>>,
 }
 
-/// The first few of them, which is all that a claim knows of.
+/// The first few of them; a claim knows only these.
 struct InContainers {
     shared: Arc<Shared>,
     len: usize,
@@ -53,7 +54,8 @@ impl Backend for InContainers {
 }
 
 impl InContainers {
-    /// Docker takes its time, and the crate under test must not stand still meanwhile.
+    /// Runs `action` on a blocking thread: Docker is slow, and the crate under test must not stall
+    /// in the meantime.
     async fn blocking(&self, action: impl FnOnce(&Containers) + Send + 'static) {
         let shared = self.shared.clone();
         tokio::task::spawn_blocking(move || action(&shared.containers)).await.unwrap();
@@ -85,8 +87,8 @@ impl Cluster for InContainers {
     }
 }
 
-/// Runs a claim on a runtime and a thread of its own: no connection of it stays, and what it says
-/// when it fails begins with its name.
+/// Runs a claim on its own runtime and thread. No connection of it remains, and its failure message
+/// begins with its name.
 fn holds((name, claim): Claim) -> bool {
     let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -1,5 +1,5 @@
 //! Two coordinators, eight tasks and one unprotected counter, while masters in containers are
-//! killed, paused, cut off and restarted under them, three of five at a time at worst.
+//! killed, paused, cut off and restarted under them: at worst three of five at a time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,15 +16,15 @@ use support::seed::{Rng, Seed};
 
 const TTL: Duration = Duration::from_secs(2);
 const TROUBLE: Duration = Duration::from_secs(6);
-/// The load goes on after the last fault until every master has been redialled.
+/// Time for which the load goes on after the last fault, so that every master has been redialled.
 const CALM: Duration = Duration::from_secs(3);
 const MS: Duration = Duration::from_millis(1);
 
-/// What befell the masters.
+/// Number of faults of the masters, by kind.
 type Struck = BTreeMap<Fault, u32>;
 
-/// Three hands strike and heal masters until `until`, each one at a time: two or three of five are
-/// away at most moments, and no more. A killed master stays away for `memory` at least.
+/// Three hands inflict and heal faults until `until`, each one at a time: two or three of five
+/// masters are away at most moments, and no more. A killed master stays away for at least `memory`.
 fn trouble(masters: &Containers, memory: Duration, mut rng: Rng, until: Instant) -> Struck {
     let (away, struck) = (Mutex::new(BTreeSet::new()), Mutex::new(Struck::new()));
     std::thread::scope(|scope| {
@@ -44,7 +44,7 @@ fn trouble(masters: &Containers, memory: Duration, mut rng: Rng, until: Instant)
                     std::thread::sleep(least + rng.duration(20 * MS..600 * MS));
                     masters.heal(fault, node);
                     away.lock().unwrap().remove(&node);
-                    // The third one makes an outage of it: now and then.
+                    // Now and then, the third hand turns this into an outage.
                     let pause = if hand == 2 { 500 * MS..1_500 * MS } else { 20 * MS..150 * MS };
                     std::thread::sleep(rng.duration(pause));
                 }
@@ -102,8 +102,8 @@ async fn nobody_overlaps_and_nothing_is_lost(profile: Profile, memory: Duration)
 }
 
 /// A master that restarts empty has forgotten the locks that it granted, and may grant them again.
-/// Without the restart guard, which would outlast this test, it is for the operator to see to that:
-/// the master stays away until every lock it may have granted has expired, a ttl after its death.
+/// The restart guard would outlast this test. Without it, the operator has to keep the master away
+/// until every lock it may have granted has expired, a ttl after its death.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn masters_that_return_empty_after_a_ttl_break_nothing() {
     nobody_overlaps_and_nothing_is_lost(Profile::Volatile, TTL + 100 * MS).await;

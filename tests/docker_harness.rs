@@ -1,4 +1,4 @@
-//! The masters in containers prove themselves: each fault is what it says, and nothing stays.
+//! Tests of the masters in containers: each fault does what it says, and nothing is left behind.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -12,11 +12,11 @@ use support::poll::eventually_blocking;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Long enough for Docker to do what it is told, on a busy machine.
+/// Long enough for Docker to do what it is asked, even on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
-/// How long a silence is listened to.
+/// Time for which the test listens to a silent connection.
 const SILENCE: Duration = Duration::from_millis(100);
-/// Set for the helper below, which runs in a process of its own.
+/// Set for the helper below, which runs in its own process.
 const HELPER: &str = "QUORUMLOCK_DOCKER_HELPER";
 
 async fn dial(masters: &Containers, node: usize) -> std::io::Result<TcpStream> {
@@ -36,7 +36,7 @@ async fn is_silent(client: &mut TcpStream) -> bool {
     tokio::time::timeout(SILENCE, client.read_u8()).await.is_err()
 }
 
-/// The least that a project can leave behind.
+/// Creates a volume, the least that a project can leave behind.
 fn create_volume(project: &str) {
     let label = format!("com.docker.compose.project={project}");
     docker(&["volume", "create", "--label", &label, project]);

@@ -1,4 +1,5 @@
-//! Masters in containers die while a lock is extended: it is kept, or it is lost honestly.
+//! Masters in containers die while a lock is extended: it is kept, or its loss is reported
+//! correctly.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -13,13 +14,14 @@ use support::poll::eventually;
 use tokio::task::JoinHandle;
 
 const TTL: Duration = Duration::from_secs(2);
-/// For masters that have returned to be redialled.
+/// Time for masters that have returned to be redialled.
 const SOON: Duration = Duration::from_secs(5);
-/// How late a loss may be told on a busy machine.
+/// Longest delay of a loss notification on a busy machine.
 const LATE: Duration = Duration::from_millis(500);
 const MS: Duration = Duration::from_millis(1);
 
-/// Watches until the lease is no longer valid: the last instant before which it said that it was.
+/// Watches until the lease is no longer valid. Returns the last instant before a look at which it
+/// was still valid.
 fn watch(lease: Lease) -> JoinHandle<Instant> {
     tokio::spawn(async move {
         let mut last = Instant::now();
@@ -34,14 +36,14 @@ fn watch(lease: Lease) -> JoinHandle<Instant> {
     })
 }
 
-/// No earlier than the guard's deadline, on the clock of this test.
+/// Returns an instant no earlier than the guard's deadline, on the clock of this test.
 fn deadline(guard: &Guard) -> Instant {
     let left = guard.remaining();
     Instant::now() + left
 }
 
-/// Extends all the while that `killing` takes, and a little longer. Returns the deadline of the
-/// last extension that was won, or of the acquisition, and how many were won and how many not.
+/// Extends for as long as `killing` takes, and a little longer. Returns the deadline of the last
+/// extension that was won, or of the acquisition, and how many were won and how many not.
 async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u32, u32) {
     let (mut until, mut won, mut not_won) = (deadline(guard), 0, 0);
     let mut after = 0;
@@ -64,8 +66,8 @@ async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u3
     (until, won, not_won)
 }
 
-/// The masters lose their memory when they die, and the guard against early returns is off: they are
-/// restarted when every lock that they may have granted has expired.
+/// The masters lose their memory when they die, and the guard against early returns is off: they
+/// are restarted when every lock that they may have granted has expired.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_extension_while_masters_die_keeps_the_lock_or_loses_it_at_its_deadline() {
     let Some(masters) = Containers::start(Profile::Volatile).await else { return };

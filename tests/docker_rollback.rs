@@ -1,5 +1,5 @@
-//! Masters in containers are away when a lock is given up: what is owed to them is made up for
-//! when they return, long before the keys would expire by themselves.
+//! Masters in containers are away when a lock is given up. When they return, the debts to them are
+//! paid, long before the keys would expire by themselves.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 use support::docker::{Containers, Fault, Profile, tell};
 use support::seed::{Rng, Seed};
 
-/// Beyond everything that is waited for here, so that no key goes by itself.
+/// Longer than everything that is waited for here, so that no key expires.
 const TTL: Duration = Duration::from_secs(30);
-/// For masters that have returned to be redialled and to be asked what is owed.
+/// Time for masters that have returned to be redialled and to receive the debts.
 const SOON: Duration = Duration::from_secs(10);
-/// Whom it befalls: a quorum, so that nothing can be won meanwhile.
+/// The masters that are away: a quorum, so that nothing can be won in the meantime.
 const AWAY: std::ops::Range<usize> = 0..3;
 const MS: Duration = Duration::from_millis(1);
 
-/// Acquires one resource after another until told to stop, and gives each up on the way there, or
+/// Acquires one resource after another until told to stop. Gives each up before it is won, while
 /// holding it, or in an extension. Returns how many acquires were begun.
 async fn begin_and_give_up(redlock: Redlock, task: u32, mut rng: Rng, stop: &AtomicBool) -> u32 {
     let mut begun = 0;
@@ -65,7 +65,7 @@ async fn a_rollback_reaches_every_master_that_was_away() {
             })
         };
         on_all(Containers::strike).await.unwrap();
-        // Extended and released while too few can answer.
+        // Extended and released while too few masters can answer.
         let unextended = join_all(held.iter().map(|guard| guard.extend())).await;
         assert!(unextended.iter().all(Result::is_err), "{fault:?}: two of five extended a lock");
         let unconfirmed = join_all(held.into_iter().map(|guard| guard.release())).await;

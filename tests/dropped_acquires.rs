@@ -1,7 +1,7 @@
-//! Whoever stops waiting, at any moment and in any way, leaves no key.
+//! A caller that stops waiting, at any moment and in any way, leaves no key.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-// What a sweep begins is a future to be dropped, not awaited.
+// A sweep begins a future that it drops, and does not await.
 #![allow(clippy::async_yields_async)]
 
 mod support;
@@ -17,7 +17,7 @@ use support::seed::{Rng, Seed};
 use support::witness;
 use tokio::task::yield_now;
 
-/// Within this, everything that a dropped acquire began is undone.
+/// Time within which everything that a dropped acquire began is undone.
 const GRACE: Duration = Duration::from_secs(1);
 
 const SOON: Duration = Duration::from_secs(10);
@@ -30,7 +30,8 @@ async fn five() -> (Masters, Redlock) {
     (masters, redlock)
 }
 
-/// Polls `n` times, lets the runtime run after each, then drops. The result if there was one.
+/// Polls `n` times, lets the runtime run after each, then drops the future. Returns the result if
+/// there was one.
 async fn polled<F: Future>(n: usize, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..n {
@@ -42,8 +43,8 @@ async fn polled<F: Future>(n: usize, future: F) -> Option<F::Output> {
     None
 }
 
-/// Drops what `begin` returns after 1, 2, … polls, until it completes, and all of that again
-/// until `rounds` were dropped. After each sweep all keys must go.
+/// Drops what `begin` returns after 1, 2, … polls, until it completes, and repeats all of that
+/// until `rounds` were dropped. After each sweep all keys must be gone.
 async fn sweep<F: Future>(masters: &Masters, rounds: usize, begin: impl AsyncFn(String) -> F) {
     let mut dropped = 0;
     while dropped < rounds {
@@ -67,7 +68,7 @@ async fn an_acquire_dropped_at_any_poll_leaves_nothing() {
 #[tokio::test]
 async fn an_acquire_dropped_while_another_holds_the_lock_leaves_nothing() {
     let (masters, redlock) = five().await;
-    // The other lets go in the middle, so that each sweep ends, and the end is in sight.
+    // The other holder releases in the middle, so that each sweep ends and also covers the end.
     sweep(&masters, 300, async |name| {
         let held = redlock.acquire(name.as_str()).await.unwrap();
         tokio::spawn(async move {
@@ -115,7 +116,7 @@ async fn an_acquire_that_is_never_polled_sends_nothing() {
     drop(redlock.acquire("r"));
     drop(redlock.acquire("r").into_future());
     assert!(polled(0, redlock.acquire("r").into_future()).await.is_none());
-    // Something that is sent behind them has arrived.
+    // A command sent after them has arrived.
     let guard = redlock.acquire("other").await.unwrap();
     let arrived = async || !witness::holders(&masters[..1], "other").await.is_empty();
     eventually("the other lock is on the first master", SOON, arrived).await;

@@ -1,9 +1,9 @@
-//! The embedded master is held to the real one: the same commands go to both over TCP, and every
-//! byte of every answer is compared. `QUORUMLOCK_SEED` runs the same again.
+//! Compares the embedded master with the real one: the same commands go to both over TCP, and every
+//! byte of every answer is compared. `QUORUMLOCK_SEED` repeats a run.
 //!
-//! What may differ: ids, times (TTLs by [`compare::TOLERANCE_MS`]), the version, the order of
-//! KEYS and of CONFIG GET, and INFO has fewer fields. The answers are those of redis-server 7.0; a newer one may
-//! word its errors differently, and would be told here.
+//! What may differ: ids, times (TTLs by [`compare::TOLERANCE_MS`]), the version, the order of KEYS
+//! and of CONFIG GET, and INFO has fewer fields. The answers are those of redis-server 7.0. A newer
+//! one may word its errors differently, which would be reported here.
 
 #![cfg(feature = "embedded")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -30,10 +30,10 @@ use support::seed::Seed;
 use support::server::Server;
 use tokio::runtime::Runtime;
 
-/// What is done to an answer of the embedded master before it is compared.
+/// A change to an answer of the embedded master before it is compared.
 type Alter = fn(&[Word], &mut Vec<u8>);
 
-/// Connections that the commands are spread over.
+/// Number of connections that the commands are spread over.
 const CONNECTIONS: usize = 3;
 
 const COMMANDS: usize = 6_000;
@@ -52,7 +52,7 @@ fn address(masters: &Masters) -> SocketAddr {
     url.trim_start_matches("redis://").parse().expect("an address")
 }
 
-/// Sends `commands` of them to both; how many answers were compared.
+/// Sends `commands` commands to both; returns how many answers were compared.
 fn compare_both(
     real: SocketAddr,
     embedded: SocketAddr,
@@ -93,7 +93,7 @@ fn the_embedded_master_answers_as_the_real_one_does() {
     eprintln!("{compared} commands compared in {:.1?}", began.elapsed());
 }
 
-/// Each is a lie that the comparison must find.
+/// Wrong answers, each of which the comparison must find.
 const PLANTED: [(&str, Alter); 13] = [
     ("a refusal of SET NX becomes a grant", |words, answer| {
         if name(words) == b"SET" && matches!(&answer[..], b"$-1\r\n" | b"_\r\n") {
@@ -176,14 +176,14 @@ fn name(words: &[Word]) -> Vec<u8> {
     }
 }
 
-/// A planted difference is looked for in so many runs at most.
+/// Most runs in which a planted difference is searched for.
 const RUNS: u64 = 8;
 
 #[test]
 fn a_planted_difference_is_found() {
     let seed = Seed::from_env("QUORUMLOCK_SEED");
     for (lie, alter) in PLANTED {
-        // What only a few commands show may take more than one run to come up.
+        // A difference that only a few commands show may take more than one run to come up.
         let runs = (0..RUNS).map(|run| Seed(seed.0.wrapping_add(run)));
         let found = runs.into_iter().find_map(|seed| {
             let (real, masters) = (Server::start(), embedded());
@@ -203,8 +203,8 @@ fn a_clock_that_stands_still_is_found() {
     result.expect_err("keys that never expire");
 }
 
-/// In the spelling of an ACL. PING and CLIENT ID are the comparison's own, and GET makes the real
-/// server collect what has expired.
+/// In ACL syntax. The comparison itself needs PING and CLIENT ID, and GET makes the real server
+/// collect expired keys.
 const DENIED: [&[&str]; 3] = [
     &["set", "info", "client|kill", "script|load", "hset", "time", "publish", "config|get"],
     &["EVAL", "evalsha", "subscribe", "config", "del", "flushall", "Client|SetName"],
@@ -237,7 +237,7 @@ fn the_embedded_master_denies_as_the_real_one_does() {
 
 static DENIALS: AtomicU64 = AtomicU64::new(0);
 
-/// Looks for the exact millisecond in which a key's life ends: `PTTL` says zero then.
+/// Tries to hit the exact millisecond in which a key expires: `PTTL` returns zero then.
 const ALIVE_WITH_NOTHING_LEFT: &str = "
     local time = redis.call('TIME')
     local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))

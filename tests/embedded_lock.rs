@@ -20,7 +20,7 @@ async fn both_kinds() -> [Masters; 2] {
     [Masters::start(5).await.unwrap(), Masters::start_in_memory(5).await.unwrap()]
 }
 
-/// Masters that a test restarts are to vote at once.
+/// Connects a client that lets masters restarted by a test vote at once.
 async fn connect(masters: &Masters) -> Redlock {
     masters.builder().without_restart_guard().ttl(Duration::from_secs(5)).connect().await.unwrap()
 }
@@ -91,7 +91,7 @@ async fn a_restart_keeps_the_keys_or_loses_them() {
     }
 }
 
-/// A SET that a paused master has received is executed when it goes on: the crate must clean up.
+/// A SET that a paused master has received is executed when it resumes: the crate must clean up.
 #[tokio::test]
 async fn what_arrives_at_a_paused_or_cut_off_majority_leaves_nothing_behind() {
     for masters in both_kinds().await {
@@ -200,7 +200,7 @@ async fn a_killed_master_refuses_and_comes_back_on_its_port() {
     assert!(TcpStream::connect(&address).await.is_err());
 }
 
-/// The client that our tests use as a witness, and that applications use, finds its way around.
+/// The `redis` client, which tests use as a witness and applications use, works with it.
 #[tokio::test]
 async fn the_redis_crate_can_look_at_an_embedded_master() {
     let masters = Masters::start(1).await.unwrap();

@@ -1,5 +1,5 @@
-//! What an error of a lock in use prints, word by word. The masters' ports are shown as `<1>`,
-//! `<2>`, in their order, what time took as `<time>`.
+//! The text of each error of a lock in use, word by word. The masters' ports are shown as `<1>`,
+//! `<2>`, in their order, and durations as `<time>`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,7 +16,7 @@ use support::witness;
 const SOON: Duration = Duration::from_secs(5);
 const LONG: Duration = Duration::from_secs(20);
 
-/// One master, so that no answer depends on which of several comes first.
+/// Starts one master, so that no answer depends on which of several comes first.
 async fn one_master() -> (Masters, Redlock) {
     let masters = Masters::start(1);
     let redlock = masters.builder().connect().await.unwrap();
@@ -49,7 +49,7 @@ async fn contended() {
     assert_text(refused(&redlock).await, &masters, text);
 }
 
-/// Nobody holds it; but its fence is out of reach, as after a clock was set back.
+/// No client holds it, but its fence is out of reach, as after a clock was set back.
 #[tokio::test]
 async fn stale() {
     let (masters, redlock) = one_master().await;
@@ -104,7 +104,7 @@ async fn no_quorum_since_the_grants_came_too_late() {
     let mut acquire = std::pin::pin!(redlock.try_acquire("orders:42").ttl(ttl).into_future());
     assert!(futures::poll!(acquire.as_mut()).is_pending());
     tokio::task::yield_now().await;
-    // The only thread of this runtime is held up.
+    // The only thread of this runtime is blocked.
     std::thread::sleep(ttl);
     let text = "\"orders:42\" was granted too late to be of use (after <time>, 1 attempt): \
                 127.0.0.1:<1> granted after <time>";
@@ -117,7 +117,7 @@ async fn no_quorum_since_nobody_picked_the_lock_up() {
     let ttl = Duration::from_millis(300);
     let mut acquire = std::pin::pin!(redlock.try_acquire("orders:42").ttl(ttl).into_future());
     assert!(futures::poll!(acquire.as_mut()).is_pending());
-    // The coordinator goes on, the caller does not.
+    // The coordinator continues, the caller does not.
     tokio::time::sleep(ttl).await;
     let error = acquire.await.unwrap_err();
     assert!(matches!(&error, AcquireError::NoQuorum(error) if error.is_too_late()), "{error}");

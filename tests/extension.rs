@@ -16,7 +16,7 @@ use support::witness;
 const TTL: Duration = Duration::from_secs(10);
 const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
 const SOON: Duration = Duration::from_secs(5);
-/// What "at once" means on a busy machine; less than an operation timeout would be noise.
+/// Meaning of "at once" on a busy machine: less than an operation timeout, and more than noise.
 const AT_ONCE: Duration = Duration::from_millis(150);
 
 async fn connect(masters: &Masters) -> Redlock {
@@ -24,7 +24,7 @@ async fn connect(masters: &Masters) -> Redlock {
     builder.operation_timeout(OPERATION_TIMEOUT).connect().await.unwrap()
 }
 
-/// A lock that stands on all five masters.
+/// Makes a lock that is set on all five masters.
 async fn held_by_five() -> (Masters, Redlock, Guard) {
     let masters = Masters::start(5);
     let redlock = connect(&masters).await;
@@ -52,13 +52,14 @@ async fn unextended(guard: &Guard) -> Unextended {
     }
 }
 
-/// What the masters said, as a picture: `h`eld, `v`acant, `t`aken, `?` unknown, `.` outstanding.
+/// Shows the masters' answers as a picture: `h`eld, `v`acant, `t`aken, `?` unknown, `.`
+/// outstanding.
 fn picture(nodes: &[quorumlock::report::NodeReport]) -> String {
     let glyph = |answer: &Answer| match answer {
         Answer::Held => 'h',
         Answer::Vacant => 'v',
         Answer::Taken => 't',
-        // Not asked is not known either.
+        // A master that was not asked is unknown as well.
         Answer::Unknown(_) | Answer::Refused(_) => '?',
         Answer::Outstanding => '.',
         other => panic!("no answer to an extension: {other:?}"),
@@ -85,7 +86,7 @@ async fn two_of_five_extended_leaves_the_old_deadline() {
     let down = async || {
         let unextended = unextended(&guard).await;
         let is_down = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Down(_)));
-        // Decided by the three, whether the two have answered by then or not.
+        // The three decide, whether or not the two have answered by then.
         assert_eq!(picture(&unextended.nodes).replace('.', "h"), "?h?h?");
         unextended.nodes.iter().filter(|node| is_down(&node.answer)).count() == 3
     };
@@ -105,7 +106,7 @@ async fn an_undecided_extension_tops_up_nobody() {
     assert_eq!(picture(&unextended(&guard).await.nodes), "vv?hh");
     assert_eq!((guard.deadline(), guard.is_valid()), (before, true));
     masters[2].cont();
-    // Two of five could still be made three, by a rule that counted too early: nobody tries.
+    // A rule that counted too early could still turn two of five into three: no client tries.
     assert_eq!(witness::holders(&masters, "r").await, [2, 3, 4]);
 }
 
@@ -165,7 +166,8 @@ async fn a_quorum_that_says_taken_ends_the_lock_at_once() {
     }
 }
 
-/// A minority that is silent keeps nobody waiting, and `lost()` is told beside the extension.
+/// A minority that is silent makes no caller wait, and `lost()` reports the loss in parallel with
+/// the extension.
 #[tokio::test]
 async fn a_quorum_that_is_gone_need_not_be_complete() {
     let (masters, _redlock, guard) = held_by_five().await;
@@ -192,6 +194,6 @@ async fn lost_at_once(guard: &Guard, glyph: char) {
     assert_eq!(picture(nodes).matches(glyph).count(), 3, "{lost}");
     assert!(lost.held_for() < TTL / 2, "told long before its deadline: {lost}");
     assert_eq!(guard.check(), Err(lost.clone()));
-    // For good: the masters that still have the key are no reason to think again.
+    // For good: the masters that still have the key are no reason to reconsider.
     assert_eq!(guard.extend().await, Err(ExtendError::Lost(lost)));
 }

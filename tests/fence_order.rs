@@ -1,5 +1,5 @@
-//! Fencing tokens rise from win to win whatever the clocks say: those of clients that are apart, of
-//! masters that are years off, and over masters that restart without their fences.
+//! Fencing tokens rise from win to win whatever the clocks say: with client clocks that differ,
+//! master clocks that are years off, and masters that restart without their fences.
 
 #![cfg(feature = "embedded")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime};
 const MS: Duration = Duration::from_millis(1);
 const LONG: Duration = Duration::from_secs(20);
 const YEAR: Duration = Duration::from_secs(31_557_600);
-/// A master lets a token be as far from its clock as that, each way.
+/// Distance from its clock at which a master still accepts a token, each way.
 const WINDOW: Duration = Duration::from_millis(500);
-/// How much the clock of one client is fast.
+/// Lead of one client's clock.
 const FAST: Duration = Duration::from_millis(450);
 
 fn builder(masters: &Masters) -> RedlockBuilder {
@@ -23,7 +23,7 @@ fn builder(masters: &Masters) -> RedlockBuilder {
     builder.fencing_window(WINDOW, WINDOW)
 }
 
-/// One win of a client, released at once.
+/// Wins once with a client, and releases at once.
 async fn win(redlock: &Redlock, resource: &str) -> FencingToken {
     let guard = redlock.acquire(resource).fenced().await.unwrap();
     let token = guard.fencing_token();
@@ -35,8 +35,8 @@ fn set_ahead(masters: &Masters, by: Duration) {
     masters.iter().for_each(|master| master.set_clock(move || SystemTime::now() + by));
 }
 
-/// A client that goes by a clock that is fast. In one process there is one clock; but a client goes by
-/// what a refusal tells it of the masters' clocks, and these are set right again behind its back.
+/// Makes a client whose clock is ahead. One process has only one clock, but a client takes the
+/// masters' clocks from a refusal. These clocks are then set right again without its knowledge.
 async fn with_a_fast_clock(masters: &Masters, client: RedlockBuilder) -> Redlock {
     let redlock = client.connect().await.unwrap();
     set_ahead(masters, FAST);
@@ -48,7 +48,7 @@ async fn with_a_fast_clock(masters: &Masters, client: RedlockBuilder) -> Redlock
     redlock
 }
 
-/// How far the first token is ahead of the second.
+/// Returns how far the first token is ahead of the second.
 fn ahead(first: FencingToken, second: FencingToken) -> Duration {
     Duration::from_micros(first.as_u64().saturating_sub(second.as_u64()))
 }
@@ -60,13 +60,13 @@ async fn tokens_rise_over_clients_whose_clocks_are_apart() {
     let mut last = None;
     for round in 0..40 {
         let new = builder(&masters).connect().await.unwrap();
-        // Where nobody compares them, the tokens tell the clocks apart.
+        // Where no store compares them, the tokens show the difference of the clocks.
         let (theirs, ours) = (win(&fast, &format!("a{round}")).await, win(&new, "apart").await);
         if round == 0 {
             assert!(ahead(theirs, ours) > FAST / 2, "{theirs:?} and then {ours:?}");
         }
         for client in [&fast, &new, &fast] {
-            // Another two masters are too slow to be waited for each time.
+            // Each time, another two masters are too slow to wait for.
             let slow = [round % 5, (round + 2) % 5];
             slow.iter().for_each(|&node| masters[node].slow(20 * MS));
             let token = Some(win(client, "r").await);
@@ -102,7 +102,8 @@ async fn clocks_that_are_years_off_starve_nobody_and_break_nothing() {
     }
 }
 
-/// A fast client wins, a quorum restarts without its fences, and then a slow one wins: both tokens.
+/// A fast client wins, a quorum restarts without its fences, and then a slow client wins. Returns
+/// both tokens.
 async fn over_restarts(client: fn(&Masters) -> RedlockBuilder) -> [FencingToken; 2] {
     let masters = Masters::start_in_memory(3).await.unwrap();
     let fast = with_a_fast_clock(&masters, client(&masters)).await;
@@ -122,7 +123,7 @@ async fn tokens_rise_over_masters_that_restart_without_their_fences() {
     }
 }
 
-/// The same restarts: it is the restart guard that keeps the order, and the test above can fail.
+/// The same restarts: the restart guard keeps the order, and the test above can fail.
 #[tokio::test]
 async fn without_the_restart_guard_a_token_goes_down() {
     let [before, after] = over_restarts(|masters| builder(masters).without_restart_guard()).await;

@@ -1,15 +1,15 @@
-//! A holder that is stopped (SIGSTOP) past its deadline and goes on knows of nothing and writes: the
-//! example `fenced_store`, run as its readers run it. With tokens the late write is refused; without
-//! them the damage is done, and shown.
+//! A holder that is stopped (SIGSTOP) past its deadline resumes, notices nothing and writes: the
+//! example `fenced_store`, run as its readers run it. With tokens the late write is refused.
+//! Without them the damage is done, and shown.
 
 #![cfg(all(unix, feature = "embedded"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::process::Command;
 
-/// Runs the example: its exit code, and what it says.
+/// Runs the example; returns its exit code and its output.
 fn fenced_store(arguments: &[&str]) -> (Option<i32>, String) {
-    // Those that this test was built with, so that hardly anything is built anew.
+    // The features that this test was built with, so that hardly anything is rebuilt.
     let features = if cfg!(feature = "tls") { "embedded,tls" } else { "embedded" };
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["run", "--quiet", "--locked", "--offline", "--example", "fenced_store"]);
@@ -20,7 +20,7 @@ fn fenced_store(arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), format!("{said}{complaints}"))
 }
 
-/// What every play has: B was let in while A was stopped, and both went through to their writes.
+/// Asserts what every play has: B entered while A was stopped, and both went on to their writes.
 fn assert_played(said: &str) {
     for scene in [
         "A  reads 100; the lock is good for ",
@@ -28,7 +28,7 @@ fn assert_played(said: &str) {
         "B  reads 100; the lock is good for ",
         "B  has written 50",
         "-- A goes on (SIGCONT)",
-        // It is told, in the end.
+        // A is notified in the end.
         "A  lets go: Lost(Lapsed)",
     ] {
         assert!(said.contains(scene), "{scene:?} is not in:\n{said}");

@@ -1,4 +1,4 @@
-//! Fencing tokens over real masters: whoever wins later has the greater one.
+//! Fencing tokens over real masters: a later win has a greater token.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -29,7 +29,7 @@ async fn fenced(redlock: &Redlock) -> FencedGuard {
     redlock.acquire("r").ttl(LONG).fenced().await.unwrap()
 }
 
-/// What lies under a lock: it takes no write with a smaller token than it has seen.
+/// The resource under a lock: it accepts no write with a smaller token than it has seen.
 #[derive(Default)]
 struct Storage(Mutex<Option<FencingToken>>);
 

@@ -1,4 +1,4 @@
-//! What `docs/fencing.md` tells its readers to run does what it says there.
+//! The instructions in `docs/fencing.md` do what that page says.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -13,21 +13,21 @@ use support::server::Server;
 
 const PAGE: &str = include_str!("../docs/fencing.md");
 
-/// The blocks of code in a language, in their order.
+/// Returns the code blocks in a language, in order.
 fn blocks(language: &str) -> Vec<&'static str> {
     let opening = format!("\n```{language}\n");
     let after = PAGE.split(opening.as_str()).skip(1);
     after.map(|rest| rest.split_once("\n```").expect("the end of a block").0).collect()
 }
 
-/// The one block in a language that has this in it.
+/// Returns the one block in a language that contains this.
 fn block(language: &str, with: &str) -> &'static str {
     let found: Vec<_> = blocks(language).into_iter().filter(|text| text.contains(with)).collect();
     assert_eq!(found.len(), 1, "{language} with {with:?}: {found:?}");
     found[0]
 }
 
-/// Writes through the script of the page.
+/// A store that writes through the script of the page.
 struct Store {
     _server: Server,
     connection: redis::Connection,
@@ -55,7 +55,7 @@ impl Store {
 #[test]
 fn the_script_admits_rising_and_equal_tokens_and_refuses_smaller_ones() {
     let mut store = Store::start();
-    // Sixteen digits, one apart; the last two are about the greatest there is.
+    // Sixteen digits, one apart; the last two are close to the greatest possible.
     let rows: [(&str, &str, bool); 11] = [
         ("7", "first", true),
         ("7", "again", true),
@@ -112,7 +112,7 @@ fn a_number_that_lua_prints_is_another_token_as_the_page_says() {
     assert!(printed.parse::<FencingToken>().is_err());
 }
 
-/// SQLite reads the same statements. What it cannot show is two writers at a time.
+/// SQLite accepts the same statements. It cannot show two concurrent writers.
 fn sqlite(input: &str) -> Option<String> {
     let mut command = Command::new("sqlite3");
     command.args(["-bail", ":memory:"]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -127,7 +127,8 @@ fn sqlite(input: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// A write of the page, with its parameters, and how many rows its deciding statement changed.
+/// Runs a write of the page with its parameters; returns how many rows its deciding statement
+/// changed.
 fn presented(statement: &str, resource: &str, token: i64) -> String {
     let statement = statement.replace("$1", resource).replace("$2", &token.to_string());
     format!("{statement}\nSELECT changes();\n")

@@ -1,5 +1,5 @@
 //! Masters that forget their scripts, or refuse to write for a while, under a held lock: nothing is
-//! lost, and what is owed is paid.
+//! lost, and debts are paid.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -33,8 +33,8 @@ async fn everywhere(masters: &Masters, key: &str) {
     eventually("every master has the key", SOON, all).await;
 }
 
-/// A quorum forgets its scripts again and again under a lock that is kept alive, and under one that
-/// its holder extends.
+/// A quorum forgets its scripts repeatedly under a lock that is kept alive, and under one that its
+/// holder extends.
 async fn a_quorum_forgets<K: Kind>(acquire: impl Fn(&Redlock, &'static str) -> Acquire<K>) {
     let masters = Masters::start(5);
     let (redlock, rival) = (connect(&masters).await, connect(&masters).await);
@@ -45,13 +45,13 @@ async fn a_quorum_forgets<K: Kind>(acquire: impl Fn(&Redlock, &'static str) -> A
     for round in 0..3 {
         flush(&masters[..3]).await;
         let before = held.deadline();
-        // One round may be lost to it, never the lock.
+        // This may cost one round, but never the lock.
         if held.extend().await.is_err() {
             assert!(held.is_valid(), "round {round}");
             assert!(held.extend().await.unwrap() > before, "round {round}");
         }
         flush(&masters[2..]).await;
-        // An acquire works at once, whoever makes it.
+        // An acquire works at once, whichever client makes it.
         for client in [&redlock, &rival] {
             let guard = acquire(client, "another").wait(Duration::ZERO).await;
             assert_eq!(guard.unwrap().release().await, Released::Released, "round {round}");
@@ -117,8 +117,8 @@ async fn release_unwritten<K: Kind>(masters: &Masters, guard: Guard<K>) -> Relea
     guard.release().await
 }
 
-/// A fence lives for `D` and a second: of a lock that is held for longer the release must set it anew,
-/// and a master without memory refuses that.
+/// A fence lives for `D` and a second. For a lock that is held for longer, the release must set the
+/// fence again, and a master without memory refuses that.
 #[tokio::test]
 async fn masters_without_memory_delete_what_is_released_though_its_fence_has_expired() {
     const SHORT: Duration = Duration::from_secs(1);

@@ -13,7 +13,7 @@ use support::witness;
 
 const NO_TEXT: [u8; 6] = [0xf7, 0, b'\r', b'\n', 0xc3, 0x28];
 
-/// A lock as another client has it.
+/// Sets a lock as another client would.
 async fn held(masters: &Masters, token: &[u8]) {
     for server in masters.iter() {
         let mut set = cmd("SET");
@@ -48,7 +48,7 @@ async fn only_those_very_bytes_are_taken_away() {
     for server in masters.iter() {
         witness::ask::<()>(server, cmd("DEL").arg("r")).await.unwrap();
     }
-    // As text with what is none left out, both would be the same.
+    // As text without the bytes that are not text, both would be the same.
     let mut next = NO_TEXT;
     next[0] = 0xf8;
     held(&masters, &next).await;

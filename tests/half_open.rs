@@ -1,5 +1,5 @@
-//! A connection that looks alive and carries nothing costs one node for a bounded time, and the
-//! lock nothing at all.
+//! A connection that looks alive and carries nothing makes one node unavailable for a bounded time,
+//! and costs the lock nothing at all.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,15 +16,15 @@ use support::witness;
 
 const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Silent for that long, a connection is replaced.
+/// Time after which a silent connection is replaced.
 const SILENCE: Duration = Duration::from_millis(600);
 
-/// What a busy machine adds.
+/// Time that a busy machine adds.
 const SLACK: Duration = Duration::from_millis(600);
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// The first node is behind the proxy.
+/// Connects with the first node behind the proxy.
 async fn connect(proxy: &Proxy, masters: &[Server], operation_timeout: Duration) -> Redlock {
     let direct = masters[1..].iter().map(Server::url);
     let builder = builder().node(proxy.url()).nodes(direct);
@@ -102,7 +102,7 @@ async fn a_half_open_node_that_is_needed_costs_an_operation_timeout_per_attempt(
     assert!(matches!(refused, AcquireError::NoQuorum(_)), "{refused}");
     assert!(took >= OPERATION_TIMEOUT && took < OPERATION_TIMEOUT + SLACK, "{took:?}");
 
-    // Whoever waits is served as soon as the connection is replaced.
+    // A waiter is served as soon as the connection is replaced.
     let guard = redlock.acquire("r").await.unwrap();
     let took = began.elapsed();
     assert!(took < SILENCE + 2 * SLACK, "{took:?}");

@@ -1,5 +1,5 @@
-//! How a lock passes from one to the next: in order within a process, at once between processes,
-//! and to everybody in the end, whatever becomes of those who wait and of the messages.
+//! The hand-over of a lock: in order within a process, at once between processes. In the end every
+//! waiter gets it, whatever happens to other waiters and to the messages.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,10 +15,10 @@ use support::witness;
 
 const MS: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A poll that comes only now and then: who is served sooner was told.
+/// A rare poll: a waiter that is served sooner was notified.
 const SELDOM: (Duration, Duration) = (Duration::from_secs(8), Duration::from_secs(10));
 
-/// Polls hardly ever.
+/// Configures a client that hardly ever polls.
 fn seldom(masters: &Masters) -> RedlockBuilder {
     masters.builder().backoff(SELDOM.0, SELDOM.1).wait(PATIENCE)
 }
@@ -33,7 +33,7 @@ async fn listeners(masters: &Masters) -> usize {
     all
 }
 
-/// Asks for `r`, and notes its number when it has it.
+/// Acquires `r`, and records its number when it has it.
 fn note(
     redlock: &Redlock,
     number: usize,
@@ -91,7 +91,8 @@ async fn a_waiter_that_goes_leaves_the_others_their_places() {
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
-/// How long a waiter of another client waits once the lock is free, in the worst of some tries.
+/// Returns how long a waiter of another client waits once the lock is free: the worst of some
+/// tries.
 async fn slowest_hand_over(masters: &Masters, waiting: RedlockBuilder, listens: usize) -> Duration {
     let (holder, waiter) =
         (masters.builder().connect().await.unwrap(), waiting.connect().await.unwrap());
@@ -143,7 +144,7 @@ async fn masters_that_deny_channels_make_it_slower_and_never_wrong() {
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
-/// The connection that tells is lost under the waiter: another master does, or a poll finds out.
+/// The connection that notifies the waiter is lost: another master notifies it, or a poll does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_master_that_was_to_tell_and_dies_costs_a_poll_at_most() {
     let masters = Masters::start(5);

@@ -1,4 +1,4 @@
-//! On healthy masters every lock stands on all of them, not on a bare quorum, and goes from all.
+//! On healthy masters every lock is set on all of them, not on a bare quorum, and removed from all.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -55,7 +55,7 @@ async fn each_of_three_thousand_locks_stands_on_all_masters_and_goes_from_all() 
     }
     witness::eventually_no_keys(&masters, GRACE).await;
     let count = (TASKS * CYCLES + SAMPLES) as u64;
-    // A release deletes only what it finds: as many deletions as locks, on each master.
+    // A release deletes only keys that it finds: as many deletions as locks, on each master.
     for master in masters.iter() {
         let calls = witness::calls(master).await;
         let ours = (calls["set"], witness::releases(&calls), witness::deletions(&calls));

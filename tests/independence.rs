@@ -1,6 +1,6 @@
-//! Only independent masters that keep what they have granted may vote. A replica, a promoted replica,
-//! a master that evicts and the same server twice are found at connect, when a connection is replaced,
-//! and by the heartbeat of one that lives.
+//! Only independent masters that keep what they have granted may vote. Unfit are a replica, a
+//! promoted replica, a master that evicts, and the same server twice. They are found at connect,
+//! when a connection is replaced, and by the heartbeat of a live connection.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -21,17 +21,17 @@ use support::witness;
 use tokio::net::TcpStream;
 
 const SOON: Duration = Duration::from_secs(10);
-/// Two heartbeats are never further apart.
+/// Longest time between two heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Nor closer together.
+/// Shortest time between two heartbeats.
 const EARLIEST: Duration = Duration::from_secs(7);
 
-/// A replica is not kept waiting for others to copy beside it.
+/// Starts the copy to a replica at once, without waiting for more replicas.
 const AT_ONCE: [&str; 2] = ["--repl-diskless-sync-delay", "0"];
 
 const KINDS: [&str; 3] = ["replica", "promoted", "evicting"];
 
-/// What is said of the second of three masters.
+/// Returns the complaint about the second of three masters.
 fn complaint(kind: &str) -> &'static str {
     match kind {
         "replica" => "a replica of 127.0.0.1:<1>: name independent masters only",
@@ -51,7 +51,7 @@ async fn say(server: &Server, words: &[&str]) {
     witness::ask::<()>(server, &command).await.unwrap();
 }
 
-/// Makes the second of the masters such a one.
+/// Makes the second of the masters unfit in this way.
 async fn spoil(masters: &[Server], kind: &str) {
     let port = masters[0].port().to_string();
     match kind {
@@ -75,7 +75,7 @@ fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
     Redlock::builder().nodes(urls).without_restart_guard()
 }
 
-/// What the last attempt said of a node, if it is unfit.
+/// Returns the problem of a node in the last attempt, if it is unfit.
 fn unfit(nodes: &[NodeReport], node: usize) -> Option<String> {
     match &nodes[node].answer {
         Answer::Refused(Reason::Unfit(problem)) => Some(problem.to_string()),
@@ -83,8 +83,8 @@ fn unfit(nodes: &[NodeReport], node: usize) -> Option<String> {
     }
 }
 
-/// Tries until the second node is unfit. A key of somebody else on the first one makes every
-/// acquire need it.
+/// Tries until the second node is unfit. A foreign key on the first one makes every acquire need
+/// it.
 async fn found(redlock: &Redlock, masters: &[Server], within: Duration) -> String {
     witness::set_foreign(&masters[0], "r", "theirs", HEARTBEAT * 4).await;
     let mut problem = None;
@@ -118,7 +118,7 @@ async fn what_is_no_independent_master_is_told_at_connect_and_fails_a_strict_one
         witness::set_foreign(&masters[0], "r", "theirs", HEARTBEAT).await;
         let error = redlock.try_acquire("r").await.unwrap_err();
         assert!(unfit(error.nodes(), 1).is_some(), "{error}");
-        // Without two of three nobody connects.
+        // Without two of three no client connects.
         let mut urls = masters.urls();
         urls[2].push_str("/99");
         let error = builder(urls).connect().await.unwrap_err();
@@ -149,7 +149,7 @@ async fn what_is_no_independent_master_any_more_is_found_at_the_reconnect() {
         // Much sooner than a heartbeat.
         let problem = found(&redlock, &masters, HEARTBEAT / 5).await;
         assert_eq!(problem, complaint(kind));
-        // It is asked again and again, and used once it is fit.
+        // It is checked repeatedly, and used once it is fit.
         if kind == "evicting" {
             say(&masters[1], &["CONFIG", "SET", "maxmemory-policy", "noeviction"]).await;
             let fit = async || redlock.try_acquire("r").await.is_ok();
@@ -158,7 +158,7 @@ async fn what_is_no_independent_master_any_more_is_found_at_the_reconnect() {
     }
 }
 
-/// One address leads to one server at first, and to another one that is known already after that.
+/// An address leads to one server at first, and later to another one that is already known.
 #[tokio::test]
 async fn the_same_server_twice_is_found_at_connect_and_at_the_reconnect() {
     let masters = Masters::start_with(3, &AT_ONCE);
@@ -183,7 +183,7 @@ async fn the_same_server_twice_is_found_at_connect_and_at_the_reconnect() {
         Ok(_) => false,
     };
     eventually("the twin is found", HEARTBEAT / 3, found).await;
-    // Of two that lead to one server, whichever answers first counts.
+    // If two lead to one server, the one that answers first counts.
     let status = connect(false).await.unwrap().status().await.unwrap();
     let standings = status.nodes().iter().map(|one| &one.standing);
     let voting = standings.filter(|one| **one == NodeStanding::Voting).count();
@@ -194,8 +194,8 @@ async fn the_same_server_twice_is_found_at_connect_and_at_the_reconnect() {
     assert!(error.to_string().contains("each master counts once"), "{error}");
 }
 
-/// Nothing breaks and nobody reconnects: the next look finds it. All three beside each other, since
-/// it may take one heartbeat.
+/// Nothing breaks and no client reconnects: the next look finds it. All three run in parallel,
+/// since it may take one heartbeat.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_independent_master_any_more_is_found_by_a_heartbeat() {
     join_all(KINDS.map(async |kind| {
@@ -207,7 +207,7 @@ async fn what_is_no_independent_master_any_more_is_found_by_a_heartbeat() {
         let problem = found(&redlock, &masters, HEARTBEAT).await;
         assert_eq!(problem, complaint(kind));
         assert!(connected.elapsed() > EARLIEST, "{kind}: a connection was replaced");
-        // One unfit master of three costs nobody what is held.
+        // One unfit master of three costs no client a held lock.
         assert!(guard.is_valid() && guard.extend().await.is_ok(), "{kind}");
     }))
     .await;

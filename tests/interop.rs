@@ -1,6 +1,6 @@
-//! Clients of others on our masters: whoever holds a lock, the other side is kept out, and nobody
-//! deletes the other's key. Here those in Python; `benches/peers/tests/interop.rs` has the same
-//! claims for those in Rust. What each of them needs is in `docs/interop.md`.
+//! Other clients on our masters: while one side holds a lock, the other is kept out, and neither
+//! deletes the other's key. The Python clients are tested here; `benches/peers/tests/interop.rs`
+//! makes the same claims for the Rust ones. `docs/interop.md` lists what each of them needs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

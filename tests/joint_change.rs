@@ -1,6 +1,6 @@
-//! One of five living masters is replaced under load. A, B, C, D are in both lists, E is the one that
-//! goes, F the one that comes. Half of the clients reach A, B and E first and the other half C, D and
-//! F: majorities of the old list and of the new one without a master in common.
+//! One of five living masters is replaced under load. A, B, C, D are in both lists, E is the one
+//! that goes, F the one that comes. Half of the clients reach A, B and E first and the other half
+//! C, D and F: majorities of the old list and of the new one without a master in common.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -23,11 +23,11 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 const MS: Duration = Duration::from_millis(1);
-/// Of each lock, and the longest that there may be.
+/// The ttl of each lock, and the longest that is allowed.
 const TTL: Duration = Duration::from_secs(2);
-/// How much later the SETs come to the masters of the other side.
+/// Delay of the SETs to the masters of the other side.
 const SLOW: Duration = Duration::from_millis(10);
-/// What a client notes of its lists stands for the longest ttl, its drift and a heartbeat's time.
+/// A client's notes of its lists remain for the longest ttl, its drift and a heartbeat's time.
 const LAPSED: Duration = Duration::from_secs(30);
 const SOON: Duration = Duration::from_secs(5);
 const PHASE: Duration = Duration::from_millis(1_500);
@@ -46,7 +46,7 @@ const NAMES: [&str; 6] = [
     "redis://f.example",
 ];
 
-/// Which masters are near.
+/// The masters that are near a client.
 #[derive(Clone, Copy)]
 enum Side {
     /// A, B, E.
@@ -57,14 +57,14 @@ enum Side {
 
 const NEAR: [[usize; 3]; 2] = [[0, 1, E], [2, 3, F]];
 
-/// Six masters, and a network on either side.
+/// Six masters, and a network for each side.
 struct Place {
     masters: Masters,
     sides: [Vec<Proxy>; 2],
-    /// Whether the clients win fencing tokens, too, each greater than all before it.
+    /// Set if the clients also win fencing tokens, each greater than all before it.
     fenced: bool,
     counter: Counter,
-    /// The greatest fencing token so far, and how many there were.
+    /// The greatest fencing token so far, and the number of tokens.
     greatest: Mutex<Option<FencingToken>>,
     tokens: AtomicU64,
     rng: Mutex<Rng>,
@@ -130,7 +130,7 @@ impl Place {
         self.connect(side, NEW, Some(OLD)).await.unwrap()
     }
 
-    /// All that clients have agreed on is forgotten.
+    /// Makes the masters forget all that clients have agreed on.
     async fn forget_the_agreement(&self) {
         let delete = redis::cmd("DEL").arg("quorumlock:agreement").to_owned();
         for server in self.masters.iter() {
@@ -138,7 +138,7 @@ impl Place {
         }
     }
 
-    /// Each client increments the counter, and wins fencing tokens beside it where they are asked for.
+    /// Starts clients that increment the counter, and in parallel win fencing tokens if requested.
     fn set_to_work(self: &Arc<Self>, clients: impl IntoIterator<Item = Redlock>) -> Work {
         let stop = Arc::new(AtomicBool::new(false));
         let mut tasks = Vec::new();
@@ -172,7 +172,7 @@ impl Place {
         (self.counter.increments(), self.tokens.load(SeqCst))
     }
 
-    /// Lets everybody work for a while; something must come of it.
+    /// Lets all clients work for a while; they must make progress.
     async fn go_on(&self, phase: &str) {
         let before = self.done();
         tokio::time::sleep(PHASE).await;
@@ -212,7 +212,7 @@ async fn a_living_master_is_replaced_under_load_in_three_phases_without_an_overl
     old.end().await;
     place.go_on("joint").await;
 
-    // What the old clients have noted has to lapse first.
+    // The notes of the old clients have to lapse first.
     eventually("a client of the new list is let in", LAPSED, async || {
         place.new_only().await.is_ok()
     })
@@ -242,7 +242,7 @@ async fn without_the_joint_phase_the_new_list_is_refused() {
     old.end().await;
 }
 
-/// The same load and the same network: two lists beside each other, with nothing to tell the
+/// The same load and the same network: two lists side by side, without the agreement between
 /// clients, have two holders. So the tests above can fail.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_old_list_beside_the_new_one_overlaps_where_nobody_finds_out() {

@@ -1,5 +1,6 @@
-//! One of five masters is replaced under way: clients that name both lists exclude those of the old
-//! list and those of the new one, on real masters. A, B, C, D are in both lists, E is new, F is old.
+//! One of five masters is replaced during operation: clients that name both lists exclude those of
+//! the old list and those of the new one, on real masters. A, B, C, D are in both lists, E is new,
+//! F is old.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -90,8 +91,8 @@ async fn a_client_of_the_new_list_is_refused_beside_one_of_the_old_list() {
     joint(&masters).await;
 }
 
-/// What the joint phase is there for: one master was exchanged, and both clients win. That the new
-/// one may connect at all takes masters that have forgotten what the old one goes by.
+/// The reason for the joint phase: one master was exchanged, and both clients win. The new client
+/// may connect at all only because the masters have forgotten the old client's settings.
 #[tokio::test]
 async fn the_old_list_beside_the_new_one_has_two_holders_and_both_lists_beside_it_have_one() {
     let masters = Masters::start(6);
@@ -148,7 +149,7 @@ async fn a_majority_of_the_old_list_alone_wins_nothing() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-/// Four of six have granted, which would be a majority if anybody counted them together.
+/// Four of six have granted, which would be a majority if they were counted together.
 #[tokio::test]
 async fn many_grants_without_a_quorum_of_one_list_are_no_late_win() {
     let masters = Masters::start(6);
@@ -203,7 +204,7 @@ async fn a_guard_is_lost_once_either_list_no_longer_holds_it() {
         for node in gone {
             witness::ask::<()>(&masters[node], redis::cmd("DEL").arg("r")).await.unwrap();
         }
-        // All answers have come when a quorum holds it no longer: no round before that is won.
+        // All answers have arrived when a quorum no longer holds it: no round before that is won.
         let Err(ExtendError::Lost(lost)) = guard.extend().await else {
             panic!("three of six are left, two of them of one list")
         };
@@ -211,7 +212,7 @@ async fn a_guard_is_lost_once_either_list_no_longer_holds_it() {
     }
 }
 
-/// The address names the master; where the stream goes is the caller's own affair.
+/// The address names the master; the caller decides where the stream goes.
 #[tokio::test]
 async fn an_address_names_the_master_whatever_its_stream() {
     let masters = Masters::start(4);
@@ -227,7 +228,7 @@ async fn an_address_names_the_master_whatever_its_stream() {
         builder = builder.node_via(names[node], dial(node));
     }
     for node in [0, 1, 2] {
-        // A shared master is reached as the first list says: here nobody listens.
+        // A shared master is reached through the first list: there is no listener here.
         builder = match node {
             2 => builder.also_via(names[node], dial(node)),
             _ => builder.also_via(names[node], || TcpStream::connect("127.0.0.1:1")),

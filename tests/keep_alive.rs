@@ -1,5 +1,5 @@
-//! A lock with a keeper: held for as long as the work takes, bounded, and never a moment after the
-//! release or the loss.
+//! A lock with a keep-alive: held for as long as the work takes, within a bound, and never a moment
+//! after the release or the loss.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -60,7 +60,7 @@ async fn a_kept_lock_ends_at_max_hold() {
     assert_eq!(refused.to_string(), text);
 }
 
-/// A renewal that is under way when the lock is released revives nothing.
+/// A renewal that is in flight when the lock is released revives nothing.
 #[tokio::test]
 async fn a_release_during_a_renewal_leaves_no_key() {
     // 200 locks at once: the machine may be late by a few hundred milliseconds.
@@ -68,7 +68,7 @@ async fn a_release_during_a_renewal_leaves_no_key() {
     let masters = Masters::start(5);
     let proxies = in_front_of(masters.iter().map(|master| master.addr()));
     for proxy in &proxies {
-        // A renewal is on its way for half of the time.
+        // A renewal is in flight for half of the time.
         proxy.delay(Direction::ToServer, ttl / 24);
         proxy.delay(Direction::ToClient, ttl / 24);
     }
@@ -109,7 +109,7 @@ async fn a_kept_lock_whose_quorum_is_cut_off_is_lost_at_its_deadline() {
     let lost = guard.lost().await;
     assert_eq!(lost.reason(), &LostReason::Lapsed);
     assert!(!guard.is_valid());
-    // A round that was under way when they stopped may still have been won.
+    // A round that was in flight when they stopped may still have been won.
     assert!(Instant::now() <= due + TTL, "told late");
     for master in masters.iter().take(3) {
         master.cont();
@@ -120,7 +120,7 @@ async fn a_kept_lock_whose_quorum_is_cut_off_is_lost_at_its_deadline() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-/// The keys are gone and another holder came: nobody takes the lock back.
+/// The keys are gone and another client holds the lock: no client takes it back.
 #[tokio::test]
 async fn a_lock_that_was_taken_away_is_lost_at_the_next_renewal_and_never_taken_back() {
     let masters = Masters::start(5);
@@ -151,7 +151,7 @@ async fn a_master_that_lost_the_key_gets_it_back_from_the_keeper() {
         witness::holders(&masters, "r").await == [0, 1, 2]
     })
     .await;
-    // It counts from now on: another one may go.
+    // Its vote counts from now on: another master may go.
     masters.kill(0);
     tokio::time::sleep(TTL * 2).await;
     guard.check().unwrap();

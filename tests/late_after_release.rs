@@ -1,5 +1,5 @@
-//! What arrives only after its lock was released brings no key back: a late acquire, a late top-up, a
-//! late extension, and a holder whose lock was taken away.
+//! Commands that arrive only after their lock was released bring no key back: a late acquire, a
+//! late top-up, a late extension, and a holder whose lock was taken away.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -17,7 +17,7 @@ use support::witness;
 const MS: Duration = Duration::from_millis(1);
 const TTL: Duration = Duration::from_secs(20);
 const SOON: Duration = Duration::from_secs(5);
-/// For how long nothing may come back.
+/// Time for which nothing may come back.
 const WATCHED: Duration = Duration::from_millis(500);
 
 /// Three masters, the first of them behind a proxy.
@@ -32,10 +32,10 @@ fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
 }
 
 impl Place {
-    /// Whether connections that were replaced are killed at their server, as is right, or whether
-    /// the ACL forbids it.
+    /// Connections that were replaced are killed at their server, as they should be, unless the ACL
+    /// forbids it.
     async fn new(may_kill: bool) -> Self {
-        // 6.2 knows no rule without one subcommand.
+        // 6.2 has no rule without one subcommand.
         let kill = if may_kill { "+client" } else { "-client" };
         let user = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", kill];
         let masters = Masters::start_with(3, &user);
@@ -46,7 +46,7 @@ impl Place {
         Self { masters, proxy, redlock }
     }
 
-    /// The connection that the proxy carries now.
+    /// Returns the connection that the proxy carries now.
     fn link(&self) -> Arc<Link> {
         self.proxy.link(self.proxy.connections() - 1)
     }
@@ -56,9 +56,9 @@ impl Place {
         eventually(&format!("the key stands on {nodes:?}"), SOON, stands).await;
     }
 
-    /// Releases the lock while the first master's connection holds what was sent before, and lets
-    /// it arrive once another connection has taken its place and paid what was owed. Whether a key
-    /// is seen after that.
+    /// Releases the lock while the first master's connection holds back what was sent before. Lets
+    /// it arrive once another connection has taken its place and paid the debts. Returns whether a
+    /// key is seen after that.
     async fn release_overtakes<K: Kind>(&self, guard: Guard<K>, link: &Link) -> bool {
         // Without the release, which follows it on the same connection.
         let late = link.waiting(ToServer);
@@ -82,7 +82,7 @@ impl Place {
         seen
     }
 
-    /// The first master's SET is late.
+    /// Makes the first master's SET late.
     async fn late_acquire<K: Kind>(&self, acquire: impl Fn(&Redlock) -> Acquire<K>) -> bool {
         let link = self.link();
         link.hold(ToServer);
@@ -91,7 +91,8 @@ impl Place {
         self.release_overtakes(guard, &link).await
     }
 
-    /// The first master has lost the key, says so to an extension, and what gives it back is late.
+    /// The first master has lost the key and reports it to an extension. The command that sets it
+    /// again is late.
     async fn late_top_up<K: Kind>(&self, acquire: impl Fn(&Redlock) -> Acquire<K>) -> bool {
         let guard = acquire(&self.redlock).await.unwrap();
         self.stands_on(&[0, 1, 2]).await;
@@ -150,7 +151,7 @@ async fn a_late_extension_brings_no_key_back_even_where_it_is_executed() {
     }
 }
 
-/// The release of a fenced lock has raised the fence above it, on whatever connection it came.
+/// The release of a fenced lock has raised the fence above it, whatever connection it came on.
 #[tokio::test]
 async fn where_no_client_may_be_killed_the_fence_keeps_out_what_is_late() {
     let place = Place::new(false).await;
@@ -158,8 +159,8 @@ async fn where_no_client_may_be_killed_the_fence_keeps_out_what_is_late() {
     assert!(!place.late_top_up(fenced).await);
 }
 
-/// What is late does arrive: without kill and without a fence the key comes back, for a moment, and is
-/// deleted by a repeated release. So the tests above can fail.
+/// Late commands do arrive: without kill and without a fence the key comes back for a moment, and a
+/// repeated release deletes it. So the tests above can fail.
 #[tokio::test]
 async fn where_no_client_may_be_killed_an_unfenced_key_comes_back_and_goes_again() {
     let place = Place::new(false).await;
@@ -185,7 +186,8 @@ async fn a_holder_whose_lock_was_taken_away_is_told_and_never_gets_it_back() {
     }
 }
 
-/// One master may be `stopped` meanwhile: it hears of nothing, and has the first holder's key yet.
+/// One master may be `stopped` in the meantime: it receives nothing, and still has the first
+/// holder's key.
 async fn taken_away<K: Kind>(
     masters: &Masters,
     guard: Guard<K>,
@@ -201,7 +203,7 @@ async fn taken_away<K: Kind>(
     }
     operator.force_release(&inspection).await.unwrap();
     assert!(guard.is_valid(), "it has not looked yet");
-    // Another one comes and goes.
+    // Another client acquires and releases.
     let theirs = theirs.try_acquire("r").await.unwrap();
     assert_eq!(theirs.release().await, Released::Released);
     if stopped {
@@ -220,7 +222,7 @@ async fn taken_away<K: Kind>(
     witness::eventually_none(masters, |key| key == "r", SOON).await;
 }
 
-/// With a keeper it need not ask: the next renewal finds out.
+/// With a keep-alive it need not ask: the next renewal notices.
 #[tokio::test]
 async fn a_keeper_whose_lock_was_taken_away_ends_the_hold_and_renews_nothing() {
     let masters = Masters::start(3);

@@ -15,7 +15,7 @@ use support::witness;
 
 const TTL: Duration = Duration::from_secs(10);
 
-/// 200 acquires each.
+/// Number of batches: 200 acquires each.
 const BATCHES: usize = 200 / BATCH;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -63,14 +63,14 @@ async fn sets_that_arrive_behind_the_release_leave_nothing() {
 async fn forbid_kill(masters: &[Server]) {
     for master in masters {
         let mut forbid = redis::cmd("ACL");
-        // 6.2 knows no rule without one subcommand. The others are the witness's.
+        // 6.2 has no rule without one subcommand. The others are the witness's.
         forbid.arg("SETUSER").arg("default").arg("-client");
         forbid.arg("+client|setname").arg("+client|list");
         witness::ask::<()>(master, &forbid).await.unwrap();
     }
 }
 
-/// Or each release of the ttl after a reconnect would be sent over and over.
+/// Otherwise, each release within a ttl after a reconnect would be sent repeatedly.
 #[tokio::test]
 async fn where_no_client_may_be_killed_what_began_after_the_reconnect_is_released_once() {
     const LOCKS: u64 = 100;
@@ -86,7 +86,7 @@ async fn where_no_client_may_be_killed_what_began_after_the_reconnect_is_release
     for n in 0..LOCKS {
         redlock.acquire(format!("r{n}")).await.unwrap().release().await;
     }
-    // What is repeated is repeated at this pace.
+    // Repetitions happen at this pace.
     tokio::time::sleep(3 * timeout).await;
     redlock.shutdown().await.unwrap();
     let calls = witness::calls(&masters[0]).await;
@@ -142,7 +142,7 @@ async fn connections_cut_at_any_moment_leave_nothing() {
     }
 }
 
-/// Three masters are stopped under the acquires, and go on when each has been dialled twice more
+/// Three masters are stopped under the acquires, and resume when each has been dialled twice more
 /// and `pause` has passed. One of them had granted locks that are released while it is stopped.
 async fn stop_and_go_on(setup: &Setup, pause: Duration) -> usize {
     let held = setup.hold_a_batch().await;

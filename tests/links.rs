@@ -1,5 +1,5 @@
-//! Links between the documents lead somewhere: to a file that is there, to a heading that is there,
-//! and on docs.rs, where there are no files, to a page.
+//! Links between the documents have a target: an existing file, an existing heading, and on
+//! docs.rs, where there are no files, a page.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -19,7 +19,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// By their paths from the root.
+/// Reads the documents, by their paths from the root.
 fn documents() -> BTreeMap<String, Document> {
     let folders = ["", "docs", "docker", "proof/model", "benches/peers"];
     let files = folders.into_iter().flat_map(|folder| {
@@ -31,7 +31,7 @@ fn documents() -> BTreeMap<String, Document> {
     named.map(|path| (path.clone(), Document::new(&read(&path)))).collect()
 }
 
-/// `docs/acl.md` as seen from `docs/faq.md` is `acl.md`.
+/// Resolves a link: `docs/acl.md` is `acl.md` when seen from `docs/faq.md`.
 fn from_the_root(document: &str, target: &str) -> String {
     let mut path: Vec<&str> = document.split('/').collect();
     path.pop();
@@ -49,7 +49,7 @@ fn is_relative(target: &str) -> bool {
     !target.contains("://") && !target.starts_with("data:") && !target.starts_with("mailto:")
 }
 
-/// The pages on docs.rs, and what they are made of.
+/// Returns the sources of the pages on docs.rs.
 fn published() -> Vec<String> {
     let sources = [("src/lib.rs", "../"), ("src/guide.rs", "../"), ("src/fencing.rs", "../")];
     let mut found = Vec::new();

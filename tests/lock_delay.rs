@@ -27,7 +27,7 @@ async fn three_and_two_clients() -> (Masters, Redlock, Redlock) {
     (masters, one.unwrap(), other.unwrap())
 }
 
-/// The key's life on one master, once it is there.
+/// Returns the key's ttl on one master, once it is there.
 async fn life(server: &Server) -> Duration {
     let mut life = None;
     let stands = async || {
@@ -64,7 +64,7 @@ async fn a_crashed_holders_resource_stays_closed_for_the_delay() {
     let (_masters, crashing, next) = three_and_two_clients().await;
     let began = Instant::now();
     let guard = crashing.acquire("r").ttl(TTL).lock_delay(DELAY).await.unwrap();
-    // Nobody releases from here on, nor extends.
+    // No client releases or extends from now on.
     crashing.shutdown().await.unwrap();
     assert_eq!(guard.lost().await.reason(), &LostReason::Closed);
     let guard = next.acquire("r").await.unwrap();

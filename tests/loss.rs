@@ -1,5 +1,5 @@
-//! A lock that nobody extends ends at its deadline: told in time, said once, never taken back,
-//! also when the masters can't be reached.
+//! A lock that is not extended ends at its deadline: its loss is reported in time, once, and for
+//! good, even if the masters can't be reached.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,14 +16,15 @@ use support::samples::Samples;
 use support::witness;
 
 const SOON: Duration = Duration::from_secs(5);
-/// Between the deadline and the notice, beyond what the runtime itself is late by.
+/// Allowed time between the deadline and the notification, beyond the delay of the runtime itself.
 const NOTICE: Duration = Duration::from_millis(20);
-/// The most that a busy machine explains.
+/// Longest delay that a busy machine explains.
 const HELD_UP: Duration = Duration::from_millis(250);
-/// Two clocks are read one after the other; no notice may come earlier than that explains.
+/// Two clocks are read one after the other; no notification may come earlier than that explains.
 const READING: Duration = Duration::from_millis(2);
 
-/// When it was due, when it was told, and when a plain timer of the same runtime fired.
+/// Times at which the loss was due, was reported, and at which a plain timer of the same runtime
+/// fired.
 struct Notice {
     due: Instant,
     told: Instant,
@@ -40,7 +41,7 @@ impl Notice {
     }
 }
 
-/// Watches one guard to its end. At the notice it is over, and it stays over.
+/// Watches one guard to its end. At the notification it is over, and it stays over.
 async fn watch(guard: &Guard) -> Notice {
     let due = Instant::now() + guard.remaining();
     let timer = async {
@@ -68,7 +69,8 @@ fn assert_in_time(notices: &[Notice]) {
     let late: Samples = notices.iter().map(Notice::late).collect();
     let noise: Samples = notices.iter().map(Notice::noise).collect();
     eprintln!("lost() after the deadline: {late}; a timer of the runtime: {noise}");
-    // One thread of two may be held up by whatever else runs here; nineteen of twenty are not.
+    // Other load here may hold up one of two threads; nineteen of twenty notifications are not held
+    // up.
     let (late, noise) = (late.percentile(95), noise.percentile(95));
     assert!(late <= noise + NOTICE, "told {late:?} late, where a timer was {noise:?} late");
 }
@@ -103,7 +105,7 @@ async fn a_lock_outlives_its_masters_up_to_its_deadline() {
         proxy.refuse_new(true).await;
         proxy.cut(Cut::Reset);
     }
-    // Asked in vain, it does not end any earlier.
+    // A failed extension does not make it end any earlier.
     match guards[0].extend().await {
         Err(ExtendError::Unextended(unextended)) => assert!(guards[0].is_valid(), "{unextended}"),
         other => panic!("{other:?}"),
@@ -140,13 +142,13 @@ async fn a_lapse_is_final_whatever_the_masters_say_later() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-/// Nobody looks at the clock until long after the deadline: the runtime's only thread is busy.
+/// No task looks at the clock until long after the deadline: the runtime's only thread is busy.
 #[tokio::test]
 async fn a_deadline_that_passes_unseen_has_passed() {
     let masters = Masters::start(3);
     let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").ttl(Duration::from_millis(500)).await.unwrap();
-    // Not a wait for something: the pause itself is what is tried.
+    // Not a wait for something: the pause itself is under test.
     std::thread::sleep(Duration::from_millis(600));
     assert!(!guard.is_valid());
     let lost = guard.check().unwrap_err();

@@ -1,5 +1,5 @@
-//! Two hundred losses, watched from two sides: `lost()` is told within 20 ms of the deadline, and
-//! behind the deadline no guard calls itself valid for a moment.
+//! Two hundred losses, watched from two sides: `lost()` reports within 20 ms of the deadline, and
+//! no guard is valid for a moment past the deadline.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,9 +15,9 @@ use support::samples::Samples;
 
 const MS: Duration = Duration::from_millis(1);
 const LOSSES: u32 = 200;
-/// How late a loss may be told, beyond what a plain timer at the same moment is late by.
+/// Longest delay of a loss notification, beyond the delay of a plain timer at the same moment.
 const NOTICE: Duration = Duration::from_millis(20);
-/// Their deadlines are this far apart, so that one does not hold up another.
+/// Time between their deadlines, so that one does not delay another.
 const APART: Duration = Duration::from_millis(10);
 const TTL: Duration = Duration::from_millis(500);
 
@@ -25,20 +25,21 @@ struct Watched {
     /// From the deadline to the end of `lost()`.
     told: Duration,
     /// From the deadline to the end of a timer of the runtime, or of a thread, whichever was later:
-    /// how busy the machine was just then.
+    /// how busy the machine was at that moment.
     noise: Duration,
-    /// The guard was asked this often around its deadline by a thread of its own.
+    /// Number of times that a separate thread checked the guard around its deadline.
     asked: u32,
-    /// How late it last called itself valid, if that was behind its deadline.
+    /// Time after its deadline at which it was last valid, if it was.
     valid_behind: Option<Duration>,
 }
 
-/// Asks without a pause from just before the deadline until the loss has long been told.
+/// Checks without a pause from just before the deadline until long after the loss was reported.
 fn ask_around(guard: &Guard, due: Instant) -> (u32, Option<Duration>, Duration) {
     thread::sleep((due - 2 * MS).saturating_duration_since(Instant::now()));
     let (mut asked, mut valid_behind, mut noise, mut last) = (0, None, Duration::ZERO, due);
     while last < due + 4 * MS {
-        // Read before it is asked: what is valid afterwards was so behind this instant.
+        // Read before the check: a guard that is valid afterwards was valid at or after this
+        // instant.
         let now = Instant::now();
         noise = noise.max(now.saturating_duration_since(last));
         last = now.max(due);
@@ -52,7 +53,7 @@ fn ask_around(guard: &Guard, due: Instant) -> (u32, Option<Duration>, Duration) 
 }
 
 async fn watch(guard: Guard) -> Watched {
-    // Read in this order, it is at the deadline or a little behind it.
+    // Read in this order, it is at the deadline or slightly after it.
     let due = guard.remaining();
     let due = Instant::now() + due;
     let lease = guard.lease();
@@ -103,6 +104,6 @@ async fn every_loss_is_told_within_twenty_milliseconds_and_no_guard_is_valid_beh
     }
     let asked = watched.iter().filter(|one| one.asked > 10).count();
     assert!(asked > told.len() / 2, "{asked} of them were asked around their deadlines");
-    // A timer may be late; nearly all are not, and then twenty milliseconds are twenty milliseconds.
+    // A timer may be late. Nearly all are not, so the bound of twenty milliseconds holds for them.
     assert!(told.percentile(90) <= NOTICE, "{told}");
 }

@@ -13,7 +13,7 @@ use support::witness;
 
 const MIB: u64 = 1 << 20;
 
-/// This process's memory, in bytes.
+/// Returns this process's memory, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -32,7 +32,7 @@ async fn sixty_four_busy_tasks_and_a_hung_master_stay_within_16_mib() {
             let resource = format!("r{task}");
             let mut cycles = 0;
             while !done.load(Ordering::Relaxed) {
-                // Nobody else wants it, and four masters can grant it.
+                // No other client wants it, and four masters can grant it.
                 redlock.try_acquire(resource.as_str()).await.unwrap().release().await;
                 cycles += 1;
             }
@@ -54,7 +54,7 @@ async fn sixty_four_busy_tasks_and_a_hung_master_stay_within_16_mib() {
     assert!(cycles > 2_000, "{cycles} locks in 10 s");
 
     masters[0].cont();
-    // Nothing that it missed is owed to it any more.
+    // No debt to it remains for anything that it missed.
     redlock.shutdown().await.unwrap();
     witness::assert_no_keys_now(&masters).await;
 }

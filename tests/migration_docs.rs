@@ -1,5 +1,5 @@
-//! The way from a single Redis in `docs/cookbook.md`: whoever runs beside whom in it, one excludes the
-//! other.
+//! The migration from a single Redis in `docs/cookbook.md`: clients that run side by side in it
+//! exclude each other.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,12 +15,12 @@ use support::witness;
 const NAME: &str = "orders:42";
 const LONG: Duration = Duration::from_secs(600);
 
-/// A machine with much to do answers late.
+/// Allows for late answers from a busy machine.
 fn patient(builder: RedlockBuilder) -> RedlockBuilder {
     builder.ttl(Duration::from_secs(20)).operation_timeout(Duration::from_secs(2))
 }
 
-/// What an old client does, and whether it has the lock then.
+/// Acquires like an old client; returns whether it has the lock then.
 async fn old_client_acquires(single: &Server) -> bool {
     let mut set = cmd("SET");
     set.arg(NAME).arg("theirs").arg("NX").arg("PX").arg(LONG.as_millis().to_string());
@@ -61,14 +61,14 @@ async fn old_and_new_clients_exclude_each_other_in_every_phase_they_share() {
     assert!(old_client_acquires(&single).await);
     old_client_releases(&single).await;
 
-    // The last phase begins: those that go by the five alone, beside the joint ones.
+    // The last phase begins: clients that use only the five masters, next to the joint ones.
     let new = patient(five.builder()).connect().await.unwrap();
     let guard = joint.acquire(NAME).await.unwrap();
     assert!(is_refused(&new).await);
     guard.release().await;
     let _guard = new.acquire(NAME).await.unwrap();
     assert!(is_refused(&joint).await);
-    // Now an old client would not be kept out any more.
+    // From now on an old client would no longer be kept out.
     assert!(old_client_acquires(&single).await);
 }
 

@@ -1,5 +1,5 @@
-//! What a person reads who made a usual mistake: word by word, so that a text that gets worse turns
-//! red. The masters' ports are shown as `<1>`, `<2>`, in their order, what time took as `<time>`.
+//! The messages for common mistakes, word by word, so that a text that gets worse fails a test. The
+//! masters' ports are shown as `<1>`, `<2>`, in their order, and durations as `<time>`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -239,7 +239,8 @@ async fn a_master_that_can_not_be_used_as_configured_fails_the_connect() {
         let shown = refusal(Redlock::builder().nodes(nodes), of).await;
         assert_eq!(shown.replace(&replica.port().to_string(), "<replica>"), text);
     }
-    // Whichever of the two answers first counts. What the clients above go by has been taken back.
+    // Whichever of the two answers first counts. The settings of the clients above have been
+    // withdrawn.
     let names = [one.clone(), masters[1].url(), one.replace("127.0.0.1", "localhost")];
     let shown = refusal(Redlock::builder().nodes(names.clone()).strict(), &masters).await;
     let text = |it, as_it| {

@@ -1,5 +1,5 @@
-//! What `docs/observability.md` lists is what is told, by name, level, label and field; and the
-//! dashboard and the rules speak of nothing else.
+//! The crate reports exactly what `docs/observability.md` lists, by name, level, label and field;
+//! and the dashboard and the rules mention nothing else.
 
 #![cfg(all(feature = "embedded", feature = "metrics", feature = "tracing"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -10,7 +10,7 @@ use postgresql::{Postgresql, Session};
 const FENCING: &str = include_str!("../docs/fencing.md");
 const COOKBOOK: &str = include_str!("../docs/cookbook.md");
 
-/// The one block of SQL of a page that has this in it.
+/// Returns the one block of SQL of a page that contains this.
 fn block(page: &str, with: &str) -> String {
     let after = page.split("\n```sql\n").skip(1);
     let blocks = after.map(|rest| rest.split_once("\n```").expect("the end of a block").0);
@@ -19,7 +19,7 @@ fn block(page: &str, with: &str) -> String {
     found[0].to_owned()
 }
 
-/// The statement of a block that decides, after `BEGIN`, with its parameters.
+/// Returns the statement of a block that decides, after `BEGIN`, with its parameters.
 fn deciding(block: &str, first: &str, second: i64) -> String {
     let (statement, _) = block.split_once("-- No row").expect("what it means");
     let statement = statement.trim_start_matches("BEGIN;\n");
@@ -43,7 +43,7 @@ fn of_two_writers_at_a_time_the_second_waits_and_a_stale_one_is_refused() {
     one.run(&block(FENCING, "CREATE TABLE fence"));
     let write = block(FENCING, "BEGIN;");
     let present = |resource: &str, token| deciding(&write, &format!("'{resource}'"), token);
-    // The row of the fence is there from before, or the first of the two inserts it.
+    // The row of the fence exists already, or the first of the two inserts it.
     one.run(&present("old", 1));
     for resource in ["old", "new"] {
         for (late, admitted) in [(7, false), (9, true), (11, true)] {
@@ -62,13 +62,13 @@ fn of_two_writers_at_a_time_the_second_waits_and_a_stale_one_is_refused() {
                 if admitted { "INSERT 0 1" } else { "INSERT 0 0" },
                 "{resource} {late}"
             );
-            // And sees what the first has written.
+            // The second session sees what the first has written.
             assert_eq!(balance(&mut other), "50");
             other.run("ROLLBACK;");
         }
     }
 
-    // Above the default isolation it is told to begin again.
+    // Above the default isolation level, it gets an error that asks it to start again.
     one.run("BEGIN;");
     other.run("BEGIN ISOLATION LEVEL REPEATABLE READ;");
     assert_eq!(balance(&mut other), "50");

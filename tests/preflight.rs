@@ -1,5 +1,5 @@
-//! What `preflight()` finds at real masters: fit ones, unfit ones and silent ones. Nothing stays behind
-//! on any of them.
+//! Findings of `preflight()` at real masters: fit ones, unfit ones and silent ones. It leaves
+//! nothing behind on any of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -35,13 +35,13 @@ async fn of_one(server: &Server) -> NodePreflight {
     preflight([server.url()]).await.nodes()[0].clone()
 }
 
-/// What was found of at least this severity.
+/// Returns the findings of at least this severity.
 fn kinds(node: &NodePreflight, least: Severity) -> Vec<FindingKind> {
     let worse = node.findings.iter().filter(|finding| finding.severity >= least);
     worse.map(|finding| finding.kind.clone()).collect()
 }
 
-/// As its program tells name and version.
+/// Returns name and version as the server's program reports them.
 fn of_its_program(server: &Server) -> String {
     let told = server.version().replace(" server v=", " ");
     told.split(' ').take(2).collect::<Vec<_>>().join(" ")
@@ -209,7 +209,7 @@ async fn who_is_not_let_in_learns_why_and_no_secret_is_shown() {
     assert!(!format!("{report} {report:?}").contains("opensesame"));
 }
 
-/// A server in memory that answers `reply` to the first thing it is told, and no more.
+/// Makes a server in memory that answers `reply` to the first request, and nothing more.
 async fn answers_once(reply: &'static str) -> io::Result<DuplexStream> {
     let (ours, mut theirs) = duplex(1 << 16);
     tokio::spawn(async move {
@@ -370,7 +370,7 @@ async fn who_contradicts_the_trust_in_its_persistence_is_unfit_as_connect_says()
     }
 }
 
-/// What is noted of the clients of a master, and for how long yet.
+/// Returns the notes about the clients of a master, and their remaining ttl.
 async fn agreement(server: &Server) -> (BTreeMap<String, String>, i64) {
     let key = "quorumlock:agreement";
     let noted = witness::ask(server, cmd("HGETALL").arg(key)).await.unwrap();

@@ -1,4 +1,4 @@
-//! What `preflight()` finds under users that may not do everything, and what that costs. Nothing stays
+//! Findings of `preflight()` for users with restricted rights, and their cost. It leaves nothing
 //! behind on any master.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -15,13 +15,13 @@ use support::witness;
 
 const PAGE: &str = include_str!("../docs/acl.md");
 
-/// What is found for the user `app`.
+/// Returns the findings for the user `app`.
 async fn as_app(server: &Server) -> NodePreflight {
     let url = server.url().replace("//", "//app:pass@");
     Redlock::builder().node(url).preflight().await.unwrap().nodes()[0].clone()
 }
 
-/// The user `app` with these rules, on a master that knows no scripts.
+/// Makes the user `app` with these rules, on a master that has no scripts.
 async fn grant(server: &Server, rules: &str) {
     let mut acl = cmd("ACL");
     acl.arg("SETUSER")
@@ -34,7 +34,7 @@ async fn grant(server: &Server, rules: &str) {
     witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
 }
 
-/// What is withheld from a user with these rules, and how bad that is.
+/// Returns the rights that a user with these rules lacks, and how bad that is.
 async fn withheld(server: &Server, rules: &str) -> Vec<(Right, Severity)> {
     grant(server, rules).await;
     let node = as_app(server).await;
@@ -70,7 +70,7 @@ async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
         ("-publish", &[(Right::Publish, Note)]),
         ("-subscribe", &[(Right::Subscribe, Note)]),
         ("resetchannels", &[(Right::Publish, Note), (Right::Subscribe, Note)]),
-        // Those of the keys are not ours, nor those of another database.
+        // Patterns for the keys do not cover our channels, nor do those for another database.
         (
             "resetchannels &quorumlock:preflight*",
             &[(Right::Publish, Note), (Right::Subscribe, Note)],
@@ -88,18 +88,18 @@ async fn each_right_that_is_withheld_is_found_and_nothing_stays_behind() {
                 (Right::Hgetall, Failure),
             ],
         ),
-        // Where the clients' agreement is out of reach.
+        // The clients' agreement is out of reach.
         ("resetkeys ~quorumlock:preflight*", &[(Right::Pttl, Failure), (Right::Hgetall, Failure)]),
     ] {
         let mut found = withheld(&server[0], &format!("~* &* +@all {rules}")).await;
-        // Where there is such a command, it is not for other keys than ours either.
+        // Where there is such a command, it is not allowed on keys other than ours either.
         found.retain(|(right, _)| *right != Right::DelIfEq);
         assert_eq!(found, expected, "{rules}");
         witness::assert_no_keys_now(&server).await;
     }
 }
 
-/// Where there is no such command, nobody lacks the right to it.
+/// Where there is no such command, no user lacks the right to it.
 #[tokio::test]
 async fn the_right_to_a_command_is_asked_for_where_there_is_one() {
     let server = [Server::start()];
@@ -185,7 +185,7 @@ async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
     }
 }
 
-/// Each version has its own, but for the code.
+/// Removes the wording, which differs between versions, except the code.
 fn without_their_words(told: &str) -> String {
     let without = |line: &str| match (line.find(" ("), line.find("): grant")) {
         (Some(from), Some(to)) => {

@@ -1,16 +1,16 @@
-//! The example is scraped over HTTP, and what it serves is what the page lists. A binary of its own:
-//! the recorder of the example is that of the whole process.
+//! The example is scraped over HTTP, and serves what the page lists. It has a binary of its own,
+//! since the recorder of the example belongs to the whole process.
 
 #![cfg(all(feature = "embedded", feature = "metrics"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[allow(dead_code)] // Of what it reads, this test needs a part.
+#[allow(dead_code)] // This test uses only a part of it.
 #[path = "observability/exposed.rs"]
 mod exposed;
 #[allow(dead_code)]
 #[path = "observability/page.rs"]
 mod page;
-#[allow(dead_code)] // Its `main` is not what runs here.
+#[allow(dead_code)] // Its `main` does not run here.
 #[path = "../examples/prometheus.rs"]
 mod prometheus;
 mod support;
@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Status and body.
+/// Returns status and body.
 async fn get(address: SocketAddr, path: &str) -> std::io::Result<(String, String)> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\naccept: */*\r\n\r\n");
@@ -51,7 +51,7 @@ async fn the_example_serves_every_metric_of_the_page_with_sane_values() {
         let released = exposed.sum("quorumlock_releases_total", &[("outcome", "released")]);
         let extended = exposed.sum("quorumlock_extensions_total", &[("outcome", "extended")]);
         let missing = page::metrics().keys().any(|name| !exposed.types.contains_key(name));
-        // A master that changes its standing just then is counted nowhere for a moment.
+        // A master that changes its standing at that moment is counted nowhere for an instant.
         let is = |name: &str, value: f64| (exposed.sum(name, &[]) - value).abs() < 1e-6;
         let standing = is("quorumlock_node_standing", 5.0) && is("quorumlock_quorum", 1.0);
         held >= 3.0 && released >= 3.0 && extended >= 3.0 && !missing && standing
@@ -67,7 +67,7 @@ async fn the_example_serves_every_metric_of_the_page_with_sane_values() {
     assert!(exposed.samples.iter().all(|one| one.value >= 0.0 && one.value.is_finite()));
     let acquired = exposed.sum("quorumlock_acquires_total", &[("outcome", "acquired")]);
     assert!(acquired >= 3.0, "{acquired}");
-    // Nobody holds anything for longer than the test has run.
+    // No client holds anything for longer than the test has run.
     let held = exposed.sum("quorumlock_hold_duration_seconds_sum", &[]);
     assert!(held > 0.0 && held < 3600.0, "{held} s");
 

@@ -1,5 +1,5 @@
 //! Whatever happened on the network and to the masters: once it has ended nothing is left behind,
-//! and every lock can be had.
+//! and every lock can be acquired.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -24,7 +24,7 @@ const SOON: Duration = Duration::from_secs(20);
 
 const RESOURCES: u64 = 6;
 
-/// Does something to one connection or one master, and may end what it did before.
+/// Does something to one connection or one master, and may undo what it did before.
 fn fault(rng: &mut Rng, masters: &Masters, proxies: &[Proxy]) {
     let node = rng.within(0..5) as usize;
     let proxy = &proxies[node];
@@ -45,7 +45,7 @@ fn fault(rng: &mut Rng, masters: &Masters, proxies: &[Proxy]) {
     }
 }
 
-/// What is held arrives now; what was lost stays lost.
+/// Delivers what is held; what was lost stays lost.
 fn heal(masters: &Masters, proxies: &[Proxy], node: usize) {
     if masters[node].is_stopped() {
         masters[node].cont();
@@ -54,7 +54,7 @@ fn heal(masters: &Masters, proxies: &[Proxy], node: usize) {
         proxies[node].delay(direction, Duration::ZERO);
         for n in 0..proxies[node].connections() {
             let link = proxies[node].link(n);
-            // One that is half-open stays so: the server never hears of its end.
+            // A half-open connection stays so: the server never learns of its end.
             link.change(direction, |rules| {
                 if rules.valve == support::proxy::Valve::Held {
                     rules.valve = support::proxy::Valve::Open;

@@ -1,5 +1,6 @@
-//! The ways in which masters are told to release, on real servers: what each is sent, and that nothing is
-//! left behind where scripts are forgotten and masters replaced by other kinds of server meanwhile.
+//! The ways in which masters are asked to release, on real servers. The tests check what each
+//! receives. They also check that nothing is left behind if scripts are forgotten and masters are
+//! replaced by other kinds of server in the meantime.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -40,7 +41,7 @@ async fn a_release_goes_in_the_cheapest_way_that_the_server_has() {
     };
     let (at_first, once_flushed) = match witness::has_delifeq(server).await {
         true => ([4, 0, 0], [5, 0, 0]),
-        // One in full, and then by the hash; that one is sent again.
+        // One in full, and then by the hash; the one by hash is sent again.
         false => ([0, 1, 3], [0, 2, 4]),
     };
     assert_eq!(ways().await, at_first);
@@ -69,8 +70,9 @@ async fn delifeq_deletes_what_is_equal_and_nothing_else() {
     assert_eq!(ask("theirs").await, 0);
 }
 
-/// Eight tasks of two processes take and release locks of their own, while masters forget their scripts and
-/// are replaced, one at a time: where there are several kinds of server, each is the next one then.
+/// Eight tasks of two processes take and release their own locks, while masters forget their
+/// scripts and are replaced, one at a time. Where there are several kinds of server, each is then
+/// replaced by the next kind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn forgotten_scripts_and_replaced_masters_leave_nothing_behind() {
     let mut rng = Seed::from_env("QUORUMLOCK_SEED_WAYS").rng();

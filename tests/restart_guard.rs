@@ -1,6 +1,6 @@
-//! A master that has lost its memory does not vote until nothing can be held that it had granted:
-//! on real masters that are killed and come back empty under a lock. What the same restarts do to a
-//! client without the guard is shown beside it.
+//! A master that has lost its memory does not vote until no lock that it had granted can still be
+//! held: on real masters that are killed and come back empty under a lock. Another test shows what
+//! the same restarts do to a client without the guard.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -14,15 +14,15 @@ use support::poll::eventually;
 use support::witness;
 
 const MS: Duration = Duration::from_millis(1);
-/// Of each lock, and the longest that there may be.
+/// The ttl of each lock, and the longest that is allowed.
 const TTL: Duration = Duration::from_secs(3);
-/// How long a restarted master does not vote: the longest ttl and its drift.
+/// Time for which a restarted master does not vote: the longest ttl and its drift.
 const QUARANTINE: Duration = Duration::from_millis(3_032);
 const LONG: Duration = Duration::from_secs(20);
 const SOON: Duration = Duration::from_secs(5);
-/// A server starts a little before it is known to have.
+/// A server starts a little before the test knows of it.
 const READING: Duration = Duration::from_millis(250);
-/// What "at once" means on a busy machine.
+/// Meaning of "at once" on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 fn guarded(masters: &Masters) -> RedlockBuilder {
@@ -38,7 +38,7 @@ async fn connect(builder: RedlockBuilder) -> Redlock {
     builder.connect().await.unwrap()
 }
 
-/// How long each master has yet to wait, of those that are warming up.
+/// Returns the remaining wait of each master that is warming up.
 fn warming(nodes: &[NodeReport]) -> Vec<Duration> {
     let remaining = |node: &NodeReport| match node.answer {
         Answer::Refused(Reason::WarmingUp { remaining }) => Some(remaining),
@@ -52,17 +52,17 @@ async fn everywhere(masters: &Masters) {
     eventually("every master has the key", SOON, all).await;
 }
 
-/// What came of restarts under a held lock.
+/// The outcome of restarts under a held lock.
 #[derive(Default, Debug)]
 struct Outcome {
-    /// How often somebody else won while its holder's guard was valid.
+    /// Number of times that another client won while its holder's guard was valid.
     second_holders: u32,
-    /// The most masters that an acquire met that did not vote yet.
+    /// The most non-voting masters that an acquire met.
     warming: usize,
 }
 
-/// A quorum of masters comes back empty, one after the other, under one held lock, while two rivals
-/// try all the time: one that was connected before, and one that connects afterwards.
+/// A quorum of masters comes back empty, one after the other, under one held lock. Two rivals try
+/// all the time: one that was connected before, and one that connects afterwards.
 async fn restarts_under_a_lock(
     masters: &Masters,
     client: fn(&Masters) -> RedlockBuilder,
@@ -89,7 +89,8 @@ impl Outcome {
     async fn try_once(&mut self, rival: &Redlock, guard: &Guard) {
         match rival.try_acquire("r").await {
             Ok(theirs) => {
-                // What is valid after the other one was, was so when the other one was.
+                // If this guard is valid after the check of the other one, it was also valid during
+                // that check.
                 if theirs.is_valid() && guard.is_valid() {
                     self.second_holders += 1;
                 }
@@ -109,7 +110,7 @@ async fn restarts_under_a_lock_let_nobody_in_beside_it() {
     }
 }
 
-/// The same restarts: without the guard they give two holders, so the test above can fail.
+/// The same restarts: without the guard they lead to two holders, so the test above can fail.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_guard_the_same_restarts_let_a_second_holder_in() {
     for n in [3, 5] {
@@ -132,7 +133,7 @@ async fn after_the_restarts_the_next_holder_is_let_in_when_the_guard_ends() {
     let _next = theirs.acquire("r").await.unwrap();
     let waited = first.elapsed();
     assert!(!guard.is_valid());
-    // The third master had the key until it expired; beside it, one of the two is enough.
+    // The third master had the key until it expired; next to it, one of the two is enough.
     assert!(waited + READING >= QUARANTINE, "after {waited:?}");
     assert!(waited < QUARANTINE + AT_ONCE, "after {waited:?}");
 }
@@ -176,7 +177,7 @@ async fn an_acquire_on_masters_that_have_just_started_says_how_long_it_takes() {
     );
     witness::eventually_none(&masters, |key| key == "r", SOON).await;
 
-    // It was told the truth: not before, and then without another pause.
+    // The reported wait was true: not before, and then without another pause.
     let mut told = told;
     told.sort_unstable();
     let due = asked + told[1];
@@ -187,7 +188,7 @@ async fn an_acquire_on_masters_that_have_just_started_says_how_long_it_takes() {
     assert_eq!(guard.release().await, Released::Released);
 }
 
-/// Whoever waits is woken by the end of the guard, not by its own next try.
+/// The end of the guard wakes a waiter, before its own next try.
 #[tokio::test]
 async fn a_waiting_acquire_is_served_when_the_guard_ends() {
     let masters = Masters::start(3);
@@ -199,7 +200,7 @@ async fn a_waiting_acquire_is_served_when_the_guard_ends() {
     assert!(waited < QUARANTINE + AT_ONCE, "after {waited:?}");
 }
 
-/// A master whose age nobody may know waits from each connect on, however old it is.
+/// A master whose age clients may not read waits from each connect on, however old it is.
 #[tokio::test]
 async fn a_master_that_does_not_tell_its_age_waits_from_the_connect_on() {
     let rules = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", "-info"];

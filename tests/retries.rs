@@ -1,4 +1,4 @@
-//! An attempt that failed is in nobody's way, the next attempt of the same caller included.
+//! A failed attempt blocks no other, including the next attempt of the same caller.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -18,20 +18,20 @@ use support::witness;
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// Before the keys expire by themselves.
+/// Shorter than the ttl of the keys.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The first node is behind the proxy. Nothing here is about timeouts.
+/// Connects with the first node behind the proxy. Nothing here is about timeouts.
 async fn connect(proxy: &Proxy, masters: &[Server]) -> Redlock {
     let direct = masters[1..].iter().map(Server::url);
     let builder = builder().node(proxy.url()).nodes(direct);
     builder.operation_timeout(Duration::from_millis(900)).connect().await.unwrap()
 }
 
-/// No fewer bytes than a connection sends before it is open for votes: scripts, most of them.
+/// At least as many bytes as a connection sends before it may vote, mostly scripts.
 const HANDSHAKE: u64 = 4_000;
 
-/// Lets each connection carry its handshake and a few commands more, a random number of bytes.
+/// Lets each connection carry its handshake and a few more commands, for a random number of bytes.
 async fn flap(proxy: &Proxy, mut rng: Rng) {
     let mut seen = 0;
     loop {
@@ -117,7 +117,7 @@ async fn the_rollback_of_a_first_attempt_does_not_touch_the_second() {
             old.iter().all(|link| !link.is_live())
         })
         .await;
-        // The old connections carried those of a few probes, too.
+        // The old connections also carried those of a few probes.
         assert!(rollbacks().await >= rollbacks_before + 3, "the old rollbacks did arrive");
         assert_eq!(witness::values(&setup.masters, &resource).await, before);
         second.extend().await.unwrap();

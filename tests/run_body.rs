@@ -1,5 +1,5 @@
-//! A body run under the lock: released on every way out, dropped on loss, its own result never
-//! hidden.
+//! A body run under the lock: the lock is released on every way out, the body is dropped if the
+//! lock is lost, and its own result is never hidden.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -22,7 +22,7 @@ async fn three() -> (Masters, Redlock) {
     (masters, redlock)
 }
 
-/// Counts that it was dropped.
+/// Counts its drops.
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {
@@ -80,7 +80,7 @@ async fn a_body_is_dropped_once_its_lock_is_lost() {
 async fn a_body_that_returns_after_the_loss_is_told_with_its_result() {
     let (masters, redlock) = three().await;
     let run = redlock.acquire("r").max_hold(TTL).run(async |lease| {
-        // Blocks the task, as no body should: nobody can drop it meanwhile.
+        // Blocks the task, as no body should: it can't be dropped in the meantime.
         std::thread::sleep(TTL * 2);
         assert!(!lease.is_valid());
         7

@@ -1,5 +1,5 @@
-//! The harness proves itself: the scenarios of `late_sets` leave keys behind as soon as rollback
-//! or `CLIENT KILL` is taken away on the wire, and none through the same stream untouched.
+//! A test of the harness. The scenarios of `late_sets` leave keys behind as soon as rollback or
+//! `CLIENT KILL` is removed on the wire, and leave none through the same stream without changes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,7 +15,7 @@ use support::server::Server;
 use support::witness;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// What one scenario leaves, on masters of its own.
+/// Returns what one scenario leaves, on its own masters.
 async fn left(sabotage: Sabotage, scenario: impl AsyncFnOnce(&Setup) -> usize) -> usize {
     let setup = Setup::start_with(sabotage).await;
     let left = scenario(&setup).await;

@@ -1,5 +1,5 @@
-//! What may go from thread to thread: handles, guards, errors, and every future. This file's
-//! assertions are made by the compiler; a test that runs shows that one of them is used.
+//! Types that may move between threads: handles, guards, errors, and every future. The compiler
+//! makes this file's assertions; a test that runs shows that one of them is used.
 
 #![allow(clippy::unwrap_used)]
 
@@ -47,7 +47,7 @@ const fn goes_anywhere<T: Send>(future: T) -> T {
     future
 }
 
-/// Never called: that it compiles is the claim.
+/// Never called: it only has to compile.
 #[allow(dead_code)]
 async fn every_future_may_be_awaited_on_another_thread(
     builder: RedlockBuilder,

@@ -1,5 +1,5 @@
-//! What differs between servers and versions: how they are told apart, what they do with a preflight, and how
-//! a lock that was overwritten ends. `make test-servers` has it on each of them.
+//! Differences between servers and versions: how they are told apart, how they handle a preflight,
+//! and how a lock that was overwritten ends. `make test-servers` runs it on each of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -62,7 +62,7 @@ async fn six_preflights_cut_off_neither_a_subscriber_nor_a_replica() {
         let node = preflight(&master.url()).await;
         assert!(node.is_ok(), "{node}");
     }
-    // Each is the connection that it was, once the preflights' own are gone.
+    // The connections are the same as before, once the preflights' own are gone.
     let alone = async || clients().await == before;
     eventually("the subscriber and the replica are still there", PATIENCE, alone).await;
     assert!(up().await);
@@ -147,7 +147,8 @@ async fn where_nothing_can_be_written_one_finding_says_so() {
     }
 }
 
-/// A server that has as many clients as it takes says so and closes, and something else speaks first.
+/// A server with as many clients as it takes says so and closes; something that is not Redis speaks
+/// first.
 #[tokio::test]
 async fn what_is_said_instead_of_an_answer_is_understood() {
     for (said, right) in [
@@ -159,7 +160,7 @@ async fn what_is_said_instead_of_an_answer_is_understood() {
         let listener = port.listen();
         let answering = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
-            // Or the end of the connection would take the answer along.
+            // Otherwise, closing the connection would discard the answer.
             let mut asked = [0; 1024];
             assert!(stream.read(&mut asked).await.unwrap() > 0);
             stream.write_all(said.as_bytes()).await.unwrap();
@@ -173,7 +174,7 @@ async fn what_is_said_instead_of_an_answer_is_understood() {
     }
 }
 
-/// By a client that takes no notice of what stands there.
+/// Overwritten by a client that ignores the existing value.
 #[tokio::test]
 async fn a_lock_that_another_client_has_overwritten_is_told_as_lost_at_its_release() {
     let masters = Masters::start(3);

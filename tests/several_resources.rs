@@ -27,7 +27,7 @@ async fn three_and_client() -> (Masters, Redlock) {
     (masters, redlock)
 }
 
-/// Both keys stand on every master.
+/// Waits until both keys are set on every master.
 async fn stand_everywhere(masters: &Masters, keys: &[&str]) {
     let stand = async || {
         for server in masters.iter() {

@@ -1,4 +1,4 @@
-//! The end of a `Redlock`: what is owed is paid or told, and nobody hangs.
+//! The end of a `Redlock`: debts are paid or reported, and no caller hangs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -29,7 +29,7 @@ async fn hold(redlock: &Redlock, count: usize) -> Vec<Guard> {
     join_all(acquires).await.into_iter().map(Result::unwrap).collect()
 }
 
-/// The same, and each lock stands on all masters.
+/// Does the same, and waits until each lock is set on all masters.
 async fn hold_everywhere(masters: &[Server], redlock: &Redlock, count: usize) -> Vec<Guard> {
     let guards = hold(redlock, count).await;
     eventually("the locks stand on all masters", SOON, async || {
@@ -114,7 +114,7 @@ async fn acquires_under_way_are_closed_and_rolled_back() {
     witness::eventually_no_keys(&masters, GRACE).await;
 }
 
-/// Whatever is asked of a lock and of a `Redlock` that are over is answered at once.
+/// Checks that any call on a lock and on a `Redlock` that are over is answered at once.
 async fn is_over(redlock: &Redlock, guard: Guard) {
     let all = async {
         let lost = guard.lost().await;

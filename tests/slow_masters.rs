@@ -1,5 +1,5 @@
 //! Slow masters, slow connections, a busy process: the time that they take is not held, and a lock
-//! of which nothing would be left is none.
+//! with no validity left is not a lock.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -29,7 +29,7 @@ fn no_quorum(result: Result<Guard, AcquireError>) -> NoQuorum {
     }
 }
 
-/// Masters behind slow links, `delay` each way.
+/// Puts masters behind slow links, with `delay` each way.
 async fn slow(masters: &Masters, delay: Duration) -> (Vec<Proxy>, Redlock) {
     let proxies = in_front_of(masters.iter().map(Server::addr));
     let redlock = connect(proxies.iter().map(Proxy::url)).await;
@@ -40,7 +40,7 @@ async fn slow(masters: &Masters, delay: Duration) -> (Vec<Proxy>, Redlock) {
     (proxies, redlock)
 }
 
-/// When the guard ends is not after the key has expired on a quorum, as the masters tell.
+/// Asserts that the guard ends no later than the key expires on a quorum, as the masters report it.
 async fn assert_covered(masters: &Masters, guard: &Guard) {
     let remaining = guard.remaining();
     let deadline = Instant::now() + remaining;
@@ -64,7 +64,7 @@ async fn the_time_that_an_acquire_took_is_not_held() {
     assert_covered(&masters, &guard).await;
 }
 
-/// Three of five have to be connected to first, over slow links, with the acquire under way.
+/// The client first has to connect to three of five, over slow links, with the acquire in flight.
 #[tokio::test]
 async fn the_time_that_connecting_took_is_not_held() {
     let masters = Masters::start(5);
@@ -88,10 +88,11 @@ async fn answers_that_take_too_long_are_no_lock_and_are_rolled_back() {
     drop(proxies);
 }
 
-/// The master grants in time, but the process is busy until nothing is left of the validity.
+/// The master grants in time, but the process is busy until no validity is left.
 #[tokio::test]
 async fn grants_that_are_read_after_the_ttl_are_no_lock_and_are_rolled_back() {
-    // One: which of several answers is read before the clock would be a matter of luck.
+    // A single master: with several answers, which one is read before the clock would be a matter
+    // of luck.
     let masters = Masters::start(1);
     let redlock = connect(masters.urls()).await;
     let ttl = Duration::from_millis(300);

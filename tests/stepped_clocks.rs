@@ -1,5 +1,5 @@
 //! The clocks of masters are set forward and back while locks are held: what is kept, and what is
-//! lost, as `SAFETY.md` says. The masters are real, libfaketime tells them the time.
+//! lost, as `SAFETY.md` says. The masters are real; libfaketime supplies their time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

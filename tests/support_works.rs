@@ -1,5 +1,5 @@
-//! The harness proves itself: servers live and die on command, the witness sees what is there,
-//! the network misbehaves exactly as told.
+//! The harness tests itself: servers live and die on command, the witness sees what is there, and
+//! the network misbehaves exactly as instructed.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -18,9 +18,9 @@ use support::witness::{self, Unseen};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Long enough for anything that will happen, on a busy machine.
+/// Long enough for anything that will happen, even on a busy machine.
 const SOON: Duration = Duration::from_secs(5);
-/// How long a silence is listened to.
+/// Time for which the test listens to a silent connection.
 const SILENCE: Duration = Duration::from_millis(50);
 const SET: &[u8] = b"SET key value\r\n";
 

@@ -1,5 +1,5 @@
-//! Split votes end at once: keys of others on every subset of the masters, for one to six masters,
-//! of which some may be dead. No tie waits for a timeout, and an even number is nothing special.
+//! Split votes end at once: foreign keys on every subset of the masters, for one to six masters, of
+//! which some may be dead. No tie waits for a timeout, and an even number is not special.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -12,12 +12,12 @@ use support::masters::Masters;
 use support::poll::eventually;
 use support::witness;
 
-/// How long a master may take: far longer than anything here does.
+/// Bound on a master's answer: far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What "at once" means on a busy machine.
+/// Meaning of "at once" on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// Masters, dead ones among them, and what comes of an attempt against so many keys of others on
+/// Masters, dead ones among them, and the outcome of an attempt against this many foreign keys on
 /// the living ones, from none to all: `W`on, `C`ontended, no `Q`uorum.
 const TABLE: [(usize, &[&str]); 6] = [
     (1, &["WC", "Q"]),
@@ -36,7 +36,7 @@ fn resource(dead: usize, foreign: usize) -> String {
     format!("{dead} dead, foreign {foreign:06b}")
 }
 
-/// Puts the keys of others on a living master, one for each subset that it is in.
+/// Puts foreign keys on a living master, one for each subset that it is in.
 async fn occupy(masters: &Masters, node: usize, dead: usize, subsets: usize) {
     let mut set = redis::cmd("MSET");
     for foreign in (0..subsets).filter(|foreign| holds(*foreign, node)) {
@@ -54,7 +54,7 @@ fn glyph(result: &Result<Guard, AcquireError>) -> char {
     }
 }
 
-/// Every master that is named says what it must: nothing is made up, nothing left out.
+/// Asserts that every named master reports what it must: nothing is invented, nothing left out.
 fn assert_reported(error: &AcquireError, living: usize, foreign: usize) {
     for (node, report) in error.nodes().iter().enumerate() {
         let fits = match &report.answer {
@@ -68,7 +68,7 @@ fn assert_reported(error: &AcquireError, living: usize, foreign: usize) {
     }
 }
 
-/// One attempt against every subset of the living masters.
+/// Makes one attempt against every subset of the living masters.
 async fn every_subset(redlock: &Redlock, masters: &Masters, dead: usize, outcomes: &str) {
     let living = masters.len() - dead;
     let subsets = 1 << living;
@@ -91,7 +91,7 @@ async fn every_subset(redlock: &Redlock, masters: &Masters, dead: usize, outcome
     }
 }
 
-/// What others had set is there, and nothing of ours.
+/// Asserts that what others had set is there, and nothing of ours.
 async fn only_foreign_keys_are_left(masters: &Masters, dead: usize) {
     let living = masters.len() - dead;
     for node in 0..living {
@@ -127,7 +127,7 @@ async fn every_split_of(n: usize) {
                 let answers: Vec<_> = nodes.map(|node| node.answer.clone()).collect();
                 matches!(answers.get(node), Some(Answer::Refused(Reason::Down(_))))
             };
-            // A key of another on the first master makes a refusal, which tells of the dead one.
+            // A foreign key on the first master causes a refusal, which reports the dead one.
             let occupied = Duration::from_secs(60);
             for living in 0..node {
                 witness::set_foreign(&masters[living], "probe", "theirs", occupied).await;

@@ -1,4 +1,4 @@
-//! The picture of a run: what is in it, where, and that a browser shows it.
+//! The picture of a run: its contents, their places, and that a browser shows it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

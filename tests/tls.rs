@@ -1,4 +1,4 @@
-//! TLS to real masters: a private authority, client certificates, and every usual mistake.
+//! TLS to real masters: a private authority, client certificates, and every common mistake.
 
 #![cfg(feature = "tls")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

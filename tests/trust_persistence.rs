@@ -1,5 +1,5 @@
 //! Masters that write each command to disk before they answer have forgotten nothing when they
-//! return: who trusts them need not wait. Who cannot know that waits as ever.
+//! return: a client that trusts them need not wait. A client that cannot know that waits as usual.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -30,7 +30,7 @@ async fn durable_masters_vote_at_once_and_still_hold_after_a_restart() {
     let guard = ours.try_acquire("r").await.unwrap();
     let everywhere = async || witness::holders(&masters, "r").await.len() == 3;
     eventually("every master has the key", SOON, everywhere).await;
-    // What is noted there is then older than any uptime that a restarted master tells.
+    // The notes there are then older than any uptime that a restarted master reports.
     tokio::time::sleep(3 * SECOND).await;
     masters.iter().for_each(|server| server.restart());
 
@@ -39,7 +39,7 @@ async fn durable_masters_vote_at_once_and_still_hold_after_a_restart() {
     let refused = theirs.try_acquire("r").await.unwrap_err();
     assert!(refused.is_contended(), "{refused}");
     let elsewhere = theirs.try_acquire("s").await.unwrap();
-    // They are dialled anew, and what they say counts at once.
+    // They are dialled again, and their answers count at once.
     let before = guard.deadline();
     let extended = async || guard.extend().await.is_ok();
     eventually("the lock is extended over restarted masters", SOON, extended).await;
@@ -49,7 +49,7 @@ async fn durable_masters_vote_at_once_and_still_hold_after_a_restart() {
     assert!(theirs.try_acquire("r").await.is_ok());
 }
 
-/// The same masters, to a client that does not trust them.
+/// The same masters, with a client that does not trust them.
 #[tokio::test]
 async fn durable_masters_wait_for_who_does_not_trust_them() {
     let masters = Masters::start_with(3, &DURABLE);

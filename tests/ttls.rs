@@ -1,5 +1,5 @@
-//! A ttl is on every master what the caller asked for, to the millisecond, or an error that names
-//! it: nothing is rounded away, wraps around or changes its unit.
+//! A ttl is exactly what the caller asked for on every master, to the millisecond, or an error
+//! names it: nothing is rounded away, wraps around or changes its unit.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,14 +15,14 @@ use support::witness;
 
 const MAX_TTL: Duration = Duration::from_secs(20);
 const SOON: Duration = Duration::from_secs(5);
-/// The longest that is allowed: what an `i64` of nanoseconds holds.
+/// The longest ttl that is allowed: an `i64` of nanoseconds.
 const AGES: Duration = Duration::from_nanos(i64::MAX as u64);
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Masters that remember every command with its arguments.
+/// Starts masters that remember every command with its arguments.
 fn masters(n: usize) -> Masters {
     Masters::start_with(n, &["--slowlog-log-slower-than", "0", "--slowlog-max-len", "10000"])
 }
@@ -31,7 +31,7 @@ fn builder(masters: &Masters) -> RedlockBuilder {
     masters.builder().ttl(ms(10_000)).max_ttl(MAX_TTL)
 }
 
-/// The commands that a master has executed on this key, as they came.
+/// Returns the commands that a master has executed on this key, in order.
 async fn commands(server: &Server, key: &str) -> Vec<Vec<String>> {
     type Entry = (u64, u64, u64, Vec<String>, String, String);
     let log: Vec<Entry> =
@@ -42,7 +42,7 @@ async fn commands(server: &Server, key: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// The `PX` of the one SET that a master has seen of this resource, once it is there.
+/// Returns the `PX` of the one SET that a master has seen of this resource, once it is there.
 async fn px(server: &Server, key: &str) -> u64 {
     let mut found = None;
     let seen = async || {
@@ -55,12 +55,12 @@ async fn px(server: &Server, key: &str) -> u64 {
     found.unwrap().parse().unwrap()
 }
 
-/// `ttl - drift`, with the default drift: what no holder may ever think it has.
+/// Returns `ttl - drift`, with the default drift: the most validity that a holder may assume.
 fn most(ttl: Duration) -> Duration {
     ttl - ttl / 100 - ms(2)
 }
 
-/// A lock so short may well lapse on its way: then again.
+/// Acquires; a lock this short may well expire before it is won, and is then retried.
 async fn acquire(redlock: &Redlock, resource: &str, ttl: Duration) -> (Guard, Duration) {
     for _ in 0..1_000 {
         match redlock.acquire(resource).ttl(ttl).await {

@@ -1,4 +1,5 @@
-//! A master that has a problem costs its vote, and not every new process: on real masters.
+//! A master that has a problem loses its vote, but does not stop every new process: on real
+//! masters.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -16,7 +17,7 @@ use support::witness;
 const PATIENCE: Duration = Duration::from_secs(60);
 const AGREEMENT: &str = "quorumlock:agreement";
 
-/// Nobody is given up who is only held up by a busy machine.
+/// Configures long timeouts, so that no master is given up only because the machine is busy.
 fn patient(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
     let builder = Redlock::builder().nodes(urls).without_restart_guard();
     builder.operation_timeout(PATIENCE / 30).connect_timeout(PATIENCE / 30)
@@ -56,7 +57,8 @@ async fn while_one_of_five_masters_is_a_replica_new_clients_connect_lock_and_say
     assert_eq!(problem, expected);
     locks(&redlock).await;
 
-    // Mended: promoted it may lack what it had, restarted it is like any other. Nobody connects anew.
+    // Fixed: once promoted it may lack what it had, but restarted it is like any other. No client
+    // connects again.
     independent(&masters[2]).await;
     masters[2].restart();
     let all_vote = async || voting(&redlock.status().await.unwrap()) == 5;
@@ -118,7 +120,7 @@ async fn who_waits_until_locks_can_be_had_waits_for_masters_that_have_just_start
         let builder = builder.fencing_window(half, half).operation_timeout(PATIENCE / 30);
         builder.connect_timeout(PATIENCE / 30)
     };
-    // Again where the machine was held up for longer than they take.
+    // Repeated if the machine was busy for longer than they take.
     let (redlock, left) = loop {
         masters.iter().for_each(Server::restart);
         let redlock = builder().connect().await.unwrap();

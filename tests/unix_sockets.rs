@@ -1,4 +1,4 @@
-//! Masters behind Unix sockets: a lock's life, mistakes, and who is told apart from whom.
+//! Masters behind Unix sockets: a lock's life, mistakes, and how masters are told apart.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Masters with a socket each; they listen on TCP, too, for the witness.
+/// Masters with a socket each; they also listen on TCP, for the witness.
 struct Sockets {
     servers: Vec<Server>,
     folder: TempDir,
@@ -100,7 +100,7 @@ async fn one_server_by_its_socket_and_by_tcp_is_one_master() {
     let path = masters.path(0).display().to_string();
     let says = unfit.to_string();
     assert!(says.contains(&path) && says.contains("each master counts once"), "{says}");
-    // Once it votes, and once it does not.
+    // One of its two addresses votes, the other does not.
     let status = builder().nodes(urls).connect().await.unwrap().status().await.unwrap();
     let voting = status.nodes().iter().filter(|one| one.standing == NodeStanding::Voting).count();
     assert_eq!((voting, status.can_acquire()), (2, true), "{status}");

@@ -1,5 +1,5 @@
-//! What a lock that is held and a task that waits for one weigh in memory, and that nothing is left of
-//! them when they have gone. Bounds are three times what was measured.
+//! The memory that a held lock and a waiting task take, and a check that nothing of it is left when
+//! they have gone. Bounds are three times what was measured.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -23,21 +23,21 @@ const MANY: i64 = 10_000;
 /// Longer than a test takes on a busy machine.
 const TTL: Duration = Duration::from_secs(600);
 
-/// Bytes for each lock that is held, its guard included.
+/// Bytes for each held lock, including its guard.
 const HELD: i64 = 3 * 515;
 
-/// Bytes for each waiter, its task included.
+/// Bytes for each waiter, including its task.
 const WAITING: i64 = 3 * 1_170;
 
-/// Bytes for each that tables keep, once they have been as large as so many need.
+/// Bytes for each entry that tables keep once they have been as large as this many need.
 const TABLES: i64 = 3 * 100;
 
-/// What a turn may add to what the one before it has left: less than a token for each.
+/// Bytes that a turn may add to what the one before it has left: less than a token for each.
 const LEAK: i64 = 32 * MANY;
 
 const TURNS: usize = 3;
 
-/// Bytes are counted for the whole process: one test after the other.
+/// Locks out other tests: bytes are counted for the whole process, so tests run one after another.
 async fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::const_new(());
     TURN.lock().await
@@ -47,7 +47,7 @@ async fn connect(masters: &Masters) -> Redlock {
     masters.builder().max_ttl(TTL).ttl(TTL).connect().await.expect("five masters")
 }
 
-/// Bytes that live once that changes no more.
+/// Returns the live bytes once they no longer change.
 async fn live() -> i64 {
     let mut latest = 0_i64;
     for _ in 0..240 {
@@ -62,7 +62,8 @@ async fn live() -> i64 {
     panic!("no rest after two minutes, and {latest} bytes");
 }
 
-/// More than once: what a turn leaves is room for the next, and what each turn adds is a leak.
+/// Weighs more than once: what a turn leaves is room for the next, and what each turn adds is a
+/// leak.
 async fn weigh<T>(
     most: i64,
     kept: i64,
@@ -78,7 +79,7 @@ async fn weigh<T>(
         end(load).await;
         left.push(live().await - first);
         eprintln!("turn {turn}: {each} bytes each, {} left of all", left[turn + 1]);
-        // Less than a token each would mean that there is nothing to be weighed.
+        // Less than a token each would mean that nothing was weighed.
         assert!((32..most).contains(&each), "{each} bytes each");
     }
     assert!(left[TURNS] < kept * MANY, "{left:?} bytes left");
@@ -105,7 +106,7 @@ async fn release(mut held: Vec<Guard>) {
     }
 }
 
-/// Tasks that wait for these resources, in turn.
+/// Starts tasks that wait for these resources, in turn.
 async fn wait(redlock: &Redlock, resources: &[String]) -> Vec<JoinHandle<()>> {
     let waiters = (0..MANY).zip(resources.iter().cycle());
     let wait = |(_, resource): (i64, &String)| {

@@ -1,4 +1,4 @@
-//! Where the workers meet, and where it is noted who is inside. It trusts no lock.
+//! The place where the workers meet, which records the workers inside. It trusts no lock.
 
 use crate::news::{News, Tone};
 use crate::tally::{Ledger, Tally, millis};
@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-/// More of one kind would only scroll by.
+/// Number of messages of one kind to show; more would only scroll by.
 const TOLD: u64 = 3;
 
 pub(crate) struct Floor {
-    /// Atomic because Rust insists; a read and a write a while later are not.
+    /// Atomic because Rust requires it; a read followed by a later write is not atomic.
     counter: AtomicU64,
     /// Bit `n` for worker `n`.
     inside: AtomicU64,
     pub(crate) waiting: AtomicUsize,
     pub(crate) closed: AtomicBool,
-    /// The next to enter is to stay.
+    /// The next worker to enter must stay.
     pub(crate) stay: AtomicBool,
     pub(crate) stays: Notify,
     holders: AtomicUsize,
@@ -58,7 +58,7 @@ impl Floor {
         }
     }
 
-    /// Without a lease, it goes in without the lock.
+    /// Enters. Without a lease, the worker enters without the lock.
     pub(crate) fn enter(&self, worker: usize, lease: Option<Lease>) -> Visit<'_> {
         let invited = lease.is_some();
         if invited {
@@ -89,15 +89,15 @@ impl Floor {
         Visit { floor: self, worker, invited, read: self.counter.load(SeqCst) }
     }
 
-    /// Between two visits of one worker. It hurries if that is how it gets the lock it has just
-    /// released, under a strike.
+    /// Pauses between two visits of one worker. While a strike is pending there is no pause, so
+    /// that the worker may get the lock that it has just released.
     pub(crate) async fn pause(&self, time: Duration) {
         if locked(&self.strike).is_none() {
             sleep(time).await;
         }
     }
 
-    /// A worker has asked, and has not looked at the answer yet.
+    /// Records that a worker has asked for the lock and has not looked at the answer yet.
     pub(crate) fn note_ask(&self, worker: usize) {
         if self.holders.load(SeqCst) == 0
             && let Some(strike) = locked(&self.strike).take()
@@ -107,18 +107,18 @@ impl Floor {
         }
     }
 
-    /// Strikes in the middle of an acquire of a free lock. Told whose it is.
+    /// Runs `strike` in the middle of an acquire of a free lock, with the worker that acquires.
     pub(crate) async fn strike(&self, strike: impl FnOnce(usize) + Send + 'static) {
         *locked(&self.strike) = Some(Box::new(strike));
         self.struck.notified().await;
     }
 
-    /// Tells of the next worker to enter.
+    /// Reports the next worker to enter.
     pub(crate) fn await_next(&self, what: &'static str) {
         locked(&self.ledger).awaited_since = Some((Instant::now(), what));
     }
 
-    /// From here on nobody may enter.
+    /// From now on no worker may enter.
     pub(crate) fn quorum_is_gone(&self) {
         let mut ledger = locked(&self.ledger);
         ledger.end_of_stall();
@@ -139,7 +139,7 @@ impl Floor {
         locked(&self.ledger).tally.told_after = Some(told_after);
     }
 
-    /// Whoever is inside or waits comes to an end; nobody asks again.
+    /// Lets workers that are inside or waiting finish. No worker asks for the lock again.
     pub(crate) fn close(&self) {
         self.closed.store(true, SeqCst);
         locked(&self.ledger).end_of_stall();
@@ -150,7 +150,7 @@ impl Floor {
         (inside != 0).then(|| names(inside))
     }
 
-    /// Of the lock that was won last.
+    /// Remaining validity of the lock that was won last.
     pub(crate) fn validity_left(&self) -> Duration {
         locked(&self.lease).as_ref().map(Lease::remaining).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! A way to a master that can be closed: for masters that are not ours to kill.
+//! A connection path to a master that can be closed, for masters that are not ours to kill.
 
 use redis::{ConnectionAddr, IntoConnectionInfo};
 use std::io::{self, ErrorKind};
@@ -6,11 +6,11 @@ use tokio::io::{DuplexStream, copy_bidirectional, duplex};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-/// What a mistake is met with: no address, since it may hold a password.
+/// Error message for a mistake. It contains no address, since that may hold a password.
 const PLAIN: &str = "not a redis:// address, and the demonstration takes no others";
 
-/// While it is closed, connections through it are cut and dials refused. The master itself lives
-/// on, with its keys.
+/// While it is closed, connections through it are cut and dials refused. The master itself keeps
+/// running, with its keys.
 pub(crate) struct Gate {
     host: String,
     port: u16,
@@ -28,7 +28,7 @@ impl Gate {
         }
     }
 
-    /// Where it leads, without credentials.
+    /// Returns the address it leads to, without credentials.
     pub(crate) fn name(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
@@ -41,7 +41,7 @@ impl Gate {
         self.open.send_replace(true);
     }
 
-    /// For `RedlockBuilder::node_via`.
+    /// Returns a dialer for `RedlockBuilder::node_via`.
     pub(crate) fn dialer(&self) -> impl Fn() -> Dialing + Send + Sync + 'static {
         let place = (self.host.clone(), self.port);
         let gate = self.open.subscribe();

@@ -1,4 +1,4 @@
-//! The five masters, of whatever kind can be had, and what happens to them.
+//! The five masters, of whatever kind is available, and what happens to them.
 
 use crate::gate::Gate;
 use crate::nodes;
@@ -12,7 +12,7 @@ pub(crate) const QUORUM: usize = MASTERS / 2 + 1;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By `QUORUMLOCK_NODES`; not ours to kill.
+    /// Named by `QUORUMLOCK_NODES`; not ours to kill.
     Named,
     Servers,
     #[cfg(feature = "embedded")]
@@ -48,7 +48,7 @@ enum Body {
 }
 
 impl Masters {
-    /// Those that `QUORUMLOCK_NODES` names, else redis-servers, else embedded ones.
+    /// Uses those that `QUORUMLOCK_NODES` names, else redis-servers, else embedded ones.
     pub(crate) async fn choose() -> Result<Self, String> {
         if std::env::var_os("QUORUMLOCK_NODES").is_some_and(|nodes| !nodes.is_empty()) {
             return Self::named(&nodes::from_environment()?);
@@ -84,7 +84,7 @@ impl Masters {
     }
 
     #[cfg(not(feature = "embedded"))]
-    #[allow(clippy::unused_async)] // As with the feature.
+    #[allow(clippy::unused_async)] // To match the version with the feature.
     async fn embedded() -> Result<Self, String> {
         Err("there are no masters. One of these helps:\n  \
              - build with the masters that need no server: cargo run --example failover --features embedded\n  \
@@ -97,7 +97,7 @@ impl Masters {
         &self.all
     }
 
-    /// By its place in the list.
+    /// Takes the master at this place in the list away.
     pub(crate) fn lose(&self, node: usize) {
         let master = &self.all[node];
         match &master.body {
@@ -109,7 +109,7 @@ impl Masters {
         master.set(State::Lost);
     }
 
-    /// Without its memory, if it was killed.
+    /// Brings a master back, without its memory if it was killed.
     pub(crate) async fn bring_back(&self, node: usize) -> Result<(), String> {
         let master = &self.all[node];
         match &master.body {
@@ -128,7 +128,7 @@ impl Masters {
         self.all.iter().filter(|master| master.state() != State::Lost).count()
     }
 
-    /// Leaves no process behind, whoever still has a hand on this.
+    /// Leaves no process behind, even if other code still has a handle to this.
     pub(crate) fn end(&self) {
         for master in &self.all {
             if let Body::Server(server) = &master.body {
@@ -137,7 +137,7 @@ impl Masters {
         }
     }
 
-    /// Otherwise a loss is a connection that is cut.
+    /// Returns `false` if a loss is a connection that is cut.
     pub(crate) const fn can_be_killed(&self) -> bool {
         !matches!(self.kind, Kind::Named)
     }
@@ -169,7 +169,7 @@ impl Master {
     }
 }
 
-/// `None` if there is no redis-server here.
+/// Returns `None` if there is no redis-server here.
 async fn servers() -> Result<Option<Vec<Master>>, String> {
     let mut servers = Vec::new();
     for _ in 0..MASTERS {

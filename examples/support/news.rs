@@ -1,4 +1,4 @@
-//! What is worth a line of its own while the demonstration runs.
+//! Events that are worth a line of their own while the demonstration runs.
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -1,8 +1,8 @@
-//! Where an example's masters are.
+//! The addresses of an example's masters.
 
 use std::env;
 
-/// The addresses in `QUORUMLOCK_NODES`, comma separated.
+/// Reads the comma-separated addresses in `QUORUMLOCK_NODES`.
 pub(crate) fn from_environment() -> Result<Vec<String>, String> {
     let listed = env::var("QUORUMLOCK_NODES").unwrap_or_default();
     let nodes = listed.split(',').map(str::trim).filter(|node| !node.is_empty());

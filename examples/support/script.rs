@@ -1,4 +1,4 @@
-//! What happens to the masters, and when.
+//! The script: what happens to the masters, and when.
 
 use crate::masters::{Masters, QUORUM};
 use crate::news::Tone;
@@ -16,10 +16,12 @@ const STAYS_FOR: Duration = Duration::from_millis(1600);
 const QUORUM_BACK_AT: u64 = 17;
 pub(crate) const OVER_AT: u64 = 21;
 
-/// For a worker that does what the play needs next; that takes a tenth of a second.
+/// Bound on the wait for a worker that does what the play needs next, which takes a tenth of a
+/// second.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// By their place: M2 comes back, M4 does not; then M1 does, and M3 does not.
+/// The masters lost first, by their place in the list: M2 comes back, M4 does not. Later, M1 comes
+/// back and M3 does not.
 const FIRST: [usize; 2] = [1, 3];
 const SECOND: [usize; 2] = [0, 2];
 
@@ -66,7 +68,7 @@ pub(crate) async fn play(scene: &Scene) -> Result<(), String> {
 
     let (entered, waiting) = (floor.tally().without_quorum, floor.waiting.load(SeqCst));
     tell(Tone::Calm, format!("{waiting} workers wait; {entered} have entered since the loss"));
-    // From here on: the first answer of the master may be quicker than we are.
+    // Called first, because the master's first answer may arrive before this task runs again.
     floor.quorum_is_back();
     floor.await_next("after M1 was back");
     masters.bring_back(SECOND[0]).await?;
@@ -75,7 +77,7 @@ pub(crate) async fn play(scene: &Scene) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns when each master has answered, or the name of one that does not.
+/// Returns when each master has answered, or the name of one that does not answer.
 pub(crate) async fn all_answer(masters: &Masters, witness: &Witness) -> Result<(), String> {
     let began = Instant::now();
     for (node, master) in masters.all().iter().enumerate() {

@@ -11,20 +11,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long a server may take until it answers.
+/// Bound on the time until a server answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One redis-server on 127.0.0.1 that keeps nothing. Killed and reaped on drop.
+/// One redis-server on 127.0.0.1 that stores nothing on disk. Killed and reaped on drop.
 pub(crate) struct Server {
     address: SocketAddr,
-    /// Bound, not listening: keeps the port for the server that comes back.
+    /// Bound, not listening: reserves the port for the server that comes back.
     _port: Socket,
     directory: TempDir,
     process: Mutex<Child>,
 }
 
 impl Server {
-    /// Starts one, and does not wait until it answers. `None` if there is no redis-server here.
+    /// Starts a server, without waiting until it answers. `None` if there is no redis-server here.
     pub(crate) fn start() -> Result<Option<Self>, String> {
         let (port, address) = free_port().map_err(|error| format!("no free port: {error}"))?;
         let directory = tempfile::Builder::new().prefix("quorumlock-").tempdir();
@@ -43,7 +43,7 @@ impl Server {
         format!("redis://{}", self.address)
     }
 
-    /// Kills it (SIGKILL): no goodbye, nothing saved. It dies while this returns.
+    /// Kills it (SIGKILL): it closes nothing and saves nothing. It may die only after this returns.
     pub(crate) fn kill(&self) {
         let _already_gone = self.process().kill();
     }
@@ -88,7 +88,8 @@ impl Drop for Server {
     }
 }
 
-/// The bind is exclusive; only afterwards does the socket allow a server beside it.
+/// Finds a free port. The bind is exclusive; only afterwards does the socket allow a server next to
+/// it.
 fn free_port() -> io::Result<(Socket, SocketAddr)> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
@@ -104,7 +105,7 @@ fn spawn(address: SocketAddr, directory: &TempDir) -> io::Result<Child> {
     command.args(["--save", "", "--appendonly", "no", "--daemonize", "no"]);
     command.arg("--dir").arg(directory.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Ctrl-C in a terminal is for the demonstration, which then ends its masters itself.
+    // Ctrl-C in a terminal is meant for the demonstration, which then ends its masters itself.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn()

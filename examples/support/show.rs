@@ -1,4 +1,4 @@
-//! What is seen while it happens: a live panel on a terminal, plain lines elsewhere.
+//! The display while the demonstration runs: a live panel on a terminal, plain lines elsewhere.
 
 use crate::floor::Floor;
 use crate::masters::{MASTERS, Masters, QUORUM, State};
@@ -13,12 +13,12 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 const FRAME: Duration = Duration::from_millis(70);
-/// Between the lines that say how it stands, where there is no panel.
+/// Time between status lines where there is no panel.
 const SECOND: Duration = Duration::from_secs(1);
-/// Of an event's text; with the time before it, it fits into 80 columns.
+/// Width of an event's text; with the time before it, it fits into 80 columns.
 const WIDTH: usize = 68;
 
-/// What there is to see.
+/// The state to show.
 pub(crate) struct Scene {
     pub(crate) masters: Arc<Masters>,
     pub(crate) witness: Witness,
@@ -94,7 +94,7 @@ impl Show {
     }
 }
 
-/// How it stands, in one plain line.
+/// Formats the status as one plain line.
 fn status(time: &str, scene: &Scene) -> String {
     let killed = if scene.masters.can_be_killed() { "DEAD" } else { "CUT " };
     let states = scene.masters.all().iter().map(|master| match master.state() {
@@ -112,7 +112,7 @@ fn status(time: &str, scene: &Scene) -> String {
     format!("{time}   {states}  {inside:<11} {left:>7}  {waiting:>7}  {sections:>8}")
 }
 
-/// Whether a quorum is up, in words.
+/// Says in words whether a quorum is up.
 pub(crate) fn quorum(masters: &Masters) -> (Tone, String) {
     match masters.up() {
         up if up < QUORUM => {
@@ -130,7 +130,7 @@ fn on_terminal() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// In colour, where colours are seen and wanted (`NO_COLOR`).
+/// Adds colour if the output supports it and the user wants it (`NO_COLOR`).
 pub(crate) fn paint(tone: Tone, text: &str) -> String {
     let colour = match tone {
         Tone::Good => "32",

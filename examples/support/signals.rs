@@ -7,7 +7,7 @@ pub(crate) struct Signals([(&'static str, tokio::signal::unix::Signal); 3]);
 
 #[cfg(unix)]
 impl Signals {
-    /// From here on they no longer end the process by themselves.
+    /// From now on the signals no longer end the process by themselves.
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self([

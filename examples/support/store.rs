@@ -1,4 +1,4 @@
-//! A file that refuses writers whose lock is over.
+//! A file that refuses writers whose lock has expired.
 
 use crate::Failure;
 use quorumlock::FencingToken;
@@ -8,13 +8,13 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The resource's name, for the check.
+/// Name of the resource, for the check.
 const RESOURCE: &str = "account:42";
 
-/// An account, for as many processes as there are. Beside its balance, in the same file, is the
-/// greatest token that has been seen.
+/// An account for any number of processes. The same file holds its balance and the greatest token
+/// that has been seen.
 pub(crate) struct Store {
-    /// Has the data, and the file that is locked: another one, since the data's is replaced.
+    /// Holds the data and the lock file. They are separate files, since the data file is replaced.
     folder: PathBuf,
 }
 
@@ -23,8 +23,8 @@ impl Store {
         Self { folder: folder.into() }
     }
 
-    /// Shows the token before anything is read that a write will be built on: no earlier holder
-    /// can write from then on.
+    /// Presents the token before it reads anything that a write will depend on. From then on, no
+    /// earlier holder can write.
     pub(crate) fn read(&self, token: Option<FencingToken>) -> Result<u64, Failure> {
         self.change(token, |balance| balance)
     }
@@ -35,7 +35,7 @@ impl Store {
 
     /// Checks and writes in one step: under the file's lock, and with one rename.
     ///
-    /// A store in earnest would not have the token optional.
+    /// In a real store the token would not be optional.
     fn change(
         &self,
         token: Option<FencingToken>,
@@ -52,7 +52,7 @@ impl Store {
         Ok(balance)
     }
 
-    /// The balance, and on a line of its own the greatest token, if there is one yet.
+    /// Reads the balance and, from a line of its own, the greatest token, if there is one yet.
     fn load(&self) -> Result<(u64, FenceCheck<String>), Failure> {
         let data = fs::read_to_string(self.folder.join("data"))?;
         let mut lines = data.lines();
@@ -74,7 +74,7 @@ impl Store {
         Ok(())
     }
 
-    /// An account with `balance` that nobody has touched.
+    /// Opens an account with `balance` that no worker has touched.
     pub(crate) fn open_account(&self, balance: u64) -> Result<(), Failure> {
         self.save(balance, &FenceCheck::new())
     }

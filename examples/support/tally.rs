@@ -1,19 +1,19 @@
-//! What the workers did, in numbers.
+//! The workers' results, in numbers.
 
 use std::time::{Duration, Instant};
 
-/// What has come of it.
+/// Results of the run.
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
-    /// Sections that were finished: the counter was written.
+    /// Completed sections, which wrote the counter.
     pub(crate) sections: u64,
     pub(crate) overlaps: u64,
     pub(crate) without_quorum: u64,
     pub(crate) failed: u64,
     pub(crate) counter: u64,
-    /// Nobody was inside although there was a quorum.
+    /// Longest time with no worker inside although there was a quorum.
     pub(crate) longest_stall: Duration,
-    /// How long after its deadline the holder of a lost lock was told.
+    /// Time from the deadline until the holder of a lost lock was notified.
     pub(crate) told_after: Option<Duration>,
 }
 
@@ -23,13 +23,13 @@ impl Tally {
     }
 }
 
-/// The tally, and what it takes to keep it.
+/// The tally and the state needed to keep it.
 pub(crate) struct Ledger {
     pub(crate) tally: Tally,
     pub(crate) quorum: bool,
-    /// Since then somebody might have been inside, and nobody was.
+    /// Since then a worker could have been inside, and none was.
     pub(crate) free_since: Option<Instant>,
-    /// The first to enter from now on is worth a line.
+    /// The first worker to enter from now on is worth a line.
     pub(crate) awaited_since: Option<(Instant, &'static str)>,
 }
 

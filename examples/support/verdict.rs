@@ -1,4 +1,4 @@
-//! Whether it went well.
+//! The verdict on the run.
 
 use crate::news::Tone;
 use crate::show::{paint, say};
@@ -6,12 +6,12 @@ use crate::tally::{Tally, millis};
 use std::io;
 use std::time::Duration;
 
-/// With a quorum up, nobody may be kept out for longer.
+/// Longest time with no worker inside while a quorum is up.
 const LONGEST_STALL: Duration = Duration::from_secs(5);
-/// Longer, and the holder of a lost lock was told too late.
+/// Longest delay of a loss notification; later is too late for the holder.
 const TOLD_WITHIN: Duration = Duration::from_millis(250);
 
-/// Prints it. `true` if it is good.
+/// Prints the verdict. Returns `true` if it is good.
 pub(crate) fn tell(tally: &Tally) -> io::Result<bool> {
     let stall = tally.longest_stall;
     let told = tally.told_after.map_or_else(|| "never".to_owned(), millis);

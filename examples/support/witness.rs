@@ -1,4 +1,4 @@
-//! What stands on each master, as a client of its own sees it: through the `redis` crate, and
+//! The keys on each master, as an independent client sees them: through the `redis` crate, and
 //! around the gates.
 
 use crate::masters::{Masters, State};
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// Killed, or it has not answered in time.
+    /// The master was killed, or has not answered in time.
     Nothing,
     Free,
     Key {

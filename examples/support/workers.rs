@@ -15,14 +15,14 @@ pub(crate) const RESOURCE: &str = "demo:counter";
 /// Short, so that a master that comes back empty need not stay away for long.
 pub(crate) const TTL: Duration = Duration::from_secs(2);
 
-/// How long the counter is read and not yet written.
+/// Time between reading and writing the counter.
 const SECTION: Duration = Duration::from_millis(160);
 const BETWEEN: Duration = Duration::from_millis(40);
-/// Who stays is told of a loss before that, or has to leave.
+/// Bound on a stay: the worker is notified of a loss before that, or must leave.
 const LONGEST_STAY: Duration = Duration::from_secs(8);
 const EXTENDS_EVERY: Duration = Duration::from_millis(600);
 
-/// One worker's life. Without a `redlock` it goes in without asking.
+/// Runs one worker. Without a `redlock`, it enters without asking.
 pub(crate) async fn work(floor: Arc<Floor>, worker: usize, redlock: Option<Redlock>) {
     while !floor.closed.load(SeqCst) {
         if let Some(redlock) = &redlock {
@@ -62,7 +62,7 @@ async fn under_the_lock(floor: &Floor, worker: usize, redlock: &Redlock) {
     }
 }
 
-/// The side effect: not without a last look at the lock.
+/// Performs the side effect, but only after a last look at the lock.
 fn write(floor: &Floor, worker: usize, guard: &Guard, visit: Visit<'_>) {
     match guard.check() {
         Ok(_left) => visit.write(),
@@ -73,7 +73,7 @@ fn write(floor: &Floor, worker: usize, guard: &Guard, visit: Visit<'_>) {
     }
 }
 
-/// A long section: extends the lock again and again, until it is lost.
+/// Stays for a long section: extends the lock repeatedly until it is lost.
 async fn stay(floor: &Floor, worker: usize, guard: &Guard) {
     floor.stays.notify_one();
     let what = format!("worker {worker} stays inside, and extends the lock again and again");
@@ -99,7 +99,7 @@ async fn stay(floor: &Floor, worker: usize, guard: &Guard) {
     }
 }
 
-/// `false` if too few masters confirm. A loss is told by `lost()`.
+/// Returns `false` if too few masters confirm. `lost()` reports a loss.
 async fn extend_later(guard: &Guard) -> bool {
     sleep(EXTENDS_EVERY).await;
     !matches!(guard.extend().await, Err(ExtendError::Unextended(_)))

@@ -1,4 +1,4 @@
-//! A bank for tests: as slow as the test wants it, and it counts.
+//! A bank for tests: as slow as the test wants, and it counts.
 
 use crate::shop::{Payments, Receipt};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ impl Bank {
         Self { takes, begun: AtomicUsize::new(0), charged: AtomicUsize::new(0) }
     }
 
-    /// How many charges it was asked for.
+    /// Returns how many charges were begun.
     pub(crate) fn begun(&self) -> usize {
         self.begun.load(SeqCst)
     }
 
-    /// How many came to their end.
+    /// Returns how many charges were completed.
     pub(crate) fn charged(&self) -> usize {
         self.charged.load(SeqCst)
     }

@@ -1,4 +1,4 @@
-//! The application: a shop of which many processes run, and which charges each order once.
+//! The application: a shop that runs as many processes and charges each order once.
 
 use quorumlock::fencing::{FenceCheck, StaleToken};
 use quorumlock::{AcquireError, FencedLease, FencingToken, Lost, Redlock, RunError};
@@ -7,7 +7,7 @@ use std::future::Future;
 use std::sync::Mutex;
 use thiserror::Error;
 
-/// What the bank gives for a charge.
+/// Receipt of the bank for a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Receipt(String);
 
@@ -17,13 +17,13 @@ impl Receipt {
     }
 }
 
-/// Who takes the money: a bank's HTTP API in production.
+/// The party that takes the money: a bank's HTTP API in production.
 pub(crate) trait Payments {
     fn charge(&self, order: &str) -> impl Future<Output = Receipt> + Send;
 }
 
-/// Where receipts are kept: a table with a column for the token in production. It refuses a write
-/// under a smaller token than the last one, within the same transaction.
+/// The store of receipts: in production, a table with a column for the token. Within the same
+/// transaction, it refuses a write with a smaller token than the last one.
 #[derive(Default)]
 pub(crate) struct Orders(Mutex<Table>);
 
@@ -51,19 +51,19 @@ impl Orders {
     }
 }
 
-/// Why an order was not charged, by what to do next.
+/// Reasons why an order was not charged, by what to do next.
 #[derive(Debug, Error)]
 pub(crate) enum ChargeError {
-    /// Ask again later.
+    /// Try again later.
     #[error("another process is charging this order")]
     Busy,
     /// Raise an alarm.
     #[error(transparent)]
     Unavailable(AcquireError),
-    /// Stopped in the middle: see whether the bank has it before it is tried again.
+    /// Stopped in the middle: check whether the bank has the charge before trying again.
     #[error(transparent)]
     Lost(#[from] Lost),
-    /// It went on behind its deadline, and somebody else had written since.
+    /// The process continued past its deadline, and another process had written since.
     #[error(transparent)]
     Stale(#[from] StaleToken),
 }
@@ -80,10 +80,11 @@ impl<P: Payments> Shop<P> {
         Self { redlock, payments, orders }
     }
 
-    /// Charges an order, unless that has been done.
+    /// Charges an order, unless it has been charged already.
     pub(crate) async fn charge(&self, order: &str) -> Result<Receipt, ChargeError> {
         let acquire = self.redlock.acquire(format!("order:{order}")).fenced();
-        // Kept alive while it runs, stopped at the loss, released on every way out.
+        // The lock is kept alive while the body runs. The body is stopped if the lock is lost, and
+        // the lock is released on every way out.
         match acquire.run(async |lease| self.charge_under(&lease, order).await).await {
             Ok(charged) => charged,
             Err(RunError::NotAcquired(AcquireError::Contended(_))) => Err(ChargeError::Busy),

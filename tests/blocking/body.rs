@@ -1,4 +1,5 @@
-//! A body run under the lock: released on every way out, its own result never hidden.
+//! A body run under the lock: the lock is released on every way out, and the body's result is never
+//! hidden.
 
 use super::*;
 use quorumlock::RunError;

@@ -1,4 +1,4 @@
-//! To connect, and to ask whether it would do.
+//! Connecting, and checking beforehand whether it would work.
 
 use super::*;
 use quorumlock::ConnectError;

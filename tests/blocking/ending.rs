@@ -1,4 +1,4 @@
-//! How holds and clients end, and who is told.
+//! The end of holds and clients, and its notifications.
 
 use super::*;
 use quorumlock::AcquireError;
@@ -37,7 +37,7 @@ fn a_bounded_wait_for_the_loss_ends_while_the_lock_is_held() {
 #[test]
 fn to_drop_a_guard_does_not_wait_for_masters_that_hang() {
     let (masters, redlock) = three();
-    // A release would wait for three seconds here, a tenth of the ttl.
+    // A release would wait three seconds here, a tenth of the ttl.
     let guard = redlock.acquire("r").lock().unwrap();
     masters.iter().for_each(Server::stop);
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! What a lock excludes, and what its guard can do.
+//! The exclusion by a lock, and the operations of its guard.
 
 use super::*;
 use quorumlock::{AcquireError, ExtendError, LockState, Released};
@@ -11,7 +11,7 @@ fn of_many_threads_one_is_inside_at_a_time() {
     const THREADS: usize = 6;
     const ROUNDS: usize = 10;
     let (masters, redlock) = three();
-    // Half of them come from another process, as far as locks are concerned.
+    // As far as locks are concerned, half of them are in another process.
     let clients = [redlock, connect(&masters)];
     let (inside, entered) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Within a tokio runtime: at work where a thread may wait, refused where tasks run, and nowhere
-//! does anything hang.
+//! Inside a tokio runtime: calls work where a thread may block and are refused where tasks run, and
+//! none hangs.
 
 use super::*;
 use quorumlock::error::{Invalid, ReadyError};
@@ -53,7 +53,7 @@ fn assert_refused(invalid: &Invalid, call: &str) {
     assert!(invalid.problem.contains("spawn_blocking"), "{invalid}");
 }
 
-/// Every call that waits, in async code.
+/// Checks every call that waits, in async code.
 fn is_refused(masters: &Masters, redlock: &Redlock, guard: &Guard) {
     let Err(ConnectError::Invalid(refused)) = patient(masters).connect_blocking() else {
         panic!("connected in async code")
@@ -97,7 +97,7 @@ fn async_code_is_told_that_it_must_not_wait_and_can_end_what_it_was_given() {
         });
         let (held, other) = (redlock.acquire("r").lock().unwrap(), redlock.clone());
         runtime.block_on(async {
-            // Of another task, on a worker where there are some.
+            // From another task, on a worker thread if there are any.
             let released = tokio::spawn(async move {
                 let refused = other.acquire("r").lock();
                 (refused.is_err(), held.release())
@@ -110,7 +110,7 @@ fn async_code_is_told_that_it_must_not_wait_and_can_end_what_it_was_given() {
     assert_nothing_stays(&masters);
 }
 
-/// The holder is a task of the very thread that would block: to wait for it would be for ever.
+/// The holder is a task of the very thread that would block, so it would wait forever.
 #[test]
 fn a_runtime_whose_only_thread_asks_for_what_its_own_task_holds_goes_on() {
     let (masters, redlock) = three();
@@ -130,7 +130,7 @@ fn a_runtime_whose_only_thread_asks_for_what_its_own_task_holds_goes_on() {
         go_on.send(()).unwrap();
         assert_eq!(holder.await.unwrap(), Released::Released);
 
-        // The same from where a thread may wait.
+        // The same, from a thread that may block.
         let guard = spawn_blocking(move || redlock.acquire("r").wait_forever().lock());
         guard.await.unwrap().unwrap().release();
     });

@@ -1,9 +1,9 @@
-//! The clock that all processes of a run have in common.
+//! The clock that all processes of a run share.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// Nanoseconds since this machine was started, suspend included.
+/// Nanoseconds since this machine was started, including time in suspend.
 pub(crate) type Nanos = u64;
 
 pub(crate) fn now() -> Nanos {
@@ -16,7 +16,7 @@ pub(crate) fn nanos(duration: Duration) -> Nanos {
     u64::try_from(duration.as_nanos()).expect("less than 500 years")
 }
 
-/// From one instant to a later one; zero if it is not later.
+/// Returns the time from one instant to a later one; zero if it is not later.
 pub(crate) const fn between(from: Nanos, to: Nanos) -> Duration {
     Duration::from_nanos(to.saturating_sub(from))
 }

@@ -1,8 +1,8 @@
-//! What happened in a run, one line each: when, to whom, what.
+//! The events of a run, one line each: time, actor, event.
 //!
-//! A line is written before the effect that it tells of, so that a process that is killed has
-//! told of everything that others could see of it. The other way round for an acquisition: its
-//! effect is the holder's, who writes before it does anything else.
+//! A line is written before the effect that it describes. So a process that is killed has reported
+//! everything that others could see of it. For an acquisition it is the other way round: its effect
+//! is on the holder, which writes the line before it does anything else.
 
 use super::clock::Nanos;
 use std::fmt;
@@ -12,14 +12,14 @@ use std::time::Duration;
 pub(crate) struct Entry {
     pub(crate) at: Nanos,
     /// `c7.2`: the second task of the seventh client process; `c7`: the process; `m3`: a master;
-    /// `store`: what is protected; `run`: the run itself.
+    /// `store`: the protected store; `run`: the run itself.
     pub(crate) who: String,
     pub(crate) what: What,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// A task asks for a lock. `cures`: after a failure for want of a quorum, once more.
+    /// A task asks for a lock. `cures`: a retry after a failure without a quorum.
     Asks {
         id: u64,
         resources: Vec<String>,
@@ -27,22 +27,22 @@ pub(crate) enum What {
         wait: Duration,
         cures: Option<u64>,
     },
-    /// It has it, valid at this instant and until that one.
+    /// The task has the lock, valid at this instant and until that one.
     Enters {
         id: u64,
         until: Nanos,
         token: Option<u64>,
     },
-    /// It still has it: valid at this instant, and until that one.
+    /// The task still has the lock, valid at this instant and until that one.
     Holds {
         id: u64,
         until: Nanos,
     },
-    /// It is about to release it, or to drop the guard.
+    /// The task is about to release the lock, or to drop the guard.
     Leaves {
         id: u64,
     },
-    /// It did not get it.
+    /// The task did not get the lock.
     Fails {
         id: u64,
         why: Why,
@@ -52,20 +52,20 @@ pub(crate) enum What {
     Stopped,
     Continued,
     Killed,
-    /// Shut down, by itself; so many deletions were not confirmed.
+    /// The client shut down by itself; this many deletions were not confirmed.
     Gone {
         owed: usize,
     },
 
-    /// From here on a master is like this.
+    /// From now on a master is in this condition.
     Is(Condition),
-    /// A scan began at this instant and found this process's key on the master.
+    /// A scan that began at this instant found this process's key on the master.
     Has {
         resource: String,
         holder: String,
     },
 
-    /// The store was written to, or refused to be.
+    /// The store accepted or refused a write.
     Write {
         by: String,
         id: u64,
@@ -74,22 +74,22 @@ pub(crate) enum What {
         accepted: bool,
     },
 
-    /// No key may be left from here on, whoever had it: all are gone, and everything has expired.
+    /// From now on no client may have left a key: all clients are gone, and everything has expired.
     Empty,
-    /// There are clients that go by something else than others: they keep each other away.
+    /// Some clients have other settings than others, so they keep each other away.
     AtOdds,
-    /// Something that must not be.
+    /// Something that must not happen.
     Odd(String),
 }
 
-/// Why there was no lock.
+/// The reason why there was no lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     Contended,
     NoQuorum,
     /// Its future was dropped.
     Cancelled,
-    /// It was won, and had lapsed when the task came to look at it.
+    /// The lock was won, and had expired when the task looked at it.
     Late,
 }
 
@@ -101,13 +101,13 @@ pub(crate) enum Condition {
     Disconnected,
     /// Its answers take tens of milliseconds.
     Slow,
-    /// What is sent to it arrives late, at once.
+    /// Bytes sent to it arrive late, all at once.
     Held,
     /// Its connections have just been reset.
     Reset,
-    /// Its connections look alive and are not.
+    /// Its connections look alive but are not.
     HalfOpen,
-    /// Back, perhaps without its keys, and too young to vote.
+    /// Up again, perhaps without its keys, and too young to vote.
     Warming,
 }
 
@@ -137,7 +137,7 @@ impl Condition {
         Self::Warming,
     ];
 
-    /// What is done to a master, by others.
+    /// Conditions that others inflict on a master.
     pub(crate) const FAULTS: [Self; 7] = [
         Self::Killed,
         Self::Paused,
@@ -201,7 +201,7 @@ impl fmt::Display for What {
 }
 
 impl Entry {
-    /// `None`: not a line of a history.
+    /// Returns `None` if this is not a line of a history.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut words = line.splitn(4, ' ');
         let (at, who, verb) = (words.next()?.parse().ok()?, words.next()?, words.next()?);

@@ -1,4 +1,4 @@
-//! The file of a history: appended to by several processes, read while it grows.
+//! The file of a history: several processes append to it, and it is read while it grows.
 
 use super::clock::{Nanos, now};
 use super::history::{Entry, What};
@@ -6,8 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// The writing end. A line is one `write` to a file opened for appending, so lines of several
-/// processes don't mix, and what was written stays when its writer is killed.
+/// The writing end. A line is one `write` to a file opened for appending. So lines of several
+/// processes don't mix, and written lines stay when their writer is killed.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
@@ -43,7 +43,7 @@ impl Reader {
         Self { file, incomplete: String::new() }
     }
 
-    /// What was written since the last look.
+    /// Returns the lines written since the last look.
     pub(crate) fn read(&mut self) -> Vec<Entry> {
         self.file.read_to_string(&mut self.incomplete).expect("a history that can be read");
         let end = self.incomplete.rfind('\n').map_or(0, |at| at + 1);

@@ -1,17 +1,17 @@
-//! Chaos on five containers: processes of their own compete for locks while masters and clients are
-//! struck by seed, and a checker judges the history of it.
+//! Chaos on five containers: separate processes compete for locks while masters and clients suffer
+//! faults chosen by seed, and a checker judges the history.
 //!
 //! | file | |
 //! |---|---|
 //! | `run.rs` | one run, from the containers to the verdict |
-//! | `plan.rs` | what is to befall whom, and when: by the seed alone |
-//! | `trouble.rs`, `people.rs` | does it, to the masters and to the client processes |
-//! | `client/` | a client process: acquires, holds, extends, writes, lets go |
+//! | `plan.rs` | the faults and their times, by the seed alone |
+//! | `trouble.rs`, `people.rs` | inflict them on the masters and on the client processes |
+//! | `client/` | a client process: acquires, holds, extends, writes, releases |
 //! | `store.rs` | what the locks protect; refuses old fencing tokens |
-//! | `watch.rs` | looks at the masters' keys meanwhile |
+//! | `watch.rs` | looks at the masters' keys in the meantime |
 //! | `history.rs`, `journal.rs`, `clock.rs` | what happened, line by line, by one clock |
 //! | `story.rs`, `check/` | the history put in order, and what it must show |
-//! | `report.rs`, `picture.rs` | the figures, and what there is to see |
+//! | `report.rs`, `picture.rs` | the figures, and the picture |
 
 pub(crate) mod check;
 pub(crate) mod client;

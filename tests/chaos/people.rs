@@ -1,4 +1,4 @@
-//! The client processes, and what befalls them: stopped, killed, told to end, replaced.
+//! The client processes and their faults: they are stopped, killed, told to end, and replaced.
 
 use super::client::{self, Orders, Party};
 use super::clock::now;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// How long a client may take to let go of everything.
+/// Time that a client may take to release everything.
 const PATIENCE: Duration = Duration::from_secs(20);
 const TICK: Duration = Duration::from_millis(10);
 
-/// Who is in a place, in a run at odds.
+/// Returns the party of the client in a place, in a run at odds.
 pub(crate) fn party(place: usize) -> Party {
     match place % 4 {
         2 => Party::OtherList,
@@ -25,18 +25,18 @@ pub(crate) fn party(place: usize) -> Party {
     }
 }
 
-/// One client process. Killed when dropped.
+/// One client process. Killed on drop.
 struct Person {
     name: String,
     process: Child,
-    /// Stopped until then.
+    /// Stopped until this time.
     stopped: Option<Instant>,
-    /// Told to end at that time.
+    /// The time at which it was told to end.
     told: Option<Instant>,
 }
 
-/// All of them: so many are at work, others may be about to end. To be used by one thread, which
-/// must live as long as they do: their end follows upon its own.
+/// All client processes: this many are running, others may be about to end. They must be used by
+/// one thread that lives as long as they do, since they end when it ends.
 pub(crate) struct People {
     orders: Orders,
     journal: Arc<Journal>,
@@ -47,7 +47,7 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// `orders` are the same for all, but for name and seed.
+    /// Starts them. `orders` are the same for all, except for name and seed.
     pub(crate) fn hire(orders: Orders, count: usize, rng: Rng, journal: Arc<Journal>) -> Self {
         let (places, leaving) = (Vec::new(), Vec::new());
         let mut people = Self { orders, journal, rng, places, leaving, born: 0 };
@@ -58,7 +58,7 @@ impl People {
         people
     }
 
-    /// Does the deeds in their time, and then, when `over`, has all of them end.
+    /// Performs the deeds at their times. Then, when `over` is set, makes all of them end.
     pub(crate) fn live(
         mut self,
         deeds: &[(Duration, usize, Deed)],
@@ -87,7 +87,7 @@ impl People {
         }
     }
 
-    /// Those that are at work.
+    /// Returns the ids of those that are running.
     pub(crate) fn ids(&self) -> Vec<u32> {
         self.places.iter().map(|person| person.process.id()).collect()
     }
@@ -96,7 +96,8 @@ impl People {
         self.born += 1;
         let party = if self.orders.at_odds { party(place) } else { Party::Good };
         let name = format!("{}{}", party.word(), self.born);
-        // Odd and even in turn: with half of the masters each, if that is what is spoiled.
+        // Odd and even alternate: each has half of the masters, if that is the safeguard that is
+        // removed.
         let seed = (self.rng.next() & !1) | (self.born & 1);
         let orders = Orders { name: name.clone(), party, seed, ..self.orders.clone() };
         self.journal.note(&name, What::Born);
@@ -111,7 +112,7 @@ impl People {
     pub(crate) fn deal(&mut self, place: usize, deed: Deed) {
         let person = &mut self.places[place];
         match deed {
-            // It has ended by itself, which is told elsewhere.
+            // It has ended by itself, which is reported elsewhere.
             _ if person.process.try_wait().expect("its state").is_some() => {}
             Deed::Stop(lasts) => {
                 self.journal.note(&person.name, What::Stopped);
@@ -189,6 +190,6 @@ impl Drop for Person {
 
 fn signal(person: &Person, signal: Signal) {
     let id = i32::try_from(person.process.id()).ok().and_then(Pid::from_raw);
-    // It may have ended by itself just now, which is told elsewhere.
+    // It may have ended by itself just now, which is reported elsewhere.
     let _gone = kill_process(id.expect("a process id"), signal);
 }

@@ -7,7 +7,7 @@ use super::story::{Attempt, Life, Story, process};
 use crate::timeline::{self, Client, Ended, Fault, Hold, Master, Span, State, Timeline, Verdict};
 use std::collections::BTreeMap;
 
-/// Everything that happened, beside the verdict.
+/// Draws everything that happened, with the verdict.
 pub(crate) fn timeline(
     story: &Story,
     violations: &[Violation],
@@ -37,7 +37,7 @@ pub(crate) fn timeline(
     }
 }
 
-/// Each process has the first lane that is free when it is born: one takes the place of another.
+/// Assigns each process the first lane that is free when it starts: one takes the place of another.
 fn lanes(story: &Story) -> BTreeMap<&str, usize> {
     let mut lives: Vec<(&str, &Life)> =
         story.lives.iter().map(|(name, life)| (name.as_str(), life)).collect();
@@ -71,7 +71,7 @@ impl Drawn<'_> {
         Span::new(between(self.story.began, from), between(self.story.began, to))
     }
 
-    /// The task's number behind that of the lane of its process.
+    /// Returns the task's number after that of its process's lane.
     fn lane(&self, task: &str) -> String {
         let number = task.split_once('.').map_or("0", |(_, number)| number);
         let lane = self.lanes.get(process(task)).map_or(0, |lane| lane + 1);
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(drawn.clients.len(), 1, "{:?}", drawn.clients);
         let ends: Vec<_> = drawn.clients[0].holds.iter().map(|hold| hold.ended).collect();
         assert_eq!(ends, [Ended::Killed, Ended::Released]);
-        // What the checker found is drawn where it was.
+        // A violation that the checker found is drawn where it was.
         let span = Span::new(Duration::from_millis(8), Duration::from_millis(9));
         assert_eq!(drawn.violations.iter().map(|it| it.span).collect::<Vec<_>>(), [span]);
         assert!(matches!(drawn.verdict, Verdict::Bad(_)));

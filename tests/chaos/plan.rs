@@ -1,4 +1,5 @@
-//! What is to befall masters and clients, and when: decided beforehand, by the seed alone.
+//! The plan of faults of masters and clients, with their times: decided beforehand, by the seed
+//! alone.
 
 mod odds;
 
@@ -9,54 +10,55 @@ use std::time::Duration;
 const MS: Duration = Duration::from_millis(1);
 const SEC: Duration = Duration::from_secs(1);
 
-/// For so long the same number of masters may be away.
+/// Time for which the same number of masters may be away.
 const PHASE: Duration = Duration::from_secs(8);
-/// For so long all are let alone, now and then.
+/// Time without faults, now and then.
 const CALM: Duration = Duration::from_secs(5);
-/// What Docker takes to strike and to heal, at least.
+/// Least time that Docker takes to inflict and to heal a fault.
 const DOCKER: Duration = Duration::from_millis(700);
 
-/// Something that befalls a master, from the start of the run.
+/// A fault of a master; its time is counted from the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blow {
     pub(crate) at: Duration,
     pub(crate) condition: Condition,
     pub(crate) lasts: Duration,
-    /// Each way, of a slow one.
+    /// Delay of a slow master, each way.
     pub(crate) delay: Duration,
 }
 
-/// Something that befalls a client process.
+/// A fault of a client process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     Stop(Duration),
-    /// And another one takes its place.
+    /// Kills it; another process takes its place.
     Kill,
-    /// It is told to end, and another one takes its place.
+    /// Tells it to end; another process takes its place.
     End,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// By master, in the order of time.
+    /// For each master, in order of time.
     pub(crate) blows: Vec<Vec<Blow>>,
-    /// When, to the process in which place, what: in the order of time.
+    /// Time, place of the process, and deed, in order of time.
     pub(crate) deeds: Vec<(Duration, usize, Deed)>,
 }
 
-/// What the plan has to reckon with.
+/// The conditions for the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) from: Duration,
     pub(crate) until: Duration,
     pub(crate) masters: usize,
     pub(crate) clients: usize,
-    /// Until a master that was struck is of use again; after a kill, so much more.
+    /// Time until a master is usable again after a fault; after a kill, the quarantine is added.
     pub(crate) recovery: Duration,
     pub(crate) quarantine: Duration,
-    /// The longest ttl: who is stopped for longer has lost its locks.
+    /// The longest ttl: a client that is stopped for longer has lost its locks.
     pub(crate) ttl: Duration,
-    /// How long what a client goes by stands at a master after it was last heard of: in a run at odds.
+    /// In a run at odds, the time for which a client's settings remain at a master after it was
+    /// last heard from.
     pub(crate) at_odds: Option<Duration>,
 }
 
@@ -71,8 +73,8 @@ impl Plan {
     }
 }
 
-/// A minority is away as a rule, a majority in one phase out of four. In a run at odds one at most is:
-/// clients that have no master left in common cannot know of each other.
+/// Usually a minority is away, and a majority in one phase out of four. In a run at odds at most
+/// one is away: clients that have no master left in common cannot know of each other.
 fn blows(rng: &mut Rng, setting: &Setting) -> Vec<Vec<Blow>> {
     let masters = setting.masters;
     let mut striker = Striker {
@@ -116,9 +118,9 @@ struct Striker<'a> {
     setting: &'a Setting,
     minority: usize,
     blows: Vec<Vec<Blow>>,
-    /// From when on each master may be struck again.
+    /// For each master, the time from which it may be struck again.
     free_at: Vec<Duration>,
-    /// Kinds of faults that have yet to have their turn.
+    /// Kinds of faults that have not had their turn yet.
     kinds: Vec<Condition>,
 }
 
@@ -127,7 +129,7 @@ impl Striker<'_> {
         (0..self.setting.masters).filter(|&node| self.free_at[node] <= at).collect()
     }
 
-    /// One of those that are well, unless so many are away.
+    /// Strikes one of the masters that are up, unless `most` are away.
     fn strike_one(&mut self, rng: &mut Rng, at: Duration, most: usize) {
         let mut free = self.free(at);
         if self.setting.masters - free.len() >= most {
@@ -148,9 +150,9 @@ impl Striker<'_> {
         self.strike(rng, free[0], at, condition, lasts);
     }
 
-    /// A minority is away, and as it returns, another one is restarted at once: of the quorum that
-    /// has granted a lock meanwhile, too few remember it to exclude the next one, unless the one
-    /// that has forgotten is kept from voting. Returns when that is over.
+    /// Takes a minority away, and as it returns, restarts another master at once. Too few of the
+    /// quorum that has granted a lock in the meantime then remember it to exclude the next one,
+    /// unless the master that has forgotten is kept from voting. Returns when that is over.
     fn strike_in_turn(&mut self, rng: &mut Rng, at: Duration) -> Duration {
         let mut free = self.free(at);
         rng.shuffle(&mut free);
@@ -194,7 +196,7 @@ fn deeds(rng: &mut Rng, setting: &Setting) -> Vec<(Duration, usize, Deed)> {
                 60..80 => Deed::Kill,
                 _ => Deed::End,
             };
-            // Whoever was born or continued just now has some time to do something.
+            // A process that has just started or resumed gets some time to do something.
             let stopped = if let Deed::Stop(lasts) = deed { lasts } else { Duration::ZERO };
             free_at[place] = at + stopped + 2 * SEC;
             deeds.push((at, place, deed));

@@ -1,4 +1,4 @@
-//! What a run was like, in figures.
+//! The figures of a run.
 
 use super::check::availability::{self, Availability};
 use super::check::hand_over::{self, HandOvers};
@@ -18,7 +18,7 @@ pub(crate) struct Figures {
     pub(crate) fenced: usize,
     pub(crate) extended: usize,
     pub(crate) failed: BTreeMap<&'static str, usize>,
-    /// By kind; how often.
+    /// Number of faults, by kind.
     pub(crate) faults: BTreeMap<&'static str, usize>,
     pub(crate) processes: usize,
     pub(crate) stopped: usize,
@@ -27,11 +27,11 @@ pub(crate) struct Figures {
     pub(crate) owed: usize,
     pub(crate) accepted: usize,
     pub(crate) refused: usize,
-    /// Accepted from a holder whose time was over, before anybody else had been there.
+    /// Writes accepted from a holder after its deadline, before any other holder had written.
     pub(crate) late: usize,
     pub(crate) availability: Availability,
     pub(crate) hand_overs: HandOvers,
-    /// Locks won by those that are in order, by those with another list, and with another ttl.
+    /// Locks won by clients with correct settings, with another list, and with another ttl.
     pub(crate) by_party: [usize; 3],
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     acquired: usize,

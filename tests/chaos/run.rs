@@ -1,4 +1,4 @@
-//! One run: containers, proxies, clients, trouble, and what the history of it shows.
+//! One run: containers, proxies, clients, faults, and what its history shows.
 
 use super::check::{Kind, Violation, violations};
 use super::client::{MAX_TTL, Orders, Party, Spoiled, WINDOW};
@@ -20,36 +20,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// How often it tells how far it is.
+/// Time between progress messages.
 const TELLS_EVERY: Duration = Duration::from_secs(10);
 
 const CLIENTS: usize = 4;
 const TASKS: usize = 3;
 
-/// How long a restarted master does not vote: `max_ttl` and its drift, a second by which its uptime
-/// rounds up, and the time that it takes to be connected to.
+/// Time for which a restarted master does not vote: `max_ttl` and its drift, a second by which its
+/// uptime rounds up, and the time to connect to it.
 const QUARANTINE: Duration = Duration::from_millis(4300);
-/// Until a master that was struck is of use again to everybody.
+/// Time until a master is usable by all clients again after a fault.
 const RECOVERY: Duration = Duration::from_millis(2500);
-/// How long what a client goes by stands at a master after it was last heard of: the quarantine, 15 s,
-/// and the drift of both.
+/// Time for which a client's settings remain at a master after it was last heard from: the
+/// quarantine, 15 s, and the drift of both.
 const STANDS: Duration = Duration::from_millis(19_500);
-/// After the last key was set, none of any kind is left.
+/// Time after the last SET by which no key of any kind is left.
 const EXPIRED: Duration = Duration::from_millis(5000);
 
-/// What a run is to be.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub(crate) seed: Seed,
-    /// From the first blow to the last one.
+    /// From the first fault to the last one.
     pub(crate) lasts: Duration,
     pub(crate) spoiled: Spoiled,
-    /// Some clients go by another list, and some by another longest ttl.
+    /// Some clients use another list, and some another longest ttl.
     pub(crate) at_odds: bool,
     profile: Profile,
 }
 
-/// What has come of it.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) title: String,
@@ -57,7 +57,7 @@ pub(crate) struct Outcome {
     pub(crate) violations: Vec<Violation>,
     pub(crate) history: PathBuf,
     pub(crate) picture: PathBuf,
-    /// The command that makes the same choices again.
+    /// The command that repeats the same choices.
     pub(crate) again: String,
 }
 
@@ -65,7 +65,7 @@ impl Run {
     pub(crate) fn new(seed: Seed, lasts: Duration, spoiled: Spoiled, at_odds: bool) -> Self {
         let remember = match spoiled {
             Spoiled::Nothing | Spoiled::Agreement => seed.rng().chance(50),
-            // They vote at once, which is sooner.
+            // Durable masters vote at once, which is sooner.
             Spoiled::Rollback | Spoiled::Quorum => true,
             // Where nothing is forgotten there is nothing to guard.
             Spoiled::RestartGuard => false,
@@ -74,7 +74,7 @@ impl Run {
         Self { seed, lasts, spoiled, at_odds, profile }
     }
 
-    /// `None`, and a line that says so, where no Docker daemon answers.
+    /// Returns `None` and prints a line that says so if no Docker daemon answers.
     pub(crate) async fn play(&self) -> Option<Outcome> {
         assert!(QUARANTINE > MAX_TTL.max(WINDOW * 2) + Duration::from_secs(1));
         tell(&format!("{self}, {:?}", self.lasts));
@@ -130,7 +130,7 @@ impl Run {
             move || {
                 trouble(&containers, &proxies, &journal, quarantine, &plan.blows, began);
                 std::thread::sleep(RECOVERY);
-                // All clients end while the way to the masters is still there.
+                // All clients end while the proxies to the masters are still there.
                 over.store(true, SeqCst);
                 let ended = people.join();
                 drop(proxies);
@@ -163,13 +163,13 @@ impl Run {
         again
     }
 
-    /// For so long a master that has started does not vote, if the clients see to that.
+    /// Returns how long a master that has started does not vote, if the clients enforce that.
     fn quarantine(&self) -> Option<Duration> {
         let waits = self.profile == Profile::Volatile && self.spoiled != Spoiled::RestartGuard;
         waits.then_some(QUARANTINE)
     }
 
-    /// An empty file for it, in the folder where cargo puts everything else.
+    /// Creates an empty file for it, in the folder where cargo puts everything else.
     fn history(&self) -> PathBuf {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
         let folder = target.join("chaos");
@@ -202,7 +202,7 @@ impl Run {
 }
 
 impl Outcome {
-    /// Judges a history, and draws it beside it.
+    /// Judges a history, and draws it next to the history's file.
     pub(crate) fn of(history: PathBuf, title: String, again: String) -> Self {
         let story = Story::of(Reader::open(&history).read());
         let (figures, violations) = (Figures::of(&story), violations(&story));
@@ -211,7 +211,7 @@ impl Outcome {
         let drawn = timeline(&story, &violations, title.clone(), footer);
         let picture = history.with_extension("html");
         std::fs::write(&picture, drawn.to_html()).expect("a picture that can be written");
-        // The same for a page that takes pictures alone, such as the README.
+        // The same for a page that takes only images, such as the README.
         std::fs::write(picture.with_extension("svg"), drawn.to_svg()).expect("a picture, too");
         Self { title, figures, violations, history, picture, again }
     }
@@ -235,7 +235,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// Strikes and heals all masters, each in its own time.
+/// Inflicts and heals the faults of all masters, each at its time.
 fn trouble(
     containers: &Containers,
     proxies: &[Proxy],
@@ -248,7 +248,7 @@ fn trouble(
         for (node, (blows, proxy)) in blows.iter().zip(proxies).enumerate() {
             let master = Master { node, containers, proxy, journal, quarantine };
             scope.spawn(move || {
-                // They have all been started just now.
+                // They have all just been started.
                 master.warm_up();
                 master.note(Condition::Up);
                 master.befall(blows, began);

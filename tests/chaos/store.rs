@@ -1,7 +1,8 @@
-//! What the locks protect: a store that checks the fencing token of each write, and notes it.
+//! The resource that the locks protect: a store that checks the fencing token of each write, and
+//! records the write.
 //!
-//! It runs in the process of the test. Clients reach it over TCP, a line for each write:
-//! `c7.2 41 r0 1795158604154900`, answered by `ok` or `stale`.
+//! It runs in the process of the test. Clients reach it over TCP, with one line for each write:
+//! `c7.2 41 r0 1795158604154900`. The answer is `ok` or `stale`.
 
 use super::history::What;
 use super::journal::Journal;
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves it on this runtime, for as long as that lives.
+/// Serves the store on this runtime, for as long as the runtime lives.
 pub(crate) async fn serve(journal: Arc<Journal>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port of 127.0.0.1");
     let address = listener.local_addr().expect("its address");
@@ -30,7 +31,7 @@ async fn converse(client: TcpStream, check: &Mutex<FenceCheck<String>>, journal:
     let _not_essential = client.set_nodelay(true);
     let mut client = BufReader::new(client);
     let mut line = String::new();
-    // A client that was killed says no more, perhaps in the middle of a line.
+    // A killed client says no more, perhaps in the middle of a line.
     while let Ok(1..) = client.read_line(&mut line).await
         && line.ends_with('\n')
     {
@@ -43,7 +44,8 @@ async fn converse(client: TcpStream, check: &Mutex<FenceCheck<String>>, journal:
     }
 }
 
-/// Checked, written and noted in one critical section: so the history has the order of the writes.
+/// Checks, writes and records in one critical section, so that the history has the order of the
+/// writes.
 fn write(line: &str, check: &Mutex<FenceCheck<String>>, journal: &Journal) -> bool {
     let words: Vec<&str> = line.split(' ').collect();
     let [by, id, resource, token] = words[..] else { panic!("not a write: {line:?}") };
@@ -57,7 +59,7 @@ fn write(line: &str, check: &Mutex<FenceCheck<String>>, journal: &Journal) -> bo
     accepted
 }
 
-/// The way to it, of one task.
+/// One task's connection to it.
 pub(crate) struct Store {
     stream: BufReader<TcpStream>,
 }
@@ -69,7 +71,7 @@ impl Store {
         Self { stream: BufReader::new(stream) }
     }
 
-    /// Whether it was accepted.
+    /// Returns whether the write was accepted.
     pub(crate) async fn write(
         &mut self,
         who: &str,

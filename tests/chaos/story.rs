@@ -1,11 +1,11 @@
-//! A history put in order: who asked, who held from when until when, how the masters were.
+//! A history put in order: requests, holds with their start and end, and the state of the masters.
 
 use super::clock::Nanos;
 use super::history::{Condition, Entry, What, Why};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// An acquisition, from the question on.
+/// An acquisition, starting with the request.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) task: String,
@@ -19,20 +19,20 @@ pub(crate) struct Attempt {
     pub(crate) hold: Option<Hold>,
 }
 
-/// What came of it, if it was won.
+/// The hold, if the lock was won.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hold {
     pub(crate) from: Nanos,
-    /// The deadline as it was last seen.
+    /// The deadline that was seen last.
     pub(crate) until: Nanos,
-    /// Just before it was released.
+    /// Just before the release.
     pub(crate) left: Option<Nanos>,
     pub(crate) token: Option<u64>,
     pub(crate) extended: bool,
 }
 
 impl Hold {
-    /// The call of the release or the deadline, whichever is earlier.
+    /// Returns the call of the release or the deadline, whichever is earlier.
     pub(crate) fn end(&self) -> Nanos {
         self.left.map_or(self.until, |left| left.min(self.until))
     }
@@ -42,10 +42,11 @@ impl Hold {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Life {
     pub(crate) born: Nanos,
-    /// From when until when; without an end, it was killed like that, or the history ends.
+    /// Start and end of each stop. Without an end, the process was killed while stopped, or the
+    /// history ends.
     pub(crate) stopped: Vec<(Nanos, Option<Nanos>)>,
     pub(crate) killed: Option<Nanos>,
-    /// When, and how many deletions were not confirmed.
+    /// Time of its end, and number of deletions that were not confirmed.
     pub(crate) gone: Option<(Nanos, usize)>,
 }
 
@@ -72,21 +73,21 @@ pub(crate) struct Sighting {
 pub(crate) struct Story {
     pub(crate) began: Nanos,
     pub(crate) ended: Nanos,
-    /// In the order in which they were asked for.
+    /// In the order of the requests.
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) lives: BTreeMap<String, Life>,
-    /// For each master, what it is like from when on.
+    /// For each master, its conditions with their start.
     pub(crate) masters: BTreeMap<String, Vec<(Nanos, Condition)>>,
     pub(crate) writes: Vec<Write>,
     pub(crate) sightings: Vec<Sighting>,
     /// From then on there must be no key.
     pub(crate) empty: Option<Nanos>,
-    /// Clients that go by something else keep each other away: an outage is nobody's fault.
+    /// Clients with other settings keep each other away, so an outage is not a fault of the system.
     pub(crate) at_odds: bool,
     pub(crate) odd: Vec<(Nanos, String)>,
 }
 
-/// The process that a task belongs to.
+/// Returns the process that a task belongs to.
 pub(crate) fn process(task: &str) -> &str {
     task.split('.').next().unwrap_or(task)
 }
@@ -179,7 +180,7 @@ impl Story {
         self.lives.entry(process.to_owned()).or_default()
     }
 
-    /// Those that were won, as intervals of each resource, in the order of their beginning.
+    /// Returns the attempts that were won, as intervals for each resource, by their start.
     pub(crate) fn holds_by_resource(&self) -> BTreeMap<&str, Vec<(&Attempt, Hold)>> {
         let mut holds: BTreeMap<&str, Vec<(&Attempt, Hold)>> = BTreeMap::new();
         for attempt in &self.attempts {
@@ -193,13 +194,13 @@ impl Story {
         holds
     }
 
-    /// Whether the process of a task was stopped at some time within the two.
+    /// Checks whether the process of a task was stopped at some time between the two.
     pub(crate) fn was_stopped(&self, task: &str, from: Nanos, to: Nanos) -> bool {
         let stopped = self.lives.get(process(task)).map_or(&[][..], |life| &life.stopped);
         stopped.iter().any(|(began, ended)| *began <= to && ended.is_none_or(|it| it >= from))
     }
 
-    /// When each master was not to be counted on: from a blow until `grace` after it was up again.
+    /// Returns when each master was unreliable: from a fault until `grace` after it was up again.
     pub(crate) fn impaired(&self, grace: Duration) -> BTreeMap<&str, Vec<(Nanos, Nanos)>> {
         let grace = super::clock::nanos(grace);
         let spans = self.masters.iter().map(|(master, conditions)| {
@@ -221,7 +222,7 @@ impl Story {
     }
 }
 
-/// At most how many of the masters are impaired at the same time somewhere within the two.
+/// Returns the largest number of masters that are impaired at the same time, between the two.
 pub(crate) fn most_impaired(
     impaired: &BTreeMap<&str, Vec<(Nanos, Nanos)>>,
     from: Nanos,
@@ -233,7 +234,7 @@ pub(crate) fn most_impaired(
         .filter(|(began, ended)| *began <= to && *ended >= from)
         .map(|(began, ended)| ((*began).max(from), *ended))
         .collect();
-    // Spans of one master may touch by their grace: counted twice, which is on the safe side.
+    // Spans of one master may touch because of the grace: counted twice, which is on the safe side.
     let at = |instant: Nanos| within.iter().filter(|(b, e)| *b <= instant && *e >= instant).count();
     within.iter().map(|(began, _)| at(*began)).max().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! What the plan has for one master, done to it and undone.
+//! The planned faults of one master, inflicted and healed.
 
 use super::history::{Condition, What};
 use super::journal::Journal;
@@ -14,12 +14,12 @@ pub(crate) struct Master<'a> {
     pub(crate) containers: &'a Containers,
     pub(crate) proxy: &'a Proxy,
     pub(crate) journal: &'a Journal,
-    /// For so long a restarted one does not vote, if it comes back empty.
+    /// Time for which a restarted master does not vote, if it comes back empty.
     pub(crate) quarantine: Option<Duration>,
 }
 
 impl Master<'_> {
-    /// Blocks until the last blow is healed.
+    /// Blocks until the last fault is healed.
     pub(crate) fn befall(&self, blows: &[Blow], began: Instant) {
         for blow in blows {
             std::thread::sleep((began + blow.at).saturating_duration_since(Instant::now()));
@@ -34,7 +34,7 @@ impl Master<'_> {
         }
     }
 
-    /// Waits until it is old enough to vote.
+    /// Waits until the master is old enough to vote.
     pub(crate) fn warm_up(&self) {
         if let Some(quarantine) = self.quarantine {
             self.note(Condition::Warming);
@@ -73,7 +73,8 @@ impl Master<'_> {
         }
     }
 
-    /// Connections that have swallowed bytes must not carry any again: no network does that.
+    /// Ends connections that have swallowed bytes. They must not carry any again: no network does
+    /// that.
     fn end_half_open(&self) {
         for n in 0..self.proxy.connections() {
             let (link, mut is_half_open) = (self.proxy.link(n), false);

@@ -1,4 +1,4 @@
-//! Looks at the masters' keys, past the crate under test, and notes whose they are.
+//! Looks at the masters' keys, bypassing the crate under test, and records their owners.
 
 use super::clock::{Nanos, between, now};
 use super::history::What;
@@ -8,21 +8,21 @@ use futures::future::join_all;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(400);
-/// A scan sees a key at some time between its beginning and so much later; a slower one is not
-/// noted. A master that is struck just now does not answer at all.
+/// A scan sees a key at some time between its beginning and this much later; a slower scan is not
+/// recorded. A master with a fault at that moment does not answer at all.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Every key, and what it holds, in one step. An empty answer for what is no string.
+/// Reads every key and its value in one step. An empty value means that it is not a string.
 const SCAN: &str = "local all = {} for _, key in ipairs(redis.call('KEYS', '*')) do \
                     all[#all + 1] = key \
                     all[#all + 1] = redis.pcall('GET', key).err and '' or redis.call('GET', key) \
                     end return all";
 
-/// In keys of the crate's own: agreement and fences.
+/// Part of the crate's own keys: agreement and fences.
 const OWN: &str = "quorumlock:";
 const AGREEMENT: &str = "quorumlock:agreement";
 
-/// Until it is dropped. A master that does not answer is passed over.
+/// Watches until it is dropped. A master that does not answer is skipped.
 pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
     loop {
         let scans = (0..containers.len()).map(|node| async move {
@@ -39,12 +39,12 @@ pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
     }
 }
 
-/// Once, when all are up: each must answer.
+/// Looks once, when all are up: each must answer.
 pub(crate) async fn look_for_locks(containers: &Containers, journal: &Journal) {
     look(containers, journal, |key| !key.contains(OWN)).await;
 }
 
-/// Once, at the end: everything but the agreement.
+/// Looks once, at the end: for everything but the agreement.
 pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal) {
     look(containers, journal, |key| key != AGREEMENT).await;
 }
@@ -58,7 +58,7 @@ async fn look(containers: &Containers, journal: &Journal, counts: fn(&str) -> bo
     join_all(scans).await;
 }
 
-/// Keys and what they hold.
+/// Returns the keys and their values.
 async fn scan(containers: &Containers, node: usize) -> redis::RedisResult<Vec<(String, String)>> {
     containers.ask(node, redis::cmd("EVAL").arg(SCAN).arg(0)).await
 }
@@ -71,7 +71,7 @@ fn note(
     counts: impl Fn(&str) -> bool,
 ) {
     for (key, value) in keys.into_iter().filter(|(key, _)| counts(key)) {
-        // The token, and behind it the label.
+        // The token, followed by the label.
         let holder = value.split_once(':').map_or("?", |(_, label)| label).to_owned();
         let what = What::Has { resource: key, holder };
         journal.note_at(began, &format!("m{node}"), what);

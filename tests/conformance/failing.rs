@@ -1,4 +1,4 @@
-//! Claims about masters that die and come back. What these cost is measured elsewhere.
+//! Claims about masters that die and come back. Their cost is measured elsewhere.
 
 use super::{Backend, Cluster, LONG, SHORT, SOON, all, eventually};
 use quorumlock::{AcquireError, Released};
@@ -6,7 +6,7 @@ use quorumlock::{AcquireError, Released};
 pub(crate) async fn a_dead_minority_stops_nobody<B: Backend>() {
     let cluster = B::masters(5).await;
     cluster.kill(1).await;
-    // One was down from the start, one dies later.
+    // One was down from the start, another dies later.
     let client = cluster.client().await;
     client.try_acquire("r").await.unwrap().release().await;
     cluster.kill(3).await;

@@ -6,7 +6,7 @@ use quorumlock::error::LostReason;
 use quorumlock::report::Answer;
 use std::time::Duration;
 
-/// Less than [`LONG`]: what is left of a key that an extension has to prolong.
+/// Less than [`LONG`]: the remaining ttl of a key that an extension must prolong.
 const LITTLE: Duration = Duration::from_secs(10);
 
 async fn shorten(cluster: &impl Cluster, node: usize, key: &str, life: Duration) {
@@ -66,8 +66,8 @@ pub(crate) async fn an_extension_never_acquires_again_after_an_expiry<B: Backend
     assert!(!guard.is_valid() && guard.remaining().is_zero());
 }
 
-/// As above, but the masters forget the key before its time, so that the answer has to come from
-/// them and not from our own clock.
+/// As above, but the masters forget the key early, so that the answer must come from them and not
+/// from our own clock.
 pub(crate) async fn an_extension_never_acquires_again_after_another_has_held_and_released<
     B: Backend,
 >() {
@@ -113,7 +113,7 @@ pub(crate) async fn a_master_that_lost_the_key_gets_it_back_and_counts_from_the_
     guard.extend().await.unwrap();
     cluster.eventually_held_by("r", &[0, 1, 2]).await;
     assert_eq!(cluster.value(0, "r").await, token, "ours, not a new one");
-    // Without the master that came back there would be one of three.
+    // Without the master that came back, only one of three would remain.
     cluster.delete(1, "r").await;
     guard.extend().await.unwrap();
     cluster.eventually_held_by("r", &[0, 1, 2]).await;
@@ -121,7 +121,7 @@ pub(crate) async fn a_master_that_lost_the_key_gets_it_back_and_counts_from_the_
     cluster.eventually_gone("r").await;
 }
 
-/// One of three still has the key: that the two others would take it again must not count.
+/// One of three still has the key. The two others would take it again, which must not count.
 pub(crate) async fn no_master_is_topped_up_after_a_lost_extension<B: Backend>() {
     let cluster = B::masters(3).await;
     let client = cluster.client().await;
@@ -130,7 +130,7 @@ pub(crate) async fn no_master_is_topped_up_after_a_lost_extension<B: Backend>() 
     cluster.delete(0, "r").await;
     cluster.delete(2, "r").await;
     assert_gone(&guard).await;
-    // On the same connections, behind whatever the extension had sent.
+    // On the same connections, after anything that the extension has sent.
     client.try_acquire("another").await.unwrap().release().await;
     let values = cluster.values("r").await;
     assert_eq!((&values[0], &values[2]), (&None, &None));

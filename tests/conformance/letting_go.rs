@@ -15,8 +15,8 @@ pub(crate) async fn a_release_deletes_our_key_from_every_master<B: Backend>() {
     cluster.eventually_gone("r").await;
 }
 
-/// Whoever works on by a lease must not take a released lock, which others can win at once, for
-/// one that is held until its old deadline.
+/// Others can win a released lock at once, so a worker that relies on a lease must not treat it as
+/// held until its old deadline.
 pub(crate) async fn a_lease_ends_with_its_guard<B: Backend>() {
     let cluster = B::masters(3).await;
     let client = cluster.client().await;
@@ -57,7 +57,7 @@ pub(crate) async fn a_release_after_the_end_says_so_and_spares_the_next_holder<B
     let guard = one.acquire("r").ttl(SHORT).await.unwrap();
     let next = two.acquire("r").ttl(LONG).wait(SHORT + SOON).await.unwrap();
     assert_eq!(guard.release().await, Released::Lost(LostReason::Lapsed));
-    // On the same connections, behind the release.
+    // On the same connections, after the release.
     one.try_acquire("another").await.unwrap().release().await;
     next.extend().await.expect("a quorum still has the key of the next holder");
 }

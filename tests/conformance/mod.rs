@@ -1,11 +1,11 @@
-//! What every back end must pass, whatever it runs its masters on: redis-server processes, masters
-//! in this process, containers. One claim is one function, and there is one list of them, so that
-//! a back end that is added later can't leave one out: `conformance!(Backend)` makes a test of
-//! each claim, `claims!(Backend)` a list for a back end that is costly to start.
+//! Claims that every back end must pass, whatever it runs its masters on: redis-server processes,
+//! masters in this process, containers. One claim is one function. There is one list of them, so
+//! that a back end that is added later can't leave one out. `conformance!(Backend)` makes a test of
+//! each claim, and `claims!(Backend)` a list for a back end that is costly to start.
 //!
 //! A claim looks at the masters only through [`Cluster::ask`], never through the crate under test.
 
-// A test binary uses one of the two forms.
+// A test binary uses only one of the two forms.
 #![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod failing;
@@ -22,35 +22,35 @@ use redis::{Cmd, FromRedisValue, Value};
 use std::pin::Pin;
 use std::time::Duration;
 
-/// Long enough for anything that will happen, on a busy machine.
+/// Long enough for anything that will happen, even on a busy machine.
 pub(crate) const SOON: Duration = Duration::from_secs(5);
 /// The ttl of a lock whose end a claim waits for; rounds may take a tenth of it.
 pub(crate) const SHORT: Duration = Duration::from_millis(1_200);
-/// The ttl of a lock that does not end by itself.
+/// The ttl of a lock that does not expire during a claim.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// Where masters come from.
+/// A source of masters.
 pub(crate) trait Backend {
     type Cluster: Cluster;
 
-    /// As many independent masters, empty and ready.
+    /// Returns this many independent masters, empty and ready.
     async fn masters(n: usize) -> Self::Cluster;
 }
 
-/// Several masters: how the crate reaches them, and how a witness does.
+/// Several masters, with access for the crate and for a witness.
 pub(crate) trait Cluster {
     fn len(&self) -> usize;
 
-    /// A builder that knows all of them, in this one of their databases.
+    /// Configures a client of all of them, in this one of their databases.
     fn builder_in(&self, database: i64) -> RedlockBuilder;
 
-    /// What a master answers to a client of its own kind in database 0, an error included.
+    /// Returns what a master answers to an ordinary client in database 0, including an error.
     async fn ask(&self, node: usize, command: &Cmd) -> Value;
 
-    /// Ends a master without a word; connections to it are refused from now on.
+    /// Ends a master without notice; connections to it are refused from now on.
     async fn kill(&self, node: usize);
 
-    /// Brings a killed master back at its old place, empty.
+    /// Brings a killed master back at its old address, empty.
     async fn restart(&self, node: usize);
 
     fn builder(&self) -> RedlockBuilder {
@@ -73,19 +73,19 @@ pub(crate) trait Cluster {
         values
     }
 
-    /// The remaining life of a key in milliseconds, or what PTTL says instead (-1, -2).
+    /// Returns the remaining life of a key in milliseconds, or PTTL's special answer (-1, -2).
     async fn pttl(&self, node: usize, key: &str) -> i64 {
         self.read(node, redis::cmd("PTTL").arg(key)).await
     }
 
-    /// The keys of a master, but for the agreement.
+    /// Returns the keys of a master, except the agreement.
     async fn keys(&self, node: usize) -> Vec<String> {
         let mut keys: Vec<String> = self.read(node, redis::cmd("KEYS").arg("*")).await;
         keys.retain(|key| !is_agreement(key));
         keys
     }
 
-    /// How often a master has executed a command.
+    /// Returns how often a master has executed a command.
     async fn calls(&self, node: usize, command: &str) -> u64 {
         let stats: String = self.read(node, redis::cmd("INFO").arg("commandstats")).await;
         let wanted = format!("cmdstat_{command}:calls=");
@@ -93,7 +93,7 @@ pub(crate) trait Cluster {
         calls.split(',').next().unwrap().parse().unwrap()
     }
 
-    /// What another client would do with the key.
+    /// Sets the key as another client would.
     async fn set_foreign(&self, node: usize, key: &str, value: &str, life: Duration) {
         let ms = u64::try_from(life.as_millis()).unwrap();
         let mut set = redis::cmd("SET");
@@ -140,7 +140,7 @@ pub(crate) fn assert_contended(
     }
 }
 
-/// The lock is lost because a quorum said so, before its deadline.
+/// Asserts that the lock is lost because a quorum said so, before its deadline.
 pub(crate) async fn assert_gone(guard: &Guard) {
     match guard.extend().await {
         Err(ExtendError::Lost(lost)) => {
@@ -151,10 +151,10 @@ pub(crate) async fn assert_gone(guard: &Guard) {
     assert!(!guard.is_valid());
 }
 
-/// One claim, by its name.
+/// One claim, with its name.
 pub(crate) type Claim = (&'static str, fn() -> Pin<Box<dyn Future<Output = ()>>>);
 
-/// Hands the claims to another macro of this module, with the back end.
+/// Passes the claims to another macro of this module, with the back end.
 macro_rules! each_claim {
     ($form:ident $backend:ident) => {
         $crate::conformance::$form! { $backend:
@@ -204,7 +204,7 @@ macro_rules! each_claim {
 }
 pub(crate) use each_claim;
 
-/// A test for each claim, against the back end that is named.
+/// Makes a test of each claim, against the named back end.
 macro_rules! conformance {
     ($backend:ident) => {
         $crate::conformance::each_claim! { conformance $backend }
@@ -220,7 +220,7 @@ macro_rules! conformance {
 }
 pub(crate) use conformance;
 
-/// Every [`Claim`] about the back end that is named, to be run one after the other.
+/// Returns every [`Claim`] about the named back end, to be run one after another.
 macro_rules! claims {
     ($backend:ident) => {
         $crate::conformance::each_claim! { claims $backend }

@@ -1,4 +1,4 @@
-//! Claims about names: which key stands for which resource.
+//! Claims about names: the key of each resource.
 
 use super::{Backend, Cluster, LONG, all, assert_contended};
 
@@ -51,7 +51,7 @@ pub(crate) async fn any_text_is_a_resource<B: Backend>() {
         "nul\0inside",
         "quo\"te and back\\slash",
         "{hash}tag*?[x]",
-        // Nearly, but not, what is reserved.
+        // Similar to a reserved name, but not reserved.
         "quorumlock",
         "quorum:lock:r",
         &long,
@@ -68,9 +68,9 @@ pub(crate) async fn resources_that_look_alike_are_different<B: Backend>() {
     let cluster = B::masters(1).await;
     let client = cluster.client().await;
     let alike = [
-        // What careless concatenation would make one of.
+        // Careless concatenation would make these equal.
         "a:b:c", "a:bc", "ab:c", "a::bc", "abc", ":abc", "abc:", "a b c", "a\0bc",
-        // What a careless comparison would.
+        // A careless comparison would make these equal.
         "ABC", "abc ", " abc", "é", "e\u{301}", "e", "1", "01", "1.0",
     ];
     let mut held = Vec::new();

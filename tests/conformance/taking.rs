@@ -1,4 +1,5 @@
-//! Claims about acquiring: who gets the lock, what then stands on the masters, who is refused.
+//! Claims about acquiring: which client gets the lock, what the masters then hold, which client is
+//! refused.
 
 use super::{Backend, Cluster, LONG, SHORT, SOON, all, assert_contended, eventually};
 use quorumlock::report::{Answer, Reason};
@@ -89,7 +90,7 @@ pub(crate) async fn whoever_waits_is_next_when_the_holder_releases<B: Backend>()
     cluster.eventually_held_by("r", &all(&cluster)).await;
     let first = cluster.calls(0, "set").await;
     let waiting = tokio::spawn(two.acquire("r").wait(SOON).into_future());
-    // It has asked and was refused: only then has it something to wait for.
+    // The waiter has asked and was refused: only then does it have something to wait for.
     let asked = async || cluster.calls(0, "set").await > first;
     eventually("the second client has asked", SOON, asked).await;
     assert!(!waiting.is_finished());
@@ -130,7 +131,7 @@ pub(crate) async fn an_acquire_that_is_dropped_leaves_nothing<B: Backend>() {
     let mut acquire = std::pin::pin!(client.acquire("r").into_future());
     assert!(futures::poll!(acquire.as_mut()).is_pending(), "the request is made at the first poll");
     acquire.set(client.acquire("never polled").into_future());
-    // Behind the rollback on every connection, so the lock is free for it.
+    // Sent after the rollback on every connection, so the lock is free for it.
     client.try_acquire("r").await.unwrap().release().await;
     cluster.eventually_gone("r").await;
     assert_eq!(cluster.values("never polled").await, [None, None, None]);

@@ -1,4 +1,4 @@
-//! Clients in Python: `peer.py`, steered over its standard input.
+//! Clients in Python: `peer.py`, driven over its standard input.
 
 use crate::peer::Peer;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// How long it may take to answer, or to start.
+/// Bound on the time to answer, or to start.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn root() -> &'static Path {
@@ -20,7 +20,8 @@ fn interpreter() -> PathBuf {
     root().join("target/python/bin/python")
 }
 
-/// Whether `scripts/python` has been here. A failure where `CI` is set, else a line that says so.
+/// Checks whether `scripts/python` has run. If not: a failure if `CI` is set, else a line that says
+/// so.
 pub(crate) fn is_ready() -> bool {
     let ready = interpreter().exists();
     if !ready {
@@ -30,7 +31,7 @@ pub(crate) fn is_ready() -> bool {
     ready
 }
 
-/// One process. Killed when dropped.
+/// One process. Killed on drop.
 struct Python(Mutex<(ChildStdin, Lines<BufReader<ChildStdout>>)>, #[allow(dead_code)] Child);
 
 impl Python {

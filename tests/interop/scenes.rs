@@ -1,4 +1,4 @@
-//! What must hold between another client and ours, whichever it is.
+//! Claims that must hold between ours and any other client.
 
 use crate::peer::Peer;
 use crate::support::poll::eventually;
@@ -7,7 +7,7 @@ use quorumlock::report::{Answer, Reason};
 use quorumlock::{AcquireError, ExtendError, Released};
 use std::time::Duration;
 
-/// The claims, as tests of a module that has the peer's name.
+/// Makes the claims tests of a module that has the peer's name.
 macro_rules! excludes {
     ($name:ident, $peer:ty, $ready:expr) => {
         mod $name {
@@ -45,7 +45,7 @@ pub(crate) async fn what_they_hold_is_contended_here<P: Peer>() {
     let theirs = world.settled("orders:42").await;
     world.assert_contended_here("orders:42").await;
 
-    // Who waits asks for how long yet.
+    // A waiter asks for the remaining ttl.
     let learnt = async || {
         let acquire = world.ours.acquire("orders:42").wait(Duration::from_millis(500));
         match acquire.await {
@@ -150,7 +150,7 @@ pub(crate) async fn what_we_release_late_leaves_theirs_alone<P: Peer>() {
         }
         assert_ne!(late.release().await, Released::Released);
         assert_eq!(world.standing("r").await, theirs);
-        // Still theirs, also in their own eyes.
+        // Still theirs, and their client agrees.
         assert_ne!(world.theirs.extend(&mut held, TTL).await, Some(false));
         world.theirs.release(held).await;
         world.assert_free("r").await;
@@ -178,7 +178,7 @@ pub(crate) async fn a_race_that_one_side_lost_leaves_the_keys_of_the_other<P: Pe
     let back = async || world.standing("r").await == ours;
     eventually("what they had set is gone, ours stands", PATIENCE, back).await;
     guard.extend().await.unwrap();
-    // Where nobody has it any more, an extension that was won sets it anew.
+    // Where the key is gone, an extension that was won sets it again.
     let topped_up = async || world.standing("r").await == all;
     eventually("ours is back on all masters", PATIENCE, topped_up).await;
     assert_eq!(guard.release().await, Released::Released);
@@ -203,7 +203,8 @@ pub(crate) async fn with_a_master_down_they_exclude_each_other_all_the_same<P: P
         assert_eq!(world.standing("theirs").await, theirs);
         world.theirs.release(held).await;
     } else {
-        // It says no, and leaves behind what it had set: the lock is closed until that expires.
+        // It reports failure, and leaves behind what it had set: the lock is closed until that
+        // expires.
         world.assert_refused_there("theirs").await;
         world.assert_contended_here("theirs").await;
     }

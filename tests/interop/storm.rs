@@ -1,4 +1,4 @@
-//! Many of both kinds at one counter that nothing but the lock protects.
+//! Many clients of both kinds use one counter that nothing but the lock protects.
 
 use crate::peer::Peer;
 use crate::support::masters::Masters;
@@ -11,13 +11,13 @@ use redis::FromRedisValue;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// How many sections each kind has at least.
+/// Least number of sections of each kind.
 const SECTIONS: u64 = 16;
 
-/// Contenders of each kind.
+/// Number of contenders of each kind.
 const EACH: usize = 2;
 
-/// Longer than any machine takes, and short of what ends a test.
+/// Longer than any machine needs, and shorter than the limit of a test.
 const LIMIT: Duration = Duration::from_secs(150);
 
 const PAUSE: Duration = Duration::from_millis(3);
@@ -42,8 +42,8 @@ impl Ledger {
         self.ask::<Option<u64>>("GET", &["counter"]).await.unwrap_or(0)
     }
 
-    /// What the lock is for. Nothing is written by whoever was away for so long that it may no longer
-    /// hold it: no lock can help there.
+    /// The protected section. A client that was away for so long that it may no longer hold the
+    /// lock writes nothing: no lock can help there.
     async fn section(&self, may_write: impl Fn() -> bool) {
         if self.ask::<i64>("INCR", &["inside"]).await != 1 {
             self.overlaps.fetch_add(1, SeqCst);
@@ -57,7 +57,8 @@ impl Ledger {
         self.ask::<i64>("DECR", &["inside"]).await;
     }
 
-    /// Both kinds go on until both have had their sections, so that neither is ever alone.
+    /// Returns whether to go on. Both kinds go on until both have had their sections, so that
+    /// neither is ever alone.
     fn goes_on(&self) -> bool {
         assert!(Instant::now() < self.until, "{} and {}", self.ours(), self.theirs());
         self.ours() < SECTIONS || self.theirs() < SECTIONS
@@ -78,7 +79,7 @@ impl Ledger {
                 guard.release().await;
                 self.ours.fetch_add(1, SeqCst);
             }
-            // Those who poll get their turn.
+            // The clients that poll get their turn.
             tokio::time::sleep(20 * PAUSE).await;
         }
     }
@@ -106,7 +107,7 @@ pub(crate) async fn many_of_both_kinds_lose_no_update_and_never_overlap<P: Peer>
         written: AtomicU64::new(0),
         until: Instant::now() + LIMIT,
     };
-    // Each a process of its own, as far as the masters can tell.
+    // Each is a process of its own, as far as the masters can tell.
     let ours = join_all((0..EACH).map(|_| ours::<P>(&masters))).await;
     let theirs = join_all((0..EACH).map(|_| P::connect(masters.urls()))).await;
     join(

@@ -1,4 +1,4 @@
-//! The masters that both share, and what stands on them.
+//! The masters that both share, and the keys on them.
 
 use crate::peer::Peer;
 use crate::support::masters::Masters;
@@ -9,10 +9,10 @@ use futures::future::join_all;
 use quorumlock::Redlock;
 use std::time::Duration;
 
-/// Nothing expires by itself before a test is over.
+/// Long enough that nothing expires before a test is over.
 pub(crate) const TTL: Duration = Duration::from_secs(30);
 
-/// How long anything that is due may take on a machine that is busy with something else.
+/// Bound on anything that is due, on a machine that is busy with something else.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 pub(crate) struct World<P> {
@@ -29,12 +29,13 @@ impl<P: Peer> World<P> {
         Self { masters, ours, theirs }
     }
 
-    /// What a resource is called in Redis.
+    /// Returns the name of a resource in Redis.
     pub(crate) fn key(resource: &str) -> String {
         format!("{}{resource}", P::PREFIX)
     }
 
-    /// They have it. More than one attempt, since some give a master no more than a moment.
+    /// Acquires with their client. It makes more than one attempt, since some clients give a master
+    /// very little time.
     pub(crate) async fn theirs(&self, resource: &str) -> P::Held {
         let mut held = None;
         let attempt = async || {
@@ -45,12 +46,12 @@ impl<P: Peer> World<P> {
         held.unwrap()
     }
 
-    /// One attempt of theirs gets nothing.
+    /// Asserts that one attempt of theirs gets nothing.
     pub(crate) async fn assert_refused_there(&self, resource: &str) {
         assert!(self.theirs.attempt(resource, TTL).await.is_none(), "both hold {resource}");
     }
 
-    /// One attempt of ours is told that somebody has it.
+    /// Asserts that one attempt of ours learns that another client holds the lock.
     pub(crate) async fn assert_contended_here(&self, resource: &str) {
         let error = self.ours.try_acquire(resource).await.unwrap_err();
         assert!(error.is_contended(), "{error}");
@@ -58,7 +59,7 @@ impl<P: Peer> World<P> {
         assert!(error.to_string().starts_with(&text), "{error}");
     }
 
-    /// What stands under the resource's key, master by master. A dead one has nothing.
+    /// Returns the value of the resource's key, master by master. A dead one has none.
     pub(crate) async fn standing(&self, resource: &str) -> Vec<Option<Vec<u8>>> {
         let key = Self::key(resource);
         let look = async |server: &Server| {
@@ -72,8 +73,8 @@ impl<P: Peer> World<P> {
         join_all(self.masters.iter().map(look)).await
     }
 
-    /// What stands there once all masters that are up have it: whoever wins goes on before the last
-    /// of them has answered.
+    /// Returns these values once all masters that are up have the key: a winner goes on before the
+    /// last of them has answered.
     pub(crate) async fn settled(&self, resource: &str) -> Vec<Option<Vec<u8>>> {
         let mut seen = Vec::new();
         let up = self.masters.iter().filter(|server| server.is_running()).count();
@@ -87,7 +88,7 @@ impl<P: Peer> World<P> {
         seen
     }
 
-    /// The server's own end of a key, as if its time were over.
+    /// Expires a key at the server, as if its time were over.
     pub(crate) async fn lapse(&self, resource: &str) {
         self.settled(resource).await;
         let key = Self::key(resource);
@@ -98,7 +99,8 @@ impl<P: Peer> World<P> {
         self.assert_free(resource).await;
     }
 
-    /// Takes the key from the masters that a quorum can do without, and says how many those are.
+    /// Deletes the key on as many masters as a quorum can do without, and returns how many those
+    /// are.
     pub(crate) async fn take_from_a_minority(&self, resource: &str) -> usize {
         let minority = (P::MASTERS - 1) / 2;
         let key = Self::key(resource);
@@ -108,14 +110,14 @@ impl<P: Peer> World<P> {
         minority
     }
 
-    /// Nobody has it, at least in a moment.
+    /// Asserts that the lock is free, at least shortly after.
     pub(crate) async fn assert_free(&self, resource: &str) {
         let free = async || self.standing(resource).await.iter().all(Option::is_none);
         eventually("the key is gone", PATIENCE, free).await;
     }
 }
 
-/// A client of ours that shares names with them, and gives a busy machine time.
+/// Connects a client of ours that shares names with them, and gives a busy machine time.
 pub(crate) async fn ours<P: Peer>(masters: &Masters) -> Redlock {
     let builder = masters.builder().key_prefix(P::PREFIX).ttl(TTL).wait(PATIENCE);
     builder.operation_timeout(TTL / 10).connect_timeout(TTL / 10).connect().await.unwrap()

@@ -1,4 +1,4 @@
-//! A subscriber that keeps what it is told, for the thread that it is set on.
+//! A subscriber that records what it receives, for the thread that it is set on.
 
 use crate::page::Event;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use tracing::{Metadata, Subscriber};
 pub(crate) struct Told {
     pub(crate) event: Event,
     pub(crate) fields: BTreeMap<String, String>,
-    /// The span, for an event within one; itself, for a span.
+    /// The enclosing span of an event, or the span itself.
     pub(crate) span: Option<u64>,
 }
 
@@ -24,13 +24,13 @@ impl Told {
         self.event.name == name
     }
 
-    /// What the field says; nothing if it is not there.
+    /// Returns the value of the field; empty if it is not there.
     pub(crate) fn field(&self, name: &str) -> &str {
         self.fields.get(name).map_or("", String::as_str)
     }
 }
 
-/// What was told on this thread since it was set.
+/// Spans and events on this thread since the subscriber was set.
 #[derive(Clone, Default)]
 pub(crate) struct Capture {
     told: Arc<Mutex<Vec<Told>>>,

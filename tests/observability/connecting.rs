@@ -1,4 +1,5 @@
-//! A master that a new client goes on without is told while it connects: by an event and a metric.
+//! A master that a new client proceeds without is reported while it connects: by an event and a
+//! metric.
 
 use crate::capture::Capture;
 use crate::scenario::{client, exposed, name, recorder};
@@ -27,7 +28,7 @@ async fn a_master_that_a_new_client_cannot_use_is_an_error_and_a_gauge_with_its_
     let are = |number: f64, expected: f64| (number - expected).abs() < 1e-6;
     assert!(are(standing("rejected"), 1.0) && are(standing("voting"), 2.0));
 
-    // Another client's terms: the newcomer is refused, and it is told of each master.
+    // Another client has other terms: the newcomer is refused, with a report for each master.
     let other = client(&masters).max_ttl(Duration::from_secs(60)).connect().await;
     assert!(matches!(other, Err(ConnectError::Disagreement(_))), "{other:?}");
     let told = capture.named("unfit");

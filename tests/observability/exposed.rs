@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One line of what is scraped.
+/// One line of a scrape.
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) name: String,
@@ -31,7 +31,7 @@ impl Exposed {
         exposed
     }
 
-    /// The metric that `sample` belongs to.
+    /// Returns the metric that `sample` belongs to.
     pub(crate) fn metric_of(&self, sample: &Sample) -> String {
         let parts = ["_bucket", "_sum", "_count"];
         let of = parts.iter().filter_map(|part| sample.name.strip_suffix(part));
@@ -39,7 +39,7 @@ impl Exposed {
         of.next().unwrap_or(&sample.name).to_owned()
     }
 
-    /// The names of labels, and the values that each has been seen with.
+    /// Returns the names of labels, and the values seen for each.
     pub(crate) fn labels_of(&self, metric: &str) -> BTreeMap<String, BTreeSet<String>> {
         let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for sample in self.samples.iter().filter(|one| self.metric_of(one) == metric) {
@@ -50,7 +50,7 @@ impl Exposed {
         labels
     }
 
-    /// The sum over all samples of this name that have these labels.
+    /// Returns the sum over all samples of this name that have these labels.
     pub(crate) fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let has = |one: &&Sample| {
             let has = |(label, value): &(&str, &str)| {

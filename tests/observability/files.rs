@@ -1,4 +1,4 @@
-//! The dashboard and the rules speak of what there is, each metric in the way that its type asks for.
+//! The dashboard and the rules mention only what exists, and use each metric as its type requires.
 
 use crate::page;
 use serde_json::Value;
@@ -7,17 +7,17 @@ use std::collections::BTreeSet;
 const DASHBOARD: &str = include_str!("../../docs/grafana-dashboard.json");
 const ALERTS: &str = include_str!("../../docs/alerts.yml");
 
-/// Labels that Prometheus itself brings along.
+/// Labels that Prometheus itself adds.
 const OTHERS: [&str; 3] = ["instance", "job", "le"];
 
-/// What an expression says of one metric.
+/// One metric's use in an expression.
 #[derive(Debug)]
 struct Mention<'a> {
     metric: &'a str,
     part: &'static str,
-    /// Of each label what it is compared with.
+    /// Each label with the value it is compared with.
     labels: Vec<(&'a str, &'a str)>,
-    /// What stands before it, and what behind.
+    /// The text before the metric; the next field has the text after it.
     before: &'a str,
     behind: &'a str,
 }
@@ -46,7 +46,7 @@ fn mention<'a>(before: &'a str, rest: &'a str) -> Mention<'a> {
     Mention { metric, part, labels, before, behind }
 }
 
-/// What is wrong with an expression; nothing if it is right.
+/// Returns the problems of an expression; empty if it is right.
 fn wrong(expression: &str) -> Vec<String> {
     let page = page::metrics();
     let mut wrong = Vec::new();
@@ -100,14 +100,14 @@ fn dashboard() -> Value {
     serde_json::from_str(DASHBOARD).expect("JSON")
 }
 
-/// Every expression of the dashboard's panels.
+/// Returns every expression of the dashboard's panels.
 fn shown(dashboard: &Value) -> Vec<&str> {
     let panels = dashboard["panels"].as_array().expect("panels");
     let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().expect("targets"));
     targets.map(|target| target["expr"].as_str().expect("an expression")).collect()
 }
 
-/// Every expression of the rules, each of which stands on one line.
+/// Returns every expression of the rules, each of which is on one line.
 fn rules() -> Vec<&'static str> {
     ALERTS.lines().filter_map(|line| line.trim().strip_prefix("expr: ")).collect()
 }

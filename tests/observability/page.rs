@@ -8,11 +8,11 @@ const PAGE: &str = include_str!("../../docs/observability.md");
 #[derive(Debug)]
 pub(crate) struct Metric {
     pub(crate) kind: String,
-    /// By name, and what each can be; nothing for an address.
+    /// Labels by name, with the possible values of each; empty for an address.
     pub(crate) labels: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// A row of the table of events: what tells it from all others.
+/// A row of the table of events: the parts that distinguish it from all others.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Event {
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Event {
     pub(crate) level: String,
 }
 
-/// What stands between backquotes.
+/// Returns the texts between backquotes.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
@@ -47,7 +47,7 @@ pub(crate) fn metrics() -> BTreeMap<String, Metric> {
     rows("| name | type |").iter().map(metric).collect()
 }
 
-/// Each event, and its fields.
+/// Returns each event with its fields.
 pub(crate) fn events() -> BTreeMap<Event, BTreeSet<String>> {
     let event = |row: &Vec<&str>| {
         let (name, target) = (quoted(row[0]).remove(0), quoted(row[2]).remove(0));

@@ -1,4 +1,4 @@
-//! Spans and events of real masters, and what is never in them.
+//! Spans and events of real masters, and what they never contain.
 
 use crate::capture::{Capture, Told};
 use crate::support::masters::{Masters, builder};
@@ -12,13 +12,13 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 const SECRET: &str = "correct-horse-battery-staple";
 
-/// Nobody is given up who is only held up by a busy machine.
+/// Configures long timeouts, so that no master is given up only because the machine is busy.
 fn patient(builder: RedlockBuilder) -> RedlockBuilder {
     let ttl = Duration::from_secs(30);
     builder.ttl(ttl).operation_timeout(PATIENCE / 10).connect_timeout(PATIENCE / 10)
 }
 
-/// Those of one acquire, and its span.
+/// Returns the span of one acquire and its events.
 fn of_the_acquire(capture: &Capture) -> (Told, Vec<Told>) {
     let told = capture.told();
     let span = told.iter().find(|one| one.is("acquire")).expect("a span").clone();
@@ -116,7 +116,7 @@ async fn no_event_has_a_password() {
     assert!(!text.contains(SECRET) && !text.contains("wrong-password"), "{text}");
 }
 
-/// A server's error can repeat what it was sent, the token among it.
+/// A server's error can repeat what was sent to it, including the token.
 #[tokio::test]
 async fn no_event_has_a_whole_token() {
     let (good, also_good) = (Server::start(), Server::start());
@@ -124,7 +124,7 @@ async fn no_event_has_a_whole_token() {
     let (capture, _capturing) = Capture::set();
     let redlock = patient(builder().nodes([&good, &also_good, &odd].map(Server::url)));
     let redlock = redlock.connect().await.unwrap();
-    // Until the answer of the odd one was there in time.
+    // Repeated until the answer of the odd master arrives in time.
     let repeated = async || {
         let guard = redlock.acquire("r").wait(PATIENCE).await.unwrap();
         let token: String = witness::ask(&good, cmd("GET").arg("r")).await.unwrap_or_default();

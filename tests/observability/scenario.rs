@@ -1,4 +1,5 @@
-//! Everything that can be told, on embedded masters: the tables have all of it, and nothing else.
+//! Everything that can be reported, on embedded masters: the tables have all of it, and nothing
+//! else.
 
 use crate::capture::Capture;
 use crate::exposed::Exposed;
@@ -12,7 +13,7 @@ use redis::cmd;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Whatever is waited for takes a second or two.
+/// Bound on each wait; a wait takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const TTL: Duration = Duration::from_secs(3);
@@ -27,11 +28,12 @@ pub(crate) fn exposed(handle: &PrometheusHandle) -> Exposed {
     Exposed::parse(&handle.render())
 }
 
-/// Short lives, so that a master that has started soon votes; long enough for a busy machine.
+/// Configures short ttls, so that a master that has started votes soon, but long enough for a busy
+/// machine.
 pub(crate) fn client(masters: &Masters) -> RedlockBuilder {
     let window = Duration::from_millis(100);
     let builder = masters.builder().ttl(TTL).max_ttl(TTL).fencing_window(window, window);
-    // Nobody is given up who is only held up.
+    // No master is given up only because the machine is busy.
     builder.operation_timeout(PATIENCE / 10).connect_timeout(PATIENCE / 10)
 }
 
@@ -44,12 +46,12 @@ async fn ask(masters: &Masters, node: usize, command: &str) {
     command.query_async::<()>(&mut connection).await.unwrap();
 }
 
-/// How often this was told of a master.
+/// Returns how often this was reported for a master.
 fn times(capture: &Capture, told: &str, master: &str) -> usize {
     capture.named(told).iter().filter(|one| one.field("node") == master).count()
 }
 
-/// Kills, and waits until both coordinators have told it.
+/// Kills a master, and waits until both coordinators have reported it.
 async fn kill(masters: &Masters, node: usize, capture: &Capture) {
     let name = name(masters, node);
     let before = times(capture, "down", &name);
@@ -58,7 +60,7 @@ async fn kill(masters: &Masters, node: usize, capture: &Capture) {
     eventually("the loss is told", PATIENCE, told).await;
 }
 
-/// Starts again what was killed, with what it knew, and waits until it votes.
+/// Restarts a killed master with its memory, and waits until it votes.
 async fn revive(masters: &Masters, node: usize, capture: &Capture) {
     let name = name(masters, node);
     let before = times(capture, "up", &name);
@@ -68,7 +70,7 @@ async fn revive(masters: &Masters, node: usize, capture: &Capture) {
 }
 
 async fn held(redlock: &Redlock, resource: &str) -> Guard {
-    // Attempts on a busy machine may take longer than their ttl: again until one is won.
+    // Attempts on a busy machine may take longer than their ttl: repeated until one is won.
     redlock.acquire(resource).wait(PATIENCE).keep_alive().await.unwrap()
 }
 
@@ -76,8 +78,8 @@ async fn play(masters: &Masters, capture: &Capture) {
     let redlock = client(masters).connect().await.unwrap();
     let other = client(masters).connect().await.unwrap();
 
-    // Acquires, one for each way in which they end. What may fail on a machine that is held up is
-    // done again.
+    // Acquires, one for each way in which they end. Those that may fail on a busy machine are
+    // repeated.
     let contended = async || {
         let _guard = held(&redlock, "r").await;
         other.try_acquire("r").await.is_err_and(|error| error.is_contended())
@@ -87,7 +89,7 @@ async fn play(masters: &Masters, capture: &Capture) {
     let mut given_up = other.acquire("r").wait(PATIENCE).into_future();
     assert!((&mut given_up).now_or_never().is_none());
     drop(given_up);
-    // One that has no key is topped up by the keeper.
+    // The keep-alive tops up a master that has no key.
     while capture.named("topped up").is_empty() {
         let guard = held(&redlock, "r").await;
         ask(masters, 0, "DEL r").await;
@@ -102,7 +104,7 @@ async fn play(masters: &Masters, capture: &Capture) {
     drop(held(&redlock, "r").await);
     held(&redlock, "left").await.leave();
 
-    // Owed to one that is down, and paid.
+    // A debt to a master that is down, which is then paid.
     let guard = held(&redlock, "owed").await;
     kill(masters, 0, capture).await;
     guard.release().await;
@@ -110,8 +112,8 @@ async fn play(masters: &Masters, capture: &Capture) {
     revive(masters, 0, capture).await;
     eventually("no debt", PATIENCE, async || !capture.named("owes nothing").is_empty()).await;
 
-    // No quorum: not extended, lost, not acquired, released without an answer. On a machine that
-    // is held up, the guard to be released may have lapsed by then: again.
+    // No quorum: not extended, lost, not acquired, released without an answer. On a busy machine,
+    // the guard may have expired before its release: repeated.
     let mut unconfirmed = false;
     while !unconfirmed {
         let (lapsing, released) = (held(&redlock, "lapsing").await, held(&redlock, "u").await);
@@ -197,12 +199,12 @@ async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
             let seen = labels.get(label).unwrap();
             let unknown: Vec<_> = seen.difference(values).collect();
             assert!(unknown.is_empty(), "{name} has {label}={unknown:?}");
-            // A histogram shows those that have been measured.
+            // A histogram shows only labels that have been measured.
             assert!(metric.kind == "histogram" || seen == values, "{name}: {label} is {seen:?}");
         }
     }
 
-    // What has happened is counted, and a coordinator that has ended is in no gauge.
+    // Events are counted, and a coordinator that has ended is in no gauge.
     let count = |name: &str, label: &str, value: &str| exposed.sum(name, &[(label, value)]);
     for outcome in ["acquired", "contended", "no_quorum", "invalid", "closed", "cancelled"] {
         assert!(count("quorumlock_acquires_total", "outcome", outcome) >= 1.0, "{outcome}");
@@ -229,7 +231,7 @@ async fn a_lock_that_is_dropped_after_its_deadline_is_counted_as_lost_once() {
     let masters = Masters::start_in_memory(1).await.unwrap();
     let redlock = client(&masters).connect().await.unwrap();
     let guard = redlock.acquire("r").wait(PATIENCE).await.unwrap();
-    // This thread is the driver's, too: it can't see the deadline pass.
+    // This thread is also the driver's: it can't see the deadline pass.
     std::thread::sleep(guard.remaining() + Duration::from_millis(5));
     assert!(guard.check().is_err());
     drop(guard);

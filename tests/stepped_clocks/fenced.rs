@@ -1,4 +1,4 @@
-//! With fencing tokens: these are the masters' time, so they rest on it twice.
+//! With fencing tokens: they are taken from the masters' time, so they depend on it twice.
 
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
@@ -9,7 +9,7 @@ use quorumlock::report::{Answer, Reason};
 use quorumlock::{AcquireError, FencedGuard, FencingToken, Redlock, RedlockBuilder};
 use std::time::{Duration, Instant};
 
-/// Each way, from the masters' clocks.
+/// Distance from the masters' clocks, each way.
 const WINDOW: Duration = Duration::from_millis(500);
 const AT_ONCE: Duration = Duration::from_secs(20);
 
@@ -17,7 +17,7 @@ async fn fenced(redlock: &Redlock) -> FencedGuard {
     redlock.try_acquire("r").ttl(LONG).fenced().await.unwrap()
 }
 
-/// A win that is released at once.
+/// Wins the lock and releases it at once.
 async fn win(redlock: &Redlock, resource: &str) -> FencingToken {
     let guard = redlock.acquire(resource).wait(AT_ONCE).fenced().await.unwrap();
     let token = guard.fencing_token();
@@ -30,12 +30,12 @@ async fn everywhere(masters: &Masters) {
     eventually("every master has the key", SOON, all).await;
 }
 
-/// How far the first is above the second.
+/// Returns how far the first is above the second.
 fn above(first: FencingToken, second: FencingToken) -> Duration {
     Duration::from_micros(first.as_u64().saturating_sub(second.as_u64()))
 }
 
-/// How many masters refused since a greater token had been there.
+/// Returns how many masters refused because they had seen a greater token.
 fn stale(error: &AcquireError) -> usize {
     let stale = error.nodes().iter().filter(|one| one.answer == Answer::Refused(Reason::Stale));
     stale.count()
@@ -67,8 +67,8 @@ async fn a_minority_with_other_clocks_costs_its_votes_and_nothing_else() {
     }
 }
 
-/// Exclusion is lost as it is without fencing, but who was first can do no harm any more. The
-/// client that meets the new time is corrected within its one attempt.
+/// Exclusion is lost as it is without fencing, but the first holder can do no more harm. The client
+/// that meets the new time is corrected within its single attempt.
 #[tokio::test]
 async fn after_a_quorum_was_set_forward_the_second_holder_has_the_greater_token() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
@@ -86,8 +86,9 @@ async fn after_a_quorum_was_set_forward_the_second_holder_has_the_greater_token(
     assert!(resource.admit("r", before).is_err(), "the first one writes too late");
 }
 
-/// The tokens of the hour that never was are above those of the real one: until it has come, what was
-/// fenced then stays closed to who wants a token. Everything else goes on.
+/// The tokens of the hour that never was are above those of the real one. Until that hour has come,
+/// resources that were fenced then stay closed to clients that want a token. Everything else goes
+/// on.
 #[tokio::test]
 async fn clocks_that_are_set_right_again_close_what_was_fenced_in_between() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
@@ -103,7 +104,7 @@ async fn clocks_that_are_set_right_again_close_what_was_fenced_in_between() {
         assert!(above(ahead, win(client, "s").await) > AN_HOUR - LONG, "another resource");
         client.try_acquire("r").await.unwrap().release().await;
     }
-    // Where the hour has come, it goes on from there.
+    // Once the hour has come, it goes on from there.
     set(&masters, 0..3, HOUR).await;
     assert!(win(&theirs, "r").await > ahead);
 }
@@ -145,7 +146,7 @@ async fn masters_of_which_no_quorum_agrees_on_the_time_are_told_apart() {
     let redlock = connect(masters.builder()).await;
     set(&masters, 0..1, HOUR).await;
     set(&masters, 1..2, -HOUR).await;
-    // Again and again: each leaves its fence on the masters that let it in.
+    // Repeatedly: each attempt leaves its fence on the masters that admitted it.
     for millis in [0, 20, 40, 80, 160, 320] {
         let error = redlock.acquire("r").wait(millis * MS).fenced().await.unwrap_err();
         let AcquireError::Disagreement(_) = &error else { panic!("{error}") };
@@ -157,13 +158,13 @@ async fn masters_of_which_no_quorum_agrees_on_the_time_are_told_apart() {
     let preflight = redlock.preflight().await.unwrap().to_string();
     assert!(preflight.contains(" ahead of that of "), "{preflight}");
     redlock.try_acquire("r").await.unwrap().release().await;
-    // Two agree: new names need not wait for an hour that was never theirs.
+    // Two agree: new names need not wait for an hour that these two never had.
     set(&masters, 1..2, 0).await;
     win(&redlock, "s").await;
 }
 
-/// Why that is an assumption: the fence is what stands in the way of a smaller token, and the
-/// restart guard measures time, not dates.
+/// The reason for that assumption: the fence is what prevents a smaller token, and the restart
+/// guard measures time, not dates.
 #[tokio::test]
 async fn clocks_that_go_back_across_restarts_that_lose_the_fences_let_a_token_go_down() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
@@ -181,14 +182,15 @@ async fn clocks_that_go_back_across_restarts_that_lose_the_fences_let_a_token_go
     assert!(above(before, after) > AN_HOUR - LONG, "{after:?} after {before:?}");
 }
 
-/// Nor does it need a restart, if the fence expires by a clock that is set forward and back again.
+/// It does not even need a restart, if the fence expires by a clock that is set forward and back
+/// again.
 #[tokio::test]
 async fn clocks_that_go_forward_until_the_fence_expires_and_back_let_a_token_go_down() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
     let redlock = connect(masters.builder()).await;
     set(&masters, 0..3, HOUR).await;
     let before = win(&redlock, "r").await;
-    // A release that comes later would raise the fence anew.
+    // A release that comes later would raise the fence again.
     redlock.shutdown().await.unwrap();
     set(&masters, 0..3, 2 * HOUR).await;
     assert_eq!(witness::holders(&masters, "quorumlock:fence:r").await.len(), 0, "expired");

@@ -1,4 +1,4 @@
-//! The restart guard goes by a master's uptime, and that by its clock.
+//! The restart guard uses a master's uptime, which depends on the master's clock.
 
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
@@ -8,16 +8,16 @@ use quorumlock::report::{Answer, NodeReport, Reason};
 use quorumlock::{Redlock, RedlockBuilder};
 use std::time::{Duration, Instant};
 
-/// Two heartbeats are never further apart: at each, the uptime is told anew.
+/// Longest time between two heartbeats: at each, the master reports its uptime again.
 const HEARTBEAT: Duration = Duration::from_secs(13);
 
-/// The guard is on: it lasts for the longest ttl, and its drift.
+/// Configures a client with the guard on: it lasts for the longest ttl, and its drift.
 fn guarded(masters: &Masters, max_ttl: Duration) -> RedlockBuilder {
     let builder = Redlock::builder().nodes(masters.urls()).ttl(max_ttl).max_ttl(max_ttl);
     builder.fencing_window(500 * MS, 500 * MS)
 }
 
-/// How long each master has yet to wait, of those that are warming up.
+/// Returns the remaining wait of each master that is warming up.
 fn warming(nodes: &[NodeReport]) -> Vec<Duration> {
     let remaining = |node: &NodeReport| match node.answer {
         Answer::Refused(Reason::WarmingUp { remaining }) => Some(remaining),
@@ -37,7 +37,7 @@ async fn refused_as_young(redlock: &Redlock) -> Vec<Duration> {
 #[tokio::test]
 async fn set_forward_after_a_restart_they_look_old_to_who_never_met_them_young() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
-    // They have only just started, and this makes them old enough for everybody.
+    // They have only just started, and this makes them look old enough to every client.
     set(&masters, 0..3, HOUR).await;
     let holder = connect(guarded(&masters, LONG)).await;
     let before = connect(guarded(&masters, LONG)).await;
@@ -55,7 +55,7 @@ async fn set_forward_after_a_restart_they_look_old_to_who_never_met_them_young()
     let second = newcomer.try_acquire("r").ttl(1_000 * MS).await.unwrap();
     assert!(second.is_valid() && guard.is_valid(), "two holders");
     second.release().await;
-    // Who has met them before does not let itself be told that they are older by an hour.
+    // A client that has met them before does not accept that they are older by an hour.
     while stepped.elapsed() < HEARTBEAT {
         assert!(!refused_as_young(&before).await.is_empty());
         tokio::time::sleep(50 * MS).await;
@@ -70,7 +70,7 @@ async fn set_back_they_look_young_to_who_never_met_them_and_to_nobody_else() {
     let known = connect(guarded(&masters, GUARD)).await;
     assert!(known.try_acquire("s").await.is_ok(), "they are old");
     tokio::time::sleep(GUARD + GUARD / 10).await;
-    // They say that they have been up for less than nothing.
+    // They report a negative uptime.
     set(&masters, 0..3, -HOUR).await;
     assert!(witness::info(&masters[0], "server").await["uptime_in_seconds"].starts_with('-'));
     for server in masters.iter() {
@@ -82,7 +82,7 @@ async fn set_back_they_look_young_to_who_never_met_them_and_to_nobody_else() {
     let asked = Instant::now();
     let told = refused_as_young(&newcomer).await;
     assert_eq!(told.len(), 3, "{told:?}");
-    // From when it met them on, and not for an hour.
+    // From the time it met them, and not for an hour.
     assert!(told.iter().all(|left| *left <= GUARD + GUARD / 50), "{told:?}");
     let voting = async || known.try_acquire("s").await.is_ok();
     eventually("who met them before has their votes, on new connections", SOON, voting).await;

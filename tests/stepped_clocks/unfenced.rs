@@ -9,7 +9,7 @@ use quorumlock::report::Answer;
 use quorumlock::{ExtendError, Released};
 use std::time::{Duration, Instant};
 
-/// Of a lock that lapses: long enough for clocks to be set before.
+/// The ttl of a lock that expires: long enough to set clocks before that.
 const SHORT: Duration = Duration::from_secs(4);
 
 async fn holders(masters: &Masters) -> usize {
@@ -21,7 +21,7 @@ async fn everywhere(masters: &Masters) {
     eventually("every master has the key", SOON, all).await;
 }
 
-/// So that the tests below show what they say: it is the clock that is set, at once and only there.
+/// Makes sure that the tests below show what they claim: the clock is set, at once and only there.
 #[tokio::test]
 async fn a_master_goes_by_the_clock_that_it_was_given() {
     let Some(masters) = Masters::start_with_clocks(2) else { return };
@@ -49,7 +49,7 @@ async fn a_minority_set_forward_lets_nobody_in_and_gets_its_keys_back() {
     assert!(theirs.try_acquire("r").await.is_ok());
 }
 
-/// The masters' clocks are what exclusion rests on: here it is lost, and nobody is told.
+/// Exclusion depends on the masters' clocks: here it is lost, and no client is notified.
 #[tokio::test]
 async fn a_quorum_set_forward_lets_a_second_holder_in() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
@@ -59,7 +59,7 @@ async fn a_quorum_set_forward_lets_a_second_holder_in() {
     set(&masters, 0..2, HOUR).await;
     let second = theirs.try_acquire("r").ttl(LONG).await.unwrap();
     assert!(first.is_valid() && second.is_valid());
-    // Its next extension is told, and destroys nothing of the other one's.
+    // Its next extension reports the loss, and destroys nothing of the other lock.
     let Err(ExtendError::Lost(lost)) = first.extend().await else { panic!("it is gone") };
     let LostReason::QuorumGone(nodes) = lost.reason() else { panic!("{lost}") };
     let taken = nodes.iter().filter(|node| node.answer == Answer::Taken).count();
@@ -69,7 +69,7 @@ async fn a_quorum_set_forward_lets_a_second_holder_in() {
     assert!(second.extend().await.is_ok(), "the second one's keys stand");
 }
 
-/// How long that lasts if the lock is kept alive: until the next extension, a third of the ttl.
+/// If the lock is kept alive, that lasts until the next extension, a third of the ttl.
 #[tokio::test]
 async fn a_holder_that_is_kept_alive_is_told_at_its_next_extension() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
@@ -116,15 +116,15 @@ async fn a_holder_releases_and_extends_on_masters_that_were_set_back() {
     assert!(theirs.try_acquire("r").await.unwrap_err().is_contended());
     assert_eq!(guard.release().await, Released::Released);
     let next = theirs.try_acquire("r").ttl(LONG).await.unwrap();
-    // What is set from now on lives as long as it should.
+    // Keys set from now on live as long as they should.
     for node in witness::holders(&masters, "r").await {
         assert!(witness::pttl(&masters[node], "r").await.unwrap() <= LONG);
     }
     assert!(next.is_valid());
 }
 
-/// Nobody releases it: it stays closed for as long as the clocks were set back, or until an operator
-/// takes it away from who is gone.
+/// No client releases it. It stays closed for as long as the clocks were set back, or until an
+/// operator takes it away from the client that is gone.
 #[tokio::test]
 async fn a_holder_that_died_keeps_a_quorum_that_was_set_back_closed_for_as_long() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
@@ -157,12 +157,12 @@ async fn a_minority_that_was_set_back_keeps_nobody_waiting() {
     assert_eq!(holders(&masters).await, 5, "the dead one's on two, ours on three");
     let values = witness::values(&masters, "r").await;
     assert_ne!(values[0], values[2], "{values:?}");
-    // It goes on with three: those two never come to it.
+    // It goes on with three: the other two never expire.
     guard.extend().await.unwrap();
     assert_eq!(guard.release().await, Released::Released);
 }
 
-/// What the clients of a master have agreed on expires there, too.
+/// The agreement among the clients of a master also expires there.
 #[tokio::test]
 async fn an_agreement_is_forgotten_by_a_master_that_is_set_forward() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };

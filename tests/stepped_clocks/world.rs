@@ -1,4 +1,4 @@
-//! What these tests have in common.
+//! Common parts of these tests.
 
 use crate::support::clock;
 use crate::support::masters::Masters;
@@ -7,20 +7,20 @@ use std::ops::Range;
 use std::time::Duration;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
-/// Of a lock that shall not lapse while the test runs.
+/// The ttl of a lock that must not expire while the test runs.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 pub(crate) const SOON: Duration = Duration::from_secs(10);
 
-/// As masters are set, in milliseconds.
+/// In milliseconds, the unit in which masters' clocks are set.
 pub(crate) const HOUR: i64 = 3_600_000;
 pub(crate) const AN_HOUR: Duration = Duration::from_secs(3_600);
 
-/// A client that leaves no master out, however busy the machine is.
+/// Connects a client that leaves no master out, however busy the machine is.
 pub(crate) async fn connect(builder: RedlockBuilder) -> Redlock {
     builder.connect_timeout(SOON).operation_timeout(SOON).connect().await.unwrap()
 }
 
-/// Two clients that know nothing of each other.
+/// Connects two clients that know nothing of each other.
 pub(crate) async fn two(masters: &Masters) -> [Redlock; 2] {
     [connect(masters.builder()).await, connect(masters.builder()).await]
 }

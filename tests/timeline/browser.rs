@@ -1,4 +1,4 @@
-//! A browser opens the picture: it finds no fault with it, and all of it is to be seen.
+//! A browser opens the picture: it finds no fault with it, and all of it is visible.
 
 use crate::chromium::{Opened, Scheme, open, screenshot};
 use crate::scenes::{broken, crowded, eventful};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Measures the page, and leaves what it found in the document.
+/// Measures the page, and leaves the result in the document.
 const MEASURE: &str = r"
 const said = [];
 const say = (name, value) => said.push(name + '=' + String(value).replace(/\s+/g, ' '));
@@ -68,11 +68,11 @@ fn measured(opened: &Opened) -> Report {
     told
 }
 
-/// With it, what a page would fetch is an error on the console.
+/// With it, anything that a page would fetch is an error on the console.
 const ALONE: &str = "<head><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
                      style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">";
 
-/// What is wrong with the page, in words; nothing if it is as it should be.
+/// Returns the problems of the page, in words; empty if there are none.
 fn faults_of(page: &str, light: Scheme) -> Option<(Vec<String>, Report)> {
     let opened = open(&page.replacen("<head>", ALONE, 1), MEASURE, light)?;
     let report = measured(&opened);
@@ -158,7 +158,7 @@ fn a_fault_of_the_page_is_found() {
     }
 }
 
-/// Where the pictures are left, for whoever wants to see them.
+/// Returns the folder in which the pictures are left for inspection.
 fn folder() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("timeline");
     fs::create_dir_all(&folder).expect("a folder");
@@ -179,7 +179,7 @@ fn pictures_of_it_are_left_to_look_at() {
         screenshot(file, (1_300, 900), light, &png)?;
         let png = fs::read(png).expect("the picture");
         assert_eq!(png[1..4], *b"PNG");
-        // Width and height stand at the beginning, in four bytes each.
+        // Width and height are at the beginning, in four bytes each.
         assert_eq!(png[16..24], [0, 0, 5, 20, 0, 0, 3, 132]);
         Some(png.len())
     };

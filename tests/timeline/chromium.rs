@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What opening a page came to.
+/// The result of opening a page.
 pub(crate) struct Opened {
     /// The document once its scripts have run.
     pub(crate) dom: String,
-    /// What went to the console, errors and warnings included.
+    /// Output on the console, including errors and warnings.
     pub(crate) console: Vec<String>,
 }
 
@@ -19,10 +19,10 @@ pub(crate) enum Scheme {
     Dark,
 }
 
-/// On a busy machine. A browser that takes longer hangs.
+/// Bound for a busy machine. A browser that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// None, and a line that says so, where there is no chromium; a failure if `CI` is set.
+/// Checks for chromium. If it is missing, prints a line that says so; a failure if `CI` is set.
 fn is_there() -> bool {
     let mut version = Command::new("chromium");
     version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
@@ -38,7 +38,7 @@ fn run(arguments: &[String], folder: &Path) -> (String, String) {
     let (out, err) = (folder.join("out"), folder.join("err"));
     let mut browser = Command::new("chromium")
         .args(["--headless", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr"])
-        // Its sandbox needs rights that a container has not. The pages are our own.
+        // Its sandbox needs rights that a container does not have. The pages are our own.
         .args(["--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .args(arguments)
@@ -73,7 +73,7 @@ fn scheme(scheme: Scheme) -> String {
     format!("--blink-settings=preferredColorScheme={number}")
 }
 
-/// Opens it with this script at its end.
+/// Opens the page with this script at its end.
 pub(crate) fn open(page: &str, script: &str, light: Scheme) -> Option<Opened> {
     if !is_there() {
         return None;
@@ -88,7 +88,7 @@ pub(crate) fn open(page: &str, script: &str, light: Scheme) -> Option<Opened> {
     Some(Opened { dom, console: console.collect() })
 }
 
-/// How it looks, as a PNG.
+/// Takes a screenshot, as a PNG.
 pub(crate) fn screenshot(file: &Path, size: (u32, u32), light: Scheme, png: &Path) -> Option<()> {
     if !is_there() {
         return None;

@@ -1,4 +1,4 @@
-//! What is where in the picture.
+//! The places of things in the picture.
 
 use crate::reading::{Rect, bars_of_clients, bars_of_resources, height_of, rects};
 use crate::scenes::{broken, client, crowded, eventful, hold, ms, run, span};
@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Strategy, proptest};
 use std::time::Duration;
 
-/// Where the time axis lies.
+/// Left end of the time axis.
 const LEFT: f64 = 150.0;
 const LONG: f64 = 1_030.0;
 
@@ -15,7 +15,7 @@ fn near(one: f64, other: f64) -> bool {
     (one - other).abs() < 0.02
 }
 
-/// The only bar of the only client.
+/// Draws the only bar of the only client.
 fn bar(hold: Hold) -> Rect {
     let bars = bars_of_clients(&run(vec![client("a", vec![hold])]).to_svg());
     assert_eq!(bars.len(), 1, "{bars:?}");

@@ -1,4 +1,4 @@
-//! Two holders at a time are found, and red.
+//! Two holders at a time are found, and shown in red.
 
 use crate::reading::rects;
 use crate::scenes::{broken, client, eventful, hold, ms, run, span};
@@ -49,7 +49,7 @@ fn who_is_past_the_deadline_holds_nothing() {
     };
     assert_eq!(overlaps(&late(2_500)), []);
     assert_eq!(overlaps(&late(2_501)).len(), 1);
-    // Nor does a deadline keep a lock that was released.
+    // A deadline does not keep a released lock alive either.
     assert_eq!(overlaps(&late(9_000))[0].span, span(2_500, 3_000));
 }
 
@@ -64,7 +64,7 @@ fn an_overlap_that_the_verdict_does_not_know_of_is_told() {
     assert!(!eventful().to_html().contains("<b>"));
 }
 
-/// Holds of two resources, with deadlines at random.
+/// Makes holds of two resources, with random deadlines.
 fn some_holds() -> impl Strategy<Value = Vec<Hold>> {
     let one = (0..2_u8, 0..60_u64, 0..12_u64, 0..20_u64);
     let hold = one.prop_map(|(resource, from, long, deadline)| {

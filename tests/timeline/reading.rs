@@ -8,7 +8,7 @@ pub(crate) struct Rect {
     pub(crate) y: f64,
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// How many holds it stands for.
+    /// Number of holds that it represents.
     pub(crate) holds: usize,
     pub(crate) title: String,
 }
@@ -24,7 +24,7 @@ fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     rest.split_once('"').map(|(value, _)| value)
 }
 
-/// Those that have this class among theirs, from the top down.
+/// Returns the rectangles that have this class among theirs, from the top down.
 pub(crate) fn rects(picture: &str, class: &str) -> Vec<Rect> {
     let number = |element: &str, name: &str| -> f64 {
         attribute(element, name).map_or(0.0, |text| text.parse().expect("a number"))
@@ -49,14 +49,14 @@ pub(crate) fn rects(picture: &str, class: &str) -> Vec<Rect> {
     elements.collect()
 }
 
-/// The height at which the picture has this text.
+/// Returns the height at which the picture has this text.
 pub(crate) fn height_of(picture: &str, text: &str) -> Option<f64> {
     let before = picture.split(&format!(">{text}<")).next()?;
     let element = before.rsplit('<').next()?;
     attribute(element, "y")?.parse().ok()
 }
 
-/// The bars of the clients: those below their heading.
+/// Returns the bars of the clients: those below their heading.
 pub(crate) fn bars_of_clients(picture: &str) -> Vec<Rect> {
     let from = height_of(picture, "clients").expect("the heading");
     rects(picture, "hold").into_iter().filter(|bar| bar.y > from).collect()

@@ -1,4 +1,4 @@
-//! Runs that were made up.
+//! Invented runs.
 
 use crate::timeline::{
     Client, Ended, Fault, Hold, Master, Span, State, Timeline, Verdict, Violation,
@@ -27,7 +27,7 @@ pub(crate) fn client(name: &str, holds: Vec<Hold>) -> Client {
     Client { name: name.to_owned(), holds, paused: Vec::new() }
 }
 
-/// Ten seconds of these clients, and nothing else.
+/// Makes ten seconds of these clients, and nothing else.
 pub(crate) fn run(clients: Vec<Client>) -> Timeline {
     Timeline {
         title: "a run".to_owned(),
@@ -45,7 +45,7 @@ fn fault(at: u64, label: &str, on: &str) -> Fault {
     Fault { at: ms(at), label: label.to_owned(), on: Some(on.to_owned()) }
 }
 
-/// Everything that there is to draw, but nothing that is broken.
+/// Makes everything that can be drawn, but nothing that is broken.
 pub(crate) fn eventful() -> Timeline {
     let ended = |ended, mut hold: Hold| {
         hold.ended = ended;
@@ -115,7 +115,7 @@ pub(crate) fn eventful() -> Timeline {
     run
 }
 
-/// The same, and a client that has what another one has.
+/// Makes the same, with a client that holds what another one holds.
 pub(crate) fn broken() -> Timeline {
     let mut run = eventful();
     run.clients[3].holds.push(hold("orders", 4_400, 5_300));
@@ -127,7 +127,7 @@ pub(crate) fn broken() -> Timeline {
     run
 }
 
-/// Ten minutes, thirty clients, five resources, one holder at a time.
+/// Makes ten minutes, thirty clients, five resources, one holder at a time.
 pub(crate) fn crowded(holds: u64) -> Timeline {
     let mut clients: Vec<Client> =
         (0..30).map(|n| client(&format!("client {n}"), Vec::new())).collect();

@@ -1,4 +1,4 @@
-//! Certificates: an authority of the test's own, what it issues, and who trusts it.
+//! Certificates: an authority of the test's own, what it issues, and the clients that trust it.
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use std::fs;
@@ -29,12 +29,12 @@ impl Authority {
         Self { certificate, issuer: Issuer::new(params, key) }
     }
 
-    /// For a master or a client of these names.
+    /// Issues a certificate for a master or a client of these names.
     pub(crate) fn issue(&self, names: &[&str]) -> Identity {
         self.issue_until(names, 4000)
     }
 
-    /// The same, valid until a year begins.
+    /// Issues the same, valid until a year begins.
     pub(crate) fn issue_until(&self, names: &[&str], year: i32) -> Identity {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names).unwrap();
@@ -45,7 +45,8 @@ impl Authority {
         Identity { certificate, key }
     }
 
-    /// Of a client that trusts this authority alone, and shows `identity` if it is asked who it is.
+    /// Makes the configuration of a client that trusts only this authority, and presents `identity`
+    /// if it is asked for a certificate.
     pub(crate) fn config(&self, identity: Option<&Identity>) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
@@ -62,7 +63,8 @@ impl Authority {
         })
     }
 
-    /// What redis-server reads: `authority.pem`, `certificate.pem` and `key.pem` in this folder.
+    /// Writes what redis-server reads: `authority.pem`, `certificate.pem` and `key.pem` in this
+    /// folder.
     pub(crate) fn write(&self, identity: &Identity, folder: &Path) {
         let key = identity.key.serialize_der();
         for (file, label, bytes) in [

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const TTL: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// How long a handshake may hang.
+/// Bound on a handshake that hangs.
 const HANDSHAKE: Duration = Duration::from_secs(4);
 
 struct World {
@@ -77,7 +77,7 @@ async fn a_lock_lives_over_tls_while_a_master_dies_and_comes_back() {
 #[tokio::test]
 async fn a_handshake_that_hangs_on_one_master_costs_the_others_nothing() {
     let world = World::start();
-    // Its kernel accepts, nobody greets.
+    // Its kernel accepts, but the server never answers.
     world.masters.servers[1].stop();
     let redlock = world.connect().await;
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Real masters that speak TLS, on a port beside the plain one, which is the witness's.
+//! Real masters that speak TLS, on a port next to the plain one, which the witness uses.
 
 use super::authority::{Authority, Identity};
 use crate::support::port::ReservedPort;
@@ -12,12 +12,12 @@ pub(crate) struct Encrypted {
 }
 
 impl Encrypted {
-    /// `n` of them with one certificate.
+    /// Starts `n` of them with one certificate.
     pub(crate) fn start(n: usize, authority: &Authority, identity: &Identity) -> Self {
         Self::start_with(n, authority, identity, &["--tls-auth-clients", "no"])
     }
 
-    /// One that asks clients for a certificate.
+    /// Starts one that asks clients for a certificate.
     pub(crate) fn start_asking(authority: &Authority, identity: &Identity) -> Self {
         Self::start_with(1, authority, identity, &["--tls-auth-clients", "yes"])
     }

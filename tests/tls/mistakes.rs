@@ -1,4 +1,4 @@
-//! What a person reads whose TLS does not come about: what is wrong, and what to do. None of it hangs.
+//! The messages for failed TLS connections: what is wrong, and what to do. None of them hangs.
 
 use super::authority::Authority;
 use super::masters::Encrypted;
@@ -6,7 +6,7 @@ use crate::support::server::Server;
 use quorumlock::{Redlock, RedlockBuilder};
 use std::time::Duration;
 
-/// What an acquire says.
+/// Returns the error of an acquire.
 async fn refusal(builder: RedlockBuilder) -> String {
     let builder = builder.without_restart_guard().connect_timeout(Duration::from_secs(2));
     let redlock = builder.connect().await.expect("no evidence of a mistake: it may pass");

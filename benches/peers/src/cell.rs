@@ -1,4 +1,4 @@
-//! One turn of one contender: what it is measured on, and for how long.
+//! One turn of one contender: its masters and its duration.
 
 use crate::workloads::Workload;
 use std::net::SocketAddr;
@@ -7,13 +7,13 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) workload: Workload,
-    /// Where the masters are reached.
+    /// Addresses of the masters.
     pub(crate) masters: Vec<SocketAddr>,
-    /// The processes that they are.
+    /// Process ids of the masters.
     pub(crate) processes: Vec<u32>,
-    /// As many lock at the same time, where the workload is one of many.
+    /// Number of concurrent tasks, if the workload has many.
     pub(crate) tasks: usize,
-    /// How long it runs before it is measured.
+    /// Time for which it runs before the measurement.
     pub(crate) warm_up: Duration,
     pub(crate) span: Duration,
 }

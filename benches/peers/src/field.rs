@@ -1,26 +1,26 @@
-//! The masters of one kind of server, and which kinds there are.
+//! The masters of one kind of server, and the available kinds.
 
 use crate::contenders;
 use crate::support::server::Server;
 use crate::support::witness;
 use std::net::SocketAddr;
 
-/// The most that a scene has.
+/// The most masters of a scene.
 pub(crate) const MOST: usize = 7;
 
-/// What the tests' servers are, one of each in turn; `redis-server` of the PATH where it is not set.
+/// The servers of the tests, one of each in turn; `redis-server` on PATH if it is not set.
 const SERVERS: &str = "QUORUMLOCK_SERVERS";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Kind {
-    /// As people call it: `Redis 7.0.15`.
+    /// The usual name: `Redis 7.0.15`.
     pub(crate) name: String,
-    /// Whether it can compare and delete by itself: `DELIFEQ`.
+    /// Set if the server can compare and delete by itself: `DELIFEQ`.
     pub(crate) native: bool,
 }
 
 impl Kind {
-    /// From `Valkey server v=9.1.2 sha=..`.
+    /// Parses a line like `Valkey server v=9.1.2 sha=..`.
     fn parse(told: &str) -> Self {
         let mut words = told.split_whitespace();
         let maker = words.next().unwrap_or_default();
@@ -30,7 +30,7 @@ impl Kind {
         Self { name: format!("{maker} {version}"), native }
     }
 
-    /// In the order in which they are named: the first that can, the first that cannot.
+    /// Returns, in the order in which they are named, the first that can and the first that cannot.
     pub(crate) fn all() -> Vec<Self> {
         let named = std::env::var(SERVERS).map_or(1, |programs| programs.split(':').count());
         let mut kinds = Vec::new();
@@ -59,8 +59,8 @@ impl Field {
         Self(servers)
     }
 
-    /// The first few of them, with nothing on them: not even what earlier clients agreed on, who may
-    /// have gone by another list.
+    /// Returns the first few of them, with nothing on them: not even the agreement of earlier
+    /// clients, which may have used another list.
     pub(crate) fn clear(&self, count: usize) -> &[Server] {
         let servers = &self.0[..count];
         empty(servers);
@@ -68,7 +68,7 @@ impl Field {
     }
 }
 
-/// All that run must answer.
+/// Empties the servers. All that run must answer.
 pub(crate) fn empty(servers: &[Server]) {
     contenders::one_thread().block_on(async {
         for server in servers {

@@ -1,5 +1,5 @@
-//! What this process allocates, counted where it is asked for. Elsewhere an allocation costs one look
-//! at a flag more, and so disturbs no measurement of time.
+//! Counts the allocations of this process where they are made. Where nothing is counted, an
+//! allocation only costs one more look at a flag, so time measurements are not disturbed.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,14 +12,14 @@ pub(crate) struct Heap {
     live: AtomicI64,
 }
 
-/// Since [`Heap::count`].
+/// Counts since [`Heap::count`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tally {
-    /// Trips to the allocator for room, growth included.
+    /// Requests to the allocator for memory, including growth.
     pub(crate) allocations: u64,
-    /// What they asked for.
+    /// Bytes requested.
     pub(crate) bytes: u64,
-    /// Bytes that live now, less those that lived at the start.
+    /// Live bytes, minus those that were live at the start.
     pub(crate) live: i64,
 }
 
@@ -33,7 +33,7 @@ impl Heap {
         }
     }
 
-    /// From now on, for as long as the process lives.
+    /// Counts from now on, for as long as the process lives.
     pub(crate) fn count(&self) {
         self.counts.store(true, Relaxed);
     }
@@ -61,12 +61,12 @@ impl Heap {
     }
 }
 
-// SAFETY: every call goes on to `System` as it came, and what it returns is returned; counting
-// neither allocates nor panics.
+// SAFETY: every call is passed to `System` unchanged, and its result is returned; counting neither
+// allocates nor panics.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.grow(0, layout.size());
-        // SAFETY: the caller keeps what `GlobalAlloc` asks of it.
+        // SAFETY: the caller upholds the requirements of `GlobalAlloc`.
         unsafe { System.alloc(layout) }
     }
 

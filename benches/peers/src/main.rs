@@ -1,12 +1,12 @@
-//! quorumlock beside bare sockets (what is physically possible) and beside other ways to do the
-//! same, on real masters that it starts. `make bench-quick`, `make bench`.
+//! Compares quorumlock with bare sockets (the physical limit) and with other ways to do the same,
+//! on real masters that it starts. `make bench-quick`, `make bench`.
 //!
-//! The machine is shared with the masters and with whatever else runs, so contenders take turns in
-//! every round, in an order that changes, and are compared only within a round: a ratio is the median
-//! of the rounds' ratios. A cell in which other processes had the machine is played again.
+//! The machine is shared with the masters and with whatever else runs. So contenders take turns in
+//! every round, in an order that changes, and are compared only within a round: a ratio is the
+//! median of the rounds' ratios. A cell that other processes disturbed is played again.
 //!
-//! A new contender is a file in `contenders/`, a new workload one in `workloads/`, each with a line
-//! in its list; on what a workload is played is in `scene.rs`.
+//! A new contender is a file in `contenders/`, and a new workload is one in `workloads/`, each with
+//! a line in its list. `scene.rs` defines what a workload is played on.
 
 mod cell;
 mod contenders;
@@ -47,7 +47,7 @@ use trial::Trial;
 static HEAP: Heap = Heap::new();
 
 fn main() {
-    // All tasks of a cell may panic for the same reason: a line is enough for each.
+    // All tasks of a cell may panic for the same reason: one line is enough for each.
     std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     let mut args = std::env::args().skip(1).peekable();
     if args.next_if_eq(worker::ARGUMENT).is_some() {
@@ -77,7 +77,8 @@ fn main() {
             summaries.extend(play(*scene, kind, &field, &plan, &mut referee));
         }
     }
-    // What is compared with a floor comes first: it has the first of the time for replays.
+    // Scenes that are compared with a floor come first: they have the first claim on the time for
+    // replays.
     if !trials.is_empty() {
         let field = Field::start(&kinds[0]);
         summaries.extend(play_trials(&trials, &field, &plan, &mut referee));
@@ -88,7 +89,7 @@ fn main() {
     }
 }
 
-/// Whether there are servers for it. A scene that is left out is told.
+/// Checks whether there are servers for the scene. A scene that is left out is reported.
 fn is_there(kinds: &[Kind], scene: Scene) -> bool {
     let is_there = kinds.iter().any(|kind| kind.native == scene.native);
     if !is_there {

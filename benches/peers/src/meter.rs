@@ -1,4 +1,4 @@
-//! What a turn takes: time, the client's CPU time, and the masters' beside it.
+//! The cost of a turn: time, the client's CPU time, and the masters' CPU time.
 
 use crate::cpu;
 use crate::workloads::micros;
@@ -11,16 +11,16 @@ pub(crate) struct Meter {
     used_by_masters: Option<Duration>,
 }
 
-/// For each cycle.
+/// Cost of each cycle.
 pub(crate) struct Spent {
     pub(crate) cycles_per_second: f64,
     pub(crate) client_us: f64,
-    /// All masters together; no number where the kernel does not tell.
+    /// All masters together; not a number if the kernel does not report it.
     pub(crate) masters_us: f64,
 }
 
 impl Meter {
-    /// `masters` are the processes that serve.
+    /// Starts to measure; `masters` are the ids of the serving processes.
     pub(crate) fn start(masters: Vec<u32>) -> Self {
         let used_by_masters = used_by(&masters);
         Self { used: cpu::used(), began: Instant::now(), masters, used_by_masters }

@@ -1,5 +1,5 @@
-//! What clients send, as the masters see it: a count of MONITOR's lines. Their own counters count
-//! what scripts call, too.
+//! Commands from clients, as the masters see them: a count of MONITOR's lines. The masters' own
+//! counters also count the calls from scripts.
 
 use crate::support::server::Server;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// Every master must be up.
+    /// Starts to monitor. Every master must be up.
     pub(crate) fn start(masters: &[Server]) -> Self {
         let mut monitor = Self { streams: Vec::new(), readers: Vec::new(), sent: Arc::default() };
         for server in masters.iter() {
@@ -32,7 +32,7 @@ impl Monitor {
         monitor
     }
 
-    /// The commands until now, all masters together.
+    /// Returns the number of commands until now, all masters together.
     pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
@@ -52,7 +52,8 @@ impl Drop for Monitor {
 fn count(mut lines: BufReader<TcpStream>, sent: &AtomicU64) {
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        // `+1339518083.107412 [0 127.0.0.1:60866] "get" "a"`, or `[0 lua]` for what a script calls.
+        // `+1339518083.107412 [0 127.0.0.1:60866] "get" "a"`, or `[0 lua]` for a call from a
+        // script.
         let sender = line.split(|&byte| byte == b']').next().unwrap_or_default();
         if !sender.ends_with(b" lua") {
             sent.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! How long, how often, and who takes part.
+//! Durations, repetitions, and participants.
 
 use crate::contenders;
 use crate::scene::Scene;
@@ -7,27 +7,28 @@ use crate::workloads::{Workload, kept};
 use std::fmt;
 use std::time::Duration;
 
-/// What a cell takes beside warm-up and span: connecting, settling, and what the masters testify.
+/// Time that a cell takes in addition to warm-up and span: connecting, settling, and the masters'
+/// statistics.
 const ASIDE: Duration = Duration::from_millis(250);
 
 pub(crate) struct Plan {
-    /// Rounds of the scenes in which most is compared.
+    /// Rounds of the scenes with the most comparisons.
     rounds: usize,
-    /// Of the others.
+    /// Rounds of the other scenes.
     few_rounds: usize,
-    /// How long each contender is measured in each round.
+    /// Time for which each contender is measured in each round.
     pub(crate) span: Duration,
-    /// How long it runs before that.
+    /// Time for which it runs before the measurement.
     pub(crate) warm_up: Duration,
     /// Rounds of each workload that is measured from outside.
     pub(crate) trial_rounds: usize,
-    /// For how many sections each task is measured where tasks wait for each other, on average.
+    /// Mean number of sections for which each task is measured, if tasks wait for each other.
     sections_per_task: f64,
-    /// And for how long at most.
+    /// Longest span of such a measurement.
     longest: Duration,
-    /// For everything, those cells included that are played again.
+    /// Time limit for everything, including cells that are played again.
     pub(crate) limit: Duration,
-    /// Nothing is played.
+    /// Only prints the plan and plays nothing.
     pub(crate) only_told: bool,
     quick: bool,
     long: bool,
@@ -112,14 +113,14 @@ impl Plan {
         (self.span, self.warm_up) = (span, span / 6);
     }
 
-    /// Whether the results are kept: those of a part would hide the rest.
+    /// Returns whether the results are stored: those of a partial run would replace the rest.
     pub(crate) fn writes(&self) -> bool {
         self.write || (!self.quick && self.only.is_empty())
     }
 
-    /// Enough for all tasks at so many sections per second in all.
+    /// Returns a span that is enough for all tasks at this total number of sections per second.
     pub(crate) fn contended_span(&self, tasks: usize, per_second: f64) -> Duration {
-        // A fifth more: rates are not quite steady.
+        // A fifth more, because rates are not quite steady.
         let enough = 1.2 * self.sections_per_task * tasks as f64 / per_second;
         Duration::from_secs_f64(enough.min(self.longest.as_secs_f64())).max(self.span)
     }
@@ -128,19 +129,19 @@ impl Plan {
         if scene.is_usual() && scene.workload.is_compared() { self.rounds } else { self.few_rounds }
     }
 
-    /// How long a cell of this scene takes.
+    /// Returns how long a cell of this scene takes.
     pub(crate) fn expected(&self, scene: Scene) -> Duration {
         let more = if scene.workload == Workload::Kept { kept::ASIDE } else { ASIDE };
         self.warm_up + self.span_of(scene) + more
     }
 
-    /// How long a contender is measured in each round.
+    /// Returns how long a contender is measured in each round.
     pub(crate) fn span_of(&self, scene: Scene) -> Duration {
         // Storms of extensions come once a second.
         if scene.workload == Workload::Kept { 3 * self.span } else { self.span }
     }
 
-    /// How long all of this takes where nothing is disturbed.
+    /// Returns how long all of this takes if nothing is disturbed.
     pub(crate) fn expected_in_all(&self, scenes: &[Scene], trials: &[Trial]) -> Duration {
         let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let scenes = scenes.iter().map(|&scene| {
@@ -157,7 +158,8 @@ impl Plan {
         scenes.chain(trials).sum()
     }
 
-    /// Names that fit no contender pick scenes only, and the other way round.
+    /// Checks whether the contender takes part. Names that match no contender select scenes only,
+    /// and vice versa.
     pub(crate) fn includes(&self, contender: &str) -> bool {
         let mut picked = self.only.iter().filter(|name| !is_scene(name)).peekable();
         match picked.peek() {
@@ -174,8 +176,8 @@ impl Plan {
         self.picks(&trial.name(), trial.is_quick(), false)
     }
 
-    /// Without names: all but the long ones, or those that are quick. A long one is played where it is
-    /// named in full.
+    /// Checks whether a scene is played. Without names: all but the long ones, or the quick ones. A
+    /// long one is played if it is named in full.
     fn picks(&self, scene: &str, is_quick: bool, is_long: bool) -> bool {
         let mut picked = self.only.iter().filter(|name| is_scene(name)).peekable();
         match picked.peek() {
@@ -201,13 +203,13 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Whether it is `scene` that is meant: `w5` means all of `W5-8`, `W5-32` and so on.
+/// Checks whether the name means `scene`: `w5` means all of `W5-8`, `W5-32` and so on.
 fn names(name: &str, scene: &str) -> bool {
     let scene = scene.to_lowercase();
     scene == name || scene.split('-').next() == Some(name)
 }
 
-/// A name that picks nothing would pass for a run without results.
+/// Checks a name: one that selects nothing would pass for a run without results.
 fn known(name: &str) -> Result<String, String> {
     let name = name.to_lowercase();
     if is_scene(&name) || contenders::names().iter().any(|one| one.to_lowercase().contains(&name)) {

@@ -1,23 +1,23 @@
-//! Has a cell played again when others have disturbed it, while there is time for that.
+//! Has a cell played again if other processes have disturbed it, while there is time for that.
 
 use crate::watch::Watch;
 use crate::worker::Failed;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// With more of the machine than this in the hands of others, a cell is disturbed.
+/// Share of the machine used by other processes above which a cell is disturbed.
 const DISTURBED: f64 = 0.06;
 
-/// Once more so often at most, and then it is marked.
+/// Most replays of a cell; after that it is marked.
 const REPLAYS: usize = 3;
 
 type Turn = Result<Vec<f64>, Failed>;
 
 pub(crate) struct Referee {
     began: Instant,
-    /// For everything.
+    /// Time limit for everything.
     limit: Duration,
-    /// How long what is still to come is expected to take, each cell once.
+    /// Expected time of everything that is still to come, each cell once.
     ahead: Duration,
     cells: usize,
     replays: usize,
@@ -28,11 +28,11 @@ pub(crate) struct Referee {
 enum Decision {
     Keep,
     PlayAgain,
-    /// The least disturbed that there is.
+    /// Keeps the least disturbed turn.
     KeepMarked,
 }
 
-/// `others` is the share of the machine that others had, if that is known.
+/// Decides; `others` is the share of the machine that other processes had, if that is known.
 fn decide(others: Option<f64>, replays: usize, has_time: bool) -> Decision {
     match others {
         Some(share) if share > DISTURBED => match replays < REPLAYS && has_time {
@@ -48,8 +48,8 @@ impl Referee {
         Self { began: Instant::now(), limit, ahead, cells: 0, replays: 0, disturbed: 0 }
     }
 
-    /// One cell, that was expected to take so long. What it came to, and whether it was disturbed all
-    /// the same.
+    /// Plays one cell that was expected to take this long. Returns its result, and whether it was
+    /// still disturbed.
     pub(crate) fn play(
         &mut self,
         expected: Duration,
@@ -67,7 +67,7 @@ impl Referee {
             if decision == Decision::Keep {
                 return (figures, false);
             }
-            // One that has failed only if there is no other.
+            // A failed turn is used only if there is no other.
             let rank = |(figures, share): &(Turn, f64)| (figures.is_err(), *share);
             let this = (figures, share);
             best = match best {
@@ -86,14 +86,15 @@ impl Referee {
         (figures, true)
     }
 
-    /// One cell that nobody can disturb.
+    /// Plays one cell that other processes cannot disturb.
     pub(crate) fn pass(&mut self, expected: Duration, cell: impl FnOnce() -> Turn) -> Turn {
         self.cells += 1;
         self.ahead = self.ahead.saturating_sub(expected);
         cell()
     }
 
-    /// Whether a cell that takes so long can be played again, and all that is to come once.
+    /// Checks whether a cell that takes this long can be played again, and everything that is still
+    /// to come once.
     fn has_time(&self, took: Duration) -> bool {
         self.began.elapsed() + took + self.ahead <= self.limit
     }

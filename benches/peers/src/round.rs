@@ -1,4 +1,4 @@
-//! One round of a scene: every contender has its turn, and the masters testify.
+//! One round of a scene: every contender has its turn, and the masters' statistics confirm it.
 
 use crate::cell::Cell;
 use crate::contenders::{self, Contender};
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(crate) struct Round<'a> {
     pub(crate) masters: &'a [Server],
     pub(crate) cell: Cell,
-    /// How long each turn takes.
+    /// Expected time of each turn.
     pub(crate) expected: Duration,
 }
 
@@ -35,8 +35,8 @@ impl Round<'_> {
     }
 }
 
-/// Who goes first changes from round to round, and who comes before whom: neighbours stay neighbours, so
-/// that what is compared most is compared within seconds.
+/// Returns the order of a round. It changes from round to round, but neighbours stay neighbours, so
+/// that contenders that are compared most are compared within seconds.
 pub(crate) fn order(contenders: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..contenders).map(|turn| (turn + round) % contenders).collect();
     if round % 2 == 1 {
@@ -45,8 +45,8 @@ pub(crate) fn order(contenders: usize, round: usize) -> Vec<usize> {
     order
 }
 
-/// On a machine that others keep busy, a lock that nobody else wants may not be had in time. That ends the
-/// turn, and not a run of an hour.
+/// Plays a turn. On a machine that others keep busy, a lock that no other client wants may not be
+/// won in time. That ends the turn, and not a run of an hour.
 fn turn(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Result<Vec<f64>, Failed> {
     let measured = AssertUnwindSafe(|| measure(masters, contender, cell));
     panic::catch_unwind(measured).map_err(|_told_already| {
@@ -67,19 +67,20 @@ fn measure(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Vec<f6
     figures
 }
 
-/// What the masters themselves say has happened, through the witness's own connections.
+/// Statistics that the masters themselves report, through the witness's own connections.
 #[derive(Default)]
 struct Testimony {
     sets: u64,
     deletions: u64,
-    /// Microseconds that plain SETs and those within scripts took, and all else that takes a lock or
-    /// gives it back.
+    /// Microseconds of plain SETs and of those inside scripts; the next field has those of all
+    /// other commands that acquire or release a lock.
     set_micros: u64,
     other_micros: u64,
 }
 
 impl Testimony {
-    /// Panics if a key is left, but for fences and what clients agree on: those stay for a while.
+    /// Reads the statistics. Panics if a key is left, except fences and the agreement of clients,
+    /// which remain for a while.
     fn of(masters: &[Server]) -> Self {
         contenders::one_thread().block_on(async {
             let is_lock = |key: &str| !key.starts_with("quorumlock:");
@@ -102,8 +103,8 @@ impl Testimony {
         })
     }
 
-    /// Where locks are taken by scripts, they set more than one key for each, and the scripts' times have
-    /// those in them.
+    /// Returns the masters' time per cycle. Scripts that acquire locks set more than one key for
+    /// each, and the scripts' times include those SETs.
     fn micros_per_cycle(&self, before: &Self) -> f64 {
         let (sets, cycles) = (self.sets - before.sets, self.deletions - before.deletions);
         let others = self.other_micros - before.other_micros;
@@ -119,7 +120,7 @@ impl Testimony {
     }
 }
 
-/// The number behind `field` in a line of `INFO commandstats`.
+/// Returns the number after `field` in a line of `INFO commandstats`.
 fn number(stats: &str, field: &str) -> u64 {
     let told = stats.split(',').find_map(|one| one.strip_prefix(field)?.parse().ok());
     told.unwrap_or(0)

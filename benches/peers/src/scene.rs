@@ -1,4 +1,4 @@
-//! What is played within this process: a workload, and on what.
+//! Scenes that are played within this process: a workload and its conditions.
 
 use crate::contenders::{self, Contender};
 use crate::field::Kind;
@@ -8,10 +8,10 @@ use std::time::Duration;
 /// Five survive the loss of two: the usual number.
 pub(crate) const NODES: usize = 5;
 
-/// Where the workload is one of many.
+/// Number of tasks if the workload has many.
 const TASKS: usize = 64;
 
-/// Within a rack, and within a region.
+/// Added round trips: within a rack, and within a region.
 const ROUND_TRIPS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(5)];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Scene {
     pub(crate) native: bool,
     pub(crate) masters: usize,
     pub(crate) tasks: usize,
-    /// That a proxy adds; zero without one.
+    /// Round trip that a proxy adds; zero without one.
     pub(crate) round_trip: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Scene {
         Self { workload, native, masters: NODES, tasks: TASKS, round_trip: Duration::ZERO }
     }
 
-    /// In the order in which they are played.
+    /// Returns all scenes in the order in which they are played.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for native in [false, true] {
@@ -48,7 +48,7 @@ impl Scene {
         all
     }
 
-    /// `W2`, `W2-valkey`, `W2-512-tasks`, `W2-3-masters-valkey`, `W1-0.5ms`.
+    /// Returns a name like `W2`, `W2-valkey`, `W2-512-tasks`, `W2-3-masters-valkey`, `W1-0.5ms`.
     pub(crate) fn name(self) -> String {
         let Self { workload, native, masters, tasks, round_trip } = self;
         let mut name = workload.name().to_owned();
@@ -83,17 +83,17 @@ impl Scene {
         format!("{about}; {} masters, {}{far}", self.masters, kind.name)
     }
 
-    /// Whether it is played where nothing but `--quick` is said.
+    /// Returns whether it is played with `--quick` alone.
     pub(crate) fn is_quick(self) -> bool {
         self.is_usual() && (self.workload == Workload::Crowd || self == Self::all()[0])
     }
 
-    /// Whether it is played only when asked for.
+    /// Returns whether it is played only on request.
     pub(crate) fn is_long(self) -> bool {
         self.native && !self.is_usual()
     }
 
-    /// Five masters beside us, as many tasks as ever.
+    /// Returns whether it has five masters on this machine and the usual number of tasks.
     pub(crate) fn is_usual(self) -> bool {
         self.masters == NODES && self.tasks == TASKS && self.round_trip.is_zero()
     }

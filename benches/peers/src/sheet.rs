@@ -1,4 +1,4 @@
-//! What the rounds of a scene or trial have come to, as text. Turns may have failed.
+//! The results of the rounds of a scene or trial, as text. Turns may have failed.
 
 use crate::contenders;
 use crate::report::{self, Cell, Line, Ratio, Summary, tell};
@@ -13,7 +13,7 @@ pub(crate) struct Sheet {
     names: Vec<&'static str>,
     /// `turns[contender][round]`: one figure for each metric.
     turns: Vec<Vec<Result<Vec<f64>, Failed>>>,
-    /// In how many rounds each contender was disturbed.
+    /// Number of rounds in which each contender was disturbed.
     disturbed: Vec<usize>,
 }
 
@@ -59,7 +59,7 @@ impl Sheet {
         }
     }
 
-    /// The contenders that others are compared with: the first, and every floor beside it.
+    /// Returns the baselines: the first contender, and every other floor next to it.
     fn yardsticks(&self) -> impl Iterator<Item = usize> {
         let beside_floor = self.names.first() == Some(&contenders::FLOOR);
         let floors = (1..self.names.len())
@@ -67,8 +67,8 @@ impl Sheet {
         (0..self.names.len().min(1)).chain(floors)
     }
 
-    /// Over the rounds in which it has not failed. What a contender cannot do is no number, and none of
-    /// its cells.
+    /// Summarises the rounds in which the contender has not failed. Anything that it cannot do is
+    /// not a number, and is not one of its cells.
     fn cell(&self, contender: usize, metric: usize, yardsticks: &[usize]) -> Option<Cell> {
         let turns = self.turns[contender].iter().flatten();
         let figures = turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan());
@@ -78,7 +78,7 @@ impl Sheet {
         (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, beside })
     }
 
-    /// Of what it came to beside another in each round.
+    /// Returns the statistics of its ratio to another contender in each round.
     fn ratio(&self, contender: usize, yardstick: usize, metric: usize) -> Option<Ratio> {
         let both = self.turns[contender].iter().zip(&self.turns[yardstick]);
         let ratios = both.filter_map(|(one, other)| {
@@ -94,7 +94,7 @@ impl Sheet {
         (!notes.is_empty()).then(|| notes.join(", "))
     }
 
-    /// How often it has failed, and in what way.
+    /// Describes how often and how it has failed.
     fn failures(&self, contender: usize) -> Option<String> {
         let turns = &self.turns[contender];
         let failed: Vec<_> = turns.iter().filter_map(|turn| turn.as_ref().err()).collect();
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_ratio_is_the_median_of_the_rounds_and_not_that_of_the_medians() {
         let mut sheet = sheet(&[contenders::FLOOR, "it", "bare sockets, EVALSHA"]);
-        // The machine was faster in the second round, and something happened in the third.
+        // The machine was faster in the second round, and there was a disturbance in the third.
         for (round, figures) in
             [[10.0, 9.0, 20.0], [20.0, 18.0, 40.0], [30.0, 3.0, 60.0]].iter().enumerate()
         {

@@ -1,4 +1,4 @@
-//! Of the figures of several rounds.
+//! Statistics of the figures of several rounds.
 
 pub(crate) fn median(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
@@ -19,7 +19,7 @@ pub(crate) fn highest(figures: &[f64]) -> f64 {
     figures.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Three digits, or all of those before the point.
+/// Formats three digits, or all digits before the decimal point.
 pub(crate) fn short(figure: f64) -> String {
     let places = if figure.abs() < 10.0 { 2 } else { usize::from(figure.abs() < 100.0) };
     format!("{figure:.places$}")

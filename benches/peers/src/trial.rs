@@ -60,19 +60,19 @@ impl Trial {
         }
     }
 
-    /// Whether it is played where nothing but `--quick` is said.
+    /// Returns whether it is played with `--quick` alone.
     pub(crate) fn is_quick(self) -> bool {
         self == Self::contended(1, 8, false) || self == Self::Outage
     }
 
-    /// How long a turn takes, mean of all contenders: some hang where masters do, some take seconds to
-    /// get what others get in a moment.
+    /// Returns the mean time of a turn over all contenders: some hang when masters do, and some
+    /// take seconds for what others do in a moment.
     pub(crate) fn expected(self, plan: &Plan) -> Duration {
         let more = Duration::from_millis;
         match self {
             Self::Stopped => 2 * plan.span + more(3000),
             Self::Killed => 3 * plan.span + more(1200),
-            // The slowest have about so many sections a second.
+            // The slowest have about this many sections a second.
             Self::Contended(rivals) => {
                 plan.contended_span(rivals.processes * rivals.tasks, 160.0) + more(1200)
             }
@@ -91,13 +91,13 @@ impl Trial {
         }
     }
 
-    /// Whether it is something for this contender.
+    /// Checks whether the trial suits this contender.
     pub(crate) fn suits(self, contender: &str) -> bool {
         let alone = matches!(self, Self::Contended(Rivals { processes: 1, .. }));
         alone || contender != contenders::FLOOR
     }
 
-    /// One figure for each metric.
+    /// Plays a turn; returns one figure for each metric.
     fn turn(
         self,
         contender: &str,
@@ -114,7 +114,7 @@ impl Trial {
         }
     }
 
-    /// All rounds: every contender has its turn in each, in an order that changes.
+    /// Plays all rounds: every contender has its turn in each, in an order that changes.
     pub(crate) fn play(
         self,
         masters: &[Server],
@@ -145,7 +145,7 @@ impl Trial {
     }
 }
 
-/// Whatever a turn has done to the masters, and left on them.
+/// Undoes whatever a turn has done to the masters and left on them.
 fn mend(masters: &[Server]) {
     for server in masters.iter() {
         if server.is_stopped() {

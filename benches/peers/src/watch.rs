@@ -1,6 +1,6 @@
-//! What others have had of the machine's processors while a cell was played: neither this process nor
-//! the masters, workers and proxies that it has started. None where the kernel does not tell, as outside
-//! Linux.
+//! The use of the machine's processors by other processes while a cell was played: neither this
+//! process nor the masters, workers and proxies that it has started. `None` if the kernel does not
+//! report it, as outside Linux.
 
 use crate::cpu;
 use rustix::param::clock_ticks_per_second;
@@ -18,14 +18,15 @@ impl Watch {
         Self { machine: Machine::now(), ours: used_by_ours() }
     }
 
-    /// Their share of what all processors could have done since.
+    /// Returns their share of the time of all processors since then.
     pub(crate) fn others(&self) -> Option<f64> {
         let (machine, ours) = (Machine::now()?, used_by_ours()?);
         Some(machine.others(self.machine?, ours.checked_sub(self.ours?)?))
     }
 }
 
-/// By this process and by all that it has started: masters, workers, proxies, alive or reaped.
+/// Returns the time of this process and of all that it has started: masters, workers, proxies,
+/// alive or reaped.
 fn used_by_ours() -> Option<Duration> {
     let own = std::process::id();
     let mut all = cpu::used() + ticks(Stat::of(&own.to_string())?.reaped);
@@ -34,7 +35,7 @@ fn used_by_ours() -> Option<Duration> {
         let Some(number) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        // One that has ended meanwhile is counted among the reaped.
+        // A process that has ended in the meantime is counted among the reaped.
         if Stat::of(&number.to_string()).is_some_and(|stat| stat.parent == own) {
             all += cpu::used_by(number).unwrap_or_default();
         }
@@ -42,12 +43,12 @@ fn used_by_ours() -> Option<Duration> {
     Some(all)
 }
 
-/// What all processors together have had to do.
+/// Work of all processors together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Machine {
-    /// Time that another guest of the host has had included.
+    /// Includes the time of other guests of the host.
     busy: Duration,
-    /// And what they could have done.
+    /// The available time.
     whole: Duration,
 }
 
@@ -56,14 +57,15 @@ impl Machine {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// What is left of the work since `before` once ours is taken off. The kernel counts the machine's by
-    /// ticks and ours exactly, so it may be a little less than none.
+    /// Returns the work since `before` minus ours. The kernel counts the machine's work by ticks
+    /// and ours exactly, so it may be slightly negative.
     fn others(self, before: Self, ours: Duration) -> f64 {
         let (busy, whole) = (self.busy - before.busy, self.whole - before.whole);
         busy.saturating_sub(ours).as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// `cpu  user nice system idle iowait irq softirq steal ..`; guests are in the first two.
+    /// Parses `cpu  user nice system idle iowait irq softirq steal ..`; guests are included in the
+    /// first two.
     fn parse(stat: &str) -> Option<Self> {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
         let fields: Vec<u64> = line.split_whitespace().map_while(|one| one.parse().ok()).collect();
@@ -72,7 +74,7 @@ impl Machine {
     }
 }
 
-/// Of `/proc/PID/stat`.
+/// Fields of `/proc/PID/stat`.
 struct Stat {
     parent: u32,
     /// Ticks of the children that it has waited for.
@@ -84,7 +86,7 @@ impl Stat {
         Self::parse(&fs::read_to_string(Path::new("/proc").join(process).join("stat")).ok()?)
     }
 
-    /// The fields are counted behind the name, in which there may be anything.
+    /// Parses the fields after the name, which may contain anything.
     fn parse(stat: &str) -> Option<Self> {
         let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
         let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
@@ -139,7 +141,7 @@ mod tests {
         let spent = cpu::used_by(child.id()).expect("a process that lives");
         assert!(used_by_ours().expect("a kernel that tells") >= before + spent);
         child.wait().expect("a shell that ends");
-        // Ticks are of ten milliseconds or less.
+        // A tick is ten milliseconds or less.
         let after = used_by_ours().expect("a kernel that tells") + Duration::from_millis(20);
         assert!(after >= before + spent, "{after:?} {before:?} {spent:?}");
     }

@@ -1,5 +1,5 @@
-//! Other Redlock crates on our masters, held to the claims of the crate's `tests/interop.rs`. They are
-//! no dependencies of the crate, not even of its tests.
+//! Other Redlock crates on our masters, tested for the claims of the crate's `tests/interop.rs`.
+//! They are not dependencies of the crate, not even of its tests.
 
 #![allow(dead_code)]
 

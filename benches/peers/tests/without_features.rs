@@ -1,4 +1,5 @@
-//! What the crate says when it was built without its features, as here; its own tests have them all.
+//! Messages of the crate when it was built without its features, as here; its own tests have all of
+//! them.
 
 use quorumlock::{ConnectError, Redlock};
 

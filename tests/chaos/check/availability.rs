@@ -1,4 +1,4 @@
-//! While a minority of the masters is away, whoever finds no quorum finds one within a ttl.
+//! While a minority of the masters is away, a client that finds no quorum finds one within a ttl.
 
 use super::{Kind, REDIALLED, Violation};
 use crate::chaos::clock::Nanos;
@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Availability {
-    /// Acquires that were answered while at most a minority was away.
+    /// Acquires answered while at most a minority was away.
     pub(crate) answered: usize,
-    /// Of these, without a quorum.
+    /// Of these, the acquires without a quorum.
     pub(crate) no_quorum: usize,
-    /// Of these again, those after which a second one found no quorum for a whole ttl either, while
-    /// others had the lock.
+    /// Of these again, the acquires whose retry found no quorum for a whole ttl either, while other
+    /// clients had the lock.
     pub(crate) outlasted: usize,
-    /// The same while nobody had it.
+    /// The same while no client had the lock.
     pub(crate) uncured: usize,
 }
 
@@ -30,14 +30,15 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
 fn judge(story: &Story) -> (Availability, Vec<Violation>) {
     let (impaired, mut figures) = (story.impaired(REDIALLED), Availability::default());
     let minority = story.masters.len().saturating_sub(1) / 2;
-    // Neither was its own process stopped meanwhile, which fails anything.
+    // The client's own process was not stopped in the meantime either, since that makes any acquire
+    // fail.
     let counts = |attempt: &Attempt, to: Nanos| {
         most_impaired(&impaired, attempt.asked, to) <= minority
             && !story.was_stopped(&attempt.task, attempt.asked, to)
     };
     let (mut failed, holds) = (BTreeMap::new(), story.holds_by_resource());
     let mut violations = Vec::new();
-    // Who is kept away by others finds no quorum, for longer than any ttl.
+    // A client that others keep away finds no quorum, for longer than any ttl.
     let judged = if story.at_odds { &[][..] } else { &story.attempts[..] };
     for attempt in judged {
         let (at, is_outage) = match (attempt.hold, attempt.failed) {
@@ -112,7 +113,7 @@ mod tests {
             (format!("{first}{retry}12 c1.0 fails 2 contended"), (2, 1, 0)),
             (format!("{first}{retry}2012 c1.0 fails 2 no-quorum"), (2, 2, 1)),
             (format!("{first}{retry}2012 c1.0 fails 2 cancelled"), (1, 1, 0)),
-            // A third one is struck: the first failure counts, and its retry does not.
+            // A fault on a third master: the first failure counts, and its retry does not.
             (format!("{first}{retry}50 m2 is slow\n2012 c1.0 fails 2 no-quorum"), (1, 1, 0)),
             (format!("8 m2 is slow\n{first}{retry}2012 c1.0 fails 2 no-quorum"), (0, 0, 0)),
             (
@@ -121,7 +122,7 @@ mod tests {
                 ),
                 (1, 1, 0),
             ),
-            // Stopped itself.
+            // The client itself is stopped.
             (format!("{first}{retry}20 c1 stopped\n2012 c1.0 fails 2 no-quorum"), (1, 1, 0)),
         ] {
             assert_eq!(found(&told), expected, "{told}");

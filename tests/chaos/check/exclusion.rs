@@ -4,11 +4,11 @@ use super::{Kind, Violation};
 use crate::chaos::clock::between;
 use crate::chaos::story::Story;
 
-/// One for each hold that begins while another one has not ended.
+/// Returns one violation for each hold that begins before another has ended.
 pub(super) fn violations(story: &Story) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (resource, holds) in story.holds_by_resource() {
-        // The one that ends last of those that have begun.
+        // Of the holds that have begun, the one that ends last.
         let mut last: Option<(&str, u64, u64)> = None;
         for (attempt, hold) in holds {
             if let Some((task, id, end)) = last.filter(|(_, _, end)| hold.from < *end) {
@@ -34,7 +34,8 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
 mod tests {
     use super::super::told::{story, times};
 
-    /// The second enters at the tenth millisecond, whatever the first does.
+    /// Checks a history in which the second holder enters at the tenth millisecond, whatever the
+    /// first does.
     fn found(first: &str) -> Vec<u64> {
         let second = "5 c2.0 asks 1 r0 - 0 -\n10 c2.0 enters 1 50 -\n20 c2.0 leaves 1";
         times(&super::violations(&story(&format!("0 c1.0 asks 1 r0 - 0 -\n{first}\n{second}"))))
@@ -48,7 +49,7 @@ mod tests {
             ("1 c1.0 enters 1 100 -\n10 c1.0 leaves 1", &[]),
             ("1 c1.0 enters 1 100 -\n11 c1.0 leaves 1", &[10]),
             ("1 c1.0 enters 1 11 -\n90 c1.0 leaves 1", &[10]),
-            // Killed: its lock stands until the deadline.
+            // Killed: its lock remains until the deadline.
             ("1 c1.0 enters 1 11 -\n3 c1 killed", &[10]),
             ("1 c1.0 enters 1 9 -\n3 c1 killed", &[]),
             // Extended.

@@ -1,4 +1,4 @@
-//! Fencing tokens rise from win to win, and the store that goes by them is written to in order.
+//! Fencing tokens rise from win to win, and the store that checks them is written to in order.
 
 use super::{Kind, Violation};
 use crate::chaos::story::{Story, process};
@@ -11,7 +11,7 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
     violations
 }
 
-/// Holds that don't overlap were won in the order in which they began.
+/// Checks that holds that don't overlap were won in the order in which they began.
 fn wins(story: &Story) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (resource, holds) in story.holds_by_resource() {
@@ -36,7 +36,7 @@ fn wins(story: &Story) -> Vec<Violation> {
     violations
 }
 
-/// A write that is accepted is under the greatest token so far.
+/// Checks that an accepted write has the greatest token so far.
 fn accepted(story: &Story) -> Vec<Violation> {
     let mut greatest: BTreeMap<&str, u64> = BTreeMap::new();
     let mut violations = Vec::new();
@@ -52,7 +52,7 @@ fn accepted(story: &Story) -> Vec<Violation> {
     violations
 }
 
-/// Whoever writes while it holds the lock is not refused.
+/// Checks that a client that writes while it holds the lock is not refused.
 fn refused(story: &Story) -> Vec<Violation> {
     let attempts = story.attempts.iter();
     let holds: BTreeMap<(&str, u64), _> = attempts
@@ -110,10 +110,10 @@ mod tests {
         for (writes, expected) in [
             ("2 store accepts c1.0 1 r0 7\n3 store accepts c1.0 1 r0 7", &[][..]),
             ("6 store accepts c2.0 1 r0 8\n7 store accepts c1.0 1 r0 7", &[7]),
-            // Late, and nobody was there before: no harm is done.
+            // Late, but no other holder wrote before: no harm is done.
             ("6 store accepts c1.0 1 r0 7\n7 store accepts c2.0 1 r0 8", &[]),
             ("6 store accepts c2.0 1 r0 8\n7 store refuses c1.0 1 r0 7", &[]),
-            // Whoever holds it is not refused, nor somebody who was never let in.
+            // The store must not refuse the holder, nor a client that never entered.
             ("6 store refuses c2.0 1 r0 8", &[6]),
             ("6 store refuses c9.0 1 r0 8", &[6]),
         ] {

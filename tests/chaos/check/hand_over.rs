@@ -1,4 +1,4 @@
-//! How long it takes from one holder to the next, where the next one is waiting already.
+//! Time from one holder to the next, where the next one is already waiting.
 
 use super::REDIALLED;
 use crate::chaos::clock::{Nanos, between};
@@ -7,15 +7,16 @@ use crate::support::samples::Samples;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HandOvers {
-    /// From the call of the release, all masters being well.
+    /// From the call of the release, with all masters up.
     pub(crate) well: Samples,
-    /// The same with a minority of them away.
+    /// The same with a minority of the masters away.
     pub(crate) minority: Samples,
     /// From the deadline of a holder that was killed or stopped, or stayed too long.
     pub(crate) lapsed: Samples,
 }
 
-/// Only where whoever is next had asked before, was not stopped, and no majority was away.
+/// Counts a hand-over only if the next holder had asked before and was not stopped, and no majority
+/// was away.
 pub(crate) fn figures(story: &Story) -> HandOvers {
     let (impaired, mut found) = (story.impaired(REDIALLED), HandOvers::default());
     let minority = story.masters.len().saturating_sub(1) / 2;
@@ -25,7 +26,8 @@ pub(crate) fn figures(story: &Story) -> HandOvers {
             let (end, from): (Nanos, Nanos) = (before.end(), hold.from);
             let away = most_impaired(&impaired, end, from);
             let waited = next.asked < end && from >= end;
-            // Locked together with another one, it may have waited for that.
+            // If it was locked together with another resource, the client may have waited for that
+            // one.
             let alone = next.resources.len() == 1;
             if !waited || !alone || away > minority || story.was_stopped(&next.task, end, from) {
                 continue;

@@ -1,13 +1,13 @@
-//! What a history must show. Pure: a story in, violations and figures out; so each check is itself
-//! checked, with histories that it must refuse.
+//! Checks of a history. They are pure: a story in, violations and figures out. So each check is
+//! itself checked, with histories that it must refuse.
 //!
 //! | file | property |
 //! |---|---|
 //! | `exclusion.rs` | no two holds of a resource at one instant |
 //! | `fences.rs` | tokens rise from win to win; the store accepts no smaller one after a greater, and refuses no valid holder |
-//! | `orphans.rs` | no key of a process that has let go of everything, nor of one that is long gone |
+//! | `orphans.rs` | no key of a process that has released everything, nor of one that is long gone |
 //! | `availability.rs` | while a minority is away, a retry within one ttl cures a failed acquire |
-//! | `hand_over.rs` | how long it takes from one holder to the next (a figure) |
+//! | `hand_over.rs` | the time from one holder to the next (a figure) |
 
 pub(crate) mod availability;
 pub(crate) mod exclusion;
@@ -21,7 +21,7 @@ use super::clock::Nanos;
 use super::story::Story;
 use std::time::Duration;
 
-/// Until a client has redialled a master that is well again.
+/// Time until a client has redialled a master that is up again.
 const REDIALLED: Duration = Duration::from_millis(2500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
     pub(crate) at: Nanos,
-    /// How long it went on, where that is known.
+    /// Duration, if it is known.
     pub(crate) until: Option<Nanos>,
     pub(crate) kind: Kind,
     pub(crate) text: String,
@@ -49,7 +49,7 @@ impl Violation {
     }
 }
 
-/// All there are, in the order of time.
+/// Returns all violations in order of time.
 pub(crate) fn violations(story: &Story) -> Vec<Violation> {
     let odd = story.odd.iter().map(|(at, text)| Violation::new(*at, Kind::Odd, text.clone()));
     let mut all: Vec<Violation> = odd.collect();

@@ -1,4 +1,4 @@
-//! Keys that nobody will delete any more, or that somebody should have deleted long ago.
+//! Keys that no client will delete any more, or that a client should have deleted long ago.
 
 use super::{Kind, REDIALLED, Violation};
 use crate::chaos::client::MAX_TTL;
@@ -8,16 +8,16 @@ use crate::chaos::watch::PATIENCE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Until a client has paid what it owes to a master that it has redialled.
+/// Time until a client has paid its debt to a master that it has redialled.
 const PAID: Duration = Duration::from_millis(500);
-/// What a client at work may take to delete its key on a master that is well.
+/// Time that a running client may take to delete its key on a master that is up.
 const PROMPT: Duration = Duration::from_millis(1200);
-/// An expired key is gone; so much later the scan may have begun.
+/// Time after a key's expiry at which a scan that saw it may still have begun.
 const SLACK: Duration = Duration::from_millis(300);
 
 type Impaired<'a> = BTreeMap<&'a str, Vec<(Nanos, Nanos)>>;
 
-/// One for each process, resource and master, however often it was seen.
+/// Returns one violation for each process, resource and master, however often the key was seen.
 pub(super) fn violations(story: &Story) -> Vec<Violation> {
     let (mut known, mut violations) = (BTreeSet::new(), Vec::new());
     let impaired = story.impaired(REDIALLED + PAID);
@@ -33,7 +33,7 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
     violations
 }
 
-/// What is wrong with a key that was seen, if anything is.
+/// Returns the problem with a key that was seen, if there is one.
 fn wrong(story: &Story, impaired: &Impaired, sighting: &Sighting) -> Option<&'static str> {
     let Sighting { at, master, holder, .. } = sighting;
     if story.empty.is_some_and(|empty| *at >= empty) {
@@ -50,7 +50,7 @@ fn wrong(story: &Story, impaired: &Impaired, sighting: &Sighting) -> Option<&'st
     let Some(ended) = ended else {
         return left_behind(story, impaired, life, sighting);
     };
-    // What was still on its way arrived when the master was well again, at the latest.
+    // Bytes in flight arrived when the master was up again, at the latest.
     let spans = impaired.get(master.as_str()).into_iter().flatten();
     let began = spans.filter(|(from, _)| from <= at).map(|(_, until)| *until).max();
     let arrived = began.map_or(ended, |until| until.max(ended));
@@ -58,7 +58,8 @@ fn wrong(story: &Story, impaired: &Impaired, sighting: &Sighting) -> Option<&'st
     (expired < *at).then_some("which has been gone for longer than any ttl")
 }
 
-/// It is at work, could reach the master all the time, and does not want the lock.
+/// Checks whether the client is running, could reach the master all the time, and does not want the
+/// lock.
 fn left_behind(
     story: &Story,
     impaired: &Impaired,
@@ -74,7 +75,7 @@ fn left_behind(
     let wanted = || {
         story.attempts.iter().any(|attempt| {
             let over = attempt.hold.map_or(attempt.failed.map(|(at, _)| at), |hold| {
-                // Who has lost it deletes it when it lets go.
+                // A client that has lost the lock deletes the key when it lets go.
                 hold.left
             });
             process(&attempt.task) == holder
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_process_that_has_shut_down_and_owes_nothing_has_no_key() {
         assert_eq!(found("5 c1 gone 0\n6 m1 has r0 c1\n7 m1 has r0 c1"), [6]);
-        // The scan had begun before, while c1 was at work.
+        // The scan had begun earlier, while c1 was running.
         let asks = "4 c1.0 asks 1 r0 - 0 -";
         assert!(found(&format!("{asks}\n5 c1 gone 0\n5 m1 has r0 c1")).is_empty());
         assert_eq!(found("6 m1 has r0 c2"), [6], "a stranger");
@@ -108,7 +109,7 @@ mod tests {
         for end in ["killed", "gone 2"] {
             let told = format!("5 c1 {end}\n3200 m1 has r0 c1\n3306 m1 has r0 c1");
             assert_eq!(found(&told), [3306], "{end}");
-            // Its SET may have arrived when the master went on.
+            // Its SET may have arrived when the master resumed.
             let paused = "4 m1 is paused\n1000 m1 is up";
             let told = format!("{paused}\n5 c1 {end}\n7200 m1 has r0 c1\n7301 m1 has r0 c1");
             assert_eq!(found(&told), [7301], "{end}");
@@ -131,7 +132,7 @@ mod tests {
             ("20 m1 is paused\n25 m1 is up\n30 c1.0 fails 1 contended\n3024 m1 has r0 c1", &[]),
             ("20 m1 is paused\n25 m1 is up\n30 c1.0 fails 1 contended\n4300 m1 has r0 c1", &[4300]),
         ] {
-            // Whatever becomes of it later.
+            // Whatever happens to it later.
             for end in ["", "\n9000 c1 gone 0", "\n9000 c1 killed"] {
                 assert_eq!(found(&format!("{asks}{told}{end}")), expected, "{told}{end}");
             }

@@ -1,10 +1,11 @@
-//! Histories as tests write them: one line each, times in milliseconds.
+//! Histories in the form that tests write: one line for each entry, with times in milliseconds.
 
 use super::Violation;
 use crate::chaos::history::Entry;
 use crate::chaos::story::Story;
 
-/// `at` and `until` of holds in milliseconds, everything else as in a history.
+/// Makes a story with `at` and `until` of holds in milliseconds, and everything else as in a
+/// history.
 pub(crate) fn story(lines: &str) -> Story {
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     Story::of(lines.map(entry).collect())
@@ -20,7 +21,7 @@ fn entry(line: &str) -> Entry {
     Entry::parse(&words.join(" ")).unwrap_or_else(|| panic!("not a line: {line:?}"))
 }
 
-/// When, in milliseconds.
+/// Returns the times of the violations, in milliseconds.
 pub(crate) fn times(violations: &[Violation]) -> Vec<u64> {
     violations.iter().map(|violation| violation.at / 1_000_000).collect()
 }

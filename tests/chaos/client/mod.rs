@@ -1,4 +1,4 @@
-//! A client, in a process of its own: several tasks that acquire, hold, extend, write and let go.
+//! A client in its own process: several tasks that acquire, hold, extend, write and release.
 
 mod orders;
 mod task;
@@ -18,23 +18,23 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// What the test is called that is such a process.
+/// Name of the test that runs as such a process.
 pub(crate) const TEST: &str = "a_client_process";
 
-/// Who was refused asks again after that.
+/// Pause after which a refused client tries again.
 const REFUSED: Duration = Duration::from_millis(300);
 
-/// Lives as it was ordered to. Without orders there is nothing to do.
+/// Runs the client as ordered. Without orders there is nothing to do.
 pub(crate) fn run_if_ordered() {
     let Some(orders) = Orders::from_environment() else { return };
-    // Also when it is stopped just then: it would be left for ever.
+    // Even if it is stopped just then: it would otherwise be left forever.
     set_parent_process_death_signal(Some(Signal::KILL)).expect("PR_SET_PDEATHSIG");
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
     runtime.block_on(live(orders));
 }
 
-/// Until its standard input ends, and then for as long as it takes to let go of everything.
+/// Runs until standard input ends, and then for as long as it takes to release everything.
 async fn live(orders: Orders) {
     let journal = Arc::new(Journal::open(&orders.history));
     let told_to_end = tokio::spawn(async { tokio::io::stdin().read(&mut [0; 1]).await });
@@ -58,7 +58,8 @@ async fn live(orders: Orders) {
     journal.note(&orders.name, What::Gone { owed });
 }
 
-/// Refused as long as others go by something else, it asks again. `None`: it is to end, or it can't be.
+/// Connects, and retries for as long as clients with other settings have it refused. Returns `None`
+/// if it must end or the connection cannot be made.
 async fn connect<T>(orders: &Orders, journal: &Journal, end: &JoinHandle<T>) -> Option<Redlock> {
     let what = loop {
         match orders.builder().connect().await {

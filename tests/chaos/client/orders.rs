@@ -1,4 +1,5 @@
-//! What a client process is told: who it is, where the masters are, what is taken away from it.
+//! Orders for a client process: its name, the masters' addresses, and the safeguard that is
+//! removed.
 
 use crate::support::sabotage::{Sabotage, dial_through};
 use quorumlock::{Redlock, RedlockBuilder};
@@ -8,36 +9,36 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// In the environment of a client process.
+/// Name of the environment variable with the orders of a client process.
 pub(crate) const VARIABLE: &str = "QUORUMLOCK_CHAOS_CLIENT";
 
-/// No ttl is longer, so a master that returns empty is away for a bearable time.
+/// Longest ttl, so that a master that returns empty is away for a reasonable time.
 pub(crate) const MAX_TTL: Duration = Duration::from_secs(3);
-/// How far a ballot may be off, either way.
+/// Distance that a ballot may be off, in either direction.
 pub(crate) const WINDOW: Duration = Duration::from_secs(1);
 
-/// Which safeguard is taken away, from outside: the crate has no switch for the first two.
+/// The safeguard that is removed, from outside: the crate has no switch for the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoiled {
     Nothing,
     /// Rollbacks and releases delete nothing.
     Rollback,
-    /// Two of the five masters are enough: each client is given three of them, of which two are a
-    /// majority, and the agreement that would refuse such lists is spoiled on its way.
+    /// Two of the five masters are enough. Each client is given three of them, of which two are a
+    /// majority. The agreement that would refuse such lists is spoiled on its way.
     Quorum,
     /// A master that returns empty votes at once.
     RestartGuard,
-    /// Each client is told that all others go by the same.
+    /// Each client receives the answer that all others have the same settings.
     Agreement,
 }
 
-/// What a client goes by: with what it has to have in common with all others, or with a mistake in it.
+/// Settings of a client: those that all clients must share, or with a mistake in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Party {
-    /// As it should be.
+    /// Correct settings.
     Good,
-    /// It was given three of the five masters: two of them are a majority, and the three others are
-    /// one of all five.
+    /// The client was given three of the five masters. Two of them are a majority, and the three
+    /// others are a majority of all five.
     OtherList,
     /// Its locks are shorter, and so is the time for which a restarted master does not vote.
     OtherTtl,
@@ -49,12 +50,12 @@ pub(crate) struct Orders {
     pub(crate) party: Party,
     pub(crate) seed: u64,
     pub(crate) tasks: usize,
-    /// Of the masters as clients reach them.
+    /// Addresses of the masters as clients reach them.
     pub(crate) nodes: Vec<SocketAddr>,
     pub(crate) store: SocketAddr,
     /// The masters forget nothing, and clients trust them with a vote right after a restart.
     pub(crate) durable: bool,
-    /// There are clients that go by something else: to be refused is nothing odd.
+    /// Some clients have other settings, so a refusal is nothing odd.
     pub(crate) at_odds: bool,
     pub(crate) spoiled: Spoiled,
     pub(crate) history: PathBuf,
@@ -82,7 +83,7 @@ impl Spoiled {
 impl Party {
     pub(crate) const ALL: [Self; 3] = [Self::Good, Self::OtherList, Self::OtherTtl];
 
-    /// What its processes are called, before their numbers.
+    /// Returns the name of its processes, before their numbers.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Good => "c",
@@ -91,7 +92,7 @@ impl Party {
         }
     }
 
-    /// Of the process of this name.
+    /// Returns the party of the process of this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let word = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
         Self::ALL.into_iter().find(|known| known.word() == word)
@@ -106,7 +107,7 @@ impl Party {
 }
 
 impl Orders {
-    /// One line for the environment; the path, which may hold anything, comes last.
+    /// Formats one line for the environment; the path, which may contain anything, comes last.
     pub(crate) fn to_line(&self) -> String {
         let Self { name, party, seed, tasks, store, durable, at_odds, .. } = self;
         let party = party.word();
@@ -144,7 +145,7 @@ impl Orders {
         Some(Self::parse(&line).unwrap_or_else(|| panic!("{VARIABLE}={line}: no orders")))
     }
 
-    /// The client that is ordered, with the restart guard on, its label that of the process.
+    /// Configures the ordered client, with the restart guard on, and the process's name as label.
     pub(super) fn builder(&self) -> RedlockBuilder {
         let max_ttl = self.party.max_ttl();
         let builder = Redlock::builder().max_ttl(max_ttl).fencing_window(WINDOW, WINDOW);

@@ -1,4 +1,4 @@
-//! One task of a client: it asks for locks, holds them in every way there is, and tells of it.
+//! One task of a client: it acquires locks, holds them in every possible way, and reports it.
 
 use super::Orders;
 use crate::chaos::clock::{Nanos, between, nanos, now};
@@ -15,7 +15,8 @@ use tokio::time::sleep;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Between two readings of the clock around a look at the guard; with more, it looks again.
+/// Longest time between the two clock readings around a look at the guard; if it takes longer, the
+/// task looks again.
 const TIGHT: Duration = Duration::from_micros(200);
 
 /// Always fenced, and written to.
@@ -23,17 +24,17 @@ const FENCED: [&str; 3] = ["r0", "r1", "r2"];
 /// Never fenced.
 const UNFENCED: [&str; 1] = ["u0"];
 
-/// Rarely asked for, and often given up on the way: a key that is left on one of them stands out.
+/// Rarely acquired, and often given up on the way: a leftover key on one of them stands out.
 const RARE: [&str; 6] = ["q0", "q1", "q2", "q3", "q4", "q5"];
 
-/// What a task asks for.
+/// A request of a task.
 #[derive(Clone, Debug)]
 struct Wish {
     resources: Vec<String>,
     fenced: bool,
     ttl: Duration,
     wait: Duration,
-    /// After that it drops the future.
+    /// Time after which the task drops the future.
     patience: Option<Duration>,
     keep_alive: bool,
 }
@@ -60,13 +61,14 @@ impl Wish {
         Self { resources, fenced, ttl, wait, patience, keep_alive: rng.chance(30) }
     }
 
-    /// The same once more: within one ttl it should succeed, or be told that somebody else holds it.
+    /// Repeats the request: within one ttl it should succeed, or report that another client holds
+    /// the lock.
     fn again(&self) -> Self {
         Self { wait: self.ttl, patience: None, ..self.clone() }
     }
 }
 
-/// How long a lock is held: short as a rule, now and then beyond any ttl.
+/// Returns how long a lock is held: usually short, now and then beyond any ttl.
 fn length(rng: &mut Rng) -> Duration {
     match rng.within(0..100) {
         0..65 => rng.duration(Duration::ZERO..20 * MS),
@@ -103,7 +105,7 @@ impl Task {
         Self { who, redlock, journal, ids, rng, ending, store, max_ttl, at_odds }
     }
 
-    /// Until it is told to end.
+    /// Works until it is told to end.
     pub(super) async fn work(mut self) {
         while !*self.ending.borrow() {
             let wish = Wish::random(&mut self.rng, self.max_ttl);
@@ -125,7 +127,7 @@ impl Task {
         self.journal.note(&self.who, what);
     }
 
-    /// `None`: it is to end.
+    /// Returns `None` if the task must end.
     async fn unless_ending<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let mut ending = self.ending.clone();
         tokio::select! {
@@ -183,7 +185,7 @@ impl Task {
             Some(Err(AcquireError::Contended(_))) => Err(Why::Contended),
             Some(Err(AcquireError::NoQuorum(error))) if error.is_too_late() => Err(Why::Late),
             Some(Err(AcquireError::NoQuorum(_))) => Err(Why::NoQuorum),
-            // Kept away by others that go by something else.
+            // Clients with other settings keep it away.
             Some(Err(AcquireError::Disagreement(_))) if self.at_odds => Err(Why::NoQuorum),
             Some(Err(error)) => {
                 self.note(What::Odd(format!("acquire {}: {error}", wish.resources.join(","))));
@@ -238,7 +240,7 @@ impl Task {
             && !guard.is_valid()
             && self.rng.chance(70)
         {
-            // As one does who has looked just before it was stopped.
+            // Writes like a client that was stopped just after its last look.
             self.write(id, token, wish).await;
         }
         self.note(What::Leaves { id });
@@ -256,8 +258,9 @@ impl Task {
     }
 }
 
-/// An instant at which the guard is valid, and until when it is at least: no earlier than that by
-/// more than what passes between two readings of the clock. `None`: it is not.
+/// Returns an instant at which the guard is valid, and the earliest end of its validity. That is
+/// earlier than the true end by no more than the time between two readings of the clock. `None`
+/// means that it is not valid.
 fn valid_until<K: Kind>(guard: &Guard<K>) -> (Nanos, Option<Nanos>) {
     let mut looks = 0;
     loop {
@@ -269,7 +272,7 @@ fn valid_until<K: Kind>(guard: &Guard<K>) -> (Nanos, Option<Nanos>) {
             return (before, None);
         }
         if between(before, after) < TIGHT || looks == 5 {
-            // It was won before this look, so what is valid after `before` was valid then.
+            // It was won before this look, so a guard that is valid after `before` was valid then.
             return (before, Some(before + nanos(left)));
         }
     }

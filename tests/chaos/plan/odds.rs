@@ -1,5 +1,5 @@
-//! What befalls clients that are at odds: all but those that go by the same are stopped, for so long that
-//! what they had noted is forgotten everywhere. Others have taken their place when they go on.
+//! Faults of clients that are at odds. All but those with the same settings are stopped for so long
+//! that their notes are forgotten everywhere. Others have taken their place when they resume.
 
 use super::{Deed, MS, SEC, Setting};
 use crate::chaos::client::Party;
@@ -7,9 +7,9 @@ use crate::chaos::people::party;
 use crate::support::seed::Rng;
 use std::time::Duration;
 
-/// At first all are there, and those come in that are first.
+/// At first all are there, and those that are first connect.
 const MEETING: Duration = Duration::from_secs(5);
-/// For so long at most those that were left alone have the masters to themselves.
+/// Longest time for which the clients that keep running have the masters to themselves.
 const ALONE: Duration = Duration::from_secs(6);
 
 pub(super) fn deeds(
@@ -35,7 +35,7 @@ pub(super) fn deeds(
             over = over.max(from + lasts);
             deeds.push((from, place, Deed::Stop(lasts)));
         }
-        // Those that are left have the usual troubles.
+        // The clients that keep running have the usual faults.
         let mut next = at;
         while next < over {
             let place = rng.within(0..setting.clients as u64) as usize;

@@ -1,4 +1,4 @@
-//! A library's client that tasks share, for workloads in which locks are waited for or refused.
+//! A library's client that tasks share, for workloads in which tasks wait for locks or are refused.
 
 use super::{Contender, two_workers};
 use crate::cell::Cell;
@@ -8,35 +8,35 @@ use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// One client as its users set it up, with the library's defaults. Clones share it.
+/// One client with the library's defaults, as its users set it up. Clones share it.
 pub(crate) trait Client: Clone + Send + Sync + 'static {
     type Held: Send;
 
-    /// Whether as many tasks can wait as there is memory for.
+    /// Set if only memory limits the number of waiting tasks.
     const WAITS_WITHOUT_A_THREAD: bool = true;
 
     fn connect(masters: &[SocketAddr]) -> impl Future<Output = Self> + Send;
 
-    /// Until the lock is won, in as many calls of the library as that takes.
+    /// Waits until the lock is won, in as many calls of the library as that takes.
     fn acquire(&self, resource: &Arc<str>) -> impl Future<Output = Self::Held> + Send;
 
-    /// A single try, as far as the library can be told so.
+    /// Makes a single try, as far as the library supports it.
     fn attempt(&self, resource: &Arc<str>) -> impl Future<Output = Option<Self::Held>> + Send;
 
-    /// Whatever comes of it: masters may be down.
+    /// Releases, and ignores the result: masters may be down.
     fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
 
-    /// Waits for what is still to be released.
+    /// Waits for outstanding releases.
     fn close(self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 }
 
-/// Who can be measured from outside, in processes of its own.
+/// A contender that can be measured from outside, in processes of its own.
 pub(crate) trait Apart {
     fn name(&self) -> &'static str;
 
-    /// Does, in this process, what the bench orders on its standard input, until that ends.
+    /// Executes, in this process, the orders of the bench on standard input, until that ends.
     fn serve(&self, masters: &[SocketAddr]);
 }
 
@@ -61,7 +61,7 @@ impl<C: Client> Apart for Peer<C> {
     }
 }
 
-/// Its client where nobody else wants the lock.
+/// Its client if no other client wants the lock.
 struct Alone<C>(C);
 
 impl<C: Client> Locker for Alone<C> {

@@ -1,4 +1,4 @@
-//! This crate, with many locks held that it keeps alive.
+//! This crate, holding many locks that it keeps alive.
 
 use super::quorumlock::connect;
 use super::{Contender, one_thread, two_workers};
@@ -9,7 +9,7 @@ use futures::future::join_all;
 use quorumlock::{Guard, Redlock, Released};
 use tokio::runtime::Runtime;
 
-/// As many tasks take them, and give them back.
+/// Number of tasks that acquire and release the locks.
 const TASKS: usize = 64;
 
 pub(super) struct Kept {
@@ -18,7 +18,7 @@ pub(super) struct Kept {
     runtime: fn() -> Runtime,
 }
 
-/// What the others are compared with.
+/// The baseline for the others.
 pub(super) const NONE: Kept = Kept { name: "none kept, one thread", locks: 0, runtime: one_thread };
 
 pub(super) const ON_ONE_THREAD: Kept =
@@ -60,7 +60,7 @@ async fn keep(redlock: &Redlock, locks: usize) -> Vec<Vec<Guard>> {
     guards.map(|guards| guards.expect("a task without a panic")).collect()
 }
 
-/// All of them were kept.
+/// Releases all locks, which must have been kept.
 async fn give_back(guards: Vec<Vec<Guard>>) {
     let givers = guards.into_iter().map(|guards| {
         tokio::spawn(async move {

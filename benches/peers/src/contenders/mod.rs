@@ -1,5 +1,5 @@
-//! Who is measured. The first is what others are compared with: the floor, or quorumlock where clients
-//! are measured from outside.
+//! The contenders. The first is the baseline for others: the floor, or quorumlock where clients are
+//! measured from outside.
 
 mod bare;
 mod client;
@@ -29,8 +29,8 @@ pub(crate) trait Contender {
 
 type Contenders = Vec<Box<dyn Contender>>;
 
-/// This crate between the floors that it is compared with: each beside them, in whatever order they
-/// take their turns.
+/// Places this crate between the floors that it is compared with: each next to its floors, in
+/// whatever order they take their turns.
 fn beside_floors(native: bool) -> Contenders {
     let release = if native { Release::Native } else { Release::Hash };
     vec![
@@ -62,10 +62,10 @@ pub(crate) fn crowd(native: bool) -> Contenders {
     all
 }
 
-/// Where one number is what differs from the usual: tasks, masters.
+/// Returns the contenders for scenes in which one number differs from the usual: tasks, masters.
 pub(crate) fn few(native: bool) -> Contenders {
     let mut few = beside_floors(native);
-    // The floor whose masters do the very same.
+    // The floor whose masters do exactly the same.
     few.remove(2);
     few
 }
@@ -98,21 +98,21 @@ fn others() -> Contenders {
     ]
 }
 
-/// Whether it is neither quorumlock nor its floor.
+/// Checks that it is neither quorumlock nor its floor.
 pub(crate) fn is_other(name: &str) -> bool {
     others().iter().any(|other| other.name() == name)
 }
 
-/// What is physically possible.
+/// Name of the physical limit.
 pub(crate) const FLOOR: &str = "bare sockets";
 
-/// Whether others are compared with it where it takes part.
+/// Checks whether others are compared with it where it takes part.
 pub(crate) fn is_yardstick(name: &str) -> bool {
     name == FLOOR || bare::RELEASING.contains(&name)
 }
 
-/// Those that are measured from outside. The first is what others are compared with; the last is the
-/// floor, which knows nothing of masters that fail or of other processes.
+/// Returns the contenders that are measured from outside. The first is the baseline for the others.
+/// The last is the floor, which knows nothing of masters that fail or of other processes.
 pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
     vec![
         Box::new(quorumlock::APART),
@@ -123,7 +123,7 @@ pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
     ]
 }
 
-/// Of all, some more than once.
+/// Returns all names, some more than once.
 pub(crate) fn names() -> Vec<&'static str> {
     let within = Scene::all().into_iter().flat_map(Scene::contenders).map(|one| one.name());
     within.chain(apart().iter().map(|one| one.name())).collect()
@@ -133,21 +133,22 @@ pub(crate) fn one_thread() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
-/// As many as a small machine has by default; said here, so that a larger one measures the same.
+/// Makes a runtime with as many workers as a small machine has by default; fixed here, so that a
+/// larger machine measures the same.
 fn two_workers() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
 
-/// 128 bits from the operating system, in hex.
+/// Returns 128 bits from the operating system, in hex.
 fn token() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("random bytes");
     format!("{:032x}", u128::from_le_bytes(bytes))
 }
 
-/// How long a key would stand if nobody deleted it.
+/// Milliseconds after which an undeleted key expires.
 const TTL_MS: u64 = 10_000;
 
-/// As the Redis documentation has it.
+/// The script in the Redis documentation.
 const RELEASE: &str = "if redis.call(\"get\",KEYS[1]) == ARGV[1] then \
                        return redis.call(\"del\",KEYS[1]) else return 0 end";

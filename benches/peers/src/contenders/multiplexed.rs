@@ -1,5 +1,5 @@
-//! What most people would write: the `redis` crate's multiplexed connections, one for each master,
-//! and a fan-out that awaits every reply.
+//! The code that most people would write: the `redis` crate's multiplexed connections, one for each
+//! master, and a fan-out that awaits every reply.
 
 use super::{Contender, RELEASE, TTL_MS, token, two_workers};
 use crate::cell::Cell;

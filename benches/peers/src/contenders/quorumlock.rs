@@ -86,7 +86,7 @@ impl Client for Redlock {
     }
 
     async fn close(self) {
-        // What masters that are down do not confirm is what others leave behind.
+        // Releases that masters that are down do not confirm are what others leave behind.
         let _unconfirmed = self.shutdown().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The crate `redlock`: blocking, a new connection for each command, one master after the other.
+//! The crate `redlock`: blocking, a new connection for each command, one master after another.
 
 use super::client::Peer;
 use super::{Client, TTL_MS};
@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 pub(super) const REDLOCK: Peer<Arc<RedLock>> = Peer::new("redlock");
 
-/// What is needed to release it: its own type borrows the client.
+/// State needed to release the lock: the crate's own type borrows the client.
 pub(crate) struct Held {
     resource: Vec<u8>,
     val: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The crate `redsync`: blocking, a new connection for each command, one master after the other.
+//! The crate `redsync`: blocking, a new connection for each command, one master after another.
 
 use super::client::Peer;
 use super::{Client, TTL_MS};
@@ -15,7 +15,7 @@ pub(super) const REDSYNC: Peer<Shared> = Peer::new("redsync");
 #[derive(Clone)]
 pub(crate) struct Shared {
     client: Arc<Redsync<RedisInstance>>,
-    /// Set up in the same way, but for a single try.
+    /// Configured in the same way, except for a single try.
     once: Arc<Redsync<RedisInstance>>,
 }
 

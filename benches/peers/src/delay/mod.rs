@@ -1,6 +1,6 @@
-//! Masters that are further away: a process with a proxy in front of each, which delivers every byte
-//! half a round trip after it came, however much is on its way. A process of its own, so that its CPU
-//! time is nobody's who is measured.
+//! Masters that are further away: a process with a proxy in front of each. A proxy delivers every
+//! byte half a round trip after it arrived, however many are in flight. It is a separate process,
+//! so that its CPU time is not counted for a contender.
 
 mod relay;
 
@@ -11,13 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 /// The argument that makes this program such a process. The microseconds of a round trip and the
-/// masters follow.
+/// masters follow it.
 pub(crate) const ARGUMENT: &str = "--delay";
 
-/// Killed when it is dropped.
+/// Killed on drop.
 pub(crate) struct Delay {
     process: Child,
-    /// Where each of the masters is reached through it.
+    /// The addresses of the masters through it.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
@@ -46,7 +46,7 @@ impl Drop for Delay {
     }
 }
 
-/// Serves until the standard input ends, as it does with the process at its other end.
+/// Serves until standard input ends, which happens when the process at its other end does.
 pub(crate) fn serve(mut args: impl Iterator<Item = String>) {
     let micros = args.next().and_then(|micros| micros.parse().ok()).expect("microseconds");
     let one_way = Duration::from_micros(micros) / 2;
@@ -58,13 +58,14 @@ pub(crate) fn serve(mut args: impl Iterator<Item = String>) {
     let _ended = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
 }
 
-/// A proxy in front of this master; where it is reached.
+/// Starts a proxy in front of this master; returns its address.
 fn start(master: SocketAddr, one_way: Duration) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let address = listener.local_addr().expect("its address");
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
-            // One that hangs up at once, or a master that is down, ends this connection only.
+            // A client that disconnects at once, or a master that is down, ends this connection
+            // only.
             let _ended = relay::join(&client, master, one_way);
         }
     });
@@ -78,7 +79,7 @@ mod tests {
     use std::net::TcpStream;
     use std::time::Instant;
 
-    /// Answers each byte with itself.
+    /// Echoes each byte.
     fn echo() -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("its address");
@@ -107,7 +108,7 @@ mod tests {
         assert!(began.elapsed() >= round_trip, "{:?}", began.elapsed());
         stream.read_exact(&mut all[1..]).expect("the others");
         assert!(all.iter().copied().eq(0..20), "{all:?}");
-        // One round trip each would be two seconds.
+        // One round trip each would take two seconds.
         assert!(last.elapsed() < 5 * round_trip, "{:?}", last.elapsed());
     }
 

@@ -1,5 +1,6 @@
-//! One connection, in both directions: who reads stamps what came with when it is due, who writes waits
-//! for that. Threads, since tokio's timers are no finer than a millisecond.
+//! One connection, in both directions: the reader stamps bytes with the time at which they are due,
+//! and the writer waits for that. It uses threads, since tokio's timers are no finer than a
+//! millisecond.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -12,8 +13,8 @@ struct Chunk {
     bytes: Vec<u8>,
 }
 
-/// Threads of this one wake up when they are to, and not up to 50 us later: the kernel's default, which
-/// is to let it bundle timers.
+/// Makes threads of this one wake up on time, and not up to 50 us later: by default the kernel may
+/// delay timers to bundle them.
 pub(super) fn sleep_precisely() {
     #[cfg(target_os = "linux")]
     {
@@ -28,7 +29,7 @@ pub(super) fn join(client: &TcpStream, master: SocketAddr, one_way: Duration) ->
     relay(&master, client, one_way)
 }
 
-/// One direction, until it ends.
+/// Relays one direction, until it ends.
 fn relay(from: &TcpStream, to: &TcpStream, one_way: Duration) -> io::Result<()> {
     to.set_nodelay(true)?;
     let (from, to) = (from.try_clone()?, to.try_clone()?);

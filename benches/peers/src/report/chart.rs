@@ -1,11 +1,11 @@
-//! All pictures in one, each with a sentence that says what it shows.
+//! All pictures in one, each with a sentence that explains it.
 
 use super::panel::{Caption, WIDTH, height, panel};
 use super::{Summary, sweeps};
 
-/// A metric of a scene or trial, and how it is read.
+/// A metric of a scene or trial, and how to read it.
 struct Drawn {
-    /// Of all whose name begins so, where it is `W5`.
+    /// For `W5`: all scenes whose name begins with it.
     name: &'static str,
     metric: &'static str,
     caption: Caption,
@@ -111,12 +111,12 @@ struct Sheet {
     body: String,
     top: f64,
     column: usize,
-    /// In this row.
+    /// Tallest picture in this row.
     tallest: f64,
 }
 
 impl Sheet {
-    /// Those that belong together, in one row if they fit.
+    /// Draws those that belong together, in one row if they fit.
     fn draw(&mut self, together: &[(&Summary, &str, &Caption)]) {
         for (place, (summary, metric, caption)) in together.iter().enumerate() {
             let whole_does_not_fit = place == 0 && self.column + together.len() > COLUMNS;

@@ -1,5 +1,4 @@
-//! What all rounds of all workloads have come to, for those who did not watch: `results.md` and
-//! `results.svg`.
+//! The results of all rounds of all workloads, for later reading: `results.md` and `results.svg`.
 
 mod chart;
 mod markdown;
@@ -17,7 +16,7 @@ pub(crate) struct Summary {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) metrics: &'static [&'static str],
-    /// Who others are compared with; the first is on the first line.
+    /// The baselines for the others; the first is on the first line.
     pub(crate) yardsticks: Vec<&'static str>,
     pub(crate) lines: Vec<Line>,
 }
@@ -25,23 +24,23 @@ pub(crate) struct Summary {
 /// One contender in it.
 pub(crate) struct Line {
     pub(crate) name: String,
-    /// One for each metric; none where it has never come to a figure.
+    /// One for each metric; `None` if it has never produced a figure.
     pub(crate) cells: Vec<Option<Cell>>,
-    /// How often it has failed, and in what way; how often it was disturbed.
+    /// Number and kind of its failures, and number of its disturbed rounds.
     pub(crate) notes: Option<String>,
 }
 
-/// Over the rounds. What never came to an end took infinitely long.
+/// Statistics over the rounds. An operation that never ended took infinitely long.
 pub(crate) struct Cell {
     pub(crate) median: f64,
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
-    /// To each of the yardsticks.
+    /// Ratio to each of the baselines.
     pub(crate) beside: Vec<Option<Ratio>>,
 }
 
-/// Rounds differ by more than contenders do: of what a contender came to beside another in each round,
-/// the median, the lowest and the highest.
+/// Median, lowest and highest of the ratios of one contender to another in each round. Rounds
+/// differ by more than contenders do.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
@@ -50,7 +49,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// Of those that are numbers.
+    /// Returns the statistics of those that are numbers.
     pub(crate) fn of(rounds: &[f64]) -> Option<Self> {
         let rounds: Vec<f64> = rounds.iter().copied().filter(|one| one.is_finite()).collect();
         let (lowest, highest) = (lowest(&rounds), highest(&rounds));
@@ -65,14 +64,14 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Two places, and one more where there would be one digit.
+/// Formats two decimal places, and one more where there would be one digit.
 fn share(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.3}") } else { short(ratio) }
 }
 
 const DISTURBED: &str = "disturbed";
 
-/// Says of a line in how many rounds it was disturbed.
+/// Notes on a line in how many rounds it was disturbed.
 pub(crate) fn disturbed(rounds: usize, all: usize) -> Option<String> {
     (rounds > 0).then(|| format!("{DISTURBED} in {rounds} of {all}"))
 }
@@ -81,7 +80,7 @@ pub(crate) fn tell(figure: f64) -> String {
     if figure.is_infinite() { "hangs".to_owned() } else { short(figure) }
 }
 
-/// Over those of an earlier run. `how` is a paragraph about this one.
+/// Writes the results over those of an earlier run. `how` is a paragraph about this one.
 pub(crate) fn write(summaries: &[Summary], how: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = [

@@ -1,21 +1,21 @@
-//! Bars side by side, a line of them for each contender.
+//! Bars side by side, with a line for each contender.
 
 use super::{Cell, Line, Summary, tell};
 
-/// Whoever is not quorumlock.
+/// Contenders other than quorumlock.
 const OTHERS: [&str; 5] = ["bare", "multiplexed", "rslock", "redlock", "redsync"];
 
 pub(super) const WIDTH: f64 = 400.0;
-/// Where bars begin, and how long the longest is.
+/// Start of the bars, and length of the longest.
 const BARS: (f64, f64) = (190.0, 140.0);
 const BAR: f64 = 20.0;
 const HEAD: f64 = 52.0;
-/// From so many times the shortest on, lengths are logarithms.
+/// Ratio of the longest to the shortest bar from which lengths are logarithmic.
 const FAR: f64 = 30.0;
-/// Below the bars: what they show, in lines of so many letters.
+/// Below the bars: line height and length in letters of the text that explains them.
 const SENTENCE: (f64, usize) = (14.0, 64);
 
-/// How a picture is to be read: which way is better, and what it shows.
+/// Explanation of a picture: which direction is better, and what it shows.
 pub(super) struct Caption {
     pub(super) hint: &'static str,
     pub(super) says: &'static str,
@@ -90,7 +90,7 @@ fn bar(line: &Line, at: usize, scale: &Scale, y: f64) -> String {
     )
 }
 
-/// Whether others had the machine in some of its rounds.
+/// Checks whether other processes disturbed some of its rounds.
 fn is_marked(line: &Line) -> bool {
     line.notes.as_ref().is_some_and(|notes| notes.contains(super::DISTURBED))
 }
@@ -108,11 +108,11 @@ impl Scale {
         let lowest = figures.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = figures.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let logarithmic = whole.is_none() && highest / lowest > FAR;
-        // The shortest bar is still to be seen.
+        // The shortest bar must still be visible.
         Self { lowest: lowest / 2.0, highest: whole.unwrap_or(highest), logarithmic }
     }
 
-    /// Of the longest bar.
+    /// Returns the length as a share of the longest bar.
     fn share(&self, figure: f64) -> f64 {
         let share = if self.logarithmic {
             (figure / self.lowest).ln() / (self.highest / self.lowest).ln()
@@ -127,7 +127,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// In lines of so many letters at most, where words allow it.
+/// Wraps the text into lines of at most this many letters, where words allow it.
 fn wrapped(text: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,9 +1,9 @@
-//! What this crate comes to beside each floor, in one table.
+//! The ratio of this crate to each floor, in one table.
 
 use super::sweeps::floor;
 use super::{Cell, Line, Ratio, Summary};
 
-/// Of which ratios are told.
+/// Metrics whose ratios are shown.
 const METRICS: [&str; 2] = ["cycles/s", "acquire p50 us"];
 
 const HEAD: &str = "

@@ -1,10 +1,10 @@
-//! What only several scenes together show, or several floors: ratios to bare sockets, as lines of a
-//! summary of their own.
+//! Results that only several scenes or several floors together show: ratios to bare sockets, as
+//! lines of a separate summary.
 
 use super::{Cell, Line, Ratio, Summary};
 use crate::contenders;
 
-/// Of which the ratios are.
+/// Metric of the ratios.
 const RATE: &str = "cycles/s";
 
 const METRICS: [&str; 1] = ["of a floor's rate"];
@@ -12,7 +12,7 @@ const METRICS: [&str; 1] = ["of a floor's rate"];
 /// Scenes that differ in one thing.
 struct Sweep {
     name: &'static str,
-    /// What that is in each of them.
+    /// The value of that thing in each of them.
     scenes: &'static [(&'static str, &'static str)],
     says: &'static str,
 }
@@ -44,13 +44,13 @@ const SWEEPS: [Sweep; 3] = [
     },
 ];
 
-/// And the scenes in which there is a floor for each way to release.
+/// Scenes in which there is a floor for each way to release.
 const FLOORS: [(&str, &str); 2] = [
     ("W2", "quorumlock's rate with 64 tasks, as a share of that of each floor."),
     ("W2-valkey", "quorumlock's rate on Valkey 9, as a share of that of each floor."),
 ];
 
-/// Each with a sentence. Those of which nothing was played are left out.
+/// Returns all sweeps, each with a sentence. Those of which nothing was played are left out.
 pub(super) fn all(summaries: &[Summary]) -> Vec<(Summary, &'static str)> {
     let scene = |name: &str| summaries.iter().find(|summary| summary.name == name);
     let by_floor = FLOORS.iter().filter_map(|(name, says)| {
@@ -77,17 +77,18 @@ pub(super) fn all(summaries: &[Summary]) -> Vec<(Summary, &'static str)> {
     drawn.map(summary).collect()
 }
 
-/// To one floor.
+/// Ratio to one floor.
 struct Beside {
     floor: String,
     ratio: Ratio,
-    /// Of quorumlock, or else of that floor.
+    /// Notes of quorumlock, or else of that floor.
     notes: Option<String>,
 }
 
 type Ratios<'a> = Box<dyn Iterator<Item = Beside> + 'a>;
 
-/// The lines of quorumlock, by what is behind the comma, with the ratio of their rate to each floor.
+/// Returns the lines of quorumlock, by the part after the comma, with the ratio of their rate to
+/// each floor.
 fn ours(summary: &Summary) -> impl Iterator<Item = (String, Ratios<'_>)> {
     let rate = summary.metrics.iter().position(|metric| *metric == RATE);
     summary.lines.iter().filter_map(move |line| {
@@ -102,7 +103,7 @@ fn ours(summary: &Summary) -> impl Iterator<Item = (String, Ratios<'_>)> {
     })
 }
 
-/// By how it releases.
+/// Names a floor by how it releases.
 pub(super) fn floor(name: &str) -> String {
     let release = name.strip_prefix(contenders::FLOOR).unwrap_or(name).trim_start_matches(", ");
     if release.is_empty() { "EVAL".to_owned() } else { release.to_owned() }

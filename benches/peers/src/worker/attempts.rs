@@ -1,4 +1,4 @@
-//! One attempt after the other at a lock that nobody else wants.
+//! Consecutive attempts at a lock that no other client wants.
 
 use super::{ATTEMPTS, Failed, Worker, number};
 use crate::contenders::Client;
@@ -13,12 +13,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Attempted {
     pub(crate) tries: f64,
     pub(crate) wins: f64,
-    /// Of all attempts, in microseconds, however they ended.
+    /// Median of all attempts, in microseconds, however they ended.
     pub(crate) p50: f64,
 }
 
 impl Worker {
-    /// At least one, and as many as fit into the span.
+    /// Makes at least one attempt, and as many as fit into the span.
     pub(crate) fn attempt(&mut self, resource: &str, span: Duration) -> Result<Attempted, Failed> {
         self.order(&format!("{ATTEMPTS} {} {resource}", span.as_millis()));
         match *self.answer(span + PATIENCE)? {

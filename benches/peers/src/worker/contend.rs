@@ -10,15 +10,15 @@ use tokio::time::sleep;
 
 pub(crate) const RESOURCE: &str = "bench:contended";
 
-/// What the lock is for.
+/// Duration of the work under the lock.
 const WORK: Duration = Duration::from_millis(2);
 
-/// Nobody waits for longer than this once all the others have stopped.
+/// Longest wait of a task once all the others have stopped.
 const DRAIN: Duration = Duration::from_secs(20);
 
-/// What the tasks of a worker came to.
+/// Results of the tasks of a worker.
 pub(crate) struct Contended {
-    /// Sections, those included that ended after the span.
+    /// Sections, including those that ended after the span.
     pub(crate) all: f64,
     /// The sum over the sections within the span, from the win to the call of the release.
     pub(crate) held_us: f64,

@@ -9,17 +9,17 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a worker may take to connect, or to end.
+/// Bound on the time for a worker to connect, or to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Killed when it is dropped, whatever it does just then.
+/// Killed on drop, whatever it does at that moment.
 pub(crate) struct Worker {
     process: Child,
     orders: Option<ChildStdin>,
     answers: Receiver<String>,
 }
 
-/// Why a worker gave no answer.
+/// The reason why a worker gave no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Failed {
     /// It did not answer in time.
@@ -38,7 +38,7 @@ impl fmt::Display for Failed {
 }
 
 impl Worker {
-    /// Returns once it has connected and held a lock.
+    /// Starts a worker. Returns once it has connected and held a lock.
     pub(crate) fn start(contender: &str, masters: &[Server]) -> Result<Self, Failed> {
         let program = std::env::current_exe().expect("the path of this program");
         let mut command = Command::new(program);
@@ -62,7 +62,7 @@ impl Worker {
 
     pub(super) fn order(&mut self, order: &str) {
         let orders = self.orders.as_mut().expect("a worker that has not been ended");
-        // One that has ended is noticed when it gives no answer.
+        // A worker that has ended is noticed when it gives no answer.
         let _ended = writeln!(orders, "{order}").and_then(|()| orders.flush());
     }
 
@@ -72,7 +72,7 @@ impl Worker {
         Ok(line.split_whitespace().map(number).collect())
     }
 
-    /// Lets it release what it holds.
+    /// Ends the worker after it has released what it holds.
     pub(crate) fn end(mut self) -> Result<(), Failed> {
         self.orders = None;
         let deadline = Instant::now() + PATIENCE;

@@ -1,5 +1,5 @@
-//! A process with one client in it, that is told line by line what to do and answers in numbers.
-//! What hangs can then be ended, and several processes can want the same lock.
+//! A process with one client in it. It receives orders line by line and answers in numbers. If it
+//! hangs it can be ended, and several processes can want the same lock.
 
 mod attempts;
 mod contend;
@@ -14,17 +14,17 @@ use crate::contenders::Client;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The argument that makes this program a worker. Its contender and the masters follow.
+/// The argument that makes this program a worker. Its contender and the masters follow it.
 pub(crate) const ARGUMENT: &str = "--worker";
 
-/// Said once when the client is connected and has held a lock.
+/// Printed once, when the client is connected and has held a lock.
 const READY: &str = "ready";
 
 const CONTEND: &str = "contend";
 const ATTEMPTS: &str = "attempts";
 const WEIGH: &str = "weigh";
 
-/// Ends the process when there are no more orders, whatever still hangs in it.
+/// Serves orders. Ends the process when there are no more, even if something still hangs in it.
 pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
     let client = connect().await;
     let first: Arc<str> = format!("bench:worker:{}", std::process::id()).into();
@@ -51,7 +51,7 @@ fn say(line: &str) {
     io::stdout().flush().expect("somebody who listens");
 }
 
-/// The next word of an order, as a number.
+/// Reads the next word of an order as a number.
 fn number(words: &mut std::str::SplitWhitespace<'_>) -> u64 {
     let word = words.next().expect("one more number");
     word.parse().expect("a number")

@@ -1,4 +1,4 @@
-//! What the client allocates, and how much of it lives, under a load.
+//! Allocations of the client, and how many bytes remain live, under a load.
 
 use super::{Failed, WEIGH, Worker, number};
 use crate::HEAP;
@@ -8,22 +8,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// How long locks are taken at most: the blocking clients are slow.
+/// Longest time for acquiring locks: the blocking clients are slow.
 const TAKING: Duration = Duration::from_secs(5);
 
-/// Tasks that take locks at the same time.
+/// Number of concurrent tasks that acquire locks.
 const TAKERS: u64 = 16;
 
-/// How long what was begun may take to come to rest.
+/// Bound on the time for everything in flight to settle.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// All of it together.
+/// Bound on all of it together.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Load {
     pub(crate) locks: u64,
     pub(crate) waiters: u64,
-    /// Locks that somebody else holds.
+    /// Locks that another client holds.
     pub(crate) elsewhere: u64,
     pub(crate) cycles: u64,
 }
@@ -35,7 +35,7 @@ impl Load {
 }
 
 impl Worker {
-    /// The metrics of W8, in their order.
+    /// Returns the metrics of W8, in order.
     pub(crate) fn weigh(&mut self, load: &Load) -> Result<Vec<f64>, Failed> {
         let Load { locks, waiters, elsewhere, cycles } = load;
         self.order(&format!("{WEIGH} {locks} {waiters} {elsewhere} {cycles}"));
@@ -71,12 +71,12 @@ pub(super) async fn obey<C: Client>(client: &C, order: &str) -> Vec<f64> {
     vec![per_lock, resident_per_lock, waiting, spread, live(first) / count, allocations, allocated]
 }
 
-/// Bytes that live, less those that lived at `first`.
+/// Returns the live bytes, minus those that were live at `first`.
 fn live(first: i64) -> f64 {
     (HEAP.tally().live - first) as f64
 }
 
-/// This process's memory, in bytes.
+/// Returns this process's memory, in bytes.
 fn resident() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("the state of this process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
@@ -84,11 +84,11 @@ fn resident() -> f64 {
     kib.parse::<f64>().expect("a number") * 1024.0
 }
 
-/// Allocations and their bytes for each acquire with its release, one after the other.
+/// Returns allocations and their bytes for each acquire with its release, one after another.
 async fn cycle<C: Client>(client: &C, cycles: u64) -> [f64; 2] {
     let resource: Arc<str> = "bench:weight:cycle".into();
     let mut first = HEAP.tally();
-    // Tables and buffers get their size before that.
+    // Tables and buffers reach their size before that.
     for cycle in 0..cycles + cycles / 10 {
         if cycle == cycles / 10 {
             first = HEAP.tally();
@@ -101,7 +101,7 @@ async fn cycle<C: Client>(client: &C, cycles: u64) -> [f64; 2] {
     [each(first.allocations, last.allocations), each(first.bytes, last.bytes)]
 }
 
-/// As many locks as can be had in time.
+/// Acquires as many locks as possible in time.
 async fn hold<C: Client>(client: &C, locks: u64) -> Vec<C::Held> {
     let until = Instant::now() + TAKING;
     let takers = (0..TAKERS).map(|taker| {
@@ -136,7 +136,7 @@ async fn release<C: Client>(client: &C, held: Vec<C::Held>) {
     join_all(givers).await;
 }
 
-/// Bytes for each of so many tasks that wait; then they are cancelled.
+/// Returns the bytes for each of this many waiting tasks, which are then cancelled.
 async fn wait<C: Client>(client: &C, waiters: u64, resources: &[Arc<str>]) -> f64 {
     let first = HEAP.tally().live;
     let tasks = (0..waiters).zip(resources.iter().cycle()).map(|(_, resource)| {

@@ -1,4 +1,4 @@
-//! W1: how long one lock takes when nobody else is there.
+//! W1: time for one lock without any other client.
 
 use super::{Locker, Measured, micros};
 use crate::cell::Cell;

@@ -1,5 +1,5 @@
-//! W5, W5t: one lock that many want, and what the wait for it costs. As W5 whoever has had it wants
-//! it again at once, as W5t after a pause of thinking.
+//! W5, W5t: one lock that many tasks want, and the cost of waiting for it. In W5 a task wants the
+//! lock again right after its release; in W5t, after a pause for thinking.
 
 use crate::monitor::Monitor;
 use crate::plan::Plan;
@@ -12,19 +12,19 @@ use std::time::{Duration, Instant};
 pub(crate) const METRICS: [&str; 6] =
     ["of ideal %", "sections/s", "commands/section", "fewest/most", "sections/task", "hold us"];
 
-/// Between a release and the next acquire of the same task.
+/// Pause between a release and the next acquire of the same task.
 const THINKING: Duration = Duration::from_millis(10);
 
-/// PINGs to each master.
+/// Number of PINGs to each master.
 const PINGS: usize = 40;
 
-/// How long releases may still be on their way to the slower masters.
+/// Time for which releases may still be in flight to the slower masters.
 const STRAGGLERS: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rivals {
     pub(crate) processes: usize,
-    /// In each of them.
+    /// Number of tasks in each of them.
     pub(crate) tasks: usize,
     pub(crate) thinking: bool,
 }
@@ -47,7 +47,7 @@ impl Rivals {
         format!("one resource, {who}: 2 ms of work under the lock{pause}")
     }
 
-    /// One figure for each metric.
+    /// Plays a turn; returns one figure for each metric.
     pub(crate) fn turn(
         &self,
         contender: &str,
@@ -83,7 +83,7 @@ impl Rivals {
         ])
     }
 
-    /// All workers at once; their figures as if they were one.
+    /// Runs all workers at once; combines their figures as if they were one.
     fn contend(&self, workers: &mut [Worker], span: Duration) -> Result<Contended, Failed> {
         let pause = if self.thinking { THINKING } else { Duration::ZERO };
         workers.iter_mut().for_each(|worker| worker.order_contend(self.tasks, pause, span));
@@ -98,7 +98,7 @@ impl Rivals {
     }
 }
 
-/// The median of PINGs to all masters, one after the other.
+/// Returns the median of PINGs to all masters, one after another.
 fn round_trip(masters: &[Server]) -> Duration {
     let mut took = Vec::new();
     for server in masters.iter() {

@@ -1,4 +1,4 @@
-//! W2: how many locks a process can take and give back when many of its tasks do so.
+//! W2: how many locks a process can acquire and release when many of its tasks do so.
 
 use super::{Locker, Measured};
 use crate::cell::Cell;
@@ -13,7 +13,7 @@ pub(crate) fn resource(task: usize) -> Arc<str> {
     format!("bench:crowd:{task}").into()
 }
 
-/// `locker` is called once for each task.
+/// Runs the workload; `locker` is called once for each task.
 pub(crate) async fn run<L: Locker>(locker: impl Fn(usize) -> L, cell: &Cell) -> Measured {
     turn(&locker, cell, cell.warm_up).await;
     turn(&locker, cell, cell.span).await

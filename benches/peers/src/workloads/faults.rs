@@ -1,5 +1,5 @@
-//! W3, W4: what an attempt takes while one of the five hangs, or is killed and has returned, beside
-//! what it takes the same client with all five.
+//! W3, W4: time of an attempt while one of the five hangs, or after it was killed and has returned.
+//! It is compared with the same client's time with all five.
 
 use crate::plan::Plan;
 use crate::scene::NODES;
@@ -23,7 +23,7 @@ pub(crate) const WHILE_KILLED: [&str; 7] = [
     "back, won %",
 ];
 
-/// How long a client has to find out that a master is back.
+/// Time for a client to notice that a master is back.
 const RETURN: Duration = Duration::from_millis(500);
 
 pub(crate) fn stopped(
@@ -71,7 +71,7 @@ struct Phase {
 }
 
 impl Phase {
-    /// A resource of its own for each, since a key may be left from the one before.
+    /// Measures with a separate resource each time, since a key may be left from the one before.
     fn measure(worker: &mut Worker, resource: &str, plan: &Plan) -> Result<Self, Failed> {
         match worker.attempt(resource, plan.span) {
             Ok(seen) => Ok(Self { p50: seen.p50, won: 100.0 * seen.wins / seen.tries }),

@@ -1,4 +1,4 @@
-//! W9: what the extensions of many locks that are kept alive do to whoever wants one more.
+//! W9: the effect of extending many locks that are kept alive on a task that wants one more.
 
 use super::{Locker, Measured, micros};
 use crate::cell::Cell;
@@ -13,14 +13,15 @@ pub(crate) const ABOUT: &str = "one task, one resource: acquire, release, 1 ms o
 pub(crate) const METRICS: [&str; 4] =
     ["acquire p50 us", "acquire p99 us", "acquire p99.9 us", "acquire max us"];
 
-/// Of a thousand, for each metric.
+/// Per mille, for each metric.
 const RANKS: [usize; 4] = [500, 990, 999, 1000];
 
 pub(crate) const LOCKS: usize = 10_000;
 
 pub(crate) const TTL: Duration = Duration::from_secs(3);
 
-/// What a turn takes beside warm-up and span: taking all of those locks, and giving them back.
+/// Time that a turn takes in addition to warm-up and span: acquiring and releasing all of those
+/// locks.
 pub(crate) const ASIDE: Duration = Duration::from_millis(1500);
 
 const REST: Duration = Duration::from_millis(1);

@@ -1,4 +1,4 @@
-//! What is asked of every contender.
+//! The workloads that every contender is given.
 
 pub(crate) mod alone;
 pub(crate) mod contended;
@@ -30,7 +30,7 @@ impl Workload {
         }
     }
 
-    /// Whether what counts in it are ratios to the floor.
+    /// Returns whether its ratios to the floor are what counts.
     pub(crate) fn is_compared(self) -> bool {
         matches!(self, Self::Alone | Self::Crowd)
     }
@@ -45,16 +45,16 @@ impl Workload {
     }
 }
 
-/// What one turn has come to.
+/// Result of one turn.
 pub(crate) struct Measured {
     /// Locks won and released, warm-up excluded.
     pub(crate) cycles: u64,
-    /// One for each metric of the workload that the contender can tell.
+    /// One for each metric of the workload that the contender can report.
     pub(crate) figures: Vec<f64>,
 }
 
-/// Somebody who locks, one lock at a time. Panics at anything but a win by a quorum of `OK` and a
-/// release by a quorum of deletions: the resources are uncontended.
+/// A client that locks, one lock at a time. It panics at anything except a win by a quorum of `OK`
+/// and a release by a quorum of deletions: the resources are uncontended.
 pub(crate) trait Locker: Send + 'static {
     type Held: Send;
 
@@ -62,7 +62,7 @@ pub(crate) trait Locker: Send + 'static {
 
     fn release(&mut self, held: Self::Held) -> impl Future<Output = ()> + Send;
 
-    /// Waits for what is still on its way once the turn is over.
+    /// Waits for everything in flight once the turn is over.
     fn settle(&mut self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }

@@ -1,4 +1,4 @@
-//! W6: how soon a client says that there is no quorum, and what it leaves behind.
+//! W6: how soon a client reports that there is no quorum, and what it leaves behind.
 
 use crate::contenders;
 use crate::scene::NODES;
@@ -13,7 +13,7 @@ pub(crate) const METRICS: [&str; 2] = ["failure after ms", "keys left"];
 
 const RESOURCE: &str = "bench:outage";
 
-/// How long a rollback may take where both masters are up.
+/// Bound on a rollback when both masters are up.
 const ROLLBACK: Duration = Duration::from_millis(300);
 
 pub(crate) fn turn(contender: &str, masters: &[Server], round: usize) -> Result<Vec<f64>, Failed> {
@@ -29,7 +29,7 @@ pub(crate) fn turn(contender: &str, masters: &[Server], round: usize) -> Result<
     Ok(vec![attempted.p50 / 1000.0, left as f64])
 }
 
-/// On how many of those that live the key stands.
+/// Returns on how many living masters the key is set.
 async fn left(masters: &[Server]) -> usize {
     let mut left = 0;
     for server in masters.iter().filter(|server| server.is_running()) {

@@ -1,5 +1,5 @@
-//! W8: what a lock that is held weighs in the client's memory, what a task that waits for one does,
-//! and how often a cycle goes to the allocator.
+//! W8: memory in the client for a held lock and for a waiting task, and how often a cycle uses the
+//! allocator.
 
 use crate::contenders;
 use crate::support::server::Server;
@@ -36,7 +36,7 @@ pub(crate) fn turn(contender: &str, masters: &[Server]) -> Result<Vec<f64>, Fail
     Ok(figures)
 }
 
-/// In the plain layout, as any client of another process would.
+/// Holds locks in the plain layout, as any client of another process would.
 async fn hold_elsewhere(masters: &[Server]) {
     for server in masters.iter() {
         for number in 0..LOAD.elsewhere {

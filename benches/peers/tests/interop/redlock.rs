@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 
 pub(crate) struct Redlock(Arc<RedLock>);
 
-/// What is needed to release it: its own type borrows the client.
+/// State needed to release the lock: the crate's own type borrows the client.
 pub(crate) struct Held {
     resource: Vec<u8>,
     val: Vec<u8>,
@@ -17,7 +17,7 @@ pub(crate) struct Held {
 impl Peer for Redlock {
     type Held = Held;
 
-    /// It ends with the first error, and leaves what it had set.
+    /// It stops at the first error, and leaves what it had set.
     const BEARS_A_DEAD_MASTER: bool = false;
 
     async fn connect(urls: Vec<String>) -> Self {

@@ -1,4 +1,4 @@
-//! What is counted.
+//! The cases that are counted.
 
 use crate::heap::Tally;
 use crate::master::{Master, Mood};
@@ -12,14 +12,14 @@ use std::time::Duration;
 
 const RESOURCE: &str = "bench:instructions";
 
-/// In [`Case::Crowd`].
+/// Number of tasks in [`Case::Crowd`].
 const TASKS: u64 = 64;
 
-/// Cycles before the count of allocations begins: tables and buffers have their size by then.
+/// Cycles before the count of allocations begins: by then, tables and buffers have their size.
 const WARM_UP: u64 = 100;
 
-/// So long that no timeout ends, however slowly this runs under valgrind on a busy machine. While a
-/// master hangs, what is counted is the time before it is given up; after it, it is down as in
+/// Long enough that no timeout ends, however slowly this runs under valgrind on a busy machine.
+/// While a master hangs, the time before it is given up is counted. After that it is down, as in
 /// [`Case::Dead`].
 const LONG: Duration = Duration::from_secs(600);
 
@@ -29,11 +29,12 @@ pub(crate) enum Case {
     Floor,
     /// A client without a restart guard.
     Unguarded,
-    /// A client with its defaults, but for time.
+    /// A client with its defaults, except for times.
     Guarded,
     /// The same with a fencing token.
     Fenced,
-    /// Two tasks of one process that pass a lock from one to the other; an acquire and a release, too.
+    /// Two tasks of one process that pass a lock back and forth: one acquire and one release per
+    /// cycle.
     HandedOver,
     /// Tasks at full speed, each with a resource of its own.
     Crowd,
@@ -68,7 +69,7 @@ impl Case {
         }
     }
 
-    /// What was allocated when the count began and when it ended.
+    /// Returns what was allocated when the count began and when it ended.
     pub(crate) async fn run(self, cycles: u64) -> (Tally, Tally) {
         if self == Self::Floor {
             let mut floor = floor::Floor::new(RESOURCE);
@@ -94,7 +95,7 @@ impl Case {
         let builder = Redlock::builder().max_ttl(LONG).ttl(LONG).wait(LONG);
         let builder = builder.operation_timeout(LONG / 10).connect_timeout(LONG / 10);
         let builder = match self {
-            // A guarded client has masters that have been up for a day.
+            // The masters of a guarded client have been up for a day.
             Self::Unguarded => builder.without_restart_guard(),
             _ => builder,
         };
@@ -102,7 +103,7 @@ impl Case {
         builder.connect().await.expect("masters")
     }
 
-    /// The last master is the one that fails.
+    /// Adds a node. The last master is the one that fails.
     fn add(self, builder: RedlockBuilder, node: usize) -> RedlockBuilder {
         let name = format!("redis://scripted-{node}.invalid");
         match self {
@@ -159,7 +160,7 @@ async fn alone(redlock: &Redlock, cycles: u64) {
     }
 }
 
-/// As [`alone`], by the name that the task has: nothing is allocated for it.
+/// Does the same as [`alone`], with the task's name as the resource: no allocation for it.
 async fn on_its_own(redlock: &Redlock, resource: &Arc<str>, cycles: u64) {
     for _ in 0..cycles {
         let guard = redlock.acquire(resource.clone()).await.expect("a free lock");
@@ -167,13 +168,13 @@ async fn on_its_own(redlock: &Redlock, resource: &Arc<str>, cycles: u64) {
     }
 }
 
-/// How often the lock came from the other task.
+/// Counts how often the lock came from the other task.
 async fn alternate(redlock: &Redlock, task: u64, cycles: u64, latest: &AtomicU64) -> u64 {
     let mut passed_on = 0;
     for _ in 0..cycles {
         let guard = redlock.acquire(RESOURCE).await.expect("a lock that becomes free");
         passed_on += u64::from(latest.swap(task, Ordering::Relaxed) != task);
-        // Who waits has asked by now.
+        // A waiter has asked by now.
         tokio::task::yield_now().await;
         assert_eq!(guard.release().await, Released::Released);
     }

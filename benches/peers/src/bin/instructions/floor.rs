@@ -1,5 +1,5 @@
-//! What is physically possible: a command to all masters, encoded once, and their replies compared
-//! with what they must be. No limits, no timeouts, no second chance, and nothing to lock with.
+//! The physical floor: a command to all masters, encoded once, and their replies compared with the
+//! expected ones. No limits, no timeouts, no second chance, and no locking.
 
 use crate::NODES;
 use crate::master::{Master, Mood};
@@ -77,7 +77,8 @@ impl Command {
         Self { bytes, token: token.expect("a token") }
     }
 
-    /// Each acquire has a token of its own. The first half counts, the second stays as it was drawn.
+    /// Sets the token, since each acquire has its own. The first half counts, the second stays as
+    /// drawn.
     fn number(&mut self, mut number: u64) {
         for digit in self.bytes[self.token..self.token + 16].iter_mut().rev() {
             *digit = b"0123456789abcdef"[(number % 16) as usize];

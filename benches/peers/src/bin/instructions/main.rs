@@ -1,9 +1,10 @@
-//! What an acquire and its release cost in instructions and allocations: `scripts/instructions`
-//! runs this under a counter of instructions; allocations it counts itself.
+//! Cost of an acquire and its release in instructions and allocations. `scripts/instructions` runs
+//! this under an instruction counter; this program counts the allocations itself.
 //!
 //! Everything is on one thread and nothing goes through the kernel, so that the count is the same
-//! each time: the masters are within the process and only say what they must. What they do is
-//! counted, too, and little: the case `floor` is that, and nothing else that could be left out.
+//! each time. The masters are inside the process and only give the expected answers. Their work is
+//! counted as well, but it is little: the case `floor` is that work, and nothing else that could be
+//! left out.
 
 mod case;
 mod floor;

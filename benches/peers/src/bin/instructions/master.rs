@@ -1,8 +1,8 @@
-//! A master that grants everything: by the first word of each command it knows the answer, and
-//! answers within the write. It is a stream, and no task.
+//! A master that grants everything. It finds the answer by the first word of each command, and
+//! answers within the write. It is a stream, not a task.
 //!
-//! Of what it is asked before the first lock it knows the agreement of clients by its length: no release
-//! is as long, and to look into each would be counted.
+//! Before the first lock, it recognises the clients' agreement by its length. No release is as
+//! long, and looking into each command would be counted.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mood {
     Grants,
-    /// Grants nothing and says nothing any more from the first SET on.
+    /// Grants nothing and gives no answer from the first SET on.
     Hangs,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Master {
     silent: bool,
     received: Vec<u8>,
     answers: Vec<u8>,
-    /// Bytes of the answers that were read.
+    /// Number of bytes of the answers that were read.
     read: usize,
     reader: Option<Waker>,
 }
@@ -90,7 +90,7 @@ impl AsyncRead for Master {
     }
 }
 
-/// The name of the first command, if all of it is there, of how many parts it is, and its length.
+/// Returns the first command's name, number of parts and length, if all of it is there.
 fn command(bytes: &[u8]) -> Option<(&[u8], usize, usize)> {
     let (parts, mut at) = number(bytes, b'*')?;
     let mut name = None;
@@ -103,7 +103,7 @@ fn command(bytes: &[u8]) -> Option<(&[u8], usize, usize)> {
     Some((name?, parts, at))
 }
 
-/// The number in the first line, behind `sign`, and the length of that line.
+/// Returns the number in the first line, after `sign`, and the length of that line.
 fn number(bytes: &[u8], sign: u8) -> Option<(usize, usize)> {
     let (first, rest) = bytes.split_first()?;
     assert_eq!(*first, sign, "no command");
@@ -119,17 +119,19 @@ fn number(bytes: &[u8], sign: u8) -> Option<(usize, usize)> {
     None
 }
 
-/// Bytes of the question whether clients agree: no fewer.
+/// Least length in bytes of the request that checks the clients' agreement.
 const AGREEMENT: usize = 2_000;
 
-/// It has been up for a day: old enough to vote.
+/// Appends the answer. The master has been up for a day: old enough to vote.
 fn answer(command: &[u8], parts: usize, length: usize, node: usize, answers: &mut Vec<u8>) {
     match command {
-        // Noted from now on, by nobody before; the first note of all is a day old, too.
+        // The client's settings are noted from now on, and no client noted any before. The first
+        // note of all is a day old as well.
         b"EVAL" if length >= AGREEMENT => {
             answers.extend_from_slice(b"*3\r\n:1\r\n:0\r\n:86400000\r\n");
         }
-        // The script that takes a fenced lock answers as SET does; those that release have fewer parts.
+        // The script that acquires a fenced lock answers like SET; those that release have fewer
+        // parts.
         b"EVALSHA" if parts < 10 => answers.extend_from_slice(b":1\r\n"),
         b"SET" | b"EVALSHA" => answers.extend_from_slice(b"+OK\r\n"),
         b"EVAL" => answers.extend_from_slice(b":1\r\n"),

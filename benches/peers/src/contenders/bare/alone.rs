@@ -1,5 +1,5 @@
-//! One lock at a time: a command to all masters, then on with the first quorum of replies; the others
-//! are read with the next round's.
+//! One lock at a time: a command to all masters, then on with the first quorum of replies. The
+//! other replies are read with those of the next round.
 
 use super::socket::Socket;
 use super::wire::{Commands, TOLD, due};
@@ -11,14 +11,15 @@ use std::task::{Context, Poll};
 
 pub(super) struct Alone {
     lanes: Vec<Lane>,
-    /// Commands sent to each, but for what one of them tells.
+    /// Number of commands sent to each master, without the notifications that one of them
+    /// publishes.
     step: u64,
     commands: Commands,
 }
 
 struct Lane {
     socket: Socket,
-    /// The steps whose replies are to come; none is what it was told to tell.
+    /// The steps whose replies are outstanding; `None` for the reply to a notification.
     due: VecDeque<Option<u64>>,
     /// The last step that was answered.
     answered: u64,
@@ -36,7 +37,7 @@ impl Alone {
         poll_fn(|cx| self.poll_answers(cx, quorum)).await;
     }
 
-    /// A release and the next acquire in one write.
+    /// Sends a release and the next acquire in one write.
     pub(super) async fn pass_on(&mut self) {
         self.queue_step();
         self.round().await;
@@ -55,7 +56,7 @@ impl Alone {
         }
     }
 
-    /// Until so many have answered the latest command.
+    /// Waits until this many have answered the latest command.
     fn poll_answers(&mut self, cx: &mut Context<'_>, enough: usize) -> Poll<()> {
         self.lanes.iter_mut().for_each(|lane| lane.socket.flush(cx));
         let mut votes = 0;

@@ -1,5 +1,5 @@
-//! Many clients in one task over one set of sockets: all that has arrived is read, whatever
-//! follows is queued, and each socket is written once.
+//! Many clients in one task over one set of sockets: everything that has arrived is read, the
+//! commands that follow are queued, and each socket is written once.
 
 use super::socket::Socket;
 use super::wire::{Commands, TOLD, Way, due};
@@ -27,7 +27,8 @@ pub(super) async fn run(sockets: Vec<Socket>, way: Way, cell: &Cell) -> Measured
 
 struct Crowd {
     sockets: Vec<Socket>,
-    /// Socket by socket: whose reply comes next, and to which step; none is to what it was told to tell.
+    /// For each socket, the client and step of the next reply; `None` for the reply to a
+    /// notification.
     due: Vec<VecDeque<Option<(usize, u64)>>>,
     clients: Vec<Client>,
     quorum: usize,
@@ -56,7 +57,7 @@ impl Crowd {
         self.clients.iter().map(|client| client.step / 2).sum()
     }
 
-    /// The next command of this client, to all masters.
+    /// Sends the next command of this client to all masters.
     fn advance(&mut self, client: usize) {
         let Client { commands, step, votes } = &mut self.clients[client];
         (*step, *votes) = (*step + 1, 0);

@@ -1,10 +1,11 @@
-//! The floor: one task, a socket for each master, commands encoded once and replies parsed by hand. No
-//! limits, no timeouts, no second chance: what is physically possible, and nothing to lock with.
+//! The floor: one task, a socket for each master, commands encoded once and replies parsed by hand.
+//! It has no limits, no timeouts and no second chance: the physical limit, and no locking.
 //!
-//! How a lock is given back is most of what it costs the masters, so there is a floor for each way: by
-//! the script in full, as most people do; by its hash, or by the server's own command, as quorumlock
-//! does; and the same with the PUBLISH to one master that tells other processes, which quorumlock sends
-//! where nobody waits in its own. The masters of that last one do exactly what quorumlock's do.
+//! The way a lock is released is most of its cost at the masters, so there is a floor for each way.
+//! One uses the script in full, as most people do. Others use its hash or the server's own command,
+//! as quorumlock does. The last ones add the PUBLISH to one master that notifies other processes,
+//! which quorumlock sends if no task in its own process waits. The masters of that last one do
+//! exactly what quorumlock's do.
 
 mod alone;
 mod crowd;
@@ -38,14 +39,14 @@ const BY_SCRIPT: Way = Way { release: Release::Full, tells: false };
 pub(super) const PLAIN: Bare =
     Bare { name: FLOOR, runtime: one_thread, way: BY_SCRIPT, fenced: false };
 
-/// It is one task there, too, and moves from worker to worker.
+/// On two workers it is also one task, which moves from worker to worker.
 pub(super) const ON_TWO_WORKERS: Bare =
     Bare { name: "bare sockets, two workers", runtime: two_workers, ..PLAIN };
 
 /// The crate's own scripts instead of `SET` and compare-and-delete.
 pub(super) const FENCED: Bare = Bare { name: "bare sockets, fenced", fenced: true, ..PLAIN };
 
-/// The floors that release as quorumlock does.
+/// The floors that release in the way that quorumlock does.
 pub(super) const RELEASING: [&str; 4] = [
     "bare sockets, EVALSHA",
     "bare sockets, EVALSHA + PUBLISH",
@@ -64,7 +65,7 @@ pub(super) const fn releasing(release: Release, tells: bool) -> Bare {
     Bare { name, way: Way { release, tells }, ..PLAIN }
 }
 
-/// Where tasks of one process wait for each other.
+/// The floor where tasks of one process wait for each other.
 pub(super) const PASSED: Peer<passed::Passed> = Peer::new(FLOOR);
 
 impl Contender for Bare {
@@ -74,7 +75,7 @@ impl Contender for Bare {
 
     fn run(&self, cell: &Cell) -> Measured {
         (self.runtime)().block_on(async {
-            // The masters may have met nobody yet who did.
+            // The masters may have met no client yet that loaded the scripts.
             if self.fenced {
                 load(&cell.masters, wire::ACQUIRE_FENCED).await;
             }
@@ -113,7 +114,7 @@ async fn load(masters: &[SocketAddr], script: &str) {
     }
 }
 
-/// The same sockets in a task of their own, and callers in others: W2 alone.
+/// The same sockets in their own task, with callers in other tasks: W2 only.
 pub(super) struct Shared;
 
 impl Contender for Shared {

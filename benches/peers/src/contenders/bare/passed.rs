@@ -1,5 +1,5 @@
 //! One lock that passes from task to task, in their order, within one process: each release and the
-//! acquire that follows it in one write.
+//! next acquire are one write.
 
 use super::BY_SCRIPT;
 use super::alone::Alone;
@@ -16,7 +16,7 @@ pub(crate) struct Passed(Arc<Mutex<Turns>>);
 
 pub(crate) struct Turns {
     masters: Alone,
-    /// Whoever comes next has it already.
+    /// The next task has the lock already.
     won: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Many callers, one task that has the sockets, a channel in between: what the runtime makes of the
-//! floor once callers have tasks of their own, as those of a library do.
+//! Many callers, one task that owns the sockets, and a channel in between: the cost that the
+//! runtime adds to the floor once callers have their own tasks, as those of a library do.
 
 use super::BY_SCRIPT;
 use super::socket::Socket;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::{mpsc, oneshot};
 
-/// With this many rounds open, callers get to ask once more before anything is written.
+/// With this many rounds open, callers may ask once more before anything is written.
 const BUSY: usize = 4;
 
 pub(super) async fn run(sockets: Vec<Socket>, cell: &Cell) -> Measured {
@@ -79,10 +79,10 @@ impl Locker for Caller {
 
 struct Owner {
     sockets: Vec<Socket>,
-    /// Socket by socket: which round's reply comes next.
+    /// For each socket, the round of the next reply.
     due: Vec<VecDeque<usize>>,
     rounds: VecDeque<Round>,
-    /// Rounds before those.
+    /// Number of rounds before those.
     closed: usize,
     quorum: usize,
     inbox: mpsc::UnboundedReceiver<Round>,

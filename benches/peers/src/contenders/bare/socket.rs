@@ -1,4 +1,4 @@
-//! One connection: bytes queued, bytes received.
+//! One connection: queued bytes and received bytes.
 
 use super::wire::{self, Reply};
 use futures::future::join_all;
@@ -31,7 +31,7 @@ impl Socket {
         self.out.extend_from_slice(command);
     }
 
-    /// Writes what is queued, as far as the kernel takes it.
+    /// Writes the queued bytes, as far as the kernel accepts them.
     pub(super) fn flush(&mut self, cx: &mut Context<'_>) {
         while !self.out.is_empty() {
             match Pin::new(&mut self.stream).poll_write(cx, &self.out) {
@@ -41,7 +41,7 @@ impl Socket {
         }
     }
 
-    /// Reads all that is there.
+    /// Reads all available bytes.
     pub(super) fn fill(&mut self, cx: &mut Context<'_>) -> bool {
         let mut moved = false;
         loop {
