@@ -2,7 +2,7 @@
 //!
 //! | page | for whom |
 //! |---|---|
-//! | [`guide`](guide) | each part of the crate: options, outcomes, fenced and nested locks, tests without Redis |
+//! | [`guide`] | each part of the crate: options, outcomes, fenced and nested locks, tests without Redis |
 //! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, transfers, shutdown, migration |
 //! | [`faq`] | "Is Redlock safe?", and what else is asked |
 //! | [`operations`] | running the masters: configuration, clocks, restarts, alerts, symptoms |
