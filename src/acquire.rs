@@ -136,21 +136,21 @@ impl<K: Kind> Acquire<K> {
     ///
     /// Ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h unless configured.
     pub fn keep_alive(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::AtMost(self.redlock.options().max_hold));
+        self.keep_alive = Some(KeepAlive::at_most(self.redlock.options().max_hold));
         self
     }
 
     /// As [`keep_alive`](Self::keep_alive), for at most this long from the start of the attempt
     /// that wins: no deadline is moved beyond it, by [`Guard::extend`] neither. At least the ttl.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.keep_alive = Some(KeepAlive::AtMost(max_hold));
+        self.keep_alive = Some(KeepAlive::at_most(max_hold));
         self
     }
 
     /// As [`keep_alive`](Self::keep_alive), without an end: a task that hangs while it holds the
     /// guard keeps everybody else out until its process ends.
     pub const fn hold_forever(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::Forever);
+        self.keep_alive = Some(KeepAlive::FOREVER);
         self
     }
 
@@ -173,8 +173,8 @@ impl<K: Kind> Acquire<K> {
         options.check_resources(self.resources.names())?;
         let ttl = options.check_ttl("ttl", self.ttl)?;
         let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
-        if let Some(KeepAlive::AtMost(max_hold)) = self.keep_alive {
-            options.check_max_hold(max_hold, ttl)?;
+        if let Some(keep_alive) = self.keep_alive {
+            options.check_max_hold(keep_alive.max_hold(), ttl)?;
         }
         let keys = self.resources.keys(|resource| options.key(resource)).ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";

@@ -3,7 +3,7 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5, and
 //! "Retry on Failure".
 
-use super::attempt::{Asking, Hold, Subject};
+use super::attempt::{Asking, Hold, Stage, Subject};
 use super::barrier;
 use super::fencing::refusal;
 use super::hold::Told;
@@ -219,7 +219,7 @@ impl Coordinator {
             _ => self
                 .attempts
                 .get(attempt_id)
-                .filter(|one| one.hold.is_none())
+                .filter(|one| matches!(one.stage, Stage::Asked))
                 .map(|one| one.ttl.span()),
         };
         if let Some(ttl) = ttl {
@@ -252,7 +252,7 @@ impl Coordinator {
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             ballot = attempt.ballot();
             let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
-            attempt.hold = Some(Hold { deadline, keeper, extend_at: None, lost: None });
+            attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
         self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline, ballot });

@@ -37,8 +37,15 @@ pub(super) struct Attempt {
     pub(super) began: Instant,
     /// The nodes where the keys may stand: all to which a SET has left.
     pub(super) touched: NodeSet,
-    /// What a win has made of it.
-    pub(super) hold: Option<Hold>,
+    pub(super) stage: Stage,
+}
+
+/// What has become of an attempt.
+pub(super) enum Stage {
+    Asked,
+    Held(Hold),
+    /// For good; the entry remains until its guard is gone.
+    Lost(Loss),
 }
 
 /// A lock that was won.
@@ -48,8 +55,6 @@ pub(super) struct Hold {
     pub(super) keeper: Option<Keeper>,
     /// When the keeper extends it next; `None` while a round of its own is under way.
     pub(super) extend_at: Option<Instant>,
-    /// Once it is lost it stays lost; the entry remains until its guard is gone.
-    pub(super) lost: Option<Loss>,
 }
 
 /// How the nodes are asked.
@@ -138,12 +143,30 @@ impl Attempt {
     ) -> Self {
         let (token, life) = (Token::new(random), subject.life().into());
         let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
-        Self { claim, ttl: subject.ttl.into(), began, touched: NodeSet::EMPTY, hold: None }
+        Self { claim, ttl: subject.ttl.into(), began, touched: NodeSet::EMPTY, stage: Stage::Asked }
     }
 
     /// The hold, as long as it may still be relied on.
-    pub(super) fn held(&self) -> Option<&Hold> {
-        self.hold.as_ref().filter(|hold| hold.lost.is_none())
+    pub(super) const fn held(&self) -> Option<&Hold> {
+        match &self.stage {
+            Stage::Held(hold) => Some(hold),
+            Stage::Asked | Stage::Lost(_) => None,
+        }
+    }
+
+    pub(super) const fn held_mut(&mut self) -> Option<&mut Hold> {
+        match &mut self.stage {
+            Stage::Held(hold) => Some(hold),
+            Stage::Asked | Stage::Lost(_) => None,
+        }
+    }
+
+    /// What has ended the hold, if there was one.
+    pub(super) const fn loss(&self) -> Option<&Loss> {
+        match &self.stage {
+            Stage::Lost(loss) => Some(loss),
+            Stage::Asked | Stage::Held(_) => None,
+        }
     }
 
     /// A lock-delay keeps others out for a while after it was lost.

@@ -29,7 +29,7 @@ pub(crate) use agreement::{ForeignList, LONGEST_SILENCE, Numbers};
 pub(crate) use backoff::Backoff;
 pub(crate) use clocks::Clocks;
 pub(crate) use fence::{Ballots, Window};
-pub(crate) use instant::Instant;
+pub(crate) use instant::{Instant, Nanos};
 pub(crate) use keeper::Keeper;
 pub(crate) use lease::{Extension, Progress, Report};
 pub(crate) use membership::{Membership, NodeSet};

@@ -69,7 +69,7 @@ impl World {
             false => Duration::ZERO,
         };
         let wait = Some(millis([0, 50, 2_000][rng.below(3)]));
-        let kept = [None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
+        let kept = [None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
         let keep_alive = kept[rng.below(3)];
         let fenced = rng.below(2) == 0;
         let client = &mut self.clients[place];
