@@ -9,7 +9,6 @@ use super::{AttemptId, Coordinator, Keys, Loss, RequestId, RoundId};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally};
 use crate::report::Answer;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What an acquire is about, the same for all its attempts.
 #[derive(Clone, Debug)]
@@ -17,16 +16,9 @@ pub(super) struct Subject {
     pub(super) keys: Keys,
     /// Where the fence of each key stands, if there is to be a fencing token.
     pub(super) fences: Option<Arc<Keys>>,
-    pub(super) ttl: Duration,
-    /// How much longer the keys live, unless they are released.
-    pub(super) lock_delay: Duration,
-}
-
-impl Subject {
-    /// How long its keys live.
-    pub(super) const fn life(&self) -> Duration {
-        self.ttl.saturating_add(self.lock_delay)
-    }
+    pub(super) ttl: Millis,
+    /// How long the keys live: longer than the ttl by the lock-delay, unless they are released.
+    pub(super) life: Millis,
 }
 
 /// What must be known to extend it, and to undo it.
@@ -65,10 +57,6 @@ pub(super) struct Asking {
     pub(super) first: Option<usize>,
 }
 
-impl Asking {
-    pub(super) const FIRST: Self = Self { remaining: false, first: None };
-}
-
 impl Coordinator {
     /// One SET to every node that takes it, under a token of its own.
     pub(super) fn attempt(
@@ -78,14 +66,14 @@ impl Coordinator {
         subject: &Subject,
         asking: &Asking,
     ) -> Option<(RoundId, AttemptId)> {
-        let barred = self.barred(now, subject.life());
+        let barred = self.barred(now, subject.life.span());
         let ballot = self.propose(now, subject);
         let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
         let tally = Tally::new(self.settings.membership);
         let purpose = round::Purpose::Acquire { request, attempt: attempt_id, tally };
-        let timeout = self.settings.round_timeout(subject.ttl);
+        let timeout = self.settings.round_timeout(subject.ttl.span());
         let mut round = self.new_round(purpose, now, timeout);
         let set = attempt.claim.acquire(&mut self.packer);
 
@@ -106,7 +94,7 @@ impl Coordinator {
             if let Some(first) = asking.first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
                 let others = takers.union(warming).difference(asked);
-                let patience = self.settings.patience(subject.ttl);
+                let patience = self.settings.patience(subject.ttl.span());
                 round.hold_back(HeldBack { first, others, set: set.to_vec() }, patience);
                 warming = NodeSet::EMPTY;
             }
@@ -141,9 +129,9 @@ impl Attempt {
         random: u128,
         ballot: Option<Box<Ballot>>,
     ) -> Self {
-        let (token, life) = (Token::new(random), subject.life().into());
-        let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
-        Self { claim, ttl: subject.ttl.into(), began, touched: NodeSet::EMPTY, stage: Stage::Asked }
+        let (keys, token) = (subject.keys.clone(), Token::new(random));
+        let claim = Claim { keys, token, life: subject.life, ballot };
+        Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, stage: Stage::Asked }
     }
 
     /// The hold, as long as it may still be relied on.

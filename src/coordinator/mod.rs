@@ -15,6 +15,7 @@ mod acquisitions;
 mod agreement;
 mod attempt;
 mod barrier;
+mod contention;
 mod event;
 mod extend;
 mod fault;
