@@ -244,7 +244,7 @@ struct Waiting {
     request: RequestId,
     began: Instant,
     span: Span,
-    answer: oneshot::Receiver<Result<Won, AcquireError>>,
+    answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
 }
 
 impl<K: Kind> AcquireFuture<K> {
@@ -293,7 +293,7 @@ impl<K: Kind> Future for AcquireFuture<K> {
                 }
                 Err(Missed::Closed) => Err(Closed::SHUT_DOWN.into()),
             },
-            Ok(Err(error)) => Err(error),
+            Ok(Err(error)) => Err(*error),
             Err(_) => Err(Closed::SHUT_DOWN.into()),
         };
         if WATCHED {
