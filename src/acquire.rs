@@ -9,7 +9,7 @@ use crate::redlock::Redlock;
 use crate::resource::Resources;
 use crate::telemetry::{Ending, Span};
 use quorumlock_core::coordinator::{self, KeepAlive, RequestId, WATCHED};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Instant, Nanos};
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
@@ -62,7 +62,8 @@ pub struct Acquire<K = Unfenced> {
     resources: Resources,
     ttl: Duration,
     lock_delay: Duration,
-    wait: Option<Duration>,
+    /// `None` for ever.
+    wait: Option<Nanos>,
     keep_alive: Option<KeepAlive>,
     kind: PhantomData<fn() -> K>,
 }
@@ -92,6 +93,7 @@ impl Acquire {
 impl<K: Kind> Acquire<K> {
     pub(crate) fn new(redlock: Redlock, resources: Resources, wait: Option<Duration>) -> Self {
         let (ttl, lock_delay) = (redlock.options().ttl, redlock.options().lock_delay);
+        let wait = wait.map(Nanos::of);
         Self { redlock, resources, ttl, lock_delay, wait, keep_alive: None, kind: PhantomData }
     }
 
@@ -118,7 +120,7 @@ impl<K: Kind> Acquire<K> {
     /// No attempt begins later; the last one may take an operation timeout more. Default: the
     /// builder's [`wait`](crate::RedlockBuilder::wait); zero for `try_acquire`.
     pub const fn wait(mut self, wait: Duration) -> Self {
-        self.wait = Some(wait);
+        self.wait = Some(Nanos::of(wait));
         self
     }
 
@@ -136,21 +138,21 @@ impl<K: Kind> Acquire<K> {
     ///
     /// Ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h unless configured.
     pub fn keep_alive(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::AtMost(self.redlock.options().max_hold));
+        self.keep_alive = Some(KeepAlive::at_most(self.redlock.options().max_hold));
         self
     }
 
     /// As [`keep_alive`](Self::keep_alive), for at most this long from the start of the attempt
     /// that wins: no deadline is moved beyond it, by [`Guard::extend`] neither. At least the ttl.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.keep_alive = Some(KeepAlive::AtMost(max_hold));
+        self.keep_alive = Some(KeepAlive::at_most(max_hold));
         self
     }
 
     /// As [`keep_alive`](Self::keep_alive), without an end: a task that hangs while it holds the
     /// guard keeps everybody else out until its process ends.
     pub const fn hold_forever(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::Forever);
+        self.keep_alive = Some(KeepAlive::FOREVER);
         self
     }
 
@@ -173,8 +175,8 @@ impl<K: Kind> Acquire<K> {
         options.check_resources(self.resources.names())?;
         let ttl = options.check_ttl("ttl", self.ttl)?;
         let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
-        if let Some(KeepAlive::AtMost(max_hold)) = self.keep_alive {
-            options.check_max_hold(max_hold, ttl)?;
+        if let Some(keep_alive) = self.keep_alive {
+            options.check_max_hold(keep_alive.max_hold(), ttl)?;
         }
         let keys = self.resources.keys(|resource| options.key(resource)).ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";
@@ -186,21 +188,9 @@ impl<K: Kind> Acquire<K> {
             fences: K::IS_FENCED.then(|| self.resources.keys(fence)).flatten().map(Arc::new),
             ttl,
             lock_delay,
-            wait: self.wait,
+            wait: self.wait.map(Nanos::span),
             keep_alive: self.keep_alive,
         })
-    }
-}
-
-impl<K: Kind> Acquire<K> {
-    /// For whoever watches: what has come of it, or that its caller has gone.
-    fn tell(&self, span: &Span, waited: Duration, result: Option<&Result<Guard<K>, AcquireError>>) {
-        let (resource, outlet) = (&*self.resources.shown(), self.redlock.outlet());
-        let ending = Ending { span, resource, waited };
-        match result {
-            Some(result) => ending.answered(outlet, result),
-            None => ending.cancelled(outlet),
-        }
     }
 }
 
@@ -222,7 +212,7 @@ impl<K: Kind> IntoFuture for Acquire<K> {
     type IntoFuture = AcquireFuture<K>;
 
     fn into_future(self) -> AcquireFuture<K> {
-        AcquireFuture { acquire: self, state: State::Unasked }
+        AcquireFuture { state: State::Unasked(self) }
     }
 }
 
@@ -230,35 +220,74 @@ impl<K: Kind> IntoFuture for Acquire<K> {
 /// has completed, it stays pending and asks nothing.
 #[must_use = "futures do nothing unless polled"]
 pub struct AcquireFuture<K: Kind = Unfenced> {
-    acquire: Acquire<K>,
-    state: State,
+    state: State<K>,
 }
 
-enum State {
-    Unasked,
+/// Who waits keeps no more than that takes: there may be many, and each for long.
+enum State<K> {
+    Unasked(Acquire<K>),
     Waiting(Waiting),
     Done,
 }
 
 struct Waiting {
+    redlock: Redlock,
+    resource: Arc<str>,
     request: RequestId,
     began: Instant,
     span: Span,
-    answer: oneshot::Receiver<Result<Won, AcquireError>>,
+    answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
 }
 
-impl<K: Kind> AcquireFuture<K> {
+impl<K: Kind> Acquire<K> {
     fn ask(&self) -> Result<Waiting, Invalid> {
-        let acquire = self.acquire.request()?;
-        let redlock = self.acquire.redlock.clone();
+        let acquire = self.request()?;
+        let (redlock, resource) = (self.redlock.clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (redlock.next_request(), redlock.now());
-        let resource = self.acquire.resources.shown();
         let span = Span::acquire(&resource, K::IS_FENCED);
-        let ours = span.clone();
-        let message = Message::Acquire { request, acquire, redlock, resource, span, reply };
-        self.acquire.redlock.send(message);
-        Ok(Waiting { request, began, span: ours, answer })
+        redlock.send(Message::Acquire {
+            request,
+            acquire,
+            redlock: redlock.clone(),
+            resource: resource.clone(),
+            span: span.clone(),
+            reply,
+        });
+        Ok(Waiting { redlock, resource, request, began, span, answer })
+    }
+
+    /// For whoever watches: nothing was asked.
+    fn tell_refused(&self, result: &Result<Guard<K>, AcquireError>) {
+        let (span, resource, waited) = (&Span::none(), &*self.resources.shown(), Duration::ZERO);
+        Ending { span, resource, waited }.answered(self.redlock.outlet(), result);
+    }
+}
+
+impl Waiting {
+    /// What has come of it, for its caller; `None`: the driver has ended, or drops it.
+    fn picked_up<K: Kind>(
+        &self,
+        answer: Option<Result<Won, Box<AcquireError>>>,
+    ) -> Result<Guard<K>, AcquireError> {
+        match answer {
+            Some(Ok((held, ballot))) => match held.pick_up() {
+                Ok(()) => Ok(Guard::new(held, K::won_with(ballot))),
+                Err(Missed::TooLate) => {
+                    let waited = self.redlock.now().since(self.began);
+                    Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
+                }
+                Err(Missed::Closed) => Err(Closed::SHUT_DOWN.into()),
+            },
+            Some(Err(error)) => Err(*error),
+            None => Err(Closed::SHUT_DOWN.into()),
+        }
+    }
+
+    /// For whoever watches.
+    fn ending(&self) -> Ending<'_> {
+        let waited = self.redlock.now().since(self.began);
+        Ending { span: &self.span, resource: &self.resource, waited }
     }
 }
 
@@ -266,57 +295,49 @@ impl<K: Kind> Future for AcquireFuture<K> {
     type Output = Result<Guard<K>, AcquireError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        if matches!(this.state, State::Unasked) {
-            match this.ask() {
-                Ok(waiting) => this.state = State::Waiting(waiting),
+        let state = &mut self.state;
+        if let State::Unasked(acquire) = state {
+            match acquire.ask() {
+                Ok(waiting) => *state = State::Waiting(waiting),
                 Err(invalid) => {
-                    this.state = State::Done;
                     let refused = Err(invalid.into());
                     if WATCHED {
-                        this.acquire.tell(&Span::none(), Duration::ZERO, Some(&refused));
+                        acquire.tell_refused(&refused);
                     }
+                    *state = State::Done;
                     return Poll::Ready(refused);
                 }
             }
         }
-        let State::Waiting(waiting) = &mut this.state else { return Poll::Pending };
+        let State::Waiting(waiting) = state else { return Poll::Pending };
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
-        let (began, span) = (waiting.began, waiting.span.take());
-        this.state = State::Done;
-        let result = match answer {
-            Ok(Ok((held, ballot))) => match held.pick_up() {
-                Ok(()) => Ok(Guard::new(held, K::won_with(ballot))),
-                Err(Missed::TooLate) => {
-                    let waited = this.acquire.redlock.now().since(began);
-                    Err(NoQuorum::picked_up_late(this.acquire.resources.shown(), waited).into())
-                }
-                Err(Missed::Closed) => Err(Closed::SHUT_DOWN.into()),
-            },
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(Closed::SHUT_DOWN.into()),
-        };
+        let result = waiting.picked_up(answer.ok());
         if WATCHED {
-            let waited = this.acquire.redlock.now().since(began);
-            this.acquire.tell(&span, waited, Some(&result));
+            waiting.ending().answered(waiting.redlock.outlet(), &result);
         }
+        *state = State::Done;
         Poll::Ready(result)
     }
 }
 
 impl<K: Kind> fmt::Debug for AcquireFuture<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AcquireFuture").field("acquire", &self.acquire).finish_non_exhaustive()
+        let mut shown = f.debug_struct("AcquireFuture");
+        match &self.state {
+            State::Unasked(acquire) => shown.field("acquire", acquire),
+            State::Waiting(waiting) => shown.field("resource", &waiting.resource),
+            State::Done => &mut shown,
+        };
+        shown.finish_non_exhaustive()
     }
 }
 
 impl<K: Kind> Drop for AcquireFuture<K> {
     fn drop(&mut self) {
         if let State::Waiting(waiting) = &self.state {
-            self.acquire.redlock.send(Message::Cancel(waiting.request));
+            waiting.redlock.send(Message::Cancel(waiting.request));
             if WATCHED {
-                let waited = self.acquire.redlock.now().since(waiting.began);
-                self.acquire.tell(&waiting.span, waited, None);
+                waiting.ending().cancelled(waiting.redlock.outlet());
             }
         }
     }

@@ -8,7 +8,7 @@ use claim::Claim;
 use deadline::SharedDeadline;
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
-use std::sync::{Arc, OnceLock, atomic};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -21,10 +21,18 @@ pub(crate) struct Hold {
     /// The guard was picked up by its caller, or taken back because nobody had.
     claim: Claim,
     deadline: SharedDeadline,
-    ending: OnceLock<Ending>,
-    /// Cancelled once `ending` is set. Made for the first who waits for that; none where nobody has, and
-    /// the hold is over.
-    over: OnceLock<Option<CancellationToken>>,
+    watch: Mutex<Watch>,
+}
+
+/// What is known of the end of a hold. Locked for moments; a look at a hold that is not over needs the
+/// deadline alone.
+#[derive(Debug)]
+enum Watch {
+    /// Nobody waits for it.
+    Unwatched,
+    /// Cancelled when it has come: made for the first who waits.
+    Awaited(CancellationToken),
+    Over(Ending),
 }
 
 /// When a hold was over, and why.
@@ -47,8 +55,7 @@ impl Hold {
             acquired_at: now,
             claim: Claim::new(),
             deadline: SharedDeadline::new(deadline),
-            ending: OnceLock::new(),
-            over: OnceLock::new(),
+            watch: Mutex::new(Watch::Unwatched),
         }
     }
 
@@ -74,8 +81,13 @@ impl Hold {
     /// The driver's side: the hold is over. The first reason stands.
     pub(crate) fn end(&self, now: Instant, reason: LostReason) {
         self.deadline.end();
-        let _ = self.ending.set(Ending { at: now, reason });
-        if let Some(over) = self.over.get_or_init(|| None) {
+        let mut watch = self.watch();
+        if matches!(*watch, Watch::Over(_)) {
+            return;
+        }
+        let before = std::mem::replace(&mut *watch, Watch::Over(Ending { at: now, reason }));
+        drop(watch);
+        if let Watch::Awaited(over) = before {
             over.cancel();
         }
     }
@@ -97,13 +109,13 @@ impl Hold {
         if let Some(over) = self.over() {
             over.cancelled().await;
         }
-        // Set before the token is cancelled, or before there is to be none; what is said here otherwise is never heard.
+        // Known before the token is cancelled; what is said here otherwise is never heard.
         self.loss(self.deadline())
     }
 
     /// Cancelled when the hold is over. Whoever cancels it himself cancels only his own copy.
     pub(crate) fn token(&self) -> CancellationToken {
-        self.over().map(CancellationToken::child_token).unwrap_or_else(|| {
+        self.over().map(|over| over.child_token()).unwrap_or_else(|| {
             let over = CancellationToken::new();
             over.cancel();
             over
@@ -111,20 +123,33 @@ impl Hold {
     }
 
     /// What is cancelled when the hold is over; `None` if it is.
-    fn over(&self) -> Option<&CancellationToken> {
-        self.over.get_or_init(|| Some(CancellationToken::new())).as_ref()
+    fn over(&self) -> Option<CancellationToken> {
+        let mut watch = self.watch();
+        match &*watch {
+            Watch::Unwatched => {
+                let over = CancellationToken::new();
+                *watch = Watch::Awaited(over.clone());
+                Some(over)
+            }
+            Watch::Awaited(over) => Some(over.clone()),
+            Watch::Over(_) => None,
+        }
     }
 
     /// Why it is over. Somebody may look at `now` before that is set: then it has lapsed.
     fn loss(&self, now: Instant) -> Lost {
-        let (at, reason) = match self.ending.get() {
-            Some(Ending { at, reason }) => (*at, reason.clone()),
-            None => (now, LostReason::Lapsed),
+        let (at, reason) = match &*self.watch() {
+            Watch::Over(Ending { at, reason }) => (*at, reason.clone()),
+            Watch::Unwatched | Watch::Awaited(_) => (now, LostReason::Lapsed),
         };
         // Noticed late or not, a lapse happened at the deadline. Before it, somebody looks between
         // the end of the hold and its reason: not a moment more was protected.
         let at = if reason == LostReason::Lapsed { self.deadline().min(at) } else { at };
         Lost::new(self.resource.clone(), reason, at.since(self.acquired_at))
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -33,9 +33,13 @@ pub struct Resources(Names);
 #[derive(Clone, Debug)]
 enum Names {
     One(Arc<str>),
-    /// Sorted, without duplicates; an empty list is refused when the lock is asked for.
-    Several(Vec<Arc<str>>),
+    Several(Arc<Several>),
 }
+
+/// Sorted, none twice; none at all is refused when it is asked for. Behind a pointer, since there is one
+/// as a rule, and tasks that wait have room for either.
+#[derive(Debug)]
+struct Several(Vec<Arc<str>>);
 
 impl Resources {
     pub(crate) const fn one(name: Arc<str>) -> Self {
@@ -46,13 +50,13 @@ impl Resources {
         let mut names: Vec<Arc<str>> = names.into_iter().map(IntoResource::into_resource).collect();
         names.sort_unstable();
         names.dedup();
-        Self(Names::Several(names))
+        Self(Names::Several(Arc::new(Several(names))))
     }
 
     pub(crate) fn names(&self) -> &[Arc<str>] {
         match &self.0 {
             Names::One(name) => slice::from_ref(name),
-            Names::Several(names) => names,
+            Names::Several(several) => &several.0,
         }
     }
 
@@ -60,7 +64,7 @@ impl Resources {
     pub(crate) fn shown(&self) -> Arc<str> {
         match &self.0 {
             Names::One(name) => name.clone(),
-            Names::Several(names) => names.join(", ").into(),
+            Names::Several(several) => several.0.join(", ").into(),
         }
     }
 
@@ -68,7 +72,7 @@ impl Resources {
     pub(crate) fn keys(&self, key: impl Fn(&Arc<str>) -> Arc<str>) -> Option<Keys> {
         match &self.0 {
             Names::One(name) => Some(Keys::one(key(name))),
-            Names::Several(names) => Keys::several(names.iter().map(key)),
+            Names::Several(several) => Keys::several(several.0.iter().map(key)),
         }
     }
 }

@@ -79,7 +79,7 @@ fn every_option_may_be_set_before_and_after_fenced() {
     for asked in [before, after] {
         assert_eq!((asked.ttl, asked.lock_delay), (9 * SECOND, 3 * SECOND));
         assert_eq!(asked.wait, Some(2 * SECOND));
-        assert_eq!(asked.keep_alive, Some(KeepAlive::AtMost(40 * SECOND)));
+        assert_eq!(asked.keep_alive, Some(KeepAlive::at_most(40 * SECOND)));
         assert!(asked.fences.is_some());
     }
 }

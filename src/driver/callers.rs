@@ -27,7 +27,7 @@ struct Acquirer {
     redlock: Redlock,
     resource: Arc<str>,
     span: Span,
-    reply: Reply<Result<Won, AcquireError>>,
+    reply: Reply<Result<Won, Box<AcquireError>>>,
 }
 
 pub(crate) struct Callers {
@@ -196,12 +196,13 @@ impl Callers {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
                         let error =
                             not_acquired(acquirer.resource, failure, waited, machine.quorum());
-                        let _ = acquirer.reply.send(Err(error));
+                        let _ = acquirer.reply.send(Err(error.into()));
                     }
                 }
                 Event::NoRandomness { request } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
-                        let _ = acquirer.reply.send(Err(AcquireError::no_randomness()));
+                        let error = AcquireError::no_randomness();
+                        let _ = acquirer.reply.send(Err(error.into()));
                     }
                 }
                 Event::Extended { request, attempt, result } => {

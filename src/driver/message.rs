@@ -34,7 +34,8 @@ pub(crate) enum Message {
         resource: Arc<str>,
         /// What is told about it belongs there.
         span: Span,
-        reply: Reply<Result<Won, AcquireError>>,
+        /// An error is boxed: the room for the answer waits as long as the caller.
+        reply: Reply<Result<Won, Box<AcquireError>>>,
     },
     Cancel(RequestId),
     Extend {

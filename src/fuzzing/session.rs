@@ -317,7 +317,7 @@ fn wanted(data: &mut Bytes<'_>) -> Acquire {
         ttl: Duration::from_secs(if flag(2) { 10 } else { 1 }),
         lock_delay: Duration::from_secs(u64::from(flag(3))),
         wait: [Some(Duration::ZERO), Some(Duration::from_secs(5)), None][data.below(3)],
-        keep_alive: flag(4).then_some(KeepAlive::Forever),
+        keep_alive: flag(4).then_some(KeepAlive::FOREVER),
     }
 }
 

@@ -7,11 +7,12 @@ use crate::error::AcquireError;
 use quorumlock_core::coordinator::WATCHED;
 use std::time::Duration;
 
-/// The span that all reports about an acquire belong to. Empty without `tracing`.
+/// What all that is told about an acquire belongs to. Nothing at all without `tracing`, and little where
+/// nobody watches.
 #[derive(Clone)]
 pub(crate) struct Span {
     #[cfg(feature = "tracing")]
-    pub(super) inner: tracing::Span,
+    inner: Option<Box<tracing::Span>>,
 }
 
 impl Span {
@@ -19,7 +20,7 @@ impl Span {
     pub(crate) const fn none() -> Self {
         Self {
             #[cfg(feature = "tracing")]
-            inner: tracing::Span::none(),
+            inner: None,
         }
     }
 
@@ -30,14 +31,23 @@ impl Span {
         let _ = (resource, fenced);
         Self {
             #[cfg(feature = "tracing")]
-            inner: super::traced::acquire(resource, fenced),
+            inner: Some(super::traced::acquire(resource, fenced))
+                .filter(|span| !span.is_none())
+                .map(Box::new),
         }
     }
 
-    /// Takes the span, and leaves none behind.
-    #[inline]
-    pub(crate) const fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::none())
+    #[cfg(feature = "tracing")]
+    pub(super) fn record(&self, field: &str, value: impl tracing::Value) {
+        if let Some(span) = &self.inner {
+            span.record(field, value);
+        }
+    }
+
+    /// Where events belong.
+    #[cfg(feature = "tracing")]
+    pub(super) fn id(&self) -> Option<tracing::span::Id> {
+        self.inner.as_ref()?.id()
     }
 }
 

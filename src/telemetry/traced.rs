@@ -45,28 +45,28 @@ pub(super) fn acquire(resource: &str, fenced: bool) -> tracing::Span {
 pub(super) fn tell(happening: &Happening<'_>) {
     match happening {
         Happening::Attempted { span, resource, number, verdict, took, votes } => {
-            span.inner.record("attempts", number);
+            span.record("attempts", number);
             debug!(
-                target: ACQUIRE, parent: &span.inner,
+                target: ACQUIRE, parent: span.id(),
                 resource, attempt = number, verdict = verdict.as_str(), took_ms = ms(*took),
                 votes = %Votes(votes), "attempt"
             );
         }
         Happening::Asked { span, resource, end, waited, error } => {
-            span.inner.record("outcome", end.as_str());
-            span.inner.record("waited_ms", ms(*waited));
+            span.record("outcome", end.as_str());
+            span.record("waited_ms", ms(*waited));
             let (outcome, waited_ms) = (end.as_str(), ms(*waited));
             let error = error.map(|error| field::display(Redacted(error)));
             match end {
                 AcquireEnd::Acquired => debug!(
-                    target: ACQUIRE, parent: &span.inner, resource, outcome, waited_ms, "acquired"
+                    target: ACQUIRE, parent: span.id(), resource, outcome, waited_ms, "acquired"
                 ),
                 AcquireEnd::NoQuorum | AcquireEnd::Disagreement => warn!(
-                    target: ACQUIRE, parent: &span.inner,
+                    target: ACQUIRE, parent: span.id(),
                     resource, outcome, waited_ms, error, "not acquired"
                 ),
                 _ => debug!(
-                    target: ACQUIRE, parent: &span.inner,
+                    target: ACQUIRE, parent: span.id(),
                     resource, outcome, waited_ms, error, "not acquired"
                 ),
             }

@@ -3,12 +3,13 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5, and
 //! "Retry on Failure".
 
-use super::attempt::{Asking, Hold, Subject};
+use super::attempt::{Asking, Hold, Stage, Subject};
 use super::barrier;
+use super::contention::Phase;
 use super::fencing::refusal;
 use super::hold::Told;
 use super::note::Decided;
-use super::queue::{Acquisition, Phase};
+use super::queue::Acquisition;
 use super::round::{self, Round};
 use super::timers::Timer;
 use super::wire::Reply;
@@ -21,32 +22,17 @@ use std::time::Duration;
 
 impl Coordinator {
     pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
-        let until = acquire.wait.map_or(Instant::from_nanos(u64::MAX), |wait| now.after(wait));
+        let until = acquire.wait.map_or(Instant::NEVER, |wait| now.after(wait));
         let Acquire { keys, fences, ttl, lock_delay, keep_alive, .. } = acquire;
-        let subject = Subject { keys, fences, ttl, lock_delay };
-        if !self.places.take(&subject.keys, request) {
-            return self.queue(
-                now,
-                request,
-                Acquisition::new(subject, keep_alive, now, until, Phase::Queued),
-            );
-        }
-        if self.is_held_up(now, subject.life(), barrier::Round::Acquire(request)) {
-            let acquisition = Acquisition::new(subject, keep_alive, now, until, Phase::Confirming);
+        let life = ttl.saturating_add(lock_delay);
+        let subject = Subject { keys, fences, ttl: ttl.into(), life: life.into() };
+        let acquisition = Acquisition { subject, keep_alive, began: now, until, contention: None };
+        if self.places.take(&acquisition.subject.keys, request) {
             self.acquisitions.insert(request, acquisition);
-            return;
-        }
-        match self.attempt(now, request, &subject, &Asking::FIRST) {
-            Some((round, attempt)) => {
-                let phase = Phase::Trying { round, attempt };
-                let acquisition = Acquisition::new(subject, keep_alive, now, until, phase);
-                self.acquisitions.insert(request, acquisition);
-                self.judge_acquire(now, round);
-            }
-            None => {
-                self.places.free(&subject.keys);
-                self.events.push_back(Event::NoRandomness { request });
-            }
+            self.acquisitions.contend(request);
+            self.try_again(now, request);
+        } else {
+            self.queue(now, request, acquisition);
         }
     }
 
@@ -65,10 +51,11 @@ impl Coordinator {
     /// another holder: an outage is not told as contention to those behind it.
     fn failure_in_front(&self, keys: &Keys) -> Option<Failure> {
         let contenders = keys.iter().filter_map(|key| self.places.contender(key));
-        let mut failures = contenders.filter_map(|one| match &self.acquisitions.get(one)?.phase {
-            Phase::Waiting { failure, .. } => Some(failure),
-            Phase::Queued | Phase::Confirming | Phase::Trying { .. } => None,
-        });
+        let mut failures =
+            contenders.filter_map(|one| match self.acquisitions.get(one)?.phase()? {
+                Phase::Waiting { failure, .. } => Some(failure),
+                Phase::Confirming | Phase::Trying { .. } => None,
+            });
         failures.find(|one| one.kind != FailureKind::Contended).cloned()
     }
 
@@ -78,11 +65,12 @@ impl Coordinator {
         self.let_through(now, false);
         while let Some(request) = self.places.next_head() {
             let Some(acquisition) = self.acquisitions.get(request) else { continue };
-            let until = acquisition.until;
-            if self.places.advance(&acquisition.subject.keys, request) {
-                self.timers.cancel(until, Timer::Attempt(request));
-                let keys = acquisition.subject.keys.clone();
-                if self.places.steps_back(&keys) {
+            let keys = &acquisition.subject.keys;
+            if self.places.advance(keys, request) {
+                self.timers.cancel(acquisition.until, Timer::Attempt(request));
+                let steps_back = self.places.steps_back(keys);
+                self.acquisitions.contend(request);
+                if steps_back {
                     self.step_back(now, request);
                 } else {
                     self.try_again(now, request);
@@ -94,14 +82,15 @@ impl Coordinator {
     /// The time of the next attempt has come.
     pub(super) fn retry_acquire(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
-        let again_at = match acquisition.phase {
-            Phase::Queued => return self.give_up_waiting(now, request),
-            Phase::Waiting { again_at, .. } => again_at,
-            Phase::Confirming | Phase::Trying { .. } => return,
+        let again_at = match acquisition.phase() {
+            None => return self.give_up_waiting(now, request),
+            Some(Phase::Waiting { again_at, .. }) => *again_at,
+            Some(Phase::Confirming | Phase::Trying { .. }) => return,
         };
         self.timers.cancel(again_at, Timer::Attempt(request));
         // A timer is late by a little as a rule, and by a lot after a stop.
-        if now > acquisition.until.after(self.settings.round_timeout(acquisition.subject.ttl)) {
+        let round_timeout = self.settings.round_timeout(acquisition.subject.ttl.span());
+        if now > acquisition.until.after(round_timeout) {
             return self.give_up_waiting(now, request);
         }
         self.try_again(now, request);
@@ -109,9 +98,10 @@ impl Coordinator {
 
     fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
-        if self.is_held_up(now, acquisition.subject.life(), barrier::Round::Acquire(request)) {
-            if let Some(acquisition) = self.acquisitions.get_mut(request) {
-                acquisition.phase = Phase::Confirming;
+        let life = acquisition.subject.life.span();
+        if self.is_held_up(now, life, barrier::Round::Acquire(request)) {
+            if let Some(contention) = self.acquisitions.contention_mut(request) {
+                contention.phase = Phase::Confirming;
             }
             return;
         }
@@ -121,19 +111,20 @@ impl Coordinator {
     /// Nothing is to be waited for first.
     pub(super) fn begin_attempt(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
+        let Some(contention) = &acquisition.contention else { return };
         let subject = acquisition.subject.clone();
-        let probes = acquisition.probes(now, &self.settings);
+        let probes = contention.probes(now, &self.settings);
         let asking = Asking {
-            remaining: acquisition.asks_remaining(now),
+            remaining: contention.asks_remaining(now),
             first: probes.then(|| self.asked_first(now, &subject)).flatten(),
         };
         match self.attempt(now, request, &subject, &asking) {
             Some((round, attempt)) => {
-                if let Some(acquisition) = self.acquisitions.get_mut(request) {
+                if let Some(contention) = self.acquisitions.contention_mut(request) {
                     if asking.first.is_none() {
-                        acquisition.asked_all = now;
+                        contention.asked_all = now;
                     }
-                    acquisition.try_again(round, attempt);
+                    contention.try_again(round, attempt);
                 }
                 self.judge_acquire(now, round);
             }
@@ -147,11 +138,9 @@ impl Coordinator {
     /// It contends no more, and has not won: its places are free.
     fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
         let acquisition = self.acquisitions.remove(request)?;
-        match acquisition.phase {
-            Phase::Queued => self.places.forget(&acquisition.subject.keys, request),
-            Phase::Confirming | Phase::Trying { .. } | Phase::Waiting { .. } => {
-                self.places.free(&acquisition.subject.keys);
-            }
+        match acquisition.contention {
+            None => self.places.forget(&acquisition.subject.keys, request),
+            Some(_) => self.places.free(&acquisition.subject.keys),
         }
         Some(acquisition)
     }
@@ -159,8 +148,8 @@ impl Coordinator {
     /// Lets others go first.
     fn step_back(&mut self, now: Instant, request: RequestId) {
         let random = self.random.jitter();
-        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
-        let at = acquisition.step_back(now, self.settings.backoff.base, random);
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        let at = contention.step_back(now, self.settings.backoff.base, random);
         self.timers.set(at, Timer::Attempt(request));
     }
 
@@ -175,18 +164,18 @@ impl Coordinator {
     /// The caller has gone: what it began is rolled back.
     pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.end_acquisition(request) else { return };
-        match acquisition.phase {
-            Phase::Queued => self.timers.cancel(acquisition.until, Timer::Attempt(request)),
-            Phase::Confirming => {}
-            Phase::Trying { round, attempt } => {
-                self.close_round(round);
+        match acquisition.phase() {
+            None => self.timers.cancel(acquisition.until, Timer::Attempt(request)),
+            Some(Phase::Confirming) => {}
+            Some(Phase::Trying { round, attempt }) => {
+                self.close_round(*round);
                 // It may have refused others, who wait to be told: nobody here goes on to tell them.
-                if let Some(attempt) = self.attempts.remove(attempt) {
+                if let Some(attempt) = self.attempts.remove(*attempt) {
                     self.give_back(now, attempt, None);
                 }
             }
-            Phase::Waiting { again_at, .. } => {
-                self.timers.cancel(again_at, Timer::Attempt(request));
+            Some(Phase::Waiting { again_at, .. }) => {
+                self.timers.cancel(*again_at, Timer::Attempt(request));
             }
         }
     }
@@ -219,7 +208,7 @@ impl Coordinator {
             _ => self
                 .attempts
                 .get(attempt_id)
-                .filter(|one| one.hold.is_none())
+                .filter(|one| matches!(one.stage, Stage::Asked))
                 .map(|one| one.ttl.span()),
         };
         if let Some(ttl) = ttl {
@@ -243,16 +232,16 @@ impl Coordinator {
         started: Instant,
         deadline: Instant,
     ) {
-        let acquisition = self.acquisitions.remove(request);
-        if let Some(acquisition) = &acquisition {
+        let (mut keep_alive, mut ballot) = (None, 0);
+        if let Some(acquisition) = self.acquisitions.remove(request) {
             self.places.won(&acquisition.subject.keys);
+            self.acquisitions.keep_room(acquisition.contention);
+            keep_alive = acquisition.keep_alive;
         }
-        let keep_alive = acquisition.and_then(|one| one.keep_alive);
-        let mut ballot = 0;
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             ballot = attempt.ballot();
             let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
-            attempt.hold = Some(Hold { deadline, keeper, extend_at: None, lost: None });
+            attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
         self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline, ballot });
@@ -275,10 +264,10 @@ impl Coordinator {
         let apart = self.learn_clocks(now, request, &round, ballot);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         let Some(acquisition) = self.acquisitions.get(request) else { return };
-        let is_barred = self.barred(now, acquisition.subject.life()).is_some();
+        let is_barred = self.barred(now, acquisition.subject.life.span()).is_some();
         let quorum_can_vote = !is_barred && self.quorum_can_vote(now);
-        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
-        let may_hurry = acquisition.may_hurry(&reports);
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        let may_hurry = contention.may_hurry(&reports);
         for (node, report) in reports.iter().enumerate() {
             let free_in = match report.answer {
                 Answer::Granted => Some(Duration::ZERO),
@@ -290,7 +279,7 @@ impl Coordinator {
                 Answer::Outstanding => round.life(node),
                 _ => None,
             };
-            free_in.into_iter().for_each(|left| acquisition.learn(node, left));
+            free_in.into_iter().for_each(|left| contention.learn(node, left));
         }
         // A quorum that granted too late was refused by nobody.
         let kind = match apart {
@@ -299,24 +288,24 @@ impl Coordinator {
             None => FailureKind::of(self.settings.membership, &reports),
         };
         let (decided, took) = (Decided::lost(won, &kind), now.since(round.started));
-        self.notes.lost(request, acquisition.attempts, decided, took, &reports);
+        self.notes.lost(request, contention.attempts, decided, took, &reports);
         // What was wrong was our own, and is mended: whoever asks for one attempt does not mean
         // that one.
-        if acquisition.is_mended(self.settings.membership, &kind, &reports) {
-            acquisition.probes = false;
+        if contention.is_mended(self.settings.membership, &kind, &reports) {
+            contention.probes = false;
             return self.try_again(now, request);
         }
-        let failure = Failure { kind, reports, attempts: acquisition.attempts };
+        let failure = Failure { kind, reports, attempts: contention.attempts };
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
             // Where too few are open, only time or another session changes anything.
             let random = quorum_can_vote.then(|| self.random.jitter());
-            let contended = failure.kind == FailureKind::Contended;
-            acquisition.probes = contended && self.settings.wakes_up;
+            let is_told = failure.kind == FailureKind::Contended && self.settings.wakes_up;
             let keys = acquisition.subject.keys.clone();
-            let listening = contended && self.settings.wakes_up && self.listen(now, &keys);
-            let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
-            acquisition.listening = listening;
-            let at = acquisition.wait(now, &self.settings, attempt_id, failure, took, random);
+            let listening = is_told && self.listen(now, &keys);
+            let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+            (contention.probes, contention.listening) = (is_told, listening);
+            let at = contention.wait(now, &self.settings, attempt_id, failure, took, random);
             self.timers.set(at, Timer::Attempt(request));
         } else {
             let waited = now.since(acquisition.began);
@@ -338,7 +327,7 @@ impl Coordinator {
         if !self.quorum_can_vote(now) {
             return;
         }
-        let starved = self.acquisitions.iter().filter_map(|(request, one)| match &one.phase {
+        let starved = self.acquisitions.iter().filter_map(|(request, one)| match one.phase()? {
             // Without a pause to wait for, or refused by masters that were no quorum.
             Phase::Waiting { random: None, .. } => Some(request),
             Phase::Waiting { failure, .. } if failure.kind != FailureKind::Contended => {

@@ -1,6 +1,7 @@
 //! Acquires that are not answered, by what their callers call them.
 
 use super::RequestId;
+use super::contention::Contention;
 use super::queue::Acquisition;
 use super::table::{Place, Table};
 use std::collections::BTreeMap;
@@ -10,11 +11,17 @@ use std::collections::BTreeMap;
 pub(super) struct Acquisitions {
     places: BTreeMap<RequestId, Place>,
     table: Table<Acquisition>,
+    /// Those of acquires that were won: the next ones contend in the same room.
+    #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
+    spare: Vec<Box<Contention>>,
 }
+
+/// Rooms of contentions that are kept, at most.
+const MOST_SPARE: usize = 64;
 
 impl Acquisitions {
     pub(super) const fn new() -> Self {
-        Self { places: BTreeMap::new(), table: Table::new() }
+        Self { places: BTreeMap::new(), table: Table::new(), spare: Vec::new() }
     }
 
     pub(super) fn insert(&mut self, request: RequestId, acquisition: Acquisition) {
@@ -29,6 +36,35 @@ impl Acquisitions {
 
     pub(super) fn get_mut(&mut self, request: RequestId) -> Option<&mut Acquisition> {
         self.table.get_mut(*self.places.get(&request)?)
+    }
+
+    pub(super) fn contention(&self, request: RequestId) -> Option<&Contention> {
+        self.get(request)?.contention.as_deref()
+    }
+
+    pub(super) fn contention_mut(&mut self, request: RequestId) -> Option<&mut Contention> {
+        self.get_mut(request)?.contention.as_deref_mut()
+    }
+
+    /// Its places are its own: from here on it contends.
+    pub(super) fn contend(&mut self, request: RequestId) {
+        let spare = self.spare.pop();
+        let Some(acquisition) = self.get_mut(request) else { return };
+        let contention = Contention::new(acquisition.began, acquisition.until);
+        acquisition.contention = Some(match spare {
+            Some(mut room) => {
+                *room = contention;
+                room
+            }
+            None => Box::new(contention),
+        });
+    }
+
+    /// For another that contends.
+    pub(super) fn keep_room(&mut self, contention: Option<Box<Contention>>) {
+        if self.spare.len() < MOST_SPARE {
+            self.spare.extend(contention);
+        }
     }
 
     pub(super) fn remove(&mut self, request: RequestId) -> Option<Acquisition> {

@@ -9,7 +9,6 @@ use super::{AttemptId, Coordinator, Keys, Loss, RequestId, RoundId};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally};
 use crate::report::Answer;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What an acquire is about, the same for all its attempts.
 #[derive(Clone, Debug)]
@@ -17,16 +16,9 @@ pub(super) struct Subject {
     pub(super) keys: Keys,
     /// Where the fence of each key stands, if there is to be a fencing token.
     pub(super) fences: Option<Arc<Keys>>,
-    pub(super) ttl: Duration,
-    /// How much longer the keys live, unless they are released.
-    pub(super) lock_delay: Duration,
-}
-
-impl Subject {
-    /// How long its keys live.
-    pub(super) const fn life(&self) -> Duration {
-        self.ttl.saturating_add(self.lock_delay)
-    }
+    pub(super) ttl: Millis,
+    /// How long the keys live: longer than the ttl by the lock-delay, unless they are released.
+    pub(super) life: Millis,
 }
 
 /// What must be known to extend it, and to undo it.
@@ -37,8 +29,15 @@ pub(super) struct Attempt {
     pub(super) began: Instant,
     /// The nodes where the keys may stand: all to which a SET has left.
     pub(super) touched: NodeSet,
-    /// What a win has made of it.
-    pub(super) hold: Option<Hold>,
+    pub(super) stage: Stage,
+}
+
+/// What has become of an attempt.
+pub(super) enum Stage {
+    Asked,
+    Held(Hold),
+    /// For good; the entry remains until its guard is gone.
+    Lost(Loss),
 }
 
 /// A lock that was won.
@@ -48,8 +47,6 @@ pub(super) struct Hold {
     pub(super) keeper: Option<Keeper>,
     /// When the keeper extends it next; `None` while a round of its own is under way.
     pub(super) extend_at: Option<Instant>,
-    /// Once it is lost it stays lost; the entry remains until its guard is gone.
-    pub(super) lost: Option<Loss>,
 }
 
 /// How the nodes are asked.
@@ -58,10 +55,6 @@ pub(super) struct Asking {
     pub(super) remaining: bool,
     /// This one first, and the others unless it refuses.
     pub(super) first: Option<usize>,
-}
-
-impl Asking {
-    pub(super) const FIRST: Self = Self { remaining: false, first: None };
 }
 
 impl Coordinator {
@@ -73,14 +66,14 @@ impl Coordinator {
         subject: &Subject,
         asking: &Asking,
     ) -> Option<(RoundId, AttemptId)> {
-        let barred = self.barred(now, subject.life());
+        let barred = self.barred(now, subject.life.span());
         let ballot = self.propose(now, subject);
         let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
         let tally = Tally::new(self.settings.membership);
         let purpose = round::Purpose::Acquire { request, attempt: attempt_id, tally };
-        let timeout = self.settings.round_timeout(subject.ttl);
+        let timeout = self.settings.round_timeout(subject.ttl.span());
         let mut round = self.new_round(purpose, now, timeout);
         let set = attempt.claim.acquire(&mut self.packer);
 
@@ -101,7 +94,7 @@ impl Coordinator {
             if let Some(first) = asking.first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
                 let others = takers.union(warming).difference(asked);
-                let patience = self.settings.patience(subject.ttl);
+                let patience = self.settings.patience(subject.ttl.span());
                 round.hold_back(HeldBack { first, others, set: set.to_vec() }, patience);
                 warming = NodeSet::EMPTY;
             }
@@ -136,14 +129,32 @@ impl Attempt {
         random: u128,
         ballot: Option<Box<Ballot>>,
     ) -> Self {
-        let (token, life) = (Token::new(random), subject.life().into());
-        let claim = Claim { keys: subject.keys.clone(), token, life, ballot };
-        Self { claim, ttl: subject.ttl.into(), began, touched: NodeSet::EMPTY, hold: None }
+        let (keys, token) = (subject.keys.clone(), Token::new(random));
+        let claim = Claim { keys, token, life: subject.life, ballot };
+        Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, stage: Stage::Asked }
     }
 
     /// The hold, as long as it may still be relied on.
-    pub(super) fn held(&self) -> Option<&Hold> {
-        self.hold.as_ref().filter(|hold| hold.lost.is_none())
+    pub(super) const fn held(&self) -> Option<&Hold> {
+        match &self.stage {
+            Stage::Held(hold) => Some(hold),
+            Stage::Asked | Stage::Lost(_) => None,
+        }
+    }
+
+    pub(super) const fn held_mut(&mut self) -> Option<&mut Hold> {
+        match &mut self.stage {
+            Stage::Held(hold) => Some(hold),
+            Stage::Asked | Stage::Lost(_) => None,
+        }
+    }
+
+    /// What has ended the hold, if there was one.
+    pub(super) const fn loss(&self) -> Option<&Loss> {
+        match &self.stage {
+            Stage::Lost(loss) => Some(loss),
+            Stage::Asked | Stage::Held(_) => None,
+        }
     }
 
     /// A lock-delay keeps others out for a while after it was lost.

@@ -7,7 +7,7 @@
 //! it costs nothing. The votes of three masters could otherwise win before the two that know better are
 //! read. What is then decided is in [`crate::quorum::agreement`].
 
-use super::queue::Phase;
+use super::contention::Phase;
 use super::round::Asker;
 use super::{AttemptId, Coordinator, RequestId};
 use crate::quorum::{Instant, LONGEST_SILENCE, NodeSet, agreement};
@@ -125,8 +125,8 @@ impl Coordinator {
     fn begin(&mut self, now: Instant, round: Round) {
         match round {
             Round::Acquire(request) => {
-                if let Some(acquisition) = self.acquisitions.get(request)
-                    && matches!(acquisition.phase, Phase::Confirming)
+                if let Some(contention) = self.acquisitions.contention(request)
+                    && matches!(contention.phase, Phase::Confirming)
                 {
                     self.begin_attempt(now, request);
                 }

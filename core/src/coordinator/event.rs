@@ -71,6 +71,13 @@ pub struct Failure {
     pub attempts: u32,
 }
 
+impl Failure {
+    /// Somebody else in this process was in front.
+    pub(super) const fn contended(attempts: u32) -> Self {
+        Self { kind: FailureKind::Contended, reports: Vec::new(), attempts }
+    }
+}
+
 /// What the caller can do about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FailureKind {

@@ -159,7 +159,7 @@ impl Coordinator {
     }
 
     fn move_deadline(&mut self, id: AttemptId, old: Instant, new: Instant) {
-        if let Some(hold) = self.attempts.get_mut(id).and_then(|one| one.hold.as_mut()) {
+        if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) {
             hold.deadline = new;
             self.timers.cancel(old, Timer::Deadline(id));
             self.timers.set(new, Timer::Deadline(id));

@@ -1,7 +1,7 @@
 //! Fenced acquires: what they propose, and what their refusals teach.
 
 use super::attempt::Subject;
-use super::queue::Acquisition;
+use super::contention::Contention;
 use super::round::Round;
 use super::wire::{Ballot, Reply};
 use super::{Coordinator, FailureKind, RequestId, RoundId};
@@ -37,7 +37,7 @@ impl Coordinator {
         self.ballots.learn_fence(fence);
         let wall_us = self.wall_us(now);
         let request = self.rounds.get(id).and_then(|round| round.purpose.acquirer());
-        if let Some(one) = request.and_then(|request| self.acquisitions.get_mut(request)) {
+        if let Some(one) = request.and_then(|request| self.acquisitions.contention_mut(request)) {
             one.clocks.record(node, clock_us, wall_us);
         }
     }
@@ -54,7 +54,7 @@ impl Coordinator {
         let wall_us = self.wall_us(now);
         let asked_us = wall_us.saturating_sub(fence::micros(now.since(round.started)));
         let (membership, window) = (self.settings.membership, self.settings.window);
-        let clocks = &mut self.acquisitions.get_mut(request)?.clocks;
+        let clocks = &mut self.acquisitions.contention_mut(request)?.clocks;
         let refused = ballot != 0 && round.refuses_ballots();
         for node in (0..self.sessions.len()).filter(|&node| refused && round.has_granted(node)) {
             clocks.record_grant(node, ballot, window, asked_us..=wall_us);
@@ -78,7 +78,7 @@ impl Coordinator {
 /// many attempts in a row.
 const BALLOTS_IN_A_HURRY: u32 = 4;
 
-impl Acquisition {
+impl Contention {
     /// Whether a ballot that was refused is soon put right. Where it is refused again and again, the
     /// masters' clocks are what has to change, and nobody knows when.
     pub(super) fn may_hurry(&mut self, reports: &[NodeReport]) -> bool {

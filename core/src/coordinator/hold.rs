@@ -1,6 +1,6 @@
 //! A held lock: loss and release.
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, Stage};
 use super::ledger::{Debt, Deleted, Deletion};
 use super::places::Places;
 use super::round::{self, Round};
@@ -28,10 +28,8 @@ impl Coordinator {
             return;
         }
         disarm(&mut self.timers, &mut self.places, id, attempt);
-        if let Some(hold) = attempt.hold.as_mut() {
-            hold.lost = Some(loss.clone());
-            self.events.push_back(Event::Lost { attempt: id, loss });
-        }
+        attempt.stage = Stage::Lost(loss.clone());
+        self.events.push_back(Event::Lost { attempt: id, loss });
     }
 
     // Release.
@@ -55,9 +53,8 @@ impl Coordinator {
             return;
         };
         disarm(&mut self.timers, &mut self.places, id, &attempt);
-        let lost = attempt.hold.as_ref().and_then(|hold| {
-            hold.lost.clone().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed)))
-        });
+        let lost =
+            attempt.loss().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed))).cloned();
         match (request, lost) {
             // Whatever was still under way when it was lost has the delay to arrive in.
             (request, Some(loss)) if attempt.is_delayed() => {

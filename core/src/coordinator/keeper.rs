@@ -12,11 +12,9 @@ use crate::quorum::Instant;
 impl Coordinator {
     /// The keeper's time has come.
     pub(super) fn keep(&mut self, now: Instant, id: AttemptId) {
-        let hold = self.attempts.get_mut(id).and_then(|one| one.hold.as_mut());
-        if let Some(hold) = hold {
-            hold.extend_at = None;
-        }
-        if self.attempts.get(id).and_then(Attempt::held).is_some_and(|hold| now < hold.deadline) {
+        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
+        hold.extend_at = None;
+        if now < hold.deadline {
             self.begin_extend(now, Asker::Keeper, id);
         }
     }
@@ -43,9 +41,7 @@ impl Coordinator {
     }
 
     fn keep_at(&mut self, id: AttemptId, at: Option<Instant>) {
-        let Some(hold) = self.attempts.get_mut(id).and_then(|one| one.hold.as_mut()) else {
-            return;
-        };
+        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
         if let Some(old) = std::mem::replace(&mut hold.extend_at, at) {
             self.timers.cancel(old, Timer::Keep(id));
         }

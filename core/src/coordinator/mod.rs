@@ -15,6 +15,7 @@ mod acquisitions;
 mod agreement;
 mod attempt;
 mod barrier;
+mod contention;
 mod event;
 mod extend;
 mod fault;
@@ -149,6 +150,7 @@ impl Coordinator {
     // Requests.
 
     /// What was drawn at random in an earlier turn is not used in this one.
+    #[inline]
     pub fn begin_turn(&mut self) {
         self.random.forget();
     }
@@ -251,6 +253,7 @@ impl Coordinator {
 
     /// The wall clock shows `wall_us`, in microseconds since 1970: what fenced acquires propose.
     /// Nothing that decides safety reads it.
+    #[inline]
     pub const fn handle_wall_clock(&mut self, now: Instant, wall_us: u64) {
         self.wall = (now, wall_us);
     }
@@ -271,32 +274,38 @@ impl Coordinator {
 
     // What follows.
 
+    #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
     /// The bytes to send to `node`, and over which connection.
+    #[inline]
     pub fn transmit(&self, node: usize) -> (Epoch, &[u8]) {
         let session = &self.sessions[node];
         (session.epoch(), session.transmit())
     }
 
     /// When [`Coordinator::handle_timeout`] is next due.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.sessions.iter().filter_map(|one| one.wake_at(&self.settings)).min();
         sessions.into_iter().chain(self.timers.next_at()).min()
     }
 
     /// When anything is next due, of time or of the barrier.
+    #[inline]
     pub fn due_at(&self) -> Option<Instant> {
         self.poll_timeout().into_iter().chain(self.opens_at()).min()
     }
 
     /// Rounds that are open: a measure of how busy it is.
+    #[inline]
     pub fn open_rounds(&self) -> usize {
         self.rounds.len()
     }
@@ -356,6 +365,7 @@ impl Coordinator {
         Some(round)
     }
 
+    #[inline]
     fn is_current(&self, node: usize, epoch: Epoch) -> bool {
         self.sessions.get(node).is_some_and(|session| session.is_current(epoch))
     }

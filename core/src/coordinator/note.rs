@@ -160,7 +160,7 @@ impl Coordinator {
         }
         let Some(round) = self.rounds.get(id) else { return };
         let round::Purpose::Acquire { request, .. } = round.purpose else { return };
-        let number = self.acquisitions.get(request).map_or(0, |one| one.attempts);
+        let number = self.acquisitions.contention(request).map_or(0, |one| one.attempts);
         let votes = match self.notes.wanted(Watching::Votes) {
             true => self.votes(round),
             false => Vec::new(),

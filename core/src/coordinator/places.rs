@@ -14,24 +14,23 @@ use std::sync::Arc;
 /// Shavit, 2012).
 const MOST_IN_A_ROW: u32 = 8;
 
-#[derive(Default)]
-struct Place {
-    occupant: Occupant,
-    /// Where somebody waits or has waited: most places are left as they were taken.
-    queue: Option<Box<Queue>>,
+enum Place {
+    /// As it was taken: most are left so.
+    Quiet(Occupant),
+    /// Somebody waits or has waited.
+    Queued(Box<Queue>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Occupant {
-    #[default]
     Nobody,
     /// Contends for it: it is not won.
     Contender(RequestId),
     Holder,
 }
 
-#[derive(Default)]
 struct Queue {
+    occupant: Occupant,
     waiting: VecDeque<RequestId>,
     /// How often it has passed on within this process.
     in_a_row: u32,
@@ -42,13 +41,53 @@ struct Queue {
 }
 
 impl Place {
-    /// Who waits first.
-    fn head(&self) -> Option<RequestId> {
-        self.queue.as_ref()?.waiting.front().copied()
+    fn occupant(&self) -> Occupant {
+        match self {
+            Self::Quiet(occupant) => *occupant,
+            Self::Queued(queue) => queue.occupant,
+        }
     }
 
     fn is_free(&self) -> bool {
-        self.occupant == Occupant::Nobody
+        self.occupant() == Occupant::Nobody
+    }
+
+    fn occupy(&mut self, by: Occupant) {
+        match self {
+            Self::Quiet(occupant) => *occupant = by,
+            Self::Queued(queue) => queue.occupant = by,
+        }
+    }
+
+    fn queue(&self) -> Option<&Queue> {
+        match self {
+            Self::Quiet(_) => None,
+            Self::Queued(queue) => Some(queue),
+        }
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut Queue> {
+        match self {
+            Self::Quiet(_) => None,
+            Self::Queued(queue) => Some(queue),
+        }
+    }
+
+    /// Who waits first.
+    fn head(&self) -> Option<RequestId> {
+        self.queue()?.waiting.front().copied()
+    }
+}
+
+impl Queue {
+    fn new(occupant: Occupant) -> Self {
+        Self {
+            occupant,
+            waiting: VecDeque::new(),
+            in_a_row: 0,
+            wanted_elsewhere: false,
+            step_back: false,
+        }
     }
 }
 
@@ -73,7 +112,7 @@ impl Places {
 
     /// Who contends for it in this process.
     pub(super) fn contender(&self, key: &str) -> Option<RequestId> {
-        match self.places.get(key)?.occupant {
+        match self.places.get(key)?.occupant() {
             Occupant::Contender(request) => Some(request),
             Occupant::Nobody | Occupant::Holder => None,
         }
@@ -84,7 +123,7 @@ impl Places {
         if keys.iter().skip(1).any(|key| self.is_wanted(key)) {
             return false;
         }
-        let taken = || Place { occupant: Occupant::Contender(request), queue: None };
+        let taken = || Place::Quiet(Occupant::Contender(request));
         match self.places.entry(keys.first().clone()) {
             Entry::Vacant(place) => place.insert(taken()),
             Entry::Occupied(_) => return false,
@@ -97,7 +136,7 @@ impl Places {
     pub(super) fn won(&mut self, keys: &Keys) {
         keys.iter().for_each(|key| {
             if let Some(place) = self.places.get_mut(key) {
-                place.occupant = Occupant::Holder;
+                place.occupy(Occupant::Holder);
             }
         });
     }
@@ -108,7 +147,7 @@ impl Places {
     pub(super) fn pass_on(&mut self, keys: &Keys) -> bool {
         let mut tell = false;
         for key in keys.iter() {
-            let queue = self.places.get_mut(key).and_then(|place| place.queue.as_mut());
+            let queue = self.places.get_mut(key).and_then(Place::queue_mut);
             let Some(queue) = queue.filter(|queue| !queue.waiting.is_empty()) else {
                 tell = true;
                 continue;
@@ -126,15 +165,20 @@ impl Places {
     /// Whether somebody in another process listened when `key` became free.
     pub(super) fn heard(&mut self, key: &str, elsewhere: bool) {
         let Some(place) = self.places.get_mut(key) else { return };
-        if elsewhere || place.queue.is_some() {
-            place.queue.get_or_insert_default().wanted_elsewhere = elsewhere;
+        match place {
+            Place::Queued(queue) => queue.wanted_elsewhere = elsewhere,
+            Place::Quiet(occupant) if elsewhere => {
+                let queue = Queue { wanted_elsewhere: elsewhere, ..Queue::new(*occupant) };
+                *place = Place::Queued(Box::new(queue));
+            }
+            Place::Quiet(_) => {}
         }
     }
 
     /// Whether the one that goes next is to let others go first.
     pub(super) fn steps_back(&mut self, keys: &Keys) -> bool {
         let places = keys.iter().filter_map(|key| {
-            let queue = self.places.get_mut(key)?.queue.as_mut()?;
+            let queue = self.places.get_mut(key)?.queue_mut()?;
             Some(std::mem::take(&mut queue.step_back))
         });
         places.fold(false, |any, one| any | one)
@@ -143,8 +187,16 @@ impl Places {
     /// Waits for all places.
     pub(super) fn wait(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
-            let place = self.places.entry(key.clone()).or_default();
-            place.queue.get_or_insert_default().waiting.push_back(request);
+            let nobody = || Place::Quiet(Occupant::Nobody);
+            let place = self.places.entry(key.clone()).or_insert_with(nobody);
+            match place {
+                Place::Queued(queue) => queue.waiting.push_back(request),
+                Place::Quiet(occupant) => {
+                    let waiting = VecDeque::from([request]);
+                    let queue = Queue { waiting, ..Queue::new(*occupant) };
+                    *place = Place::Queued(Box::new(queue));
+                }
+            }
         }
     }
 
@@ -152,7 +204,7 @@ impl Places {
     pub(super) fn free(&mut self, keys: &Keys) {
         for key in keys.iter() {
             let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
-            place.get_mut().occupant = Occupant::Nobody;
+            place.get_mut().occupy(Occupant::Nobody);
             stir(place, &mut self.stirred);
         }
     }
@@ -161,7 +213,7 @@ impl Places {
     pub(super) fn forget(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
             let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
-            if let Some(queue) = &mut place.get_mut().queue {
+            if let Some(queue) = place.get_mut().queue_mut() {
                 queue.waiting.retain(|one| *one != request);
             }
             stir(place, &mut self.stirred);
@@ -191,10 +243,10 @@ impl Places {
         }
         for key in keys.iter() {
             if let Some(place) = self.places.get_mut(key) {
-                if let Some(queue) = &mut place.queue {
+                if let Some(queue) = place.queue_mut() {
                     queue.waiting.pop_front();
                 }
-                place.occupant = Occupant::Contender(request);
+                place.occupy(Occupant::Contender(request));
             }
         }
         true

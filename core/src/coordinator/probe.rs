@@ -38,7 +38,7 @@ impl Coordinator {
     /// The node that is asked first for what `subject` is about: none that owes an answer for longer
     /// than it would be waited for.
     pub(super) fn asked_first(&self, now: Instant, subject: &Subject) -> Option<usize> {
-        let patience = self.settings.patience(subject.ttl);
+        let patience = self.settings.patience(subject.ttl.span());
         let first = self.first_node(now, subject.keys.first())?;
         (self.sessions[first].silent_for(now) <= patience).then_some(first)
     }

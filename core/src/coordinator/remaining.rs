@@ -1,6 +1,6 @@
 //! How long the key that refused an attempt has yet to live: it bounds the pause before the next.
 
-use super::queue::Phase;
+use super::contention::Phase;
 use super::timers::Timer;
 use super::wire::Reply;
 use super::{AttemptId, Coordinator, RequestId};
@@ -18,14 +18,14 @@ impl Coordinator {
         attempt: AttemptId,
         reply: &Reply,
     ) {
-        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let left = match reply {
             reply if *reply == NO_KEY => Duration::ZERO,
             Reply::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
             // -1: a key that never expires.
             _ => return,
         };
-        match &mut acquisition.phase {
+        match &mut contention.phase {
             Phase::Trying { round, attempt: current } if *current == attempt => {
                 // Where no key was, one that refuses has come since: its life nobody has told.
                 if let Some(round) = self.rounds.get_mut(*round).filter(|_| *reply != NO_KEY) {
@@ -34,8 +34,8 @@ impl Coordinator {
             }
             // Of a node that was not waited for.
             Phase::Waiting { failed, .. } if *failed == attempt => {
-                acquisition.learn(node, left);
-                if let Some((old, new)) = acquisition.shorten(&self.settings) {
+                contention.learn(node, left);
+                if let Some((old, new)) = contention.shorten(&self.settings) {
                     self.timers.cancel(old, Timer::Attempt(request));
                     self.timers.set(new, Timer::Attempt(request));
                 }

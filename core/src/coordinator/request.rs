@@ -1,7 +1,7 @@
 //! What an acquire asks for.
 
 use super::Keys;
-use crate::quorum::{Instant, Keeper};
+use crate::quorum::{Instant, Keeper, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,17 +21,23 @@ pub struct Acquire {
 
 /// Extend the hold in time, without being asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeepAlive {
+pub struct KeepAlive {
     /// Counted from the start of the attempt that wins.
-    AtMost(Duration),
-    Forever,
+    max_hold: Nanos,
 }
 
 impl KeepAlive {
-    pub(super) fn keeper(self, began: Instant) -> Keeper {
-        Keeper::new(match self {
-            Self::AtMost(max_hold) => Some(began.after(max_hold)),
-            Self::Forever => None,
-        })
+    pub const FOREVER: Self = Self { max_hold: Nanos::FOREVER };
+
+    pub const fn at_most(max_hold: Duration) -> Self {
+        Self { max_hold: Nanos::of(max_hold) }
+    }
+
+    pub const fn max_hold(self) -> Duration {
+        self.max_hold.span()
+    }
+
+    pub(super) const fn keeper(self, began: Instant) -> Keeper {
+        Keeper::new(began.after(self.max_hold()))
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! An id says where its entry stands: nothing is searched for, and nothing else is moved.
 
-/// Where an entry stands.
+/// Where an entry stands. Packed: tables are full of ids, and half a word of each would be padding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(Rust, packed(4))]
 pub(super) struct Place {
     /// Counts all that a table ever gave; zero is none of them.
     serial: u64,

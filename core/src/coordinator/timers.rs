@@ -26,8 +26,10 @@ pub(super) struct Timers {
 }
 
 impl Timers {
+    /// One for the end of time is none: who waits for ever takes no room here.
     pub(super) fn set(&mut self, at: Instant, timer: Timer) {
         match timer {
+            _ if at == Instant::NEVER => {}
             Timer::Round(id) => self.rounds.set(at, id),
             Timer::Attempt(id) => self.attempts.set(at, id),
             Timer::Deadline(id) => self.deadlines.set(at, id),

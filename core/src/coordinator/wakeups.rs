@@ -8,7 +8,7 @@
 //! A message is a hint, never a truth: polling goes on behind it, since other clients do not
 //! publish, messages get lost, and a master may deny the right.
 
-use super::queue::Phase;
+use super::contention::Phase;
 use super::session::Purpose;
 use super::{AttemptId, Coordinator, Epoch, Keys, wire};
 use crate::quorum::Instant;
@@ -81,17 +81,17 @@ impl Coordinator {
     /// Whoever contends for `key` tries again at once.
     pub(super) fn wake_contender(&mut self, now: Instant, key: &str) {
         let Some(request) = self.places.contender(key) else { return };
-        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
-        match acquisition.phase {
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        match contention.phase {
             // It has just let others go first.
             Phase::Waiting { failed: AttemptId::NONE, .. } => {}
             Phase::Waiting { .. } => {
-                acquisition.told = Some(0);
+                contention.told = Some(0);
                 self.retry_acquire(now, request);
             }
             // What it has asked may have been asked too early.
-            Phase::Trying { .. } => (acquisition.woken, acquisition.told) = (true, Some(0)),
-            Phase::Queued | Phase::Confirming => {}
+            Phase::Trying { .. } => (contention.woken, contention.told) = (true, Some(0)),
+            Phase::Confirming => {}
         }
     }
 

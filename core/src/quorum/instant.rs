@@ -13,6 +13,9 @@ use std::time::Duration;
 pub struct Instant(NonZeroU64);
 
 impl Instant {
+    /// The end of time.
+    pub const NEVER: Self = Self(NonZeroU64::MAX);
+
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(NonZeroU64::MIN.saturating_add(nanos))
     }
@@ -22,7 +25,7 @@ impl Instant {
     }
 
     /// `self + span`, stopping at the end of time (584 years after the origin).
-    pub fn after(self, span: Duration) -> Self {
+    pub const fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(nanos(span)))
     }
 
@@ -44,7 +47,31 @@ impl fmt::Debug for Instant {
     }
 }
 
+/// A span that is kept: half as large as a [`Duration`], and no larger where there may be none. Stops at
+/// 584 years, which is as good as for ever.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Nanos(NonZeroU64);
+
+impl Nanos {
+    pub const FOREVER: Self = Self(NonZeroU64::MAX);
+
+    pub const fn of(span: Duration) -> Self {
+        Self(NonZeroU64::MIN.saturating_add(nanos(span)))
+    }
+
+    pub const fn span(self) -> Duration {
+        Duration::from_nanos(self.0.get() - 1)
+    }
+}
+
+impl fmt::Debug for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.span().fmt(f)
+    }
+}
+
 /// A span in whole nanoseconds, stopping at `u64::MAX`.
-pub fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+pub const fn nanos(span: Duration) -> u64 {
+    let nanos = span.as_nanos();
+    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
 }

@@ -21,18 +21,18 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 /// Extends a hold in time, up to an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keeper {
-    /// No deadline is moved beyond this; `None` for ever.
-    ends_at: Option<Instant>,
+    /// No deadline is moved beyond this.
+    ends_at: Instant,
 }
 
 impl Keeper {
-    pub const fn new(ends_at: Option<Instant>) -> Self {
+    pub const fn new(ends_at: Instant) -> Self {
         Self { ends_at }
     }
 
     /// The deadline that an extension may give.
     pub fn cap(self, deadline: Instant) -> Instant {
-        self.ends_at.map_or(deadline, |end| deadline.min(end))
+        deadline.min(self.ends_at)
     }
 
     /// When to extend a hold whose last round that was won began at `started`; `None` once its
@@ -44,7 +44,7 @@ impl Keeper {
         deadline: Instant,
         place: u16,
     ) -> Option<Instant> {
-        let more = self.ends_at.is_none_or(|end| deadline < end);
+        let more = deadline < self.ends_at;
         let pause = ttl / EXTENSIONS_PER_TTL;
         let step = pause / (SPREAD * (1 << u16::BITS));
         let early = step.saturating_mul(place.into());

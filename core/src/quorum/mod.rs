@@ -31,7 +31,7 @@ pub use agreement::{ForeignList, LONGEST_SILENCE, Numbers};
 pub use backoff::Backoff;
 pub use clocks::Clocks;
 pub use fence::{Ballots, Window};
-pub use instant::Instant;
+pub use instant::{Instant, Nanos};
 pub use keeper::Keeper;
 pub use lease::{Extension, Progress, Report};
 pub use membership::{Membership, NodeSet};

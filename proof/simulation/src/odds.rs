@@ -213,7 +213,7 @@ impl Plan<'_> {
         }
         let max_ttl = self.setup.kind(seat).max_ttl;
         let ttl = *self.rng.pick(&[max_ttl, max_ttl, max_ttl / 2]);
-        let kept = [None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
+        let kept = [None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
         let asked = Asked {
             keys: &["a"],
             fenced: self.rng.chance(20),

@@ -202,7 +202,7 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     let ttl = *rng.pick(&[short, short, max_ttl / 2, max_ttl]);
     let delay = *rng.pick(&[0, 0, 0, 400]);
     let lock_delay = millis(delay).min(max_ttl.saturating_sub(ttl));
-    let kept = [None, None, Some(KeepAlive::Forever), Some(KeepAlive::AtMost(ttl * 3))];
+    let kept = [None, None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
     let fenced = match setup.flaw {
         Some(Flaw::ForgetsFences) => true,
         _ => rng.chance(40),

@@ -76,8 +76,8 @@ impl Stage {
                 };
                 let ttl = option("ttl").map_or(Duration::from_secs(10), span);
                 let keep_alive = option("keep").map(|told| match told {
-                    "forever" => KeepAlive::Forever,
-                    told => KeepAlive::AtMost(span(told)),
+                    "forever" => KeepAlive::FOREVER,
+                    told => KeepAlive::at_most(span(told)),
                 });
                 let acquire = Acquire {
                     keys: keys(words[2], ""),

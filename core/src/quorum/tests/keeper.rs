@@ -9,7 +9,7 @@ fn at(millis: u64) -> Instant {
 
 #[test]
 fn a_hold_is_extended_when_a_third_of_its_ttl_has_passed_since_the_round_before() {
-    for keeper in [Keeper::new(None), Keeper::new(Some(at(9_000)))] {
+    for keeper in [Keeper::new(Instant::NEVER), Keeper::new(at(9_000))] {
         assert_eq!(keeper.next(at(1_000), ms(3_000), at(3_900), 0), Some(at(2_000)));
     }
 }
@@ -21,17 +21,17 @@ const ENDS: [(u64, u64, bool); 4] =
 #[test]
 fn nothing_is_extended_once_the_deadline_is_at_the_end() {
     for (end, deadline, more) in ENDS {
-        let next = Keeper::new(Some(at(end))).next(at(0), ms(300), at(deadline), 0);
+        let next = Keeper::new(at(end)).next(at(0), ms(300), at(deadline), 0);
         assert_eq!(next, more.then_some(at(100)), "{deadline} of {end} ms");
     }
 }
 
 #[test]
 fn no_deadline_is_moved_beyond_the_end() {
-    let keeper = Keeper::new(Some(at(5_000)));
+    let keeper = Keeper::new(at(5_000));
     let capped = [4_999, 5_000, 5_001].map(|deadline| keeper.cap(at(deadline)));
     assert_eq!(capped, [at(4_999), at(5_000), at(5_000)]);
-    assert_eq!(Keeper::new(None).cap(at(5_001)), at(5_001));
+    assert_eq!(Keeper::new(Instant::NEVER).cap(at(5_001)), at(5_001));
 }
 
 /// Now, the deadline, and the start of the next round.
@@ -47,7 +47,7 @@ const RETRIES: [(u64, u64, u64); 5] = [
 #[test]
 fn a_round_that_failed_is_repeated_within_a_quarter_of_what_is_left() {
     for (now, deadline, next) in RETRIES {
-        let retry = Keeper::new(None).retry(at(now), at(deadline));
+        let retry = Keeper::new(Instant::NEVER).retry(at(now), at(deadline));
         assert_eq!(retry, at(next), "{now} of {deadline} ms");
     }
 }
@@ -56,7 +56,7 @@ fn a_round_that_failed_is_repeated_within_a_quarter_of_what_is_left() {
 /// times in between are equally likely.
 #[test]
 fn those_that_were_won_together_fall_out_of_step() {
-    let keeper = Keeper::new(None);
+    let keeper = Keeper::new(Instant::NEVER);
     let next = |place| keeper.next(at(0), ms(3_000), at(2_900), place).expect("there is no end");
     assert_eq!(next(0), at(1_000));
     assert!(next(u16::MAX) > at(750) && next(u16::MAX) < at(751));
