@@ -38,6 +38,7 @@ pub(crate) mod restart_guard;
 mod round;
 mod session;
 mod settings;
+mod slab;
 mod table;
 #[cfg(all(test, feature = "embedded"))]
 mod taken_back;
