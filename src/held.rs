@@ -13,7 +13,6 @@ use tokio::sync::oneshot;
 pub(crate) struct Held {
     pub(crate) redlock: Redlock,
     pub(crate) hold: Arc<Hold>,
-    given_up: bool,
 }
 
 /// Why a lock that was won is not its caller's.
@@ -26,7 +25,7 @@ pub(crate) enum Missed {
 
 impl Held {
     pub(crate) const fn new(redlock: Redlock, hold: Arc<Hold>) -> Self {
-        Self { redlock, hold, given_up: false }
+        Self { redlock, hold }
     }
 
     pub(crate) fn check(&self) -> Result<Duration, Lost> {
@@ -44,22 +43,22 @@ impl Held {
     }
 
     /// On its way when this returns, whether or not somebody waits for the outcome.
-    pub(crate) fn release(mut self) -> oneshot::Receiver<Released> {
+    pub(crate) fn release(self) -> oneshot::Receiver<Released> {
         let (reply, answer) = oneshot::channel();
         self.send_release(Some(reply));
         answer
     }
 
     /// The key stays until it expires.
-    pub(crate) fn leave(mut self) {
-        self.given_up = true;
-        self.hold.give_up(self.redlock.now());
-        self.redlock.send(Message::Leave(self.hold.attempt));
+    pub(crate) fn leave(self) {
+        if self.hold.part() {
+            self.hold.give_up(self.redlock.now());
+            self.redlock.send(Message::Leave(self.hold.attempt));
+        }
     }
 
-    fn send_release(&mut self, reply: Option<oneshot::Sender<Released>>) {
-        if !self.given_up {
-            self.given_up = true;
+    fn send_release(&self, reply: Option<oneshot::Sender<Released>>) {
+        if self.hold.part() {
             // From here on no lease of this guard may say that it is valid.
             let in_time = self.hold.give_up(self.redlock.now());
             // What nobody has picked up, nobody has relied on: no delay need be kept.

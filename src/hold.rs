@@ -20,6 +20,8 @@ pub(crate) struct Hold {
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because nobody had.
     claim: Claim,
+    /// The guard has gone.
+    parted: Claim,
     deadline: SharedDeadline,
     watch: Mutex<Watch>,
 }
@@ -54,6 +56,7 @@ impl Hold {
             resource,
             acquired_at: now,
             claim: Claim::new(),
+            parted: Claim::new(),
             deadline: SharedDeadline::new(deadline),
             watch: Mutex::new(Watch::Unwatched),
         }
@@ -90,6 +93,11 @@ impl Hold {
         if let Watch::Awaited(over) = before {
             over.cancel();
         }
+    }
+
+    /// The guard goes, for whatever reason: `true` once.
+    pub(crate) fn part(&self) -> bool {
+        self.parted.take()
     }
 
     /// The guard's side: it is released, dropped or left. `false` if it had lapsed by then.

@@ -24,10 +24,10 @@ const MANY: i64 = 10_000;
 const TTL: Duration = Duration::from_secs(600);
 
 /// Bytes for each held lock, including its guard.
-const HELD: i64 = 3 * 515;
+const HELD: i64 = 3 * 395;
 
 /// Bytes for each waiter, including its task.
-const WAITING: i64 = 3 * 1_170;
+const WAITING: i64 = 3 * 610;
 
 /// Bytes for each entry that tables keep once they have been as large as this many need.
 const TABLES: i64 = 3 * 100;

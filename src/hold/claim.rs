@@ -1,4 +1,5 @@
-//! Who has a guard that is on its way: its caller, or the driver that takes it back.
+//! What is done once, by whoever comes first: a guard that is on its way is picked up by its caller, or
+//! taken back by the driver; and it goes.
 
 // Of std here, and of loom where `proof/loom` tries every order of events on this file.
 use super::atomic::{AtomicBool, Ordering};

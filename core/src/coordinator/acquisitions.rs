@@ -3,14 +3,14 @@
 use super::RequestId;
 use super::contention::Contention;
 use super::queue::Acquisition;
-use super::table::{Place, Table};
+use super::slab::Slab;
 use std::collections::BTreeMap;
 
-/// In the order in which they were asked for. They stand in a table: a map moves its entries about, and
-/// room of its own for each would be an allocation for each.
+/// In the order in which they were asked for. They stand in a slab: a map moves its entries about, and
+/// room of its own for each would be an allocation for each. No request comes twice, so slots will do.
 pub(super) struct Acquisitions {
-    places: BTreeMap<RequestId, Place>,
-    table: Table<Acquisition>,
+    slots: BTreeMap<RequestId, u32>,
+    slab: Slab<Acquisition>,
     /// Those of acquires that were won: the next ones contend in the same room.
     #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
     spare: Vec<Box<Contention>>,
@@ -21,21 +21,19 @@ const MOST_SPARE: usize = 64;
 
 impl Acquisitions {
     pub(super) const fn new() -> Self {
-        Self { places: BTreeMap::new(), table: Table::new(), spare: Vec::new() }
+        Self { slots: BTreeMap::new(), slab: Slab::new(), spare: Vec::new() }
     }
 
     pub(super) fn insert(&mut self, request: RequestId, acquisition: Acquisition) {
-        let place: Place = self.table.reserve();
-        self.table.insert(place, acquisition);
-        self.places.insert(request, place);
+        self.slots.insert(request, self.slab.insert(acquisition));
     }
 
     pub(super) fn get(&self, request: RequestId) -> Option<&Acquisition> {
-        self.table.get(*self.places.get(&request)?)
+        self.slab.get(*self.slots.get(&request)?)
     }
 
     pub(super) fn get_mut(&mut self, request: RequestId) -> Option<&mut Acquisition> {
-        self.table.get_mut(*self.places.get(&request)?)
+        self.slab.get_mut(*self.slots.get(&request)?)
     }
 
     pub(super) fn contention(&self, request: RequestId) -> Option<&Contention> {
@@ -68,20 +66,20 @@ impl Acquisitions {
     }
 
     pub(super) fn remove(&mut self, request: RequestId) -> Option<Acquisition> {
-        self.table.remove(self.places.remove(&request)?)
+        self.slab.remove(self.slots.remove(&request)?)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (RequestId, &Acquisition)> {
-        let places = self.places.iter();
-        places.filter_map(|(request, place)| Some((*request, self.table.get(*place)?)))
+        let slots = self.slots.iter();
+        slots.filter_map(|(request, slot)| Some((*request, self.slab.get(*slot)?)))
     }
 
     pub(super) fn requests(&self) -> impl Iterator<Item = RequestId> {
-        self.places.keys().copied()
+        self.slots.keys().copied()
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 }

@@ -38,6 +38,7 @@ pub mod restart_guard;
 mod round;
 mod session;
 mod settings;
+mod slab;
 mod table;
 #[cfg(any(test, feature = "testing"))]
 mod taken_back;

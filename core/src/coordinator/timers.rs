@@ -94,7 +94,18 @@ impl<I: Copy + Ord> Line<I> {
                 None => _ = self.others.insert((at, id)),
             },
             _ if self.others.contains(&(at, id)) => {}
-            _ => self.queue.push_back(Entry { at, id, stands: true }),
+            _ => {
+                self.make_room();
+                self.queue.push_back(Entry { at, id, stands: true });
+            }
+        }
+    }
+
+    /// For a quarter more, not for as many again: a line may be long, and stay so.
+    fn make_room(&mut self) {
+        let len = self.queue.len();
+        if len == self.queue.capacity() {
+            self.queue.reserve_exact(len / 4 + TOLERATED);
         }
     }
 

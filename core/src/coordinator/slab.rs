@@ -1,0 +1,111 @@
+//! Entries that are found by where they stand: nothing is searched for, and nothing else is moved.
+
+/// In chunks: one that grows moves no entry, and is never twice as large as it has to be.
+pub(super) struct Slab<T> {
+    chunks: Vec<Vec<Option<T>>>,
+    vacant: Vec<u32>,
+}
+
+/// Slots of a chunk.
+const CHUNK: usize = 1 << 6;
+
+/// Chunks beyond which an empty slab gives its memory back.
+const KEPT: usize = 1 << 4;
+
+impl<T> Slab<T> {
+    pub(super) const fn new() -> Self {
+        Self { chunks: Vec::new(), vacant: Vec::new() }
+    }
+
+    /// Says in which slot it stands. Once it has gone, another may stand there.
+    pub(super) fn insert(&mut self, entry: T) -> u32 {
+        if let Some(slot) = self.vacant.pop() {
+            if let Some(vacant) = self.slot_mut(slot) {
+                *vacant = Some(entry);
+            }
+            return slot;
+        }
+        let slot = u32::try_from(self.slots()).unwrap_or(u32::MAX);
+        if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.push(Some(entry));
+        }
+        slot
+    }
+
+    pub(super) fn get(&self, slot: u32) -> Option<&T> {
+        self.chunks.get(slot as usize / CHUNK)?.get(slot as usize % CHUNK)?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
+        self.slot_mut(slot)?.as_mut()
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) -> Option<T> {
+        let entry = self.slot_mut(slot)?.take()?;
+        self.vacant.push(slot);
+        if self.chunks.len() > KEPT && self.len() == 0 {
+            *self = Self::new();
+        }
+        Some(entry)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.chunks.iter().flatten().flatten()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots() - self.vacant.len()
+    }
+
+    /// Of all chunks, of which the last alone may have room.
+    fn slots(&self) -> usize {
+        let last = self.chunks.last().map_or(0, Vec::len);
+        self.chunks.len().saturating_sub(1) * CHUNK + last
+    }
+
+    fn slot_mut(&mut self, slot: u32) -> Option<&mut Option<T>> {
+        self.chunks.get_mut(slot as usize / CHUNK)?.get_mut(slot as usize % CHUNK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_that_is_left_is_used_again() {
+        let mut slab = Slab::new();
+        let (first, second) = (slab.insert("first"), slab.insert("second"));
+        assert_eq!((slab.remove(first), slab.remove(first)), (Some("first"), None));
+        assert_eq!(slab.insert("third"), first);
+        let found = [first, second, second + 1].map(|slot| slab.get(slot).copied());
+        assert_eq!(found, [Some("third"), Some("second"), None]);
+        assert_eq!(slab.len(), 2);
+    }
+
+    #[test]
+    fn one_that_was_large_gives_its_memory_back_and_one_that_was_not_keeps_it() {
+        let mut slab = Slab::new();
+        let fill = |slab: &mut Slab<usize>, count: usize| {
+            let slots: Vec<u32> = (0..count).map(|number| slab.insert(number)).collect();
+            assert!(slots.iter().zip(0..).all(|(slot, number)| slab.get(*slot) == Some(&number)));
+            slots.iter().for_each(|slot| _ = slab.remove(*slot));
+        };
+        fill(&mut slab, KEPT * CHUNK);
+        assert_eq!((slab.len(), slab.chunks.len()), (0, KEPT));
+        fill(&mut slab, KEPT * CHUNK + 1);
+        assert_eq!((slab.len(), slab.chunks.capacity()), (0, 0));
+    }
+
+    #[test]
+    fn what_leaves_takes_nothing_else_along() {
+        let mut slab = Slab::new();
+        let slots: Vec<u32> = (0..2 * KEPT * CHUNK).map(|number| slab.insert(number)).collect();
+        assert_eq!(slab.remove(slots[0]), Some(0));
+        assert!(slots[1..].iter().all(|slot| slab.get(*slot).is_some()));
+        assert_eq!(slab.iter().count(), slots.len() - 1);
+    }
+}
