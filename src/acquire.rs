@@ -1,9 +1,9 @@
 //! One acquisition as the caller sees it: its options, and the future that it becomes.
 
-use crate::driver::{Message, Won};
+use crate::driver::{Handle, Message, Won};
 use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
 use crate::guard::Guard;
-use crate::held::Missed;
+use crate::driver::Missed;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
 use crate::resource::Resources;
@@ -231,7 +231,7 @@ enum State<K> {
 }
 
 struct Waiting {
-    redlock: Redlock,
+    driver: Handle,
     resource: Arc<str>,
     request: RequestId,
     began: Instant,
@@ -242,25 +242,25 @@ struct Waiting {
 impl<K: Kind> Acquire<K> {
     fn ask(&self) -> Result<Waiting, Invalid> {
         let acquire = self.request()?;
-        let (redlock, resource) = (self.redlock.clone(), self.resources.shown());
+        let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
-        let (request, began) = (redlock.next_request(), redlock.now());
+        let (request, began) = (driver.next_request(), driver.now());
         let span = Span::acquire(&resource, K::IS_FENCED);
-        redlock.send(Message::Acquire {
+        driver.send(Message::Acquire {
             request,
             acquire,
-            redlock: redlock.clone(),
+            driver: driver.clone(),
             resource: resource.clone(),
             span: span.clone(),
             reply,
         });
-        Ok(Waiting { redlock, resource, request, began, span, answer })
+        Ok(Waiting { driver, resource, request, began, span, answer })
     }
 
     /// For whoever watches: nothing was asked.
     fn tell_refused(&self, result: &Result<Guard<K>, AcquireError>) {
         let (span, resource, waited) = (&Span::none(), &*self.resources.shown(), Duration::ZERO);
-        Ending { span, resource, waited }.answered(self.redlock.outlet(), result);
+        Ending { span, resource, waited }.answered(self.redlock.driver().outlet(), result);
     }
 }
 
@@ -274,7 +274,7 @@ impl Waiting {
             Some(Ok((held, ballot))) => match held.pick_up() {
                 Ok(()) => Ok(Guard::new(held, K::won_with(ballot))),
                 Err(Missed::TooLate) => {
-                    let waited = self.redlock.now().since(self.began);
+                    let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
                 }
                 Err(Missed::Closed) => Err(Closed::SHUT_DOWN.into()),
@@ -286,7 +286,7 @@ impl Waiting {
 
     /// For whoever watches.
     fn ending(&self) -> Ending<'_> {
-        let waited = self.redlock.now().since(self.began);
+        let waited = self.driver.now().since(self.began);
         Ending { span: &self.span, resource: &self.resource, waited }
     }
 }
@@ -313,7 +313,7 @@ impl<K: Kind> Future for AcquireFuture<K> {
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
         let result = waiting.picked_up(answer.ok());
         if WATCHED {
-            waiting.ending().answered(waiting.redlock.outlet(), &result);
+            waiting.ending().answered(waiting.driver.outlet(), &result);
         }
         *state = State::Done;
         Poll::Ready(result)
@@ -335,9 +335,9 @@ impl<K: Kind> fmt::Debug for AcquireFuture<K> {
 impl<K: Kind> Drop for AcquireFuture<K> {
     fn drop(&mut self) {
         if let State::Waiting(waiting) = &self.state {
-            waiting.redlock.send(Message::Cancel(waiting.request));
+            waiting.driver.send(Message::Cancel(waiting.request));
             if WATCHED {
-                waiting.ending().cancelled(waiting.redlock.outlet());
+                waiting.ending().cancelled(waiting.driver.outlet());
             }
         }
     }

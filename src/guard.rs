@@ -1,13 +1,12 @@
 //! The guard that the caller holds after a win.
 
-use crate::driver::Message;
-use crate::error::{ExtendError, Lost, LostReason};
+use crate::driver::{Handle, Message};
+use crate::error::{ExtendError, Lost};
 use crate::fencing::FencingToken;
-use crate::held::Held;
-use crate::hold::Hold;
+use crate::driver::ReleaseOnDrop;
+use crate::driver::LeaseState;
 use crate::kind::{Fenced, Kind, Unfenced};
-use crate::redlock::Redlock;
-use crate::report::NodeReport;
+use crate::released::Released;
 use quorumlock_core::quorum::Instant;
 use std::fmt;
 use std::sync::Arc;
@@ -36,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 /// [`fencing_token`](Guard::fencing_token).
 #[must_use = "dropping the guard releases the lock"]
 pub struct Guard<K = Unfenced> {
-    held: Held,
+    held: ReleaseOnDrop,
     kind: K,
 }
 
@@ -46,22 +45,6 @@ pub type FencedGuard = Guard<Fenced>;
 /// A [`Lease`] with a fencing token.
 pub type FencedLease = Lease<Fenced>;
 
-/// The outcome of a release.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Released {
-    /// A quorum of masters deleted our key, within its validity.
-    Released,
-    /// The lock had already been lost: the work done since then may have overlapped with that of
-    /// another holder. The reason is [`LostReason::QuorumGone`] if the loss only shows now: so many
-    /// masters no longer had our key that they left no quorum, though its time was not over.
-    Lost(LostReason),
-    /// No quorum confirmed in time, and nothing indicates that the lock was lost. The remaining
-    /// deletions are owed and retried in the background; at worst the keys expire with their ttl.
-    /// Contains what every master said. It is empty if the `Redlock` had been shut down before.
-    Unconfirmed(Vec<NodeReport>),
-}
-
 /// An instant until which a lock may be relied on, on a clock that counts time spent in suspend.
 ///
 /// It is ordered, and otherwise opaque: no type of the standard library counts suspend.
@@ -69,7 +52,7 @@ pub enum Released {
 pub struct Deadline(Instant);
 
 impl<K: Kind> Guard<K> {
-    pub(crate) const fn new(held: Held, kind: K) -> Self {
+    pub(crate) const fn new(held: ReleaseOnDrop, kind: K) -> Self {
         Self { held, kind }
     }
 
@@ -94,9 +77,9 @@ impl<K: Kind> Guard<K> {
     /// the round is won.
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
         let (reply, answer) = oneshot::channel();
-        let Held { redlock, hold, .. } = &self.held;
-        let (request, attempt) = (redlock.next_request(), hold.attempt);
-        redlock.send(Message::Extend { request, attempt, reply });
+        let ReleaseOnDrop { driver, hold } = &self.held;
+        let (request, attempt) = (driver.next_request(), hold.attempt);
+        driver.send(Message::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),
             // The hold is over: it was lost in the meantime, or the driver has ended.
@@ -140,15 +123,15 @@ impl<K: Kind> Guard<K> {
     /// Returns a read-only view of this lock for subtasks.
     #[must_use]
     pub fn lease(&self) -> Lease<K> {
-        let Held { redlock, hold, .. } = &self.held;
-        Lease { redlock: redlock.clone(), hold: hold.clone(), kind: self.kind }
+        let ReleaseOnDrop { driver, hold } = &self.held;
+        Lease { driver: driver.clone(), hold: hold.clone(), kind: self.kind }
     }
 
-    fn redlock(&self) -> &Redlock {
-        &self.held.redlock
+    const fn driver(&self) -> &Handle {
+        &self.held.driver
     }
 
-    fn hold(&self) -> &Hold {
+    fn hold(&self) -> &LeaseState {
         &self.held.hold
     }
 }
@@ -173,17 +156,17 @@ pub(crate) async fn outcome(answer: oneshot::Receiver<Released>) -> Released {
 /// ```
 #[derive(Clone)]
 pub struct Lease<K = Unfenced> {
-    redlock: Redlock,
-    hold: Arc<Hold>,
+    driver: Handle,
+    hold: Arc<LeaseState>,
     kind: K,
 }
 
 impl<K> Lease<K> {
-    const fn redlock(&self) -> &Redlock {
-        &self.redlock
+    const fn driver(&self) -> &Handle {
+        &self.driver
     }
 
-    fn hold(&self) -> &Hold {
+    fn hold(&self) -> &LeaseState {
         &self.hold
     }
 }
@@ -225,7 +208,7 @@ macro_rules! view {
             ///
             /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone.
             pub fn check(&self) -> Result<Duration, Lost> {
-                self.hold().check(self.redlock().now())
+                self.hold().check(self.driver().now())
             }
 
             /// Completes when the lock must no longer be relied on: at the deadline, or as soon

@@ -40,8 +40,8 @@ impl Redlock {
         self.options().check_resource(&resource)?;
         let key = self.options().key(&resource);
         let (reply, answer) = oneshot::channel();
-        let request = self.next_request();
-        self.send(Message::Inspect { request, key: key.clone(), reply });
+        let request = self.driver().next_request();
+        self.driver().send(Message::Inspect { request, key: key.clone(), reply });
         let (nodes, membership) = answer.await.map_err(|_| Closed::SHUT_DOWN)?;
         Ok(Inspection::new(resource, key, nodes, membership))
     }
@@ -83,8 +83,8 @@ impl Redlock {
             return Err(Invalid::new("inspection", problem).into());
         };
         let (reply, answer) = oneshot::channel();
-        let (request, key) = (self.next_request(), inspection.key.clone());
-        self.send(Message::ForceRelease { request, key, value: holder.value.clone(), reply });
+        let (request, key) = (self.driver().next_request(), inspection.key.clone());
+        self.driver().send(Message::ForceRelease { request, key, value: holder.value.clone(), reply });
         let result = answer.await.map_err(|_| Closed::SHUT_DOWN)?;
         result.map_err(InspectError::Unconfirmed)
     }

@@ -68,8 +68,6 @@ pub mod guide;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
-mod held;
-mod hold;
 mod inspect;
 mod kind;
 mod lists;
@@ -77,6 +75,7 @@ mod options;
 mod owner;
 pub mod preflight;
 mod redlock;
+mod released;
 pub mod report;
 mod resource;
 mod run;
@@ -90,12 +89,13 @@ pub use builder::RedlockBuilder;
 pub use config::{Config, ConfigError};
 pub use error::{AcquireError, ConnectError, ExtendError, Lost};
 pub use fencing::FencingToken;
-pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease, Released};
+pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
 pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
 pub use kind::{Fenced, Kind, Unfenced};
 pub use owner::{OwnedGuard, Owner, OwnerError};
 pub use preflight::Preflight;
 pub use redlock::Redlock;
+pub use released::Released;
 pub use resource::{IntoResource, IntoResources};
 pub use run::RunError;
 pub use status::{NodeStanding, NodeStatus, Status};

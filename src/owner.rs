@@ -2,7 +2,8 @@
 
 use crate::acquire::Acquire;
 use crate::error::{AcquireError, Invalid, Lost};
-use crate::guard::{Guard, Lease, Released, outcome};
+use crate::guard::{Guard, Lease, outcome};
+use crate::released::Released;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
 use crate::resource::{IntoResource, Resources};

@@ -2,22 +2,16 @@
 
 use crate::acquire::Acquire;
 use crate::builder::RedlockBuilder;
-use crate::driver::Message;
-use crate::driver::clock::Clock;
+use crate::driver::{Handle, Message};
 use crate::error::{Invalid, NotDrained};
 use crate::lists::Resolved;
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::preflight::{self, Preflight};
 use crate::resource::IntoResources;
-use crate::telemetry::Outlet;
-use quorumlock_core::coordinator::RequestId;
-use quorumlock_core::quorum::Instant;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 /// A coordinator for one set of masters. Clones share it.
@@ -41,21 +35,14 @@ use tokio::sync::oneshot;
 /// to each master and one task that drives them. Connect after a fork, not before.
 #[derive(Clone)]
 pub struct Redlock {
-    shared: Arc<Shared>,
+    setup: Arc<Setup>,
+    driver: Handle,
 }
 
-struct Shared {
+struct Setup {
     options: Options,
     masters: Resolved,
-    requests: UnboundedSender<Message>,
-    last_request: AtomicU64,
-    clock: Clock,
-    ended: Ended,
-    outlet: Outlet,
 }
-
-/// The outcome of the coordinator, set once it has ended.
-pub(crate) type Ended = Arc<OnceLock<Result<(), NotDrained>>>;
 
 impl Redlock {
     /// Returns a builder with an empty list of masters, and defaults for everything else.
@@ -63,17 +50,8 @@ impl Redlock {
         RedlockBuilder::new()
     }
 
-    pub(crate) fn new(
-        options: Options,
-        masters: Resolved,
-        requests: UnboundedSender<Message>,
-        clock: Clock,
-        ended: Ended,
-        outlet: Outlet,
-    ) -> Self {
-        let last_request = AtomicU64::new(0);
-        let shared = Shared { options, masters, requests, last_request, clock, ended, outlet };
-        Self { shared: Arc::new(shared) }
+    pub(crate) fn new(options: Options, masters: Resolved, driver: Handle) -> Self {
+        Self { setup: Arc::new(Setup { options, masters }), driver }
     }
 
     /// Acquires the lock on `resource`. Waits while another holder has it or too few masters
@@ -104,7 +82,7 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     pub fn acquire(&self, resource: impl IntoResources) -> Acquire {
-        Acquire::new(self.clone(), resource.into_resources(), Some(self.shared.options.wait))
+        Acquire::new(self.clone(), resource.into_resources(), Some(self.setup.options.wait))
     }
 
     /// Makes one attempt and does not wait while another holder has the lock. Makes no attempt at
@@ -166,7 +144,7 @@ impl Redlock {
     /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
     /// in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, Invalid> {
-        let Shared { masters, options, .. } = &*self.shared;
+        let Setup { masters, options } = &*self.setup;
         preflight::run(masters, options).await
     }
 
@@ -191,43 +169,28 @@ impl Redlock {
     /// Safe: once polled, the shutdown continues even if this future is dropped.
     pub async fn shutdown(&self) -> Result<(), NotDrained> {
         let (until_ended, ended) = oneshot::channel();
-        self.send(Message::Shutdown(until_ended));
+        self.driver.send(Message::Shutdown(until_ended));
         // Dropped, not answered: by the driver when it ends, or here if it had already ended.
         let _ = ended.await;
-        self.shared.ended.get().cloned().unwrap_or(Ok(()))
+        self.driver.ended()
     }
 
     /// Checks whether both come from the same `connect()`.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        Arc::ptr_eq(&self.setup, &other.setup)
     }
 
     pub(crate) fn options(&self) -> &Options {
-        &self.shared.options
+        &self.setup.options
     }
 
-    /// Returns the outlet to which happenings are reported.
-    pub(crate) fn outlet(&self) -> &Outlet {
-        &self.shared.outlet
-    }
-
-    pub(crate) fn now(&self) -> Instant {
-        self.shared.clock.now()
-    }
-
-    pub(crate) fn next_request(&self) -> RequestId {
-        RequestId(self.shared.last_request.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Sends `message` to the driver. Never blocks and needs no runtime. If the driver is gone, the
-    /// message is dropped, and the caller that waits for its reply sees that.
-    pub(crate) fn send(&self, message: Message) {
-        let _ = self.shared.requests.send(message);
+    pub(crate) const fn driver(&self) -> &Handle {
+        &self.driver
     }
 }
 
 impl fmt::Debug for Redlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redlock").field("options", &self.shared.options).finish_non_exhaustive()
+        f.debug_struct("Redlock").field("options", &self.setup.options).finish_non_exhaustive()
     }
 }

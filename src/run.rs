@@ -2,7 +2,8 @@
 
 use crate::acquire::Acquire;
 use crate::error::{AcquireError, Lost};
-use crate::guard::{Lease, Released};
+use crate::guard::Lease;
+use crate::released::Released;
 use crate::kind::Kind;
 use std::fmt;
 use std::future::{Future, poll_fn};

@@ -33,7 +33,7 @@ impl Redlock {
     /// Safe: nothing is changed.
     pub async fn status(&self) -> Result<Status, Closed> {
         let (reply, answer) = oneshot::channel();
-        self.send(Message::Status(reply));
+        self.driver().send(Message::Status(reply));
         answer.await.map_err(|_| Closed::SHUT_DOWN)
     }
 
@@ -71,7 +71,7 @@ impl Redlock {
     /// Safe: nothing is changed.
     pub async fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
         let (reply, answer) = oneshot::channel();
-        self.send(Message::WaitUntilReady { within, reply });
+        self.driver().send(Message::WaitUntilReady { within, reply });
         answer.await.map_err(|_| Closed::SHUT_DOWN)??;
         Ok(())
     }

@@ -2,9 +2,9 @@
 //! the test reads its messages.
 
 use super::*;
+use crate::driver::Ended;
 use crate::driver::clock::Clock;
 use crate::options::Options;
-use crate::redlock::Ended;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
 use quorumlock_core::coordinator::Keys;
@@ -18,7 +18,8 @@ fn driverless(options: Options) -> (Redlock, UnboundedReceiver<Message>) {
     let masters = (Vec::new(), Membership::of(1).unwrap());
     let outlet = Outlet::new(std::iter::empty());
     let ended = Ended::default();
-    (Redlock::new(options, masters, requests, Clock::boot(), ended, outlet), inbox)
+    let driver = Handle::new(requests, Clock::boot(), ended, outlet);
+    (Redlock::new(options, masters, driver), inbox)
 }
 
 fn prefixed() -> Options {
@@ -105,11 +106,10 @@ mod answered {
     async fn won(redlock: &Redlock) -> Won {
         let acquire = redlock.acquire("r").request().unwrap();
         let (reply, answer) = oneshot::channel();
-        let request = redlock.next_request();
-        let (resource, redlock_too, span) = ("r".into(), redlock.clone(), Span::none());
-        let message =
-            Message::Acquire { request, acquire, redlock: redlock_too, resource, span, reply };
-        redlock.send(message);
+        let driver = redlock.driver().clone();
+        let (request, resource, span) = (driver.next_request(), "r".into(), Span::none());
+        let theirs = driver.clone();
+        driver.send(Message::Acquire { request, acquire, driver: theirs, resource, span, reply });
         answer.await.unwrap().unwrap()
     }
 

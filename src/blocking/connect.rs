@@ -42,7 +42,7 @@ impl RedlockBuilder {
         named().spawn(move || drive(self, &hand)).map_err(no_thread)?;
         let (redlock, connected) = handed.recv().map_err(|_| Closed::SHUT_DOWN)??;
         wait::until(connected).map_err(|_| Closed::SHUT_DOWN)??;
-        redlock.send(Message::Connected);
+        redlock.driver().send(Message::Connected);
         Ok(Redlock::new(redlock))
     }
 

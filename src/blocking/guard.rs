@@ -3,7 +3,8 @@
 use super::wait;
 use crate::error::{ExtendError, Invalid, Lost};
 use crate::fencing::FencingToken;
-use crate::guard::{Deadline, Released};
+use crate::guard::Deadline;
+use crate::released::Released;
 use crate::kind::{Fenced, Kind, Unfenced};
 use std::time::Duration;
 

@@ -4,11 +4,11 @@
 use super::RedlockBuilder;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
-use crate::driver::{Callers, Driver, Message};
+use crate::driver::{Callers, Driver, Ended, Handle, Message};
 use crate::error::{Closed, ConnectError, Invalid};
 use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
-use crate::redlock::{Ended, Redlock};
+use crate::redlock::Redlock;
 use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{Coordinator, Random};
 use tokio::sync::{mpsc, oneshot};
@@ -100,7 +100,7 @@ impl RedlockBuilder {
         let (redlock, driver, connected) = self.prepare(clock)?;
         tokio::spawn(driver);
         connected.await.map_err(|_| Closed::SHUT_DOWN)??;
-        redlock.send(Message::Connected);
+        redlock.driver().send(Message::Connected);
         Ok(redlock)
     }
 
@@ -132,7 +132,8 @@ impl RedlockBuilder {
         let driver =
             Driver::new(machine, clock, inbox, callers, transports, &self.options, ended.clone());
         let masters = (addresses, membership);
-        let redlock = Redlock::new(self.options, masters, requests, clock, ended, outlet);
+        let handle = Handle::new(requests, clock, ended, outlet);
+        let redlock = Redlock::new(self.options, masters, handle);
         Ok((redlock, driver, connected))
     }
 }

@@ -1,6 +1,7 @@
 //! Who waits for which answer, and who holds which lock.
 
 use super::by_id::ById;
+use super::{Handle, LeaseState, ReleaseOnDrop};
 use super::clock::Clock;
 use super::holds::Holds;
 use super::message::{ForceReleased, Inspected, Message, Reply, Won};
@@ -8,10 +9,7 @@ use super::readiness::Waiters;
 use crate::error::{
     AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
 };
-use crate::guard::Released;
-use crate::held::Held;
-use crate::hold::Hold;
-use crate::redlock::Redlock;
+use crate::released::Released;
 use crate::report::Quorum;
 use crate::status::Status;
 use crate::telemetry::{Span, Telemetry};
@@ -24,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 struct Acquirer {
-    redlock: Redlock,
+    driver: Handle,
     resource: Arc<str>,
     span: Span,
     reply: Reply<Result<Won, Box<AcquireError>>>,
@@ -107,8 +105,8 @@ impl Callers {
         match message {
             // The caller reads the dropped reply as `Closed`.
             Message::Acquire { .. } if self.closing => {}
-            Message::Acquire { request, acquire, redlock, resource, span, reply } => {
-                self.acquirers.insert(request, Acquirer { redlock, resource, span, reply });
+            Message::Acquire { request, acquire, driver, resource, span, reply } => {
+                self.acquirers.insert(request, Acquirer { driver, resource, span, reply });
                 machine.handle_acquire(now, request, acquire);
             }
             Message::Cancel(request) => {
@@ -284,10 +282,10 @@ impl Callers {
         deadline: Instant,
         ballot: u64,
     ) {
-        let Acquirer { redlock, resource, reply, .. } = acquirer;
-        let hold = Arc::new(Hold::new(attempt, resource, now, deadline));
+        let Acquirer { driver, resource, reply, .. } = acquirer;
+        let hold = Arc::new(LeaseState::new(attempt, resource, now, deadline));
         self.holds.insert(hold.clone());
-        let _ = reply.send(Ok((Held::new(redlock, hold), ballot)));
+        let _ = reply.send(Ok((ReleaseOnDrop::new(driver, hold), ballot)));
     }
 
     fn extended(

@@ -1,12 +1,12 @@
 //! Locks that are held, by what the machine calls them: found where their entry stands in its table.
 
-use crate::hold::Hold;
+use super::LeaseState;
 use quorumlock_core::coordinator::AttemptId;
 use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct Holds {
-    slots: Vec<Option<Arc<Hold>>>,
+    slots: Vec<Option<Arc<LeaseState>>>,
     len: usize,
 }
 
@@ -15,7 +15,7 @@ impl Holds {
         self.len
     }
 
-    pub(super) fn insert(&mut self, hold: Arc<Hold>) {
+    pub(super) fn insert(&mut self, hold: Arc<LeaseState>) {
         let slot = hold.attempt.slot();
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
@@ -25,11 +25,11 @@ impl Holds {
         }
     }
 
-    pub(super) fn get(&self, attempt: AttemptId) -> Option<&Arc<Hold>> {
+    pub(super) fn get(&self, attempt: AttemptId) -> Option<&Arc<LeaseState>> {
         self.slots.get(attempt.slot())?.as_ref().filter(|hold| hold.attempt == attempt)
     }
 
-    pub(super) fn remove(&mut self, attempt: AttemptId) -> Option<Arc<Hold>> {
+    pub(super) fn remove(&mut self, attempt: AttemptId) -> Option<Arc<LeaseState>> {
         self.get(attempt)?;
         let hold = self.slots.get_mut(attempt.slot())?.take();
         self.len -= 1;
@@ -40,7 +40,7 @@ impl Holds {
     }
 
     /// All of them, which are none any more.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Arc<Hold>> + use<> {
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Arc<LeaseState>> + use<> {
         std::mem::take(self).slots.into_iter().flatten()
     }
 }

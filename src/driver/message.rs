@@ -1,9 +1,8 @@
 //! What handles and guards say to the driver.
 
+use super::{Handle, ReleaseOnDrop};
 use crate::error::{AcquireError, ExtendError, NotReady};
-use crate::guard::Released;
-use crate::held::Held;
-use crate::redlock::Redlock;
+use crate::released::Released;
 use crate::report::NodeReport;
 use crate::status::Status;
 use crate::telemetry::Span;
@@ -17,7 +16,7 @@ use tokio::sync::oneshot;
 pub(super) type Reply<T> = oneshot::Sender<T>;
 
 /// What a caller has won: the lock, which releases itself, and the ballot (zero if it is unfenced).
-pub(crate) type Won = (Held, u64);
+pub(crate) type Won = (ReleaseOnDrop, u64);
 
 /// What every node said to an inspection, and by which membership it is judged.
 pub(super) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
@@ -30,7 +29,7 @@ pub(crate) enum Message {
     Acquire {
         request: RequestId,
         acquire: Acquire,
-        redlock: Redlock,
+        driver: Handle,
         resource: Arc<str>,
         /// What is told about it belongs there.
         span: Span,

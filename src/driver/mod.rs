@@ -7,20 +7,25 @@ mod by_id;
 mod callers;
 pub(crate) mod clock;
 pub(crate) mod dial;
+mod handle;
 mod holds;
+mod lease_state;
 pub(crate) mod link;
 mod message;
 pub(crate) mod random;
 mod readiness;
+mod release_on_drop;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 
 pub(crate) use callers::Callers;
+pub(crate) use handle::{Ended, Handle};
+pub(crate) use lease_state::LeaseState;
 pub(crate) use message::{Message, Won};
+pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 
 use crate::error::NotDrained;
 use crate::options::Options;
-use crate::redlock::Ended;
 use clock::Clock;
 use dial::{BoxStream, Transport};
 use link::Link;

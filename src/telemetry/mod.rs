@@ -21,7 +21,7 @@ pub(crate) use acquiring::{Ending, Span};
 pub(crate) use words::ReleaseEnd;
 
 use crate::error::LostReason;
-use crate::hold::Hold;
+use crate::driver::LeaseState;
 use crate::report::NodeReport;
 use happening::Happening;
 use nodes::Nodes;
@@ -100,7 +100,7 @@ impl Telemetry {
     }
 
     /// Reports what the machine has noted. `span` and `hold` are those that the note is about.
-    pub(crate) fn note(&self, note: &Note, span: Option<(&Span, &str)>, hold: Option<&Hold>) {
+    pub(crate) fn note(&self, note: &Note, span: Option<(&Span, &str)>, hold: Option<&LeaseState>) {
         match note {
             Note::Attempt { number, decided, took, votes, .. } => {
                 let Some((span, resource)) = span else { return };
@@ -130,7 +130,7 @@ impl Telemetry {
 
     /// Reports that a hold is over before its guard was given up.
     #[inline]
-    pub(crate) fn lost(&self, now: Instant, hold: &Hold, reason: &LostReason) {
+    pub(crate) fn lost(&self, now: Instant, hold: &LeaseState, reason: &LostReason) {
         if WATCHED {
             let votes: &[NodeReport] = match reason {
                 LostReason::QuorumGone(nodes) => nodes,
@@ -148,7 +148,7 @@ impl Telemetry {
     pub(crate) fn given_up(
         &mut self,
         now: Instant,
-        hold: Option<&Hold>,
+        hold: Option<&LeaseState>,
         request: Option<RequestId>,
         in_time: bool,
     ) {
@@ -162,7 +162,7 @@ impl Telemetry {
 
     /// Reports that a guard was given up, and that its key stays.
     #[inline]
-    pub(crate) fn left(&self, now: Instant, hold: Option<&Hold>) {
+    pub(crate) fn left(&self, now: Instant, hold: Option<&LeaseState>) {
         if WATCHED {
             Releasing::left(now, hold, &self.outlet);
         }

@@ -3,7 +3,7 @@
 use super::Outlet;
 use super::happening::Happening;
 use super::words::ReleaseEnd;
-use crate::hold::Hold;
+use crate::driver::LeaseState;
 use quorumlock_core::coordinator::RequestId;
 use quorumlock_core::quorum::Instant;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ impl Releasing {
     pub(super) fn given_up(
         &mut self,
         now: Instant,
-        hold: Option<&Hold>,
+        hold: Option<&LeaseState>,
         request: Option<RequestId>,
         in_time: bool,
         outlet: &Outlet,
@@ -36,7 +36,7 @@ impl Releasing {
         }
     }
 
-    pub(super) fn left(now: Instant, hold: Option<&Hold>, outlet: &Outlet) {
+    pub(super) fn left(now: Instant, hold: Option<&LeaseState>, outlet: &Outlet) {
         let lock = hold.map(|hold| (hold.resource.clone(), hold.held_for(now)));
         if let Some((_, held)) = lock {
             outlet.tell(&Happening::GivenUp { held });

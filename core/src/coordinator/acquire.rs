@@ -7,9 +7,9 @@ use super::attempt::{Asking, Hold, Stage, Subject};
 use super::barrier;
 use super::contention::Phase;
 use super::fencing::refusal;
-use super::hold::Told;
+use super::release::Told;
 use super::note::Decided;
-use super::queue::Acquisition;
+use super::acquisition::Acquisition;
 use super::round::{self, Round};
 use super::timers::Timer;
 use super::wire::Reply;
@@ -27,7 +27,7 @@ impl Coordinator {
         let life = ttl.saturating_add(lock_delay);
         let subject = Subject { keys, fences, ttl: ttl.into(), life: life.into() };
         let acquisition = Acquisition { subject, keep_alive, began: now, until, contention: None };
-        if self.places.take(&acquisition.subject.keys, request) {
+        if self.local_queue.take(&acquisition.subject.keys, request) {
             self.acquisitions.insert(request, acquisition);
             self.acquisitions.contend(request);
             self.try_again(now, request);
@@ -42,7 +42,7 @@ impl Coordinator {
             let in_front = self.failure_in_front(&acquisition.subject.keys);
             return self.events.push_back(acquisition.not_served(request, now, in_front));
         }
-        self.places.wait(&acquisition.subject.keys, request);
+        self.local_queue.wait(&acquisition.subject.keys, request);
         self.timers.set(acquisition.until, Timer::Attempt(request));
         self.acquisitions.insert(request, acquisition);
     }
@@ -50,7 +50,7 @@ impl Coordinator {
     /// Why the one that contends for one of these in this process has not won by now, if that is not
     /// another holder: an outage is not told as contention to those behind it.
     fn failure_in_front(&self, keys: &Keys) -> Option<Failure> {
-        let contenders = keys.iter().filter_map(|key| self.places.contender(key));
+        let contenders = keys.iter().filter_map(|key| self.local_queue.contender(key));
         let mut failures =
             contenders.filter_map(|one| match self.acquisitions.get(one)?.phase()? {
                 Phase::Waiting { failure, .. } => Some(failure),
@@ -63,12 +63,12 @@ impl Coordinator {
     /// the release before it, so that nobody gets in between.
     pub(super) fn serve_waiting(&mut self, now: Instant) {
         self.let_through(now, false);
-        while let Some(request) = self.places.next_head() {
+        while let Some(request) = self.local_queue.next_head() {
             let Some(acquisition) = self.acquisitions.get(request) else { continue };
             let keys = &acquisition.subject.keys;
-            if self.places.advance(keys, request) {
+            if self.local_queue.advance(keys, request) {
                 self.timers.cancel(acquisition.until, Timer::Attempt(request));
-                let steps_back = self.places.steps_back(keys);
+                let steps_back = self.local_queue.steps_back(keys);
                 self.acquisitions.contend(request);
                 if steps_back {
                     self.step_back(now, request);
@@ -139,8 +139,8 @@ impl Coordinator {
     fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
         let acquisition = self.acquisitions.remove(request)?;
         match acquisition.contention {
-            None => self.places.forget(&acquisition.subject.keys, request),
-            Some(_) => self.places.free(&acquisition.subject.keys),
+            None => self.local_queue.forget(&acquisition.subject.keys, request),
+            Some(_) => self.local_queue.free(&acquisition.subject.keys),
         }
         Some(acquisition)
     }
@@ -234,7 +234,7 @@ impl Coordinator {
     ) {
         let (mut keep_alive, mut ballot) = (None, 0);
         if let Some(acquisition) = self.acquisitions.remove(request) {
-            self.places.won(&acquisition.subject.keys);
+            self.local_queue.won(&acquisition.subject.keys);
             self.acquisitions.keep_room(acquisition.contention);
             keep_alive = acquisition.keep_alive;
         }

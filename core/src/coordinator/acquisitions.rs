@@ -2,7 +2,7 @@
 
 use super::RequestId;
 use super::contention::Contention;
-use super::queue::Acquisition;
+use super::acquisition::Acquisition;
 use super::slab::Slab;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
-use super::probe::HeldBack;
+use super::first_node::HeldBack;
 use super::round;
 use super::session::{Part, Purpose};
 use super::timers::Timer;

@@ -20,17 +20,17 @@ mod event;
 mod extend;
 mod fault;
 mod fencing;
-mod hold;
+mod release;
 mod id;
 mod inspect;
 mod keeper;
 mod keys;
 mod ledger;
-mod nodes;
+mod dispatch;
 mod note;
-mod places;
-mod probe;
-mod queue;
+mod local_queue;
+mod first_node;
+mod acquisition;
 mod random;
 mod remaining;
 mod request;
@@ -43,7 +43,7 @@ mod table;
 #[cfg(any(test, feature = "testing"))]
 mod taken_back;
 mod timers;
-mod wakeups;
+mod wake_ups;
 pub mod wire;
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ use acquisitions::Acquisitions;
 use attempt::Attempt;
 use barrier::Barrier;
 use note::Notes;
-use places::Places;
+use local_queue::LocalQueue;
 use round::{Asker, Round};
 use session::Session;
 use std::collections::VecDeque;
@@ -64,7 +64,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use table::Table;
 use timers::{Timer, Timers};
-use wakeups::Wakeups;
+use wake_ups::WakeUps;
 
 pub use agreement::Difference;
 pub use agreement::{Agreement, Terms};
@@ -95,12 +95,12 @@ pub struct Coordinator {
     /// Where closed rounds have noted what was said, for those to come.
     rooms: Vec<round::Answers>,
     timers: Timers,
-    places: Places,
+    local_queue: LocalQueue,
     barrier: Barrier,
     /// For how long a master that has started does not vote: for longer than the settings say while
     /// others go by other numbers.
     quarantine: Duration,
-    wakeups: Wakeups,
+    wake_ups: WakeUps,
     actions: VecDeque<Action>,
     events: VecDeque<Event>,
     notes: Notes,
@@ -133,10 +133,10 @@ impl Coordinator {
             rounds: Table::new(),
             rooms: Vec::new(),
             timers: Timers::default(),
-            places: Places::default(),
+            local_queue: LocalQueue::default(),
             barrier: Barrier::default(),
             quarantine,
-            wakeups: Wakeups::default(),
+            wake_ups: WakeUps::default(),
             actions: VecDeque::new(),
             events: VecDeque::new(),
             notes: Notes::default(),
@@ -326,7 +326,7 @@ impl Coordinator {
     pub fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
         let requests = requests + self.barrier.len();
-        requests + self.places.len() + usize::from(self.timers.next_at().is_some())
+        requests + self.local_queue.len() + usize::from(self.timers.next_at().is_some())
     }
 
     /// What stands in Redis for an attempt, while it is remembered.

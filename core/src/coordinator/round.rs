@@ -3,7 +3,7 @@
 //! A round belongs to the coordinator, not to the caller's future. A round that was won ends when
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
-use super::probe::HeldBack;
+use super::first_node::HeldBack;
 use super::{AttemptId, RequestId, Seen};
 use crate::quorum::{Extension, Instant, NodeSet, Tally};
 use crate::report::{Answer, NodeReport, Reason};

@@ -6,9 +6,9 @@
 
 use loom::sync::atomic;
 
-#[path = "../../../src/hold/claim.rs"]
-mod claim;
-#[path = "../../../src/hold/deadline.rs"]
+#[path = "../../../src/driver/lease_state/latch.rs"]
+mod latch;
+#[path = "../../../src/driver/lease_state/deadline.rs"]
 mod deadline;
 
 #[cfg(test)]

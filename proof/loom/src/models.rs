@@ -1,7 +1,7 @@
 //! The properties that must hold in every order.
 
-use crate::claim::Claim;
-use crate::deadline::SharedDeadline;
+use crate::latch::Latch;
+use crate::deadline::AtomicDeadline;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
@@ -28,8 +28,8 @@ fn every_order(model: impl Fn() + Send + Sync + 'static) {
 }
 
 fn spawn<T: 'static>(
-    deadline: &Arc<SharedDeadline>,
-    act: impl FnOnce(&SharedDeadline) -> T + 'static,
+    deadline: &Arc<AtomicDeadline>,
+    act: impl FnOnce(&AtomicDeadline) -> T + 'static,
 ) -> thread::JoinHandle<T> {
     let deadline = deadline.clone();
     thread::spawn(move || act(&deadline))
@@ -38,9 +38,9 @@ fn spawn<T: 'static>(
 #[test]
 fn a_lapse_and_an_extension_agree_on_who_was_first_and_so_does_everybody_for_good() {
     every_order(|| {
-        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let deadline = Arc::new(AtomicDeadline::new(at(100)));
         let extending = spawn(&deadline, |it| it.extend(at(200)));
-        let look = |it: &SharedDeadline| it.remaining(at(150)).is_some();
+        let look = |it: &AtomicDeadline| it.remaining(at(150)).is_some();
         let (one, two) = (spawn(&deadline, look), spawn(&deadline, look));
         let extended = extending.join().unwrap();
         let held = [one.join().unwrap(), two.join().unwrap()];
@@ -53,7 +53,7 @@ fn a_lapse_and_an_extension_agree_on_who_was_first_and_so_does_everybody_for_goo
 #[test]
 fn what_was_over_once_is_over_for_whoever_hears_of_it() {
     every_order(|| {
-        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let deadline = Arc::new(AtomicDeadline::new(at(100)));
         let told = Arc::new(AtomicBool::new(false));
         let extending = spawn(&deadline, |it| it.extend(at(200)));
         let tell = told.clone();
@@ -74,7 +74,7 @@ fn what_was_over_once_is_over_for_whoever_hears_of_it() {
 #[test]
 fn two_extensions_leave_the_later_deadline() {
     every_order(|| {
-        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let deadline = Arc::new(AtomicDeadline::new(at(100)));
         let (one, two) =
             (spawn(&deadline, |it| it.extend(at(200))), spawn(&deadline, |it| it.extend(at(300))));
         assert!(one.join().unwrap() && two.join().unwrap());
@@ -85,7 +85,7 @@ fn two_extensions_leave_the_later_deadline() {
 #[test]
 fn an_end_is_final_whatever_else_is_going_on() {
     every_order(|| {
-        let deadline = Arc::new(SharedDeadline::new(at(100)));
+        let deadline = Arc::new(AtomicDeadline::new(at(100)));
         let extending = spawn(&deadline, |it| it.extend(at(200)));
         let looking = spawn(&deadline, |it| it.remaining(at(50)));
         deadline.end();
@@ -100,11 +100,11 @@ fn an_end_is_final_whatever_else_is_going_on() {
 #[test]
 fn a_guard_on_its_way_is_the_callers_or_taken_back_and_never_both() {
     every_order(|| {
-        let claim = Arc::new(Claim::new());
-        let theirs = claim.clone();
+        let latch = Arc::new(Latch::new());
+        let theirs = latch.clone();
         let caller = thread::spawn(move || theirs.take());
-        let driver = claim.take();
+        let driver = latch.take();
         assert!(caller.join().unwrap() ^ driver);
-        assert!(!claim.take());
+        assert!(!latch.take());
     });
 }

@@ -125,7 +125,7 @@ impl Observed {
             polled
         }));
         connected.await.unwrap().unwrap();
-        redlock.send(Message::Connected);
+        redlock.driver().send(Message::Connected);
         (redlock, observed)
     }
 

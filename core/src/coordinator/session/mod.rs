@@ -21,7 +21,7 @@ pub(super) use standing::Part;
 use super::agreement::Told;
 use super::fault::Fault;
 use super::ledger::{Debt, Ledger};
-use super::probe::hash;
+use super::first_node::hash;
 use super::wire::Reply;
 use super::{AttemptId, Random, RequestId, RoundId, wire};
 use crate::coordinator::wire::Login;

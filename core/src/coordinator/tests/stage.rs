@@ -257,7 +257,7 @@ impl Stage {
             machine.acquisitions.len(),
             machine.attempts.len(),
             machine.rounds.len(),
-            machine.places.len(),
+            machine.local_queue.len(),
             machine.timers.next_at(),
             machine.debts(),
         )

@@ -93,13 +93,13 @@ impl Queue {
 
 /// Keys that somebody in this process has, contends for or waits for.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct LocalQueue {
     places: BTreeMap<Arc<str>, Place>,
     /// Keys whose place has become free, or whose queue has another head.
     stirred: VecDeque<Arc<str>>,
 }
 
-impl Places {
+impl LocalQueue {
     /// Whether somebody in this process has `key`, contends for it or waits for it.
     pub(super) fn is_wanted(&self, key: &str) -> bool {
         self.places.contains_key(key)

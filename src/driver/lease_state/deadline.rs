@@ -15,9 +15,9 @@ fn told(deadline: Instant) -> u64 {
 /// A lapse is decided once, by compare-and-swap: whoever sees the deadline pass first ends the hold,
 /// and an extension that comes too late finds it ended.
 #[derive(Debug)]
-pub(super) struct SharedDeadline(AtomicU64);
+pub(super) struct AtomicDeadline(AtomicU64);
 
-impl SharedDeadline {
+impl AtomicDeadline {
     pub(super) fn new(deadline: Instant) -> Self {
         Self(AtomicU64::new(told(deadline)))
     }

@@ -47,7 +47,7 @@ impl Coordinator {
             Settled::NotDone(debt) => self.release_again(now, node, debt),
             Settled::Told { key, listeners } => {
                 let ours = u64::from(self.listens(node, &key));
-                self.places.heard(&key, listeners > ours);
+                self.local_queue.heard(&key, listeners > ours);
             }
             Settled::Subscribed(key) => self.subscribed(now, node, &key),
             Settled::Freed(key) => self.wake_contender(now, &key),

@@ -5,9 +5,9 @@
 use super::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug)]
-pub(super) struct Claim(AtomicBool);
+pub(super) struct Latch(AtomicBool);
 
-impl Claim {
+impl Latch {
     pub(super) fn new() -> Self {
         Self(AtomicBool::new(false))
     }

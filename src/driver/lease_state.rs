@@ -1,11 +1,11 @@
 //! What a guard and the driver share about one held lock.
 
-mod claim;
+mod latch;
 mod deadline;
 
 use crate::error::{Lost, LostReason};
-use claim::Claim;
-use deadline::SharedDeadline;
+use latch::Latch;
+use deadline::AtomicDeadline;
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic};
@@ -14,15 +14,15 @@ use tokio_util::sync::CancellationToken;
 
 /// One held lock, as seen from both sides.
 #[derive(Debug)]
-pub(crate) struct Hold {
+pub(crate) struct LeaseState {
     pub(crate) attempt: AttemptId,
     pub(crate) resource: Arc<str>,
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because nobody had.
-    claim: Claim,
+    claim: Latch,
     /// The guard has gone.
-    parted: Claim,
-    deadline: SharedDeadline,
+    parted: Latch,
+    deadline: AtomicDeadline,
     watch: Mutex<Watch>,
 }
 
@@ -44,7 +44,7 @@ struct Ending {
     reason: LostReason,
 }
 
-impl Hold {
+impl LeaseState {
     pub(crate) fn new(
         attempt: AttemptId,
         resource: Arc<str>,
@@ -55,9 +55,9 @@ impl Hold {
             attempt,
             resource,
             acquired_at: now,
-            claim: Claim::new(),
-            parted: Claim::new(),
-            deadline: SharedDeadline::new(deadline),
+            claim: Latch::new(),
+            parted: Latch::new(),
+            deadline: AtomicDeadline::new(deadline),
             watch: Mutex::new(Watch::Unwatched),
         }
     }
@@ -171,8 +171,8 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    fn hold_until(millis: u64) -> Hold {
-        Hold::new(AttemptId::NONE, "r".into(), at(0), at(millis))
+    fn hold_until(millis: u64) -> LeaseState {
+        LeaseState::new(AttemptId::NONE, "r".into(), at(0), at(millis))
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
     fn a_deadline_beyond_what_can_be_told_is_the_last_that_can() {
         let (sign, most) = (1_u64 << 63, u64::MAX);
         for beyond in [sign - 1, sign, sign + 1, most] {
-            let hold = Hold::new(AttemptId::NONE, "r".into(), at(0), Instant::from_nanos(beyond));
+            let hold = LeaseState::new(AttemptId::NONE, "r".into(), at(0), Instant::from_nanos(beyond));
             assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
             assert!(hold.check(at(40)).is_ok(), "{beyond}");
             let hold = hold_until(100);
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_lapse_and_an_extension_in_the_same_moment_agree_on_who_was_first() {
         for _ in 0..1_000 {
-            let (deadline, start) = (SharedDeadline::new(at(100)), Barrier::new(3));
+            let (deadline, start) = (AtomicDeadline::new(at(100)), Barrier::new(3));
             let extend = || (start.wait(), deadline.extend(at(200))).1;
             let look = || (start.wait(), deadline.remaining(at(150)).is_some()).1;
             let (extended, held) = thread::scope(|scope| {
@@ -242,7 +242,7 @@ mod tests {
         let (in_time, late) = (hold_until(100), hold_until(100));
         in_time.give_up(at(99));
         late.give_up(at(130));
-        let told = |hold: &Hold| hold.check(at(140)).unwrap_err();
+        let told = |hold: &LeaseState| hold.check(at(140)).unwrap_err();
         assert_eq!(told(&in_time).reason(), &LostReason::Released);
         assert_eq!(told(&late).reason(), &LostReason::Lapsed);
         assert_eq!(told(&late).held_for(), Duration::from_millis(100), "not a moment more");

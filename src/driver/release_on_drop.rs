@@ -1,18 +1,16 @@
 //! What releases a lock when it goes: the core of every guard, and what travels to a caller.
 
-use crate::driver::Message;
+use super::{Handle, LeaseState, Message};
 use crate::error::{Lost, LostReason};
-use crate::guard::Released;
-use crate::hold::Hold;
-use crate::redlock::Redlock;
+use crate::released::Released;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// A held lock of whichever kind. Nobody needs to have picked it up: dropped, it is released.
-pub(crate) struct Held {
-    pub(crate) redlock: Redlock,
-    pub(crate) hold: Arc<Hold>,
+pub(crate) struct ReleaseOnDrop {
+    pub(crate) driver: Handle,
+    pub(crate) hold: Arc<LeaseState>,
 }
 
 /// Why a lock that was won is not its caller's.
@@ -23,13 +21,13 @@ pub(crate) enum Missed {
     Closed,
 }
 
-impl Held {
-    pub(crate) const fn new(redlock: Redlock, hold: Arc<Hold>) -> Self {
-        Self { redlock, hold }
+impl ReleaseOnDrop {
+    pub(crate) const fn new(driver: Handle, hold: Arc<LeaseState>) -> Self {
+        Self { driver, hold }
     }
 
     pub(crate) fn check(&self) -> Result<Duration, Lost> {
-        self.hold.check(self.redlock.now())
+        self.hold.check(self.driver.now())
     }
 
     /// The caller has it now, unless it is over by then: dropped, it leaves nothing behind.
@@ -52,24 +50,24 @@ impl Held {
     /// The key stays until it expires.
     pub(crate) fn leave(self) {
         if self.hold.part() {
-            self.hold.give_up(self.redlock.now());
-            self.redlock.send(Message::Leave(self.hold.attempt));
+            self.hold.give_up(self.driver.now());
+            self.driver.send(Message::Leave(self.hold.attempt));
         }
     }
 
     fn send_release(&self, reply: Option<oneshot::Sender<Released>>) {
         if self.hold.part() {
             // From here on no lease of this guard may say that it is valid.
-            let in_time = self.hold.give_up(self.redlock.now());
+            let in_time = self.hold.give_up(self.driver.now());
             // What nobody has picked up, nobody has relied on: no delay need be kept.
             let in_time = self.hold.pick_up() || in_time;
-            let (request, attempt) = (self.redlock.next_request(), self.hold.attempt);
-            self.redlock.send(Message::Release { request, attempt, in_time, reply });
+            let (request, attempt) = (self.driver.next_request(), self.hold.attempt);
+            self.driver.send(Message::Release { request, attempt, in_time, reply });
         }
     }
 }
 
-impl Drop for Held {
+impl Drop for ReleaseOnDrop {
     fn drop(&mut self) {
         self.send_release(None);
     }

@@ -28,7 +28,7 @@ struct Topic {
 }
 
 #[derive(Default)]
-pub(super) struct Wakeups(BTreeMap<Arc<str>, Topic>);
+pub(super) struct WakeUps(BTreeMap<Arc<str>, Topic>);
 
 impl Coordinator {
     /// Somebody waits for `keys` to be free: listens, if that is not done yet. `true` if messages
@@ -36,7 +36,7 @@ impl Coordinator {
     pub(super) fn listen(&mut self, now: Instant, keys: &Keys) -> bool {
         let mut all = true;
         for key in keys.iter() {
-            let known = self.wakeups.0.get(key).filter(|topic| {
+            let known = self.wake_ups.0.get(key).filter(|topic| {
                 self.sessions
                     .get(topic.node)
                     .is_some_and(|one| one.is_open() && one.epoch() == topic.epoch)
@@ -47,14 +47,14 @@ impl Coordinator {
             }
             all = false;
             let Some(node) = self.first_node(now, key) else { continue };
-            if self.wakeups.0.len() < MOST_TOPICS || self.wakeups.0.contains_key(key) {
+            if self.wake_ups.0.len() < MOST_TOPICS || self.wake_ups.0.contains_key(key) {
                 let session = &mut self.sessions[node];
                 session.push(
                     Purpose::Subscribe(key.clone()),
                     &wire::subscribe(&session.channels, key),
                 );
                 let topic = Topic { node, epoch: session.epoch(), confirmed: false };
-                self.wakeups.0.insert(key.clone(), topic);
+                self.wake_ups.0.insert(key.clone(), topic);
             }
         }
         all
@@ -62,7 +62,7 @@ impl Coordinator {
 
     /// Whether messages of `key` come from `node` to us, too.
     pub(super) fn listens(&self, node: usize, key: &str) -> bool {
-        self.wakeups.0.get(key).is_some_and(|topic| {
+        self.wake_ups.0.get(key).is_some_and(|topic| {
             topic.node == node && topic.confirmed && topic.epoch == self.sessions[node].epoch()
         })
     }
@@ -70,7 +70,7 @@ impl Coordinator {
     /// Messages of `key` come from now on. It may have become free before: tries once more.
     pub(super) fn subscribed(&mut self, now: Instant, node: usize, key: &str) {
         let epoch = self.sessions[node].epoch();
-        if let Some(topic) = self.wakeups.0.get_mut(key)
+        if let Some(topic) = self.wake_ups.0.get_mut(key)
             && (topic.node, topic.epoch) == (node, epoch)
         {
             topic.confirmed = true;
@@ -80,7 +80,7 @@ impl Coordinator {
 
     /// Whoever contends for `key` tries again at once.
     pub(super) fn wake_contender(&mut self, now: Instant, key: &str) {
-        let Some(request) = self.places.contender(key) else { return };
+        let Some(request) = self.local_queue.contender(key) else { return };
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         match contention.phase {
             // It has just let others go first.
@@ -99,8 +99,8 @@ impl Coordinator {
     pub(super) fn unsubscribe_unwanted(&mut self, node: usize) {
         let session = &mut self.sessions[node];
         let epoch = session.epoch();
-        self.wakeups.0.retain(|key, topic| {
-            if topic.node != node || self.places.is_wanted(key) {
+        self.wake_ups.0.retain(|key, topic| {
+            if topic.node != node || self.local_queue.is_wanted(key) {
                 return true;
             }
             if topic.epoch == epoch && session.is_open() {
@@ -112,6 +112,6 @@ impl Coordinator {
 
     #[cfg(test)]
     pub(super) fn topics(&self) -> usize {
-        self.wakeups.0.len()
+        self.wake_ups.0.len()
     }
 }

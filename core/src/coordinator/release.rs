@@ -2,7 +2,7 @@
 
 use super::attempt::{Attempt, Stage};
 use super::ledger::{Debt, Deleted, Deletion};
-use super::places::Places;
+use super::local_queue::LocalQueue;
 use super::round::{self, Round};
 use super::timers::{Timer, Timers};
 use super::{AttemptId, Coordinator, Event, Keys, Loss, Release, RequestId, RoundId};
@@ -27,7 +27,7 @@ impl Coordinator {
         if attempt.held().is_none() {
             return;
         }
-        disarm(&mut self.timers, &mut self.places, id, attempt);
+        disarm(&mut self.timers, &mut self.local_queue, id, attempt);
         attempt.stage = Stage::Lost(loss.clone());
         self.events.push_back(Event::Lost { attempt: id, loss });
     }
@@ -52,7 +52,7 @@ impl Coordinator {
             }
             return;
         };
-        disarm(&mut self.timers, &mut self.places, id, &attempt);
+        disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
         let lost =
             attempt.loss().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed))).cloned();
         match (request, lost) {
@@ -132,7 +132,7 @@ impl Coordinator {
     /// The key stays until it expires; nobody extends or deletes it.
     pub(super) fn leave(&mut self, id: AttemptId) {
         if let Some(attempt) = self.attempts.remove(id) {
-            disarm(&mut self.timers, &mut self.places, id, &attempt);
+            disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
         }
     }
 
@@ -140,7 +140,7 @@ impl Coordinator {
     /// told.
     pub(super) fn give_back(&mut self, now: Instant, attempt: Attempt, round: Option<RoundId>) {
         let keys = &attempt.claim.keys;
-        let told = match self.places.pass_on(keys) && self.settings.wakes_up {
+        let told = match self.local_queue.pass_on(keys) && self.settings.wakes_up {
             true if keys.len() == 1 => Told::By(self.first_node(now, keys.first())),
             true => {
                 let by = |key: &Arc<str>| Some((self.first_node(now, key)?, key.clone()));
@@ -150,7 +150,7 @@ impl Coordinator {
         };
         // The SET of the next one follows in the same write: a script that was forgotten would cost it
         // that vote.
-        let by_hash = !keys.iter().any(|key| self.places.is_waited_for(key));
+        let by_hash = !keys.iter().any(|key| self.local_queue.is_waited_for(key));
         self.owe(attempt, round, by_hash, &told);
     }
 
@@ -223,13 +223,13 @@ impl Told {
 
 /// Nothing more comes of a hold that is over; its places are free, unless they have been since it
 /// was lost.
-fn disarm(timers: &mut Timers, places: &mut Places, id: AttemptId, attempt: &Attempt) {
+fn disarm(timers: &mut Timers, queue: &mut LocalQueue, id: AttemptId, attempt: &Attempt) {
     let Some(hold) = attempt.held() else { return };
     timers.cancel(hold.deadline, Timer::Deadline(id));
     if let Some(at) = hold.extend_at {
         timers.cancel(at, Timer::Keep(id));
     }
-    places.free(&attempt.claim.keys);
+    queue.free(&attempt.claim.keys);
 }
 
 impl Round {
