@@ -302,6 +302,11 @@ impl Coordinator {
         self.poll_timeout().into_iter().chain(self.opens_at()).min()
     }
 
+    /// Events that are to be polled: as many callers will go on, or nearly.
+    pub(crate) fn decided(&self) -> usize {
+        self.events.len()
+    }
+
     /// Rounds that are open: a measure of how busy it is.
     pub(crate) fn open_rounds(&self) -> usize {
         self.rounds.len()

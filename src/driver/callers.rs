@@ -173,8 +173,8 @@ impl Callers {
         }
     }
 
-    /// Tells callers what the machine has decided. `true` if it has decided anything.
-    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
+    /// Tells callers what the machine has decided.
+    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) {
         self.take_notes(machine);
         let mut heard_at = None;
         while let Some(event) = machine.poll_event() {
@@ -234,7 +234,6 @@ impl Callers {
                 }
             }
         }
-        heard_at.is_some()
     }
 
     /// Before the events, which forget whom the notes are about.

@@ -1,6 +1,7 @@
 //! The driver that ships, over embedded masters in memory, on tokio's paused clock: time passes
 //! only when everybody waits, so each of these is exact and takes milliseconds.
 
+mod batches;
 mod cancelled;
 mod connecting;
 mod contended;
