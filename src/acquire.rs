@@ -1,9 +1,9 @@
 //! One acquisition as the caller sees it: its options, and the future that it becomes.
 
+use crate::driver::Missed;
 use crate::driver::{Handle, Message, Won};
 use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
 use crate::guard::Guard;
-use crate::driver::Missed;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
 use crate::resource::Resources;

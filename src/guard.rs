@@ -1,10 +1,10 @@
 //! The guard that the caller holds after a win.
 
+use crate::driver::LeaseState;
+use crate::driver::ReleaseOnDrop;
 use crate::driver::{Handle, Message};
 use crate::error::{ExtendError, Lost};
 use crate::fencing::FencingToken;
-use crate::driver::ReleaseOnDrop;
-use crate::driver::LeaseState;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::released::Released;
 use quorumlock_core::quorum::Instant;

@@ -84,7 +84,12 @@ impl Redlock {
         };
         let (reply, answer) = oneshot::channel();
         let (request, key) = (self.driver().next_request(), inspection.key.clone());
-        self.driver().send(Message::ForceRelease { request, key, value: holder.value.clone(), reply });
+        self.driver().send(Message::ForceRelease {
+            request,
+            key,
+            value: holder.value.clone(),
+            reply,
+        });
         let result = answer.await.map_err(|_| Closed::SHUT_DOWN)?;
         result.map_err(InspectError::Unconfirmed)
     }

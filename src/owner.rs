@@ -3,9 +3,9 @@
 use crate::acquire::Acquire;
 use crate::error::{AcquireError, Invalid, Lost};
 use crate::guard::{Guard, Lease, outcome};
-use crate::released::Released;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
+use crate::released::Released;
 use crate::resource::{IntoResource, Resources};
 use std::collections::HashMap;
 use std::fmt;

@@ -3,8 +3,8 @@
 use crate::acquire::Acquire;
 use crate::error::{AcquireError, Lost};
 use crate::guard::Lease;
-use crate::released::Released;
 use crate::kind::Kind;
+use crate::released::Released;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -4,8 +4,8 @@ use super::wait;
 use crate::error::{ExtendError, Invalid, Lost};
 use crate::fencing::FencingToken;
 use crate::guard::Deadline;
-use crate::released::Released;
 use crate::kind::{Fenced, Kind, Unfenced};
+use crate::released::Released;
 use std::time::Duration;
 
 /// A held lock. Dropping it releases in the background and never blocks.

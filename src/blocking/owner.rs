@@ -6,9 +6,9 @@ use super::wait;
 use crate::error::{AcquireError, ExtendError, Invalid, Lost};
 use crate::fencing::FencingToken;
 use crate::guard::Deadline;
-use crate::released::Released;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::owner::OwnerError;
+use crate::released::Released;
 use crate::resource::IntoResource;
 use std::time::Duration;
 

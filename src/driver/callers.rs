@@ -1,11 +1,11 @@
 //! Who waits for which answer, and who holds which lock.
 
 use super::by_id::ById;
-use super::{Handle, LeaseState, ReleaseOnDrop};
 use super::clock::Clock;
 use super::holds::Holds;
 use super::message::{ForceReleased, Inspected, Message, Reply, Won};
 use super::readiness::Waiters;
+use super::{Handle, LeaseState, ReleaseOnDrop};
 use crate::error::{
     AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
 };
@@ -171,8 +171,8 @@ impl Callers {
         }
     }
 
-    /// Tells callers what the machine has decided. `true` if it has decided anything.
-    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
+    /// Tells callers what the machine has decided.
+    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) {
         self.take_notes(machine);
         let mut heard_at = None;
         while let Some(event) = machine.poll_event() {
@@ -233,7 +233,6 @@ impl Callers {
                 }
             }
         }
-        heard_at.is_some()
     }
 
     /// Before the events, which forget whom the notes are about.

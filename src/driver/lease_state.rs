@@ -1,11 +1,11 @@
 //! What a guard and the driver share about one held lock.
 
-mod latch;
 mod deadline;
+mod latch;
 
 use crate::error::{Lost, LostReason};
-use latch::Latch;
 use deadline::AtomicDeadline;
+use latch::Latch;
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic};
@@ -190,7 +190,8 @@ mod tests {
     fn a_deadline_beyond_what_can_be_told_is_the_last_that_can() {
         let (sign, most) = (1_u64 << 63, u64::MAX);
         for beyond in [sign - 1, sign, sign + 1, most] {
-            let hold = LeaseState::new(AttemptId::NONE, "r".into(), at(0), Instant::from_nanos(beyond));
+            let hold =
+                LeaseState::new(AttemptId::NONE, "r".into(), at(0), Instant::from_nanos(beyond));
             assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
             assert!(hold.check(at(40)).is_ok(), "{beyond}");
             let hold = hold_until(100);

@@ -58,6 +58,7 @@ impl Link {
 
     /// Writes some of `bytes`, which belong to the connection `epoch`; pending once there is
     /// nothing left to do.
+    #[inline]
     pub(crate) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,

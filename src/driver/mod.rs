@@ -42,8 +42,8 @@ use tokio::task::coop::has_budget_remaining;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
-/// With this many rounds open the driver lets callers enqueue once more before it writes, so that
-/// writes batch.
+/// With this many rounds open, or as many callers told, the driver lets callers enqueue once more before
+/// it writes, so that writes batch. A worker of several would run it behind the first of those told.
 const BUSY: usize = 4;
 
 /// Requests that are taken at once, at the same time on the clock.
@@ -366,8 +366,10 @@ impl Future for Driver {
             this.expire();
             acted |= this.catch_up(cx);
             acted |= this.act();
-            let answered = this.callers.answer(&mut this.machine, this.clock);
-            if (asked || answered) && !this.yielded && this.machine.open_rounds() >= BUSY {
+            let told = this.machine.decided();
+            this.callers.answer(&mut this.machine, this.clock);
+            let busy = told.max(this.machine.open_rounds()) >= BUSY;
+            if (asked || told > 0) && !this.yielded && busy {
                 this.yielded = true;
                 cx.waker().wake_by_ref();
                 return Poll::Pending;

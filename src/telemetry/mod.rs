@@ -20,8 +20,8 @@ mod words;
 pub(crate) use acquiring::{Ending, Span};
 pub(crate) use words::ReleaseEnd;
 
-use crate::error::LostReason;
 use crate::driver::LeaseState;
+use crate::error::LostReason;
 use crate::report::NodeReport;
 use happening::Happening;
 use nodes::Nodes;

@@ -3,13 +3,13 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5, and
 //! "Retry on Failure".
 
+use super::acquisition::Acquisition;
 use super::attempt::{Asking, Hold, Stage, Subject};
 use super::barrier;
 use super::contention::Phase;
 use super::fencing::refusal;
-use super::release::Told;
 use super::note::Decided;
-use super::acquisition::Acquisition;
+use super::release::Told;
 use super::round::{self, Round};
 use super::timers::Timer;
 use super::wire::Reply;

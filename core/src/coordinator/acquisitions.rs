@@ -1,8 +1,8 @@
 //! Acquires that are not answered, by what their callers call them.
 
 use super::RequestId;
-use super::contention::Contention;
 use super::acquisition::Acquisition;
+use super::contention::Contention;
 use super::slab::Slab;
 use std::collections::BTreeMap;
 

@@ -11,27 +11,27 @@
 //! [`Coordinator::poll_event`]; then sleep until [`Coordinator::poll_timeout`].
 
 mod acquire;
+mod acquisition;
 mod acquisitions;
 mod agreement;
 mod attempt;
 mod barrier;
 mod contention;
+mod dispatch;
 mod event;
 mod extend;
 mod fault;
 mod fencing;
-mod release;
+mod first_node;
 mod id;
 mod inspect;
 mod keeper;
 mod keys;
 mod ledger;
-mod dispatch;
-mod note;
 mod local_queue;
-mod first_node;
-mod acquisition;
+mod note;
 mod random;
+mod release;
 mod remaining;
 mod request;
 pub mod restart_guard;
@@ -55,8 +55,8 @@ use crate::report::Quorum;
 use acquisitions::Acquisitions;
 use attempt::Attempt;
 use barrier::Barrier;
-use note::Notes;
 use local_queue::LocalQueue;
+use note::Notes;
 use round::{Asker, Round};
 use session::Session;
 use std::collections::VecDeque;
@@ -303,6 +303,11 @@ impl Coordinator {
     #[inline]
     pub fn due_at(&self) -> Option<Instant> {
         self.poll_timeout().into_iter().chain(self.opens_at()).min()
+    }
+
+    /// Events that are to be polled: as many callers will go on, or nearly.
+    pub fn decided(&self) -> usize {
+        self.events.len()
     }
 
     /// Rounds that are open: a measure of how busy it is.

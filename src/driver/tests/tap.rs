@@ -5,15 +5,19 @@ use crate::embedded::Masters;
 use crate::{Redlock, RedlockBuilder};
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 type Action = Box<dyn FnOnce() + Send>;
 
-/// The action, and how many answers must be read before it.
 #[derive(Clone, Default)]
-pub(super) struct Tap(Arc<Mutex<Option<(usize, Action)>>>);
+pub(super) struct Tap {
+    /// What is to happen, and how many answers must be read before.
+    waiting: Arc<Mutex<Option<(usize, Action)>>>,
+    writes: Arc<AtomicUsize>,
+}
 
 impl Tap {
     /// Makes a builder for these masters whose connections are tapped.
@@ -30,12 +34,17 @@ impl Tap {
     /// Runs `action` once this many answers have come and been handled, before any caller is given
     /// the outcome.
     pub(super) fn after(&self, answers: usize, action: impl FnOnce() + Send + 'static) {
-        *self.0.lock().unwrap() = Some((answers, Box::new(action)));
+        *self.waiting.lock().unwrap() = Some((answers, Box::new(action)));
+    }
+
+    /// How often something was written to a master.
+    pub(super) fn writes(&self) -> usize {
+        self.writes.load(SeqCst)
     }
 
     /// Called when the driver looks for more bytes, so it has handled the earlier ones.
     fn looks(&self) {
-        let mut waiting = self.0.lock().unwrap();
+        let mut waiting = self.waiting.lock().unwrap();
         if let Some((_, action)) = waiting.take_if(|(answers, _)| *answers == 0) {
             drop(waiting);
             action();
@@ -43,7 +52,7 @@ impl Tap {
     }
 
     fn answered(&self) {
-        if let Some((answers, _)) = &mut *self.0.lock().unwrap() {
+        if let Some((answers, _)) = &mut *self.waiting.lock().unwrap() {
             *answers = answers.saturating_sub(1);
         }
     }
@@ -75,6 +84,7 @@ impl AsyncWrite for Tapped {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.tap.writes.fetch_add(1, SeqCst);
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 

@@ -20,8 +20,8 @@ pub(super) use standing::Part;
 
 use super::agreement::Told;
 use super::fault::Fault;
-use super::ledger::{Debt, Ledger};
 use super::first_node::hash;
+use super::ledger::{Debt, Ledger};
 use super::wire::Reply;
 use super::{AttemptId, Random, RequestId, RoundId, wire};
 use crate::coordinator::wire::Login;

@@ -1,0 +1,52 @@
+//! How many commands leave together where many lock at once: each write is a call of the kernel, here and
+//! at the master.
+
+use super::tap::Tap;
+use super::*;
+use crate::Released;
+use futures::future::join_all;
+use std::thread;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+const CALLERS: usize = 16;
+const LOCKS: usize = 25;
+
+async fn locks(redlock: Redlock, resource: Arc<str>) {
+    for _ in 0..LOCKS {
+        let guard = redlock.acquire(resource.clone()).await.expect("a free lock");
+        assert_eq!(guard.release().await, Released::Released);
+    }
+}
+
+/// One master, on a thread of its own, so that answers come from outside, as from the kernel. It runs
+/// until the sender is dropped.
+async fn master_apart() -> (Masters, oneshot::Sender<()>) {
+    let ((give, have), (end, ended)) = (oneshot::channel(), oneshot::channel());
+    thread::spawn(move || {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            give.send(Masters::start_in_memory(1).await.unwrap()).ok().unwrap();
+            ended.await
+        })
+    });
+    (have.await.unwrap(), end)
+}
+
+/// A worker runs the task that was woken last before those that were woken earlier: the driver would be
+/// behind the first of many callers who asks, and write for him alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_those_told_together_ask_next_leaves_together() {
+    let ((masters, _end), tap) = (master_apart().await, Tap::default());
+    let redlock = tap.builder(&masters).connect().await.unwrap();
+    let before = tap.writes();
+    let callers = (0..CALLERS).map(|caller| {
+        let resource = format!("orders:{caller}").into();
+        tokio::spawn(locks(redlock.clone(), resource))
+    });
+    for caller in join_all(callers.collect::<Vec<_>>()).await {
+        caller.unwrap();
+    }
+    let (commands, writes) = (2 * CALLERS * LOCKS, tap.writes() - before);
+    assert!(commands >= 10 * writes, "{writes} writes of {commands} commands");
+}
