@@ -5,6 +5,7 @@
 
 mod by_id;
 mod callers;
+mod catching_up;
 pub(crate) mod clock;
 pub(crate) mod dial;
 mod handle;
@@ -26,6 +27,7 @@ pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 
 use crate::error::NotDrained;
 use crate::options::Options;
+use catching_up::CatchingUp;
 use clock::Clock;
 use dial::{BoxStream, Transport};
 use link::Link;
@@ -38,7 +40,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::coop::has_budget_remaining;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
@@ -54,23 +55,6 @@ const BATCH: usize = 256;
 const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
 
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
-
-/// tokio's timers count in this: one that is set so far ahead never fires at once.
-const ONE_PARK: Duration = Duration::from_millis(1);
-
-/// Whether all that has arrived is being read, because rounds are to begin without masters that have not
-/// answered.
-///
-/// A read that finds nothing proves little: it asks the kernel only about sockets of which tokio knows
-/// already that something is there, and tokio looks when it parks. A timer fires behind that.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CatchingUp {
-    No,
-    /// The timer is set.
-    Parks,
-    /// It has fired, and all is read next.
-    Reads,
-}
 
 pub(crate) struct Driver {
     machine: Coordinator,
@@ -277,42 +261,6 @@ impl Driver {
         if self.machine.poll_timeout().is_some_and(|at| at <= now) {
             self.machine.handle_timeout(now);
         }
-    }
-
-    /// Lets rounds begin without masters that have had the time to answer, once all that has arrived is
-    /// read. `true` if it let them.
-    fn catch_up(&mut self, cx: &mut Context<'_>) -> bool {
-        let now = self.now;
-        if self.machine.opens_at().is_none_or(|at| at > now) {
-            self.catching_up = CatchingUp::No;
-            return false;
-        }
-        match self.catching_up {
-            // A budget that is spent ends a read as if there were nothing more.
-            CatchingUp::Reads if has_budget_remaining() => {
-                self.catching_up = CatchingUp::No;
-                self.machine.handle_caught_up(now);
-                return true;
-            }
-            CatchingUp::Reads => cx.waker().wake_by_ref(),
-            CatchingUp::Parks => {}
-            CatchingUp::No => {
-                self.catching_up = CatchingUp::Parks;
-                self.caught_up.as_mut().reset(tokio::time::Instant::now() + ONE_PARK);
-            }
-        }
-        false
-    }
-
-    /// `true` if the runtime has just looked at what has arrived, as was waited for. If it has yet to, it
-    /// wakes the driver then.
-    fn has_parked(&mut self, cx: &mut Context<'_>) -> bool {
-        let waits = self.catching_up == CatchingUp::Parks;
-        let has_parked = waits && self.caught_up.as_mut().poll(cx).is_ready();
-        if has_parked {
-            self.catching_up = CatchingUp::Reads;
-        }
-        has_parked
     }
 
     /// Sleeps until something is due. `true` if it already is.
