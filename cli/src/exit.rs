@@ -99,7 +99,9 @@ mod tests {
 
     #[test]
     fn each_code_stands_once_in_the_help_and_in_the_manual() {
-        let manual = std::fs::read_to_string("docs/cli.md").unwrap();
+        let manual =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md"))
+                .unwrap();
         for exit in TOLD {
             let (shown, row) = (
                 format!("\n  {}  ", exit.code()),
