@@ -10,14 +10,14 @@ package: ## check that what cargo publish would send builds, with its docs; part
 	scripts/package
 
 lint: ## check format, clippy on every feature set, docs, dependencies and package; rewrites nothing
-	cargo fmt -- --check
+	cargo fmt --all -- --check
 	cargo fmt --manifest-path benches/peers/Cargo.toml -- --check
 	cargo fmt --manifest-path fuzz/Cargo.toml -- --check
 	cargo fmt --manifest-path proof/loom/Cargo.toml -- --check
 	cargo fmt --manifest-path proof/model/Cargo.toml -- --check
 	scripts/clippy
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features --document-private-items
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --all-features
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --workspace --all-features --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --workspace --all-features
 	scripts/deny
 	scripts/dependencies
 	scripts/package
@@ -38,8 +38,8 @@ test-upgrade: ## run commands of another version next to this one's, upgrading a
 	@FROM="$(FROM)" scripts/test-upgrade
 
 fix: ## fix what lint finds, where that can be automated
-	cargo clippy --fix --allow-dirty --allow-staged --all-targets --all-features
-	cargo fmt
+	cargo clippy --fix --allow-dirty --allow-staged --workspace --all-targets --all-features
+	cargo fmt --all
 	cargo fmt --manifest-path benches/peers/Cargo.toml
 	cargo fmt --manifest-path fuzz/Cargo.toml
 	cargo fmt --manifest-path proof/loom/Cargo.toml

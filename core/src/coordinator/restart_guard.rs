@@ -7,9 +7,9 @@ pub enum RestartGuard {
     /// The master waits until everything that it may have granted has expired. The default.
     On,
     /// The same, except for masters that write each command to disk before they answer:
-    /// [`trust_persistence`](crate::RedlockBuilder::trust_persistence).
+    /// `RedlockBuilder::trust_persistence`.
     TrustPersistence,
     /// The master votes at once, and may grant to a second holder what it has forgotten:
-    /// [`without_restart_guard`](crate::RedlockBuilder::without_restart_guard).
+    /// `RedlockBuilder::without_restart_guard`.
     Off,
 }

@@ -95,7 +95,7 @@ pub fn config_get(pattern: &str) -> Vec<u8> {
     pack(&["CONFIG", "GET", pattern])
 }
 
-/// Packs the question that notes this client's settings for `life` ms: see [`super::agreement`]. A
+/// Packs the question that notes this client's settings for `life` ms: see `coordinator::agreement`. A
 /// life of zero writes nothing.
 pub fn agree(key: &str, life: u64, numbers: &[u64], lists: &[String]) -> Vec<u8> {
     let mut command = ["EVAL", AGREE, "1", key].map(str::to_owned).to_vec();
