@@ -6,10 +6,10 @@
 
 use loom::sync::atomic;
 
-#[path = "../../../src/driver/lease_state/latch.rs"]
-mod latch;
 #[path = "../../../src/driver/lease_state/deadline.rs"]
 mod deadline;
+#[path = "../../../src/driver/lease_state/latch.rs"]
+mod latch;
 
 #[cfg(test)]
 mod models;

@@ -1,7 +1,7 @@
 //! The properties that must hold in every order.
 
-use crate::latch::Latch;
 use crate::deadline::AtomicDeadline;
+use crate::latch::Latch;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
