@@ -19,7 +19,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// An acquisition to be: set options, then await it.
+/// An acquisition that has not started: set its options, then await it.
 ///
 /// ```no_run
 /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
@@ -35,26 +35,27 @@ use tokio::sync::oneshot;
 /// ```
 ///
 /// `Ok` proves that a quorum of masters had set our key, each for the full ttl, at most
-/// `ttl - remaining - drift` ago. It does not prove that the lock is still held when you look:
-/// that is what [`Guard::check`] is for.
+/// `ttl - remaining - drift` ago. It does not prove that the lock is still held when you look. Use
+/// [`Guard::check`] for that.
 ///
 /// # Errors
 ///
-/// - [`Contended`](crate::error::Contended): somebody else holds the lock.
+/// - [`Contended`](crate::error::Contended): another holder has the lock.
 /// - [`NoQuorum`]: too few masters could vote in time.
 /// - [`Disagreed`](crate::error::Disagreed): too few could vote because clients, or the masters'
 ///   clocks, disagree.
 /// - [`Invalid`]: a resource or a ttl that cannot work; nothing was sent.
 /// - [`Closed`]: this `Redlock` was shut down, or its runtime is gone.
 ///
-/// None of them leaves a lock behind, as long as the runtime lives. Contended or without a quorum, it is the error of the last
-/// attempt that comes out, once the wait is over.
+/// No error leaves a lock behind, as long as the runtime lives. While the lock is contended or
+/// there is no quorum, attempts go on until the wait is over. The error is then that of the last
+/// attempt.
 ///
 /// # Cancel safety
 ///
-/// Nothing is sent before the first poll. Dropped after that, the acquisition is rolled back on
-/// every master by the coordinator, without you; a lock that was won in the same moment is
-/// released. Only the place in the wait is lost.
+/// Nothing is sent before the first poll. If the future is dropped after that, the coordinator
+/// rolls the acquisition back on every master, without your help. A lock that was won at the same
+/// moment is released. Only the place in the wait is lost.
 #[must_use = "nothing is asked before this is awaited"]
 #[derive(Clone)]
 pub struct Acquire<K = Unfenced> {
@@ -62,20 +63,21 @@ pub struct Acquire<K = Unfenced> {
     resources: Resources,
     ttl: Duration,
     lock_delay: Duration,
-    /// `None` for ever.
+    /// `None` waits forever.
     wait: Option<Nanos>,
     keep_alive: Option<KeepAlive>,
     kind: PhantomData<fn() -> K>,
 }
 
 impl Acquire {
-    /// Asks for a fencing token along with the lock, in the same round trip: a number greater than
-    /// that of every earlier fenced win of this resource, for whatever is written to under the lock to
-    /// check. It refuses a holder that was paused past its deadline and does not know it yet.
+    /// Requests a fencing token along with the lock, in the same round trip. The token is a number
+    /// greater than that of every earlier fenced win of this resource. Whatever is written to under
+    /// the lock has to check it. The check refuses a holder that was paused past its deadline and
+    /// does not know it yet.
     ///
     /// The guard is a [`FencedGuard`](crate::FencedGuard), and its token stays the same over
-    /// extensions. Fenced and unfenced holders of one resource exclude each other, but what the
-    /// unfenced write is unchecked: have all of them fenced, or none.
+    /// extensions. Fenced and unfenced holders of one resource exclude each other, but the writes
+    /// of unfenced holders are not checked. Fence all holders of a resource, or none.
     ///
     /// ```no_run
     /// # async fn charge(_: u64) {}
@@ -97,66 +99,71 @@ impl<K: Kind> Acquire<K> {
         Self { redlock, resources, ttl, lock_delay, wait, keep_alive: None, kind: PhantomData }
     }
 
-    /// How long the key lives on the masters unless it is released or extended; the holder may
-    /// rely on it for a little less (the drift, and the time that the acquisition took). Cut to
-    /// whole milliseconds. At most [`max_ttl`](crate::RedlockBuilder::max_ttl); default: the
-    /// builder's [`ttl`](crate::RedlockBuilder::ttl).
+    /// Sets the life of the key on the masters, unless it is released or extended. The holder may
+    /// rely on it for a little less (minus the drift, and the time that the acquisition took).
+    /// Truncated to whole milliseconds. At most [`max_ttl`](crate::RedlockBuilder::max_ttl);
+    /// default: the builder's [`ttl`](crate::RedlockBuilder::ttl).
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
     }
 
-    /// How much longer than the ttl the key lives, unless it is released: a crashed or lost
-    /// holder's resource stays closed for that long, a released one opens at once. The holder may
-    /// rely on it for no longer. Rounded up to whole milliseconds; ttl and delay together are at
-    /// most [`max_ttl`](crate::RedlockBuilder::max_ttl). Default: the builder's
+    /// Lets the key live this much longer than the ttl, unless it is released. The resource of a
+    /// crashed or lost holder stays closed for that long; a released one opens at once. The delay
+    /// does not lengthen the time for which the holder may rely on the lock. Rounded up to whole
+    /// milliseconds; ttl and delay together are at most
+    /// [`max_ttl`](crate::RedlockBuilder::max_ttl). Default: the builder's
     /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
     pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
         self.lock_delay = lock_delay;
         self
     }
 
-    /// For how long to go on trying while somebody else holds the lock or too few masters answer.
-    /// No attempt begins later; the last one may take an operation timeout more. Default: the
-    /// builder's [`wait`](crate::RedlockBuilder::wait); zero for `try_acquire`.
+    /// Sets the time for which to keep trying while another holder has the lock or too few masters
+    /// answer. No attempt begins later than that; the last one may take an operation timeout
+    /// longer. Default: the builder's [`wait`](crate::RedlockBuilder::wait); zero for
+    /// `try_acquire`.
     pub const fn wait(mut self, wait: Duration) -> Self {
         self.wait = Some(Nanos::of(wait));
         self
     }
 
-    /// Goes on trying until the lock is won, however long that takes, outages included.
+    /// Keeps trying until the lock is won, however long that takes, outages included.
     pub const fn wait_forever(mut self) -> Self {
         self.wait = None;
         self
     }
 
-    /// Has the lock extended in the background: at a third of the ttl, or up to a quarter of that sooner,
-    /// so that locks that were won together are not extended together. It is tried again within what is
-    /// left when too few masters confirm, until it is released or `max_hold` is reached. It is told by
-    /// [`Guard::lost`] if it is lost all the same, and never acquired anew. A process that dies
-    /// leaves the lock for one ttl, as ever.
+    /// Extends the lock in the background: at a third of the ttl, or up to a quarter of that
+    /// sooner, so that locks that were won together are not extended together. If too few masters
+    /// confirm, the extension is retried within the remaining time. This goes on until the lock is
+    /// released or `max_hold` is reached. If the lock is lost all the same, [`Guard::lost`] reports
+    /// it, and the lock is never acquired again. A process that dies leaves the lock for one ttl,
+    /// as any lock does.
     ///
-    /// Ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h unless configured.
+    /// The keep-alive ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h
+    /// unless configured.
     pub fn keep_alive(mut self) -> Self {
         self.keep_alive = Some(KeepAlive::at_most(self.redlock.options().max_hold));
         self
     }
 
-    /// As [`keep_alive`](Self::keep_alive), for at most this long from the start of the attempt
-    /// that wins: no deadline is moved beyond it, by [`Guard::extend`] neither. At least the ttl.
+    /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), for at most this long from the
+    /// start of the attempt that wins. No deadline is moved beyond that, not even by
+    /// [`Guard::extend`]. At least the ttl.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
         self.keep_alive = Some(KeepAlive::at_most(max_hold));
         self
     }
 
-    /// As [`keep_alive`](Self::keep_alive), without an end: a task that hangs while it holds the
-    /// guard keeps everybody else out until its process ends.
+    /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), without an end. A task that
+    /// hangs while it holds the guard keeps all others out until its process ends.
     pub const fn hold_forever(mut self) -> Self {
         self.keep_alive = Some(KeepAlive::FOREVER);
         self
     }
 
-    /// With a keeper, whatever its end.
+    /// Returns the acquisition with a keeper: its own, whenever that ends, or that of `keep_alive`.
     pub(crate) fn kept_alive(self) -> Self {
         if self.keep_alive.is_some() { self } else { self.keep_alive() }
     }
@@ -216,14 +223,15 @@ impl<K: Kind> IntoFuture for Acquire<K> {
     }
 }
 
-/// The future of an [`Acquire`]: asks at the first poll, cancels when dropped. Polled again after it
-/// has completed, it stays pending and asks nothing.
+/// The future of an [`Acquire`]: asks at the first poll, cancels when dropped. If it is polled
+/// again after it has completed, it stays pending and asks nothing.
 #[must_use = "futures do nothing unless polled"]
 pub struct AcquireFuture<K: Kind = Unfenced> {
     state: State<K>,
 }
 
-/// Who waits keeps no more than that takes: there may be many, and each for long.
+/// State of the future. A waiter keeps no more than waiting takes: there may be many of them, and
+/// each may wait for long.
 enum State<K> {
     Unasked(Acquire<K>),
     Waiting(Waiting),
@@ -257,7 +265,7 @@ impl<K: Kind> Acquire<K> {
         Ok(Waiting { driver, resource, request, began, span, answer })
     }
 
-    /// For whoever watches: nothing was asked.
+    /// Reports a refusal to tracing and metrics: nothing was asked.
     fn tell_refused(&self, result: &Result<Guard<K>, AcquireError>) {
         let (span, resource, waited) = (&Span::none(), &*self.resources.shown(), Duration::ZERO);
         Ending { span, resource, waited }.answered(self.redlock.driver().outlet(), result);
@@ -265,7 +273,8 @@ impl<K: Kind> Acquire<K> {
 }
 
 impl Waiting {
-    /// What has come of it, for its caller; `None`: the driver has ended, or drops it.
+    /// Returns the outcome for the caller. `None` means that the driver has ended, or has dropped
+    /// the request.
     fn picked_up<K: Kind>(
         &self,
         answer: Option<Result<Won, Box<AcquireError>>>,
@@ -284,7 +293,7 @@ impl Waiting {
         }
     }
 
-    /// For whoever watches.
+    /// Returns what is reported to tracing and metrics about the end.
     fn ending(&self) -> Ending<'_> {
         let waited = self.driver.now().since(self.began);
         Ending { span: &self.span, resource: &self.resource, waited }

@@ -30,7 +30,7 @@ pub use connect::{ConnectError, Disagreement, Unfit};
 pub use inspect::InspectError;
 pub use ready::{NotReady, ReadyError};
 
-use crate::report::{Answer, NodeReport, Quorum, round};
+use crate::report::{Answer, NodeReport, Quorum, Span};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,7 +126,7 @@ impl Lost {
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = humantime::format_duration(round(self.held_for));
+        let held = Span(self.held_for);
         write!(f, "lost \"{}\" {held} after it was acquired: ", self.resource)?;
         match &self.reason {
             LostReason::Lapsed => f.write_str("its deadline has passed"),

@@ -23,6 +23,9 @@ use tokio_util::sync::CancellationToken;
 ///
 /// A guard is not bound to a task or a thread: send it to where the work is.
 ///
+/// Bind it to a name, such as `guard` or `_guard`. `let _ = redlock.acquire("r").await?;` drops the guard
+/// at the end of that line, and the lock is free again.
+///
 /// ```no_run
 /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
 /// let guard = redlock.acquire("orders:42").await?;

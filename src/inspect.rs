@@ -4,7 +4,7 @@
 use crate::driver::Message;
 use crate::error::{Closed, InspectError, Invalid};
 use crate::redlock::Redlock;
-use crate::report::{Answer, NodeReport, round};
+use crate::report::{Answer, NodeReport, Span};
 use crate::resource::IntoResource;
 use quorumlock_core::coordinator::{Mark, Seen, Standing};
 use quorumlock_core::quorum::{Membership, NodeSet};
@@ -23,7 +23,7 @@ impl Redlock {
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {
     /// let inspection = redlock.inspect("orders:42").await?;
-    /// println!("{inspection}"); // "orders:42" is held by worker-7 for 8s yet: …
+    /// println!("{inspection}"); // "orders:42" is held by worker-7, expires in 8 s: …
     /// # Ok(()) }
     /// ```
     ///
@@ -78,8 +78,7 @@ impl Redlock {
         inspection: &Inspection,
     ) -> Result<Vec<NodeReport>, InspectError> {
         let LockState::Held(holder) = &inspection.state else {
-            let problem =
-                format!("\"{}\" was held by nobody: inspect it again", inspection.resource);
+            let problem = format!("\"{}\" was not held: inspect it again", inspection.resource);
             return Err(Invalid::new("inspection", problem).into());
         };
         let (reply, answer) = oneshot::channel();
@@ -293,8 +292,8 @@ impl fmt::Display for Holder {
             None => f.write_str("held")?,
         }
         match self.remaining {
-            Some(left) => write!(f, " for {} yet", humantime::format_duration(round(left))),
-            None => f.write_str(" without an end"),
+            Some(left) => write!(f, ", expires in {}", Span(left)),
+            None => f.write_str(", never expires"),
         }
     }
 }
@@ -356,8 +355,8 @@ mod tests {
         let token = "0123456789abcdef0123456789abcdef:me";
         let seen = seen(&[Some((token, Some(8_000))), Some((token, Some(7_000))), None]);
         let inspection = Inspection::new("r".into(), "r".into(), seen, Membership::of(3).unwrap());
-        let told = "\"r\" is held by me for 7s yet: n0 held by me for 8s yet; \
-                    n1 held by me for 7s yet; n2 free";
+        let told = "\"r\" is held by me, expires in 7 s: n0 held by me, expires in 8 s; \
+                    n1 held by me, expires in 7 s; n2 free";
         assert_eq!(inspection.to_string(), told);
         assert!(!format!("{inspection:?}").contains("0123"));
     }

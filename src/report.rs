@@ -11,5 +11,5 @@
 //! }
 //! ```
 
-pub use quorumlock_core::report::{Answer, Cause, NodeReport, Reason};
-pub(crate) use quorumlock_core::report::{Quorum, round};
+pub(crate) use quorumlock_core::report::Quorum;
+pub use quorumlock_core::report::{Answer, Cause, NodeReport, Reason, Span};

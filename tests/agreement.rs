@@ -55,7 +55,7 @@ async fn another_max_ttl_is_refused_with_both_values() {
     let shown = error.to_string();
     assert!(shown.contains("max_ttl is 20s here and 30s with another client"), "{shown}");
     // The longest ttl, its drift, and a heartbeat, minus the time that has passed since.
-    assert!(shown.contains("stop all clients and wait 45s"), "{shown}");
+    assert!(shown.contains("stop all clients and wait 45 s"), "{shown}");
     // Nothing has changed for the first client, nor for a client with the same settings.
     let second = builder(masters.urls()).connect().await.unwrap();
     let guard = second.try_acquire("r").await.unwrap();

@@ -72,7 +72,7 @@ async fn contended_after_a_wait() {
     assert!(attempts > 1);
     let text = format!(
         "\"orders:42\" is held by somebody else: 1 of 1 masters refused, 0 granted, 1 needed \
-         (after <time>, {attempts} attempts): 127.0.0.1:<1> held for <time> yet after <time>"
+         (after <time>, {attempts} attempts): 127.0.0.1:<1> held, expires in <time> after <time>"
     );
     assert_text(error, &masters, &text);
 }
@@ -106,7 +106,7 @@ async fn no_quorum_since_the_grants_came_too_late() {
     tokio::task::yield_now().await;
     // The only thread of this runtime is blocked.
     std::thread::sleep(ttl);
-    let text = "\"orders:42\" was granted too late to be of use (after <time>, 1 attempt): \
+    let text = "\"orders:42\" was granted too late to be used (after <time>, 1 attempt): \
                 127.0.0.1:<1> granted after <time>";
     assert_text(acquire.await.unwrap_err(), &masters, text);
 }
@@ -121,7 +121,7 @@ async fn no_quorum_since_nobody_picked_the_lock_up() {
     tokio::time::sleep(ttl).await;
     let error = acquire.await.unwrap_err();
     assert!(matches!(&error, AcquireError::NoQuorum(error) if error.is_too_late()), "{error}");
-    let text = "\"orders:42\" was won, but nobody picked it up before its deadline (after <time>): \
+    let text = "\"orders:42\" was won, but its caller did not pick it up before its deadline (after <time>): \
                 is the task that waits for it held up?";
     assert_text(error, &masters, text);
     witness::eventually_no_keys(&masters, SOON).await;

@@ -326,7 +326,7 @@ async fn the_report_reads_like_this() {
              voting for <time> after one; only appendonly yes, appendfsync always and \
              no-appendfsync-on-rewrite no lose nothing",
             "127.0.0.1:<2> unfit",
-            "  failure: not reachable (Connection refused (os error 111)): start it, or mend its \
+            "  failure: not reachable (Connection refused (os error 111)): start it, or fix its \
              address or the network on the way",
         ]
     );

@@ -160,22 +160,22 @@ async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
     for (rules, line) in [
         (
             "~* &* +@all -client",
-            "warning: CLIENT KILL is withheld (NOPERM ..): grant +client|kill; without it a late SET \
+            "warning: CLIENT KILL is denied (NOPERM ..): grant +client|kill; without it a late SET \
              on a replaced connection can leave a key for one ttl",
         ),
         (
             "~orders:* &* +@all",
-            "failure: SET is withheld (NOPERM ..): grant a pattern that covers our keys (~); without it no lock \
+            "failure: SET is denied (NOPERM ..): grant a pattern that covers our keys (~); without it no lock \
              can be had there",
         ),
         (
             "~* resetchannels +@all",
-            "note: PUBLISH is withheld (NOPERM ..): grant a pattern that covers our channels (&); without it \
+            "note: PUBLISH is denied (NOPERM ..): grant a pattern that covers our channels (&); without it \
              a release there wakes nobody who waits: they only poll",
         ),
         (
             "~* &* +@all -hget",
-            "failure: HGET is withheld (..): grant +hget; without it connect() refuses it: clients could not agree \
+            "failure: HGET is denied (..): grant +hget; without it connect() refuses it: clients could not agree \
              there",
         ),
     ] {

@@ -172,7 +172,7 @@ async fn an_acquire_on_masters_that_have_just_started_says_how_long_it_takes() {
     }
     let text = refused.to_string();
     assert!(
-        text.contains("warming up (may vote in 2s 9") || text.contains("(may vote in 3s"),
+        text.contains("warming up (may vote in 2.9 s") || text.contains("(may vote in 3 s"),
         "{text}"
     );
     witness::eventually_none(&masters, |key| key == "r", SOON).await;

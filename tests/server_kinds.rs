@@ -153,8 +153,8 @@ async fn where_nothing_can_be_written_one_finding_says_so() {
 async fn what_is_said_instead_of_an_answer_is_understood() {
     for (said, right) in [
         ("-ERR max number of clients reached\r\n", "takes no more clients"),
-        ("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "no Redis server"),
-        ("SSH-2.0-OpenSSH_9.2p1\r\n", "no Redis server"),
+        ("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "not a Redis server"),
+        ("SSH-2.0-OpenSSH_9.2p1\r\n", "not a Redis server"),
     ] {
         let port = ReservedPort::new();
         let listener = port.listen();

@@ -126,7 +126,7 @@ pub(crate) struct RunArgs {
     /// Make one attempt.
     #[arg(short, long, group = "waits")]
     pub(crate) no_wait: bool,
-    /// Wait without an end.
+    /// Wait until the lock is free, however long that takes.
     #[arg(long, group = "waits")]
     pub(crate) wait_forever: bool,
     /// How long the lock outlives us if we are killed. It is extended while the command runs.

@@ -3,8 +3,9 @@
 use crate::args::MastersArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, micros, span};
+use crate::output::{Output, micros};
 use crate::settings;
+use quorumlock::report::Span;
 use quorumlock::{Preflight, Redlock, Released};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -61,7 +62,8 @@ fn percentile(samples: &[Duration], percent: usize) -> Option<Duration> {
 }
 
 fn to_text(preflight: &Preflight, measured: &Measured) -> String {
-    let or_dash = |told: Option<Duration>| told.map_or_else(|| "-".to_owned(), span);
+    let or_dash =
+        |told: Option<Duration>| told.map_or_else(|| "-".to_owned(), |it| Span(it).to_string());
     let names = preflight.nodes().iter().map(|node| node.node.len());
     let width = names.max().unwrap_or_default().max("MASTER".len());
     let mut text = format!("{:width$}  ROUND TRIP", "MASTER");

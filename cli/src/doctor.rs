@@ -3,13 +3,13 @@
 use crate::args::MastersArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, in_words_of_the_command};
-use crate::output::{Output, micros, span};
+use crate::output::{Output, micros};
 use crate::settings;
 use quorumlock::Preflight;
 use quorumlock::preflight::{Finding, NodePreflight};
+use quorumlock::report::Span;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::time::Duration;
 
 const HEADS: [&str; 8] =
     ["MASTER", "VERDICT", "SERVER", "ROLE", "KEEPS", "UP", "ROUND TRIP", "CLOCK"];
@@ -59,8 +59,8 @@ fn row(node: &NodePreflight) -> [String; 8] {
         or_dash(server(node)),
         or_dash(node.role.map(|role| role.to_string())),
         or_dash(node.persistence.as_ref().map(ToString::to_string)),
-        or_dash(node.uptime.map(|up| span(Duration::from_secs(up.as_secs())))),
-        or_dash(node.round_trip.map(span)),
+        or_dash(node.uptime.map(|up| Span(up).to_string())),
+        or_dash(node.round_trip.map(|it| Span(it).to_string())),
         or_dash(node.clock.map(|clock| clock.to_string())),
     ]
 }

@@ -130,7 +130,7 @@ impl From<ConnectError> for Failure {
                 Self::of_masters("masters cannot be used as configured", unfit.nodes)
             }
             ConnectError::Disagreement(other) => {
-                Self::of_masters("other clients of the masters go by other terms", other.nodes)
+                Self::of_masters("other clients of the masters have other settings", other.nodes)
             }
             other => Self::new(Exit::Configuration, other.to_string()),
         }

@@ -18,7 +18,7 @@ pub(crate) async fn force_release(
     output: Output,
 ) -> Result<Exit, Failure> {
     if !yes && !io::stdin().is_terminal() {
-        let problem = "force-release asks on a terminal, and there is none: say --yes";
+        let problem = "force-release asks on a terminal, and there is none: use --yes";
         return Err(Failure::usage(problem));
     }
     let redlock = settings::connect_to_inspect(masters, output).await?;
@@ -70,7 +70,7 @@ fn told(
 
 fn is_confirmed(inspection: &Inspection) -> Result<bool, Failure> {
     let question = format!(
-        "{}\nIts holder goes on believing that it holds it for a while. Take it away? [y/N] ",
+        "{}\nIts holder believes for a while longer that it holds it. Take it away? [y/N] ",
         inspect::to_text(inspection)
     );
     let mut answer = String::new();

@@ -76,16 +76,6 @@ impl Output {
     }
 }
 
-/// Returns a duration as people read it: two significant units at most.
-pub(crate) fn span(span: Duration) -> String {
-    let rounded = match span {
-        long if long >= Duration::from_secs(10) => Duration::from_secs(long.as_secs()),
-        short if short >= Duration::from_millis(10) => Duration::from_millis(millis(short)),
-        tiny => Duration::from_micros(micros(tiny)),
-    };
-    humantime::format_duration(rounded).to_string()
-}
-
 pub(crate) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

@@ -25,7 +25,7 @@ pub(crate) fn man(command: Option<&str>) -> Result<Exit, Failure> {
             let names = || whole.get_subcommands().map(|one| one.get_name().to_owned());
             whole.find_subcommand(name).cloned().ok_or_else(|| {
                 let names = names().collect::<Vec<_>>().join(", ");
-                Failure::usage(format!("there is no command \"{name}\": there are {names}"))
+                Failure::usage(format!("unknown command \"{name}\": the commands are {names}"))
             })?
         }
     };

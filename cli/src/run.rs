@@ -176,7 +176,7 @@ impl Run<'_> {
                 Err(Failure::new(Exit::Lost, message))
             }
             Released::Unconfirmed(_) => {
-                self.output.note("the release is not confirmed by a quorum yet");
+                self.output.note("no quorum has confirmed the release so far");
                 Ok(ended.exit)
             }
             _ => Ok(ended.exit),

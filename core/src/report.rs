@@ -134,7 +134,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Held { remaining: None } => f.write_str("held"),
             Self::Held { remaining: Some(left) } => {
-                write!(f, "held for {} yet", humantime::format_duration(round(*left)))
+                write!(f, "held, expires in {}", Span(*left))
             }
             Self::Stale => f.write_str("a greater fencing token was there"),
             Self::Clock { shows_us } => {
@@ -146,10 +146,11 @@ impl fmt::Display for Reason {
             Self::Unfit(cause) => write!(f, "unfit ({cause})"),
             Self::Disagreement(cause) => write!(f, "disagrees ({cause})"),
             Self::Barred { by } => write!(f, "not asked (another client of {by} could win)"),
-            Self::Unconfirmed => f.write_str("has not confirmed lately what this client goes by"),
+            Self::Unconfirmed => {
+                f.write_str("has not confirmed the settings of this client lately")
+            }
             Self::WarmingUp { remaining } => {
-                let left = humantime::format_duration(round(*remaining));
-                write!(f, "warming up (may vote in {left})")
+                write!(f, "warming up (may vote in {})", Span(*remaining))
             }
             Self::QueueFull => f.write_str("queue full"),
             Self::Server(error) => write!(f, "refused by the server ({error})"),
@@ -185,7 +186,7 @@ impl fmt::Display for NodeReport {
             )
             | Answer::Unknown(Cause::Down(_))
             | Answer::Outstanding => Ok(()),
-            _ => write!(f, " after {}", humantime::format_duration(round(self.latency))),
+            _ => write!(f, " after {}", Span(self.latency)),
         }
     }
 }
@@ -232,13 +233,58 @@ impl fmt::Debug for Quorum {
     }
 }
 
-/// Rounds to three significant units at most: nanoseconds are of no use in an error.
-pub fn round(span: Duration) -> Duration {
-    if span >= Duration::from_secs(10) {
-        Duration::from_secs(span.as_secs())
-    } else if span >= Duration::from_millis(10) {
-        Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
-    } else {
-        Duration::from_micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+/// A span as people read it: `850 us`, `1.2 ms`, `406 ms`, `9.4 s`, `17 s`, `2 min 3 s`. What is left over
+/// is cut off.
+#[derive(Clone, Copy, Debug)]
+pub struct Span(pub Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MINUTE: u64 = 60;
+        const HOUR: u64 = 60 * MINUTE;
+        const DAY: u64 = 24 * HOUR;
+        let (secs, millis, micros) = (self.0.as_secs(), self.0.as_millis(), self.0.as_micros());
+        let two = |f: &mut fmt::Formatter<'_>, large: u64, name: &str, small: u64, less: &str| {
+            write!(f, "{} {name}", secs / large)?;
+            let rest = secs % large / small;
+            if rest == 0 { Ok(()) } else { write!(f, " {rest} {less}") }
+        };
+        match secs {
+            DAY.. => two(f, DAY, "d", HOUR, "h"),
+            HOUR.. => two(f, HOUR, "h", MINUTE, "min"),
+            MINUTE.. => two(f, MINUTE, "min", 1, "s"),
+            10.. => write!(f, "{secs} s"),
+            1.. => tenths(f, millis / 100, "s"),
+            0 if millis >= 10 => write!(f, "{millis} ms"),
+            0 if millis >= 1 => tenths(f, micros / 100, "ms"),
+            0 => write!(f, "{micros} us"),
+        }
+    }
+}
+
+fn tenths(f: &mut fmt::Formatter<'_>, tenths: u128, unit: &str) -> fmt::Result {
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => write!(f, "{whole} {unit}"),
+        (whole, tenth) => write!(f, "{whole}.{tenth} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn span_shows_the_digits_that_people_read() {
+        let micros = |micros| Span(Duration::from_micros(micros)).to_string();
+        let shown = [0, 850, 1_000, 1_290, 9_999, 10_999, 406_000, 999_999].map(micros);
+        assert_eq!(
+            shown,
+            ["0 us", "850 us", "1 ms", "1.2 ms", "9.9 ms", "10 ms", "406 ms", "999 ms"]
+        );
+        let millis = |millis| Span(Duration::from_millis(millis)).to_string();
+        let shown = [1_000, 9_406, 17_999, 59_999, 60_000, 123_000, 3_600_000].map(millis);
+        assert_eq!(shown, ["1 s", "9.4 s", "17 s", "59 s", "1 min", "2 min 3 s", "1 h"]);
+        let secs = |secs| Span(Duration::from_secs(secs)).to_string();
+        assert_eq!([3_660, 86_400, 97_200].map(secs), ["1 h 1 min", "1 d", "1 d 3 h"]);
     }
 }

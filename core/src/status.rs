@@ -4,7 +4,7 @@
 
 use crate::quorum::readiness::quorum_in;
 use crate::quorum::{Admission, Membership, NodeSet, admit};
-use crate::report::{Quorum, round};
+use crate::report::{Quorum, Span};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -205,8 +205,7 @@ impl fmt::Display for NodeStanding {
         match self {
             Self::Voting => f.write_str("voting"),
             Self::WarmingUp { remaining } => {
-                let left = humantime::format_duration(round(*remaining));
-                write!(f, "warming up (may vote in {left})")
+                write!(f, "warming up (may vote in {})", Span(*remaining))
             }
             Self::Barred { by } => write!(f, "not asked (another client of {by} could win)"),
             Self::Unconfirmed => f.write_str("unconfirmed (being asked)"),
@@ -229,8 +228,7 @@ impl fmt::Display for Status {
         match self.can_acquire_in {
             Some(Duration::ZERO) => f.write_str("locks can be acquired: ")?,
             Some(left) => {
-                let left = humantime::format_duration(round(left));
-                write!(f, "no lock can be acquired for {left}: ")?;
+                write!(f, "no lock can be acquired for {}: ", Span(left))?;
             }
             None => f.write_str("no lock can be acquired: ")?,
         }

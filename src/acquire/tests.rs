@@ -1,5 +1,5 @@
-//! What an acquire asks the driver for, and what becomes of the answer. There is no driver here:
-//! the test reads its messages.
+//! The request that an acquire sends to the driver, and the handling of the answer. There is no
+//! driver here: the test reads its messages.
 
 use super::*;
 use crate::driver::Ended;
@@ -26,7 +26,7 @@ fn prefixed() -> Options {
     Options { key_prefix: "p:".into(), ..Options::default() }
 }
 
-/// What the driver is asked for when `acquire` is polled.
+/// Returns the request that the driver receives when `acquire` is polled.
 fn asked<K: Kind>(
     acquire: Acquire<K>,
     inbox: &mut UnboundedReceiver<Message>,
@@ -102,7 +102,7 @@ mod answered {
     use crate::embedded::Masters;
     use crate::telemetry::Span;
 
-    /// A lock of those masters, as it travels to its caller.
+    /// Acquires a lock of those masters. Returns it in the form in which it travels to its caller.
     async fn won(redlock: &Redlock) -> Won {
         let acquire = redlock.acquire("r").request().unwrap();
         let (reply, answer) = oneshot::channel();

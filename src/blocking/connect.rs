@@ -117,7 +117,7 @@ fn named() -> thread::Builder {
 
 #[allow(clippy::needless_pass_by_value, reason = "as `map_err` passes it")]
 fn no_thread(error: io::Error) -> Invalid {
-    Invalid::new("thread", format!("the operating system gives none: {error}"))
+    Invalid::new("thread", format!("cannot be started: {error}"))
 }
 
 /// The time for which a thread that has resolved a name stays for the next one.

@@ -34,13 +34,13 @@ impl<'de> Visitor<'de> for Table {
         let mut config = Config::default();
         while let Some(key) = map.next_key::<Written>()? {
             let Written::Text(name) = key else {
-                return Err(A::Error::custom("what stands for a key is no string"));
+                return Err(A::Error::custom("a key is not a string"));
             };
             let Some(slot) = config.slot(&name) else {
                 return Err(told(&name, &unknown_key(&name)));
             };
             if slot.is_set() {
-                return Err(told(&name, "it is there twice: keep one of them"));
+                return Err(told(&name, "it is set twice: keep one of them"));
             }
             map.next_value_seed(Value { name: &name, slot })?;
         }

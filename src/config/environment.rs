@@ -165,7 +165,7 @@ fn is_of_others(name: &str) -> bool {
 fn unknown_variable(name: &str) -> String {
     let mut known = Config::keys().to_vec();
     known.push("config");
-    format!("there is no such setting{}", unknown::hint(name, &known, spelt))
+    format!("unknown setting{}", unknown::hint(name, &known, spelt))
 }
 
 fn spelt(key: &str) -> String {

@@ -65,7 +65,7 @@ impl Config {
         let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
         let table = DeTable::parse(text).map_err(|error| {
             // Its message says what is expected; its Display would show the line, too.
-            let told = ConfigError::new(None, format!("this is no TOML: {}", error.message()));
+            let told = ConfigError::new(None, format!("not valid TOML: {}", error.message()));
             match error.span() {
                 Some(span) => told.on(line(span.start)),
                 None => told,
@@ -92,7 +92,7 @@ fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     let length = File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
     if u64::try_from(length).unwrap_or(u64::MAX) > LONGEST {
-        return Err(io::Error::other("it is longer than 1 MiB, so it is no configuration"));
+        return Err(io::Error::other("it is longer than 1 MiB, which no configuration is"));
     }
     let no_text = |_| io::Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8");
     String::from_utf8(bytes).map_err(no_text)
@@ -100,7 +100,7 @@ fn read(path: &Path) -> io::Result<String> {
 
 pub(super) fn unknown_key(name: &str) -> String {
     let hint = unknown::hint(name, &Config::keys(), str::to_owned);
-    format!("there is no such key{hint}")
+    format!("unknown key{hint}")
 }
 
 fn written(value: DeValue<'_>) -> Written {

@@ -91,7 +91,11 @@ mod pem {
         let mut roots = RootCertStore::empty();
         for certificate in certificates("tls_ca_file", path)? {
             roots.add(certificate).map_err(|error| {
-                invalid("tls_ca_file", path, &format!("has one that is no authority: {error}"))
+                invalid(
+                    "tls_ca_file",
+                    path,
+                    &format!("contains a certificate that is not an authority: {error}"),
+                )
             })?;
         }
         Ok(roots)

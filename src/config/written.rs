@@ -27,7 +27,7 @@ pub(super) fn nodes(value: Written, may_be_empty: bool) -> Result<Vec<NodeAddres
         }
         Written::List(items) => items.into_iter().map(|item| text(item).ok()).collect(),
         Written::Number(_) | Written::Switch(_) | Written::Other => {
-            return Err("is no list: write it like [\"redis://10.0.0.1\", …]".to_owned());
+            return Err("is not a list: write it like [\"redis://10.0.0.1\", …]".to_owned());
         }
     };
     if addresses.is_empty() && !may_be_empty {
@@ -37,7 +37,7 @@ pub(super) fn nodes(value: Written, may_be_empty: bool) -> Result<Vec<NodeAddres
     let count = addresses.len();
     let parsed = addresses.into_iter().enumerate().map(|(at, address)| {
         let told = |problem: &str| format!("node {} of {count}: {problem}", at + 1);
-        let address = address.ok_or_else(|| told("is no string: put the address in quotes"))?;
+        let address = address.ok_or_else(|| told("is not a string: put the address in quotes"))?;
         address.parse::<NodeAddress>().map_err(|error| told(&error.problem))
     });
     parsed.collect()
@@ -48,9 +48,9 @@ pub(super) fn span(value: &Written) -> Result<Duration, String> {
     match value {
         Written::Text(text) if text.trim().parse::<f64>().is_ok() => bare(),
         Written::Text(text) => humantime::parse_duration(text.trim())
-            .map_err(|_| format!("is no duration, or too long a one: {DURATION}")),
+            .map_err(|_| format!("is not a duration, or too long: {DURATION}")),
         Written::Number(_) => bare(),
-        _ => Err(format!("is no duration: {DURATION}, in quotes")),
+        _ => Err(format!("is not a duration: {DURATION}, in quotes")),
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn ppm(value: &Written) -> Result<u32, String> {
         Written::Number(number) => *number,
         _ => None,
     };
-    ppm.ok_or_else(|| "is no whole number of parts per million: 10000 are 1 %".to_owned())
+    ppm.ok_or_else(|| "is not a whole number of parts per million: 10000 are 1 %".to_owned())
 }
 
 pub(super) fn guard(value: &Written) -> Result<RestartGuard, String> {
@@ -85,7 +85,7 @@ pub(super) fn switch(value: &Written) -> Result<bool, String> {
 pub(super) fn text(value: Written) -> Result<String, String> {
     match value {
         Written::Text(text) => Ok(text),
-        _ => Err("is no string: put it in quotes".to_owned()),
+        _ => Err("is not a string: put it in quotes".to_owned()),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Maps whose keys are ids that this process gives out itself: nobody chooses them to collide, so
-//! they need no hash that withstands it.
+//! Maps whose keys are ids that this process assigns itself. No other party can choose ids that
+//! collide, so the maps need no hash that withstands it.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,7 +19,7 @@ impl Hasher for Multiplying {
         self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
-    /// The upper bits are the mixed ones, and maps look at both ends.
+    /// Rotates the hash: the upper bits are the mixed ones, and maps use both ends.
     fn finish(&self) -> u64 {
         self.0.rotate_left(32)
     }

@@ -1,4 +1,4 @@
-//! Who waits for which answer, and who holds which lock.
+//! The callers that wait for answers, and the locks that are held.
 
 use super::by_id::ById;
 use super::clock::Clock;
@@ -32,7 +32,7 @@ pub(crate) struct Callers {
     connecting: Option<Reply<Result<(), ConnectError>>>,
     /// No master may be unfit.
     strict: bool,
-    /// Somebody has received the connection.
+    /// A caller has received the connection.
     in_use: bool,
     acquirers: ById<RequestId, Acquirer>,
     extenders: ById<RequestId, Reply<Result<Instant, ExtendError>>>,
@@ -40,7 +40,7 @@ pub(crate) struct Callers {
     inspectors: ById<RequestId, Reply<Inspected>>,
     forcers: ById<RequestId, Reply<ForceReleased>>,
     waiters: Waiters,
-    /// Those that are not over.
+    /// The holds that are not over.
     holds: Holds,
     closers: Vec<Reply<()>>,
     closing: bool,
@@ -48,8 +48,8 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// `connecting` is told when every node has answered or failed; `strict`: that one of them is
-    /// unfit is an error.
+    /// Creates the record of all callers. `connecting` is answered when every node has answered or
+    /// failed. With `strict`, it is an error if one of them is unfit.
     pub(crate) fn new(
         connecting: Reply<Result<(), ConnectError>>,
         strict: bool,
@@ -72,7 +72,7 @@ impl Callers {
         }
     }
 
-    /// How many callers and holds are remembered.
+    /// Counts the callers and holds that are remembered.
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn entries(&self) -> usize {
         let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
@@ -85,17 +85,17 @@ impl Callers {
         self.holds.len() > 0
     }
 
-    /// Whether anybody has ever received the connection.
+    /// Returns whether a caller has ever received the connection.
     pub(super) const fn is_in_use(&self) -> bool {
         self.in_use
     }
 
-    /// When somebody is next told that the time is over.
+    /// Returns when the time of the next waiter is over.
     pub(super) fn end_at(&self) -> Option<Instant> {
         self.waiters.end_at()
     }
 
-    /// Passes a message on to the machine. `true` if it asks for the end.
+    /// Passes a message on to the machine. Returns `true` if the message asks for the end.
     pub(super) fn take(
         &mut self,
         machine: &mut Coordinator,
@@ -159,7 +159,7 @@ impl Callers {
         false
     }
 
-    /// Guards on their way to callers that have not looked yet: released, as `Closed` promises.
+    /// Releases guards on their way to callers that have not looked yet, as `Closed` promises.
     fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
         for hold in self.holds.drain() {
             if hold.pick_up() {
@@ -171,7 +171,7 @@ impl Callers {
         }
     }
 
-    /// Tells callers what the machine has decided.
+    /// Reports to callers what the machine has decided.
     pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) {
         self.take_notes(machine);
         let mut heard_at = None;
@@ -223,9 +223,9 @@ impl Callers {
                     }
                 }
                 Event::Lost { attempt, loss } => {
-                    // What is over need not be watched; its guard knows the rest by itself.
+                    // A hold that is over need not be watched; its guard knows the rest by itself.
                     if let Some(hold) = self.holds.remove(attempt) {
-                        // Not before whatever has ended it: it may be the holder's own look.
+                        // Not before whatever has ended it, which may be the holder's own look.
                         let (now, reason) = (clock.now(), reason(loss));
                         self.telemetry.lost(now, &hold, &reason);
                         hold.end(now, reason);
@@ -235,7 +235,8 @@ impl Callers {
         }
     }
 
-    /// Before the events, which forget whom the notes are about.
+    /// Reports the machine's notes. This precedes the events, whose handling forgets the callers
+    /// and holds that the notes are about.
     fn take_notes(&self, machine: &mut Coordinator) {
         while WATCHED && let Some(note) = machine.poll_note() {
             let (span, hold) = match &note {
@@ -249,7 +250,7 @@ impl Callers {
         }
     }
 
-    /// How the nodes stand, once all else has been told.
+    /// Reports the state of the nodes, after everything else has been reported.
     #[inline]
     pub(super) fn end_turn(&mut self, machine: &Coordinator, clock: Clock) {
         if !self.waiters.is_empty() {
@@ -263,8 +264,8 @@ impl Callers {
         self.telemetry.begin_turn(machine);
     }
 
-    /// `false` if the client is not to be: there is evidence of a mistake, or nobody waits for it
-    /// any more.
+    /// Answers the `connect`. Returns `false` if the client must withdraw: there is evidence of a
+    /// mistake, or no caller waits for it any more.
     fn connected(&mut self, status: &Status) -> bool {
         let Some(reply) = self.connecting.take() else { return true };
         let result = ConnectError::from_status(status, self.strict).map_or(Ok(()), Err);
@@ -272,7 +273,7 @@ impl Callers {
         reply.send(result).is_ok() && connected
     }
 
-    /// What travels to the caller is the lock itself: if nobody picks it up, it is released.
+    /// Sends the lock itself to its caller: if the caller does not pick it up, it is released.
     fn acquired(
         &mut self,
         acquirer: Acquirer,
@@ -296,21 +297,21 @@ impl Callers {
         result: Result<Instant, NotExtended>,
     ) {
         let reply = request.and_then(|request| self.extenders.remove(&request));
-        // A hold that is over: its guard reads the dropped reply as that.
+        // The hold is over: its guard concludes that from the dropped reply.
         let Some(hold) = self.holds.get(attempt) else { return };
         let result = match result {
             Ok(deadline) if hold.extend(deadline) => Ok(deadline),
             Ok(_) => {
-                // The holder saw the old deadline pass: that stands. Before it, the guard was given
-                // up, and its release is on its way. The clock is read behind the swap: whoever
-                // made it fail looked at his own before.
+                // If the holder saw the old deadline pass, that is final. If the deadline has not
+                // passed, the guard was given up, and its release is on its way. The clock is read
+                // after the swap: the side that made it fail had read its own clock before.
                 let now = clock.now();
                 if now >= hold.deadline() {
                     machine.handle_lapsed(now, attempt);
                 }
                 return;
             }
-            // Whoever waits hears it from the hold, which is over.
+            // The caller learns it from the hold, which is over.
             Err(NotExtended::Lost) => return,
             Err(NotExtended::Unconfirmed(nodes)) => {
                 let resource = hold.resource.clone();
@@ -323,7 +324,7 @@ impl Callers {
         }
     }
 
-    /// The driver ends: nobody looks after what is still held.
+    /// Ends all holds. The driver ends, and nothing looks after them any more.
     pub(super) fn end_holds(&mut self, now: Instant) {
         for hold in self.holds.drain() {
             self.telemetry.lost(now, &hold, &LostReason::Closed);

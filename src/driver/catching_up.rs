@@ -1,4 +1,4 @@
-//! What has arrived is read before rounds begin without the masters that have not answered.
+//! Reading of what has arrived, before rounds begin without the masters that have not answered.
 
 use super::Driver;
 use std::future::Future;
@@ -6,26 +6,26 @@ use std::task::Context;
 use std::time::Duration;
 use tokio::task::coop::has_budget_remaining;
 
-/// tokio's timers count in this: one that is set so far ahead never fires at once.
+/// Resolution of tokio's timers: a timer that is set this far ahead never fires at once.
 const ONE_PARK: Duration = Duration::from_millis(1);
 
-/// Whether all that has arrived is being read, because rounds are to begin without masters that have not
-/// answered.
+/// Progress of reading all that has arrived, because rounds are about to begin without masters that
+/// have not answered.
 ///
-/// A read that finds nothing proves little: it asks the kernel only about sockets of which tokio knows
-/// already that something is there, and tokio looks when it parks. A timer fires behind that.
+/// A read that finds nothing proves little. It asks the kernel only about sockets that tokio
+/// already knows to be readable, and tokio looks when it parks. A timer fires after that.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CatchingUp {
     No,
     /// The timer is set.
     Parks,
-    /// It has fired, and all is read next.
+    /// It has fired, and everything is read next.
     Reads,
 }
 
 impl Driver {
-    /// Lets rounds begin without masters that have had the time to answer, once all that has arrived is
-    /// read. `true` if it let them.
+    /// Lets rounds begin without masters that have had the time to answer, once all that has
+    /// arrived is read. Returns `true` if it let them.
     pub(super) fn catch_up(&mut self, cx: &mut Context<'_>) -> bool {
         let now = self.now;
         if self.machine.opens_at().is_none_or(|at| at > now) {
@@ -33,7 +33,7 @@ impl Driver {
             return false;
         }
         match self.catching_up {
-            // A budget that is spent ends a read as if there were nothing more.
+            // A budget that is spent ends a read as if nothing more had arrived.
             CatchingUp::Reads if has_budget_remaining() => {
                 self.catching_up = CatchingUp::No;
                 self.machine.handle_caught_up(now);
@@ -49,8 +49,8 @@ impl Driver {
         false
     }
 
-    /// `true` if the runtime has just looked at what has arrived, as was waited for. If it has yet to, it
-    /// wakes the driver then.
+    /// Returns `true` if the runtime has just looked at what has arrived, and the driver was
+    /// waiting for that. If the runtime has yet to look, it wakes the driver then.
     pub(super) fn has_parked(&mut self, cx: &mut Context<'_>) -> bool {
         let waits = self.catching_up == CatchingUp::Parks;
         let has_parked = waits && self.caught_up.as_mut().poll(cx).is_ready();

@@ -1,12 +1,13 @@
-//! Time that counts suspend, and the only place that reads it. The wall clock beside it is for
+//! Time that counts suspend, and the only place that reads it. The wall clock next to it is for
 //! fencing tokens alone.
 //!
-//! A laptop lid or a hypervisor's freeze stops `CLOCK_MONOTONIC`, and with it tokio's timers, while
-//! the masters go on expiring keys: on that clock a lock would look alive that others hold by now.
-//! Linux, Android and OpenBSD read `CLOCK_BOOTTIME`, macOS and iOS `mach_continuous_time`, Windows
-//! its performance counter; all of them count suspend. What has no such clock (FreeBSD, NetBSD)
-//! reads `CLOCK_MONOTONIC`: there, a holder can sleep through the end of its lock unawares.
-//! A paused virtual machine is beyond any clock; that is what fencing is for.
+//! A closed laptop lid or a hypervisor's freeze stops `CLOCK_MONOTONIC`, and with it tokio's
+//! timers, while the masters go on expiring keys. On that clock, a lock that others hold by now
+//! would still look alive. Linux, Android and OpenBSD read `CLOCK_BOOTTIME`, macOS and iOS
+//! `mach_continuous_time`, Windows its performance counter; all of them count suspend. Platforms
+//! without such a clock (FreeBSD, NetBSD) read `CLOCK_MONOTONIC`: there, a holder can sleep through
+//! the end of its lock without noticing. No clock counts the pause of a virtual machine; fencing is
+//! for that.
 
 #[cfg(any(test, feature = "embedded"))]
 mod virtual_time;
@@ -17,8 +18,8 @@ use std::time::{Duration, SystemTime};
 use quorumlock_core::quorum::Instant;
 use quorumlock_core::quorum::fence::micros;
 
-/// Where `now` comes from. Functions rather than values of time, so that tests can put tokio's
-/// paused clock in their place; copied freely, and every copy counts from the same origin.
+/// Source of `now`. It has functions rather than values of time, so that tests can substitute
+/// tokio's paused clock. It is copied freely, and every copy counts from the same origin.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     now: fn() -> Instant,
@@ -26,7 +27,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The clock that ships.
+    /// Returns the clock that ships.
     pub(crate) fn boot() -> Self {
         let now = || {
             static ORIGIN: OnceLock<boot_time::Instant> = OnceLock::new();
@@ -41,20 +42,20 @@ impl Clock {
         (self.now)()
     }
 
-    /// The wall clock.
+    /// Reads the wall clock.
     #[cfg(feature = "embedded")]
     pub(crate) fn wall(self) -> SystemTime {
         (self.wall)()
     }
 
-    /// The wall clock, in microseconds since 1970: for what a fenced acquire proposes.
+    /// Reads the wall clock, in microseconds since 1970, for what a fenced acquire proposes.
     pub(crate) fn wall_us(self) -> u64 {
         micros((self.wall)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
     }
 }
 
-/// The origin lies this far before the first reading, so that 0 is never a valid `now` and can
-/// stand for "never".
+/// Distance from the origin to the first reading, so that 0 is never a valid `now` and can mean
+/// "never".
 const BEFORE_ORIGIN: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! How a byte stream to a master comes about: TCP, TLS, a Unix socket, or whatever the user hands
-//! over. A dial is spawned as a task of its own, so that a slow handshake holds up nobody.
+//! Dialling of a master: TCP, TLS, a Unix socket, or a byte stream that the user provides. A dial
+//! is spawned as a task of its own, so that a slow handshake holds up nothing else.
 
 use std::future::Future;
 use std::io;
@@ -18,7 +18,7 @@ use tokio::time::timeout;
 #[cfg(feature = "tls")]
 use tokio_rustls::{TlsConnector, rustls};
 
-/// What the driver moves bytes over. TLS buffers: written bytes leave only once flushed.
+/// A stream over which the driver moves bytes. TLS buffers: written bytes leave only once flushed.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for T {}
@@ -30,7 +30,7 @@ pub(crate) type Dial = Arc<dyn Fn() -> Dialing + Send + Sync>;
 
 type Dialing = Pin<Box<dyn Future<Output = io::Result<BoxStream>> + Send>>;
 
-/// Where a master is and how it is reached.
+/// The address of a master, and the way to reach it.
 #[derive(Clone)]
 pub(crate) enum Transport {
     Tcp {
@@ -49,8 +49,8 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// One try. `within` bounds resolving the name, connecting and the TLS handshake together.
-    /// The name is resolved anew each time: a master that comes back may have moved.
+    /// Dials once. `within` bounds the name lookup, the connect and the TLS handshake together. The
+    /// name is resolved again each time: a master that comes back may have moved.
     ///
     /// Dropping the future closes what it has opened.
     pub(crate) async fn dial(&self, within: Duration) -> io::Result<BoxStream> {
@@ -65,7 +65,8 @@ impl Transport {
         })
     }
 
-    /// A plain master that is greeted by TLS says nothing: then it helps to know who did not.
+    /// Returns whether the dial uses TLS. A plain master that is greeted in TLS says nothing, so it
+    /// helps to say which side did not answer.
     const fn is_tls(&self) -> bool {
         #[cfg(feature = "tls")]
         if matches!(self, Self::Tls { .. }) {
@@ -74,7 +75,7 @@ impl Transport {
         false
     }
 
-    /// What it may mean that a connection ends before anything is heard over it.
+    /// Returns the possible cause if a connection ends before anything is received over it.
     pub(crate) const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Tcp { .. } => Some("if this port speaks TLS, write rediss://"),
@@ -91,8 +92,9 @@ impl Transport {
             Self::Tcp { host, port } => Box::new(tcp(host, *port, within).await?),
             #[cfg(feature = "tls")]
             Self::Tls { host, port, config } => {
-                let name = rustls::pki_types::ServerName::try_from(host.clone())
-                    .map_err(|_| tls_error(&"the host is no name that a certificate can carry"))?;
+                let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(|_| {
+                    tls_error(&"the host is not a name that a certificate can carry")
+                })?;
                 let stream = tcp(host, *port, within).await?;
                 let tls = TlsConnector::from(config.clone());
                 Box::new(tls.connect(name, stream).await.map_err(explained)?)
@@ -127,14 +129,16 @@ async fn tcp(host: &str, port: u16, within: Duration) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// A port of the ephemeral range where nobody listens can be given to the dialling socket itself,
-/// which TCP then connects to itself; kept, it would keep the master from binding its port again.
+/// Checks for a connection of a socket to itself. A port of the ephemeral range on which no server
+/// listens can be given to the dialling socket itself, and TCP then connects it to itself. If that
+/// connection were kept, the master could not bind its port again.
 fn talks_to_itself(stream: &TcpStream) -> io::Result<bool> {
     Ok(stream.local_addr()? == stream.peer_addr()?)
 }
 
-/// One dead address of several must not eat the whole time, so each next one is tried without
-/// waiting for the end of the last; all get their turn in the first half of `within`.
+/// Connects to the first address that accepts. One dead address of several must not use up the
+/// whole time, so each next one is tried without waiting for the end of the previous one. All get
+/// their turn in the first half of `within`.
 async fn first_to_connect(addresses: Vec<SocketAddr>, within: Duration) -> io::Result<TcpStream> {
     let turns = u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
     let head_start = HEAD_START.min(within / 2 / turns);
@@ -156,8 +160,9 @@ async fn first_to_connect(addresses: Vec<SocketAddr>, within: Duration) -> io::R
     }
 }
 
-/// Nagle's algorithm would hold a rollback back until the acquire before it is acknowledged. The
-/// rest finds a peer that has vanished without a word, also while nothing is asked of it.
+/// Sets the options of a socket. Nagle's algorithm would delay a rollback until the acquire before
+/// it is acknowledged. The other options detect a peer that has vanished silently, also while
+/// nothing is asked of it.
 fn configure(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(stream);
@@ -170,14 +175,17 @@ fn configure(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// A plain master takes a greeting of TLS for the beginning of a line, and waits for its end.
+/// Hint for a port that speaks no TLS: a plain master takes a TLS greeting for the beginning of a
+/// line, and waits for its end.
 pub(super) const PLAIN_PORT: &str = "if this port does not speak TLS, write redis://";
 
-/// How long an address is tried alone before the next one joins. Long beside a handshake in one
-/// region, so that the resolver's order of preference holds whenever its first answer is alive.
+/// Time for which an address is tried alone before the next one joins. It is long compared to a
+/// handshake in one region, so that the resolver's order of preference holds whenever its first
+/// answer is alive.
 const HEAD_START: Duration = Duration::from_millis(50);
 
-/// How long a connection may idle before it is probed, and unacknowledged data may be outstanding.
+/// Time for which a connection may idle before it is probed, and for which unacknowledged data may
+/// be outstanding.
 const SILENCE: Duration = Duration::from_secs(10);
 const PROBE_INTERVAL: Duration = Duration::from_secs(3);
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows))]

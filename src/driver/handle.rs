@@ -1,4 +1,4 @@
-//! The way to the driver: what handles, guards and waiting callers have of it.
+//! The way to the driver, which handles, guards and waiting callers share.
 
 use super::Message;
 use super::clock::Clock;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 /// The outcome of the driver, set once it has ended.
 pub(crate) type Ended = Arc<OnceLock<Result<(), NotDrained>>>;
 
-/// The driver runs for as long as there is one. Clones share it.
+/// A handle of the driver, which runs for as long as there is one. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Handle(Arc<Shared>);
 
@@ -50,7 +50,7 @@ impl Handle {
         let _ = self.0.requests.send(message);
     }
 
-    /// Returns the outlet to which happenings are reported.
+    /// Returns the outlet to which events are reported.
     pub(crate) fn outlet(&self) -> &Outlet {
         &self.0.outlet
     }

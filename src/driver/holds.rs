@@ -1,4 +1,4 @@
-//! Locks that are held, by what the machine calls them: found where their entry stands in its table.
+//! The locks that are held, by the slot of their entry in the machine's table.
 
 use super::LeaseState;
 use quorumlock_core::coordinator::AttemptId;
@@ -39,7 +39,7 @@ impl Holds {
         hold
     }
 
-    /// All of them, which are none any more.
+    /// Removes and returns all of them.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Arc<LeaseState>> + use<> {
         std::mem::take(self).slots.into_iter().flatten()
     }

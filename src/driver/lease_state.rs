@@ -1,4 +1,4 @@
-//! What a guard and the driver share about one held lock.
+//! The state that a guard and the driver share about one held lock.
 
 mod deadline;
 mod latch;
@@ -18,26 +18,26 @@ pub(crate) struct LeaseState {
     pub(crate) attempt: AttemptId,
     pub(crate) resource: Arc<str>,
     acquired_at: Instant,
-    /// The guard was picked up by its caller, or taken back because nobody had.
+    /// The guard was picked up by its caller, or taken back because the caller had not done so.
     claim: Latch,
-    /// The guard has gone.
+    /// The guard is gone.
     parted: Latch,
     deadline: AtomicDeadline,
     watch: Mutex<Watch>,
 }
 
-/// What is known of the end of a hold. Locked for moments; a look at a hold that is not over needs the
-/// deadline alone.
+/// Knowledge about the end of a hold. It is locked for moments; a look at a hold that is not over
+/// needs the deadline alone.
 #[derive(Debug)]
 enum Watch {
-    /// Nobody waits for it.
+    /// No caller waits for the end.
     Unwatched,
-    /// Cancelled when it has come: made for the first who waits.
+    /// Cancelled when the end has come; created for the first waiter.
     Awaited(CancellationToken),
     Over(Ending),
 }
 
-/// When a hold was over, and why.
+/// Time and reason of the end of a hold.
 #[derive(Debug)]
 struct Ending {
     at: Instant,
@@ -66,22 +66,23 @@ impl LeaseState {
         self.deadline.instant()
     }
 
-    /// The time left, or why there is none.
+    /// Returns the remaining time, or why there is none.
     pub(crate) fn check(&self, now: Instant) -> Result<Duration, Lost> {
         self.deadline.remaining(now).ok_or_else(|| self.loss(now))
     }
 
-    /// From the win until `now`, and never beyond the deadline.
+    /// Returns the time from the win until `now`, but never beyond the deadline.
     pub(crate) fn held_for(&self, now: Instant) -> Duration {
         now.min(self.deadline()).since(self.acquired_at)
     }
 
-    /// The driver's side: an extension was won. `false` if the holder saw the deadline pass.
+    /// Moves the deadline, for the driver: an extension was won. Returns `false` if the holder saw
+    /// the deadline pass.
     pub(crate) fn extend(&self, to: Instant) -> bool {
         self.deadline.extend(to)
     }
 
-    /// The driver's side: the hold is over. The first reason stands.
+    /// Ends the hold, for the driver. The first reason is kept.
     pub(crate) fn end(&self, now: Instant, reason: LostReason) {
         self.deadline.end();
         let mut watch = self.watch();
@@ -95,33 +96,36 @@ impl LeaseState {
         }
     }
 
-    /// The guard goes, for whatever reason: `true` once.
+    /// Marks the guard as gone, for whatever reason. Returns `true` once.
     pub(crate) fn part(&self) -> bool {
         self.parted.take()
     }
 
-    /// The guard's side: it is released, dropped or left. `false` if it had lapsed by then.
+    /// Ends the hold, for the guard: it is released, dropped or left. Returns `false` if it had
+    /// lapsed by then.
     pub(crate) fn give_up(&self, now: Instant) -> bool {
         let in_time = self.check(now).is_ok();
         self.end(now, if in_time { LostReason::Released } else { LostReason::Lapsed });
         in_time
     }
 
-    /// The caller has its guard. `false` if the driver has taken it back meanwhile.
+    /// Marks the guard as received by its caller. Returns `false` if the driver has taken it back
+    /// meanwhile.
     pub(crate) fn pick_up(&self) -> bool {
         self.claim.take()
     }
 
-    /// Completes when the hold is over, at once if it is.
+    /// Completes when the hold is over; at once if it already is.
     pub(crate) async fn lost(&self) -> Lost {
         if let Some(over) = self.over() {
             over.cancelled().await;
         }
-        // Known before the token is cancelled; what is said here otherwise is never heard.
+        // The end is known before the token is cancelled, so the default passed here is never used.
         self.loss(self.deadline())
     }
 
-    /// Cancelled when the hold is over. Whoever cancels it himself cancels only his own copy.
+    /// Returns a token that is cancelled when the hold is over. A caller that cancels it itself
+    /// cancels only its own copy.
     pub(crate) fn token(&self) -> CancellationToken {
         self.over().map(|over| over.child_token()).unwrap_or_else(|| {
             let over = CancellationToken::new();
@@ -130,7 +134,7 @@ impl LeaseState {
         })
     }
 
-    /// What is cancelled when the hold is over; `None` if it is.
+    /// Returns the token that is cancelled when the hold is over; `None` if it is over.
     fn over(&self) -> Option<CancellationToken> {
         let mut watch = self.watch();
         match &*watch {
@@ -144,14 +148,15 @@ impl LeaseState {
         }
     }
 
-    /// Why it is over. Somebody may look at `now` before that is set: then it has lapsed.
+    /// Returns why the hold is over. A caller may look at `now` before that is set: then it has
+    /// lapsed.
     fn loss(&self, now: Instant) -> Lost {
         let (at, reason) = match &*self.watch() {
             Watch::Over(Ending { at, reason }) => (*at, reason.clone()),
             Watch::Unwatched | Watch::Awaited(_) => (now, LostReason::Lapsed),
         };
-        // Noticed late or not, a lapse happened at the deadline. Before it, somebody looks between
-        // the end of the hold and its reason: not a moment more was protected.
+        // Noticed late or not, a lapse happened at the deadline. A look before the deadline falls
+        // between the end of the hold and its reason: no time after the look was protected.
         let at = if reason == LostReason::Lapsed { self.deadline().min(at) } else { at };
         Lost::new(self.resource.clone(), reason, at.since(self.acquired_at))
     }
@@ -185,7 +190,7 @@ mod tests {
         assert_eq!(hold.deadline(), at(100));
     }
 
-    /// What a deadline can't say is as good as never.
+    /// A deadline that cannot be represented is as good as never.
     #[test]
     fn a_deadline_beyond_what_can_be_told_is_the_last_that_can() {
         let (sign, most) = (1_u64 << 63, u64::MAX);
@@ -272,7 +277,8 @@ mod tests {
         assert_eq!(hold.lost().await.held_for(), Duration::from_millis(100));
     }
 
-    /// The token is made for the first who asks, by whoever is first: the end, or somebody who waits.
+    /// The token is created for the first caller that asks. The hold may end before that, or after
+    /// it.
     #[tokio::test]
     async fn a_token_that_is_asked_for_as_the_hold_ends_is_cancelled() {
         for _ in 0..1_000 {

@@ -13,7 +13,7 @@ pub(crate) struct Link {
     stream: BoxStream,
     /// The stream may keep what was written to it (TLS does) until it is flushed.
     unflushed: bool,
-    /// What it may mean that it ends, as long as nothing was heard.
+    /// The possible cause if it ends, as long as nothing was received.
     hint: Option<&'static str>,
 }
 
@@ -37,7 +37,7 @@ impl Link {
         self.ended(&error.to_string())
     }
 
-    /// The next bytes received, never none.
+    /// Returns the next bytes received, at least one.
     pub(crate) fn poll_read<'a>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! What handles and guards say to the driver.
+//! The messages of handles and guards to the driver.
 
 use super::{Handle, ReleaseOnDrop};
 use crate::error::{AcquireError, ExtendError, NotReady};
@@ -12,28 +12,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// What a caller hands over to be answered through.
+/// The channel through which a caller is answered.
 pub(super) type Reply<T> = oneshot::Sender<T>;
 
-/// What a caller has won: the lock, which releases itself, and the ballot (zero if it is unfenced).
+/// The result for a caller that has won: the lock, which releases itself, and the ballot (zero if
+/// it is unfenced).
 pub(crate) type Won = (ReleaseOnDrop, u64);
 
-/// What every node said to an inspection, and by which membership it is judged.
+/// The answers of all nodes to an inspection, and the membership by which they are judged.
 pub(super) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
 
-/// Whether a quorum does not hold that key any more, and what every node said.
+/// The answers of all nodes to a forced release; `Ok` if a quorum does not hold that key any more.
 pub(super) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
 
-/// What handles and guards say to the driver.
+/// A message of a handle or a guard to the driver.
 pub(crate) enum Message {
     Acquire {
         request: RequestId,
         acquire: Acquire,
         driver: Handle,
         resource: Arc<str>,
-        /// What is told about it belongs there.
+        /// The span for everything that is reported about it.
         span: Span,
-        /// An error is boxed: the room for the answer waits as long as the caller.
+        /// An error is boxed: the memory for the answer is kept as long as the caller waits.
         reply: Reply<Result<Won, Box<AcquireError>>>,
     },
     Cancel(RequestId),
@@ -61,20 +62,20 @@ pub(crate) enum Message {
         value: Mark,
         reply: Reply<ForceReleased>,
     },
-    /// Somebody has the connection. It goes the way of all requests, so that the driver knows of it
-    /// before it can see that the last handle has gone.
+    /// A caller has the connection. This message takes the way of all requests, so that the driver
+    /// knows of it before it can see that the last handle is gone.
     Connected,
     Status(Reply<Status>),
     WaitUntilReady {
         within: Duration,
         reply: Reply<Result<(), NotReady>>,
     },
-    /// Dropped when the driver has ended.
+    /// The reply is dropped when the driver has ended.
     Shutdown(Reply<()>),
 }
 
 impl Message {
-    /// It proposes a ballot, by the wall clock.
+    /// Returns whether it proposes a ballot, by the wall clock.
     pub(super) const fn is_fenced(&self) -> bool {
         matches!(self, Self::Acquire { acquire, .. } if acquire.fences.is_some())
     }

@@ -1,7 +1,8 @@
-//! Who moves the bytes: one tokio task that runs the machine of [`quorumlock_core::coordinator`].
+//! The driver, which moves the bytes: one tokio task that runs the machine of
+//! [`quorumlock_core::coordinator`].
 //!
-//! Each dial is a task of its own (a TLS handshake in the loop would stall healthy nodes), all
-//! else happens here: one FIFO per node by construction, and no lock.
+//! Each dial is a task of its own, since a TLS handshake in the loop would stall healthy nodes.
+//! Everything else happens here: one FIFO per node by construction, and no lock.
 
 mod by_id;
 mod callers;
@@ -43,15 +44,16 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
-/// With this many rounds open, or as many callers told, the driver lets callers enqueue once more before
-/// it writes, so that writes batch. A worker of several would run it behind the first of those told.
+/// Number of open rounds, or of answered callers, from which on the driver lets callers enqueue
+/// once more before it writes, so that writes batch. A worker of a multi-thread runtime would
+/// otherwise run the driver right after the first of those callers.
 const BUSY: usize = 4;
 
-/// Requests that are taken at once, at the same time on the clock.
+/// Number of requests that are taken at once, at the same time on the clock.
 const BATCH: usize = 256;
 
-/// tokio's timers stand still while the machine sleeps: while a lock is held, the clock that does
-/// not is read at least this often.
+/// Longest sleep while a lock is held. tokio's timers stop while the machine sleeps, so the clock
+/// that does not stop is read at least this often.
 const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
 
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -70,14 +72,14 @@ pub(crate) struct Driver {
     buffer: Box<[u8]>,
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
-    /// Read as each turn of the loop begins, and again whenever something has arrived or many have
-    /// asked: what is stamped with it came no later.
+    /// Read as each turn of the loop begins, and again whenever something has arrived or many
+    /// callers have asked. What is stamped with it came no later.
     now: Instant,
     catching_up: CatchingUp,
     /// Fires once the runtime has asked the kernel what has arrived.
     caught_up: Pin<Box<Sleep>>,
     yielded: bool,
-    /// How long debts are still paid once everybody has gone, at most.
+    /// Longest time for which debts are still paid once all callers have gone.
     linger: Duration,
     ends_at: Option<Instant>,
     ended: Ended,
@@ -117,8 +119,8 @@ impl Driver {
         }
     }
 
-    /// What callers ask. Once all of them have gone, what is owed is paid and the driver ends.
-    /// `true` if they asked anything.
+    /// Takes the requests of callers. Once all callers have gone, the driver pays what is owed and
+    /// ends. Returns `true` if they asked for anything.
     fn take_requests(&mut self, cx: &mut Context<'_>) -> bool {
         let mut asked = false;
         while let Poll::Ready(count) = self.requests.poll_recv_many(cx, &mut self.inbox, BATCH) {
@@ -155,17 +157,17 @@ impl Driver {
         }
     }
 
-    /// Pays what is owed, and no longer than there may be anything to delete.
+    /// Pays what is owed, but no longer than there may be anything to delete.
     fn end_soon(&mut self, now: Instant) {
         let linger = match self.callers.is_in_use() {
             true => self.linger.min(self.machine.longest_life()),
-            // A handshake under way may yet note what is then to be taken back.
+            // A handshake in flight may still note something that must then be taken back.
             false => self.linger,
         };
         self.ends_at.get_or_insert(now.after(linger));
     }
 
-    /// Dials that have come to an end.
+    /// Takes the dials that have ended.
     fn take_dials(&mut self, cx: &mut Context<'_>) {
         while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
             let now = self.clock.now();
@@ -186,7 +188,7 @@ impl Driver {
         }
     }
 
-    /// All that has arrived. `true` as [`Driver::act`] says it.
+    /// Reads all that has arrived. Returns `true` when [`Driver::act`] does.
     fn read(&mut self, cx: &mut Context<'_>) -> bool {
         let mut acted = false;
         for node in 0..self.links.len() {
@@ -221,7 +223,7 @@ impl Driver {
                     }
                     Poll::Ready(Err(cause)) => {
                         // A stream that fails may have passed on some of it before (TLS does,
-                        // record by record): all that was offered may have left.
+                        // record by record). So all that was offered may have left.
                         let offered = bytes.len();
                         let now = self.clock.now();
                         self.machine.handle_written(now, node, epoch, offered);
@@ -233,8 +235,8 @@ impl Driver {
         }
     }
 
-    /// Dials and closes as the machine asks. `true` if it asked: a new dial must be polled once,
-    /// and the end of a connection may have left something to write to those before it.
+    /// Dials and closes as the machine asks. Returns `true` if it asked: a new dial must be polled
+    /// once, and the end of a connection may have left something to write to the nodes before it.
     fn act(&mut self) -> bool {
         let mut acted = false;
         while let Some(action) = self.machine.poll_action() {
@@ -263,7 +265,7 @@ impl Driver {
         }
     }
 
-    /// Sleeps until something is due. `true` if it already is.
+    /// Sleeps until something is due. Returns `true` if something already is.
     fn sleep(&mut self, cx: &mut Context<'_>) -> bool {
         let now = self.now;
         let most = if self.callers.holding() { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
@@ -274,7 +276,7 @@ impl Driver {
         };
         let next = due.into_iter().chain(ends).min();
         let until = next.map_or(now.after(most), |at| at.min(now.after(most)));
-        // A timer that fires early costs one turn of the loop; moving it each time costs more.
+        // A timer that fires early costs one turn of the loop; moving it each time would cost more.
         if until <= now {
             return true;
         }
@@ -290,7 +292,7 @@ impl Driver {
         false
     }
 
-    /// All that is owed is paid, or the time for it has passed.
+    /// Checks whether all that is owed is paid, or the time for it has passed.
     fn has_ended(&self) -> bool {
         let ended = |at| self.machine.is_drained() || self.clock.now() >= at;
         self.ends_at.is_some_and(ended)
@@ -310,7 +312,7 @@ impl Future for Driver {
             let asked = this.take_requests(cx);
             this.take_dials(cx);
             let mut acted = this.read(cx);
-            // After reading: what has arrived is looked at before it is called late.
+            // After reading: what has arrived is handled before it is considered late.
             this.expire();
             acted |= this.catch_up(cx);
             acted |= this.act();
@@ -338,7 +340,8 @@ impl Future for Driver {
 }
 
 impl Drop for Driver {
-    /// The runtime is gone, or everything is paid: nobody extends or releases from here on.
+    /// Ends all holds. The runtime is gone, or everything is paid: nothing is extended or released
+    /// from here on.
     fn drop(&mut self) {
         let owed = self.machine.debts();
         let _ = self.ended.set(if owed == 0 { Ok(()) } else { Err(NotDrained { owed }) });

@@ -1,20 +1,22 @@
-//! Randomness from the operating system, none of it kept from one poll of the driver to the next: a
-//! generator of our own would repeat itself after a fork, and two processes would share their tokens.
+//! Randomness from the operating system. None of it is kept from one poll of the driver to the
+//! next. A generator of our own would repeat itself after a fork, and two processes would share
+//! their tokens.
 
 use quorumlock_core::coordinator::Random;
 
-/// As many bytes as the kernel gives without interruption (getrandom(2)).
+/// Number of bytes that the kernel gives without interruption (getrandom(2)).
 const MOST: usize = 256;
 
-/// The first draw of a turn: one lock at a time needs no more.
+/// Size of the first draw of a turn: one lock at a time needs no more.
 const LEAST: usize = 32;
 
 const NUMBER: usize = size_of::<u128>();
 
-/// One trip to the kernel serves all that a turn of the driver asks for, or nearly.
+/// A source of randomness. One system call serves all, or nearly all, that a turn of the driver
+/// asks for.
 pub(crate) struct OsRandom {
     drawn: [u8; MOST],
-    /// Bytes that are yet to be given out: the first of `drawn`.
+    /// Number of bytes that have not been given out yet: the first ones of `drawn`.
     left: usize,
     /// Something was drawn in this turn.
     draws_more: bool,
@@ -25,7 +27,7 @@ impl OsRandom {
         Self { drawn: [0; MOST], left: 0, draws_more: false }
     }
 
-    /// `None` if there is nothing to be had.
+    /// Draws from the operating system. Returns `None` if it has no randomness.
     fn draw(&mut self) -> Option<()> {
         let len = if self.draws_more { MOST } else { LEAST };
         getrandom::fill(self.drawn.get_mut(..len)?).ok()?;

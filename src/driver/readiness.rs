@@ -1,4 +1,4 @@
-//! Who waits until a quorum may vote.
+//! The callers that wait until a quorum may vote.
 
 use super::message::Reply;
 use crate::error::NotReady;
@@ -12,7 +12,7 @@ struct Waiter {
     reply: Reply<Result<(), NotReady>>,
 }
 
-/// Those who wait until a quorum may vote. Whoever gave up is forgotten at the next look.
+/// Callers that wait until a quorum may vote. Those that gave up are forgotten at the next look.
 #[derive(Default)]
 pub(super) struct Waiters(Vec<Waiter>);
 
@@ -39,12 +39,12 @@ impl Waiters {
         self.0.clear();
     }
 
-    /// When the next of them has waited long enough.
+    /// Returns when the time of the next waiter is over.
     pub(super) fn end_at(&self) -> Option<Instant> {
         self.0.iter().map(|one| one.until).min()
     }
 
-    /// Answers those that need not wait any longer.
+    /// Answers the waiters that need not wait any longer.
     pub(super) fn look(&mut self, machine: &Coordinator, now: Instant) {
         self.0.retain(|one| !one.reply.is_closed());
         if machine.can_vote(now) {

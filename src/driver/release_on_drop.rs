@@ -1,4 +1,4 @@
-//! What releases a lock when it goes: the core of every guard, and what travels to a caller.
+//! A lock that is released when dropped: the core of every guard, and what travels to a caller.
 
 use super::{Handle, LeaseState, Message};
 use crate::error::{Lost, LostReason};
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A held lock of whichever kind. Nobody needs to have picked it up: dropped, it is released.
+/// A held lock of any kind. It is released when dropped, even if no caller has picked it up.
 pub(crate) struct ReleaseOnDrop {
     pub(crate) driver: Handle,
     pub(crate) hold: Arc<LeaseState>,
 }
 
-/// Why a lock that was won is not its caller's.
+/// Reason why a lock that was won does not belong to its caller.
 pub(crate) enum Missed {
     /// It had lapsed, or was lost, before the caller looked.
     TooLate,
-    /// It was taken back: shut down, or the driver has gone.
+    /// It was taken back: the client was shut down, or the driver is gone.
     Closed,
 }
 
@@ -30,7 +30,8 @@ impl ReleaseOnDrop {
         self.hold.check(self.driver.now())
     }
 
-    /// The caller has it now, unless it is over by then: dropped, it leaves nothing behind.
+    /// Hands the lock to the caller, unless it is already over. If it is, nothing stays behind when
+    /// it is dropped.
     pub(crate) fn pick_up(&self) -> Result<(), Missed> {
         match self.check() {
             Err(lost) if lost.reason() == &LostReason::Closed => Err(Missed::Closed),
@@ -40,14 +41,15 @@ impl ReleaseOnDrop {
         }
     }
 
-    /// On its way when this returns, whether or not somebody waits for the outcome.
+    /// Sends the release, which is on its way when this returns, whether or not a caller waits for
+    /// the outcome.
     pub(crate) fn release(self) -> oneshot::Receiver<Released> {
         let (reply, answer) = oneshot::channel();
         self.send_release(Some(reply));
         answer
     }
 
-    /// The key stays until it expires.
+    /// Leaves the key, which stays until it expires.
     pub(crate) fn leave(self) {
         if self.hold.part() {
             self.hold.give_up(self.driver.now());
@@ -57,9 +59,9 @@ impl ReleaseOnDrop {
 
     fn send_release(&self, reply: Option<oneshot::Sender<Released>>) {
         if self.hold.part() {
-            // From here on no lease of this guard may say that it is valid.
+            // From here on, no lease of this guard may report that it is valid.
             let in_time = self.hold.give_up(self.driver.now());
-            // What nobody has picked up, nobody has relied on: no delay need be kept.
+            // No caller has relied on a lock that none has picked up, so no delay need be kept.
             let in_time = self.hold.pick_up() || in_time;
             let (request, attempt) = (self.driver.next_request(), self.hold.attempt);
             self.driver.send(Message::Release { request, attempt, in_time, reply });

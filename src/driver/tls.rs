@@ -1,7 +1,8 @@
-//! How the certificate of a master is judged when the user hands over no configuration.
+//! Judgement of a master's certificate when the user provides no configuration.
 //!
-//! Each configuration names its crypto provider: installing one for the whole process is the
-//! application's right, and to rely on one would make a missing line of its `main` our error.
+//! Each configuration names its crypto provider. Installing one for the whole process is the
+//! application's right. If this crate relied on that, a missing line in the application's `main`
+//! would be our error.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -21,8 +22,8 @@ use tokio_rustls::rustls::{
     RootCertStore, SignatureScheme, WantsVerifier,
 };
 
-/// Trusts the roots of the platform, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name. They
-/// are read once per process (some 300 KB); a failure is not remembered.
+/// Returns a configuration that trusts the roots of the platform, or those that `SSL_CERT_FILE` and
+/// `SSL_CERT_DIR` name. They are read once per process (some 300 KB); a failure is not remembered.
 pub(crate) fn platform_config() -> Result<Arc<ClientConfig>, String> {
     static PLATFORM: OnceLock<Arc<ClientConfig>> = OnceLock::new();
     if let Some(config) = PLATFORM.get() {
@@ -33,7 +34,8 @@ pub(crate) fn platform_config() -> Result<Arc<ClientConfig>, String> {
     Ok(PLATFORM.get_or_init(|| config).clone())
 }
 
-/// Trusts `roots`, or those of the platform, and shows a certificate of its own if there is one.
+/// Returns a configuration that trusts `roots`, or those of the platform, and shows a certificate
+/// of its own if there is one.
 #[cfg(feature = "config")]
 pub(crate) fn private_config(
     roots: Option<RootCertStore>,
@@ -53,8 +55,9 @@ pub(crate) fn private_config(
     Ok(Arc::new(config))
 }
 
-/// For `rediss://host#insecure`: encrypts, and talks to whoever answers. Made for self-signed
-/// masters on a network that is trusted anyway; an attacker on the path is not noticed.
+/// Returns a configuration for `rediss://host#insecure`: it encrypts, and talks to any server that
+/// answers. It is made for self-signed masters on a network that is trusted anyway; an attacker on
+/// the path is not noticed.
 pub(crate) fn insecure_config() -> Result<Arc<ClientConfig>, String> {
     let verifier = AnyCertificate(ring::default_provider().signature_verification_algorithms);
     let config = builder()?
@@ -64,9 +67,9 @@ pub(crate) fn insecure_config() -> Result<Arc<ClientConfig>, String> {
     Ok(Arc::new(config))
 }
 
-/// One unreadable file among hundreds of roots is no reason to refuse: the handshake will tell
-/// whether the one that matters is there. No root at all would refuse every master, and each
-/// time with a text that blames the master's certificate.
+/// Returns the roots that can be parsed. One unreadable file among hundreds of roots is no reason
+/// to refuse: the handshake will show whether the one that matters is there. With no root at all,
+/// every master would be refused, each time with a text that blames the master's certificate.
 fn usable_roots(found: CertificateResult) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(found.certs);
@@ -80,7 +83,7 @@ fn usable_roots(found: CertificateResult) -> Result<RootCertStore, String> {
     ))
 }
 
-/// What went wrong in TLS, and what to do about it; `None` if it is no error of TLS.
+/// Returns what went wrong in TLS, and what to do about it; `None` if it is not a TLS error.
 pub(crate) fn explained(error: &io::Error) -> Option<String> {
     let cause = error.get_ref()?.downcast_ref::<Error>()?;
     Some(match fix(cause) {
@@ -105,7 +108,7 @@ const fn fix(cause: &Error) -> Option<&'static str> {
         Error::InvalidCertificate(
             Certificate::NotValidYet | Certificate::NotValidYetContext { .. },
         ) => "is this machine's clock right?",
-        // TLS 1.2 has no word for a missing one.
+        // TLS 1.2 has no alert for a missing one.
         Error::AlertReceived(Alert::CertificateRequired | Alert::HandshakeFailure) => {
             "hand a client certificate to RedlockBuilder::tls_config"
         }
@@ -126,8 +129,8 @@ fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, String> {
         .map_err(|error| format!("no version of TLS can be used: {error}"))
 }
 
-/// Believes every certificate. The signatures of the handshake are checked all the same: whoever
-/// answers holds the key of the certificate that it shows.
+/// A verifier that accepts every certificate. It still checks the signatures of the handshake: the
+/// server that answers holds the key of the certificate that it shows.
 #[derive(Debug)]
 struct AnyCertificate(WebPkiSupportedAlgorithms);
 

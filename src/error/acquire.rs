@@ -1,7 +1,7 @@
 //! The errors of an acquire.
 
 use super::{Closed, Invalid, list};
-use crate::report::{Answer, NodeReport, Quorum, Reason, round};
+use crate::report::{Answer, NodeReport, Quorum, Reason, Span};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -148,7 +148,7 @@ impl NoQuorum {
 impl fmt::Display for Contended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.nodes.is_empty() {
-            let waited = humantime::format_duration(round(self.waited));
+            let waited = Span(self.waited);
             let resource = &self.resource;
             return write!(
                 f,
@@ -181,16 +181,16 @@ impl fmt::Display for Contended {
 impl fmt::Display for NoQuorum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(quorum) = self.quorum else {
-            let waited = humantime::format_duration(round(self.waited));
+            let waited = Span(self.waited);
             let resource = &self.resource;
             return write!(
                 f,
-                "\"{resource}\" was won, but nobody picked it up before its deadline (after {waited}): \
+                "\"{resource}\" was won, but its caller did not pick it up before its deadline (after {waited}): \
                  is the task that waits for it held up?"
             );
         };
         if self.is_too_late() {
-            write!(f, "\"{}\" was granted too late to be of use", self.resource)?;
+            write!(f, "\"{}\" was granted too late to be used", self.resource)?;
         } else {
             write!(
                 f,
@@ -228,7 +228,7 @@ fn tail(
     attempts: u32,
     nodes: &[NodeReport],
 ) -> fmt::Result {
-    let waited = humantime::format_duration(round(waited));
+    let waited = Span(waited);
     match attempts {
         1 => write!(f, " (after {waited}, 1 attempt)")?,
         n => write!(f, " (after {waited}, {n} attempts)")?,

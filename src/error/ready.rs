@@ -1,7 +1,7 @@
 //! The errors of a wait for enough masters.
 
 use super::{Closed, Invalid};
-use crate::report::round;
+use crate::report::Span;
 use crate::status::Status;
 use std::fmt;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub struct NotReady {
 
 impl fmt::Display for NotReady {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waited = humantime::format_duration(round(self.waited));
+        let waited = Span(self.waited);
         write!(f, "not ready after {waited}: {}: ", self.status.count())?;
         self.status.nodes().iter().enumerate().try_for_each(|(place, node)| {
             let between = if place == 0 { "" } else { "; " };

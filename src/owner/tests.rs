@@ -27,7 +27,7 @@ async fn connect(masters: &Masters) -> Redlock {
     masters.builder().ttl(TTL).connect_on(Clock::tokio()).await.unwrap()
 }
 
-/// Lets every task do what there is to do at present.
+/// Lets every task finish what it can do now.
 async fn settle() {
     sleep(MS).await;
 }
@@ -199,8 +199,8 @@ async fn when_the_first_fails_the_second_tries_in_turn() {
     assert_eq!(second.unwrap().hold_count(), 1);
 }
 
-/// It asks behind the release on every connection, not ahead of it, where the owner would refuse
-/// itself.
+/// The next acquire asks after the release on every connection. If it asked ahead of it, the owner
+/// would refuse itself.
 #[tokio::test(start_paused = true)]
 async fn nobody_acquires_before_the_release_of_the_one_before_is_on_its_way() {
     let (masters, redlock) = three_and_client().await;
@@ -252,7 +252,7 @@ async fn nothing_is_remembered_of_resources_that_nobody_holds() {
     let held = owner.acquire(R).await.unwrap();
     for n in 0..50 {
         drop(owner.acquire(format!("resource {n}")).await.unwrap());
-        // One given up unfinished, and one that failed.
+        // One was given up unfinished, and one failed.
         assert!(owner.acquire(format!("other {n}")).now_or_never().is_none());
         invalid(owner.acquire("").await);
     }
@@ -261,7 +261,7 @@ async fn nothing_is_remembered_of_resources_that_nobody_holds() {
     assert_eq!((doors(&owner), token(&masters).await), (0, None));
 }
 
-/// Between the end of a door and its removal from the list, another caller makes a new one.
+/// Another caller makes a new door between the end of the old one and its removal from the list.
 #[tokio::test]
 async fn a_door_that_goes_leaves_the_one_that_was_made_since() {
     let (_masters, redlock) = three_and_client().await;

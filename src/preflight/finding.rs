@@ -1,6 +1,7 @@
 //! The findings of a preflight, their severity, and what to do about them.
 
-use super::{ClockOffset, Difference, Persistence, Right, human};
+use super::{ClockOffset, Difference, Persistence, Right};
+use crate::report::Span;
 use quorumlock_core::coordinator::{CLUSTER, SENTINEL, wire};
 use std::fmt;
 use std::sync::Arc;
@@ -143,14 +144,14 @@ impl FindingKind {
 
     fn remedy(&self) -> Arc<str> {
         match self {
-            Self::Unreachable(_) => "start it, or mend its address or the network on the way",
+            Self::Unreachable(_) => "start it, or fix its address or the network on the way",
             Self::Silent(_) => {
-                "see whether it is stopped, overloaded, at its maxclients, or no Redis server"
+                "see whether it is stopped, overloaded, at its maxclients, or not a Redis server"
             }
             Self::TooManyClients(_) => {
                 "raise its maxclients, or see who keeps so many connections open (CLIENT LIST)"
             }
-            Self::NotRedis(_) => "mend host and port in its address: something else listens there",
+            Self::NotRedis(_) => "fix host and port in its address: something else listens there",
             Self::Cluster => {
                 "name independent masters, with cluster-enabled no: a cluster decides by itself \
                  where a key is"
@@ -161,7 +162,7 @@ impl FindingKind {
             Self::Rejected(cause) if wire::is_unknown(cause) => {
                 "upgrade it to Redis 6.2 or later, or end its rename-command of HELLO"
             }
-            Self::Rejected(_) => "mend user, password or database in its address",
+            Self::Rejected(_) => "fix user, password or database in its address",
             Self::TooOld(_) => "upgrade it to Redis 6.2 or later",
             Self::Replica(_) => "name independent masters only",
             Self::Promoted => "replace it by a master that starts empty",
@@ -188,10 +189,10 @@ impl FindingKind {
             Self::Disagrees(difference) => return difference.remedy().into(),
             Self::JustStarted { votes_in: None, .. } => {
                 "nothing keeps it from voting without the restart guard, though what it granted \
-                 before may be held yet: leave out without_restart_guard()"
+                 before may still be held: leave out without_restart_guard()"
             }
             Self::JustStarted { votes_in: Some(votes_in), .. } => {
-                let votes_in = human(*votes_in);
+                let votes_in = Span(*votes_in);
                 return format!(
                     "the restart guard lets it vote in {votes_in}: what it granted before may be \
                      held until then"
@@ -203,7 +204,7 @@ impl FindingKind {
                  held could be granted again: leave out without_restart_guard()"
             }
             Self::Forgets { stays_away: Some(away), .. } => {
-                let away = human(*away);
+                let away = Span(*away);
                 return format!(
                     "the restart guard keeps it from voting for {away} after one; only appendonly \
                      yes, appendfsync always and no-appendfsync-on-rewrite no lose nothing"
@@ -212,7 +213,7 @@ impl FindingKind {
             }
             Self::Withheld { right, error } => return right.to_grant(error).into(),
             Self::Fails { right, .. } => {
-                return format!("mend what it complains of; until then {}", right.cost()).into();
+                return format!("fix what it reports; until then {}", right.cost()).into();
             }
         }
         .into()
@@ -255,7 +256,7 @@ impl fmt::Display for FindingKind {
             Self::Unreachable(cause) => write!(f, "not reachable ({cause})"),
             Self::Silent(cause) => write!(f, "fell silent ({cause})"),
             Self::TooManyClients(cause) => write!(f, "takes no more clients ({cause})"),
-            Self::NotRedis(said) => write!(f, "no Redis server ({said})"),
+            Self::NotRedis(said) => write!(f, "not a Redis server ({said})"),
             Self::Cluster => f.write_str("a node of a cluster"),
             Self::Sentinel => f.write_str("a Sentinel"),
             Self::Rejected(cause) => write!(f, "does not let us in ({cause})"),
@@ -273,11 +274,11 @@ impl fmt::Display for FindingKind {
             Self::WouldEvict(policy) => {
                 write!(f, "would evict keys if it had a maxmemory (maxmemory-policy {policy})")
             }
-            Self::EvictionUntold => f.write_str("does not tell whether it evicts keys"),
+            Self::EvictionUntold => f.write_str("does not say whether it evicts keys"),
             Self::Forgets { persistence, .. } => {
                 write!(f, "may lose keys in a restart ({persistence})")
             }
-            Self::JustStarted { uptime, .. } => write!(f, "started {} ago", human(*uptime)),
+            Self::JustStarted { uptime, .. } => write!(f, "started {} ago", Span(*uptime)),
             Self::NotPersistent(persistence) => {
                 write!(f, "does not keep every write ({persistence})")
             }
@@ -285,13 +286,13 @@ impl fmt::Display for FindingKind {
             Self::SameServer(other) => write!(f, "the same server as {other}"),
             Self::ClockOff(offset) => {
                 let direction = if offset.as_micros() < 0 { "behind" } else { "ahead of" };
-                write!(f, "its clock is {} {direction} ours", human(offset.distance()))
+                write!(f, "its clock is {} {direction} ours", Span(offset.distance()))
             }
             Self::ClocksApart { behind, ahead, by, bound } => {
-                let (by, bound) = (human(*by), human(*bound));
+                let (by, bound) = (Span(*by), Span(*bound));
                 write!(f, "the clock of {ahead} is {by} ahead of that of {behind}, over {bound}")
             }
-            Self::Withheld { right, error } => write!(f, "{right} is withheld ({error})"),
+            Self::Withheld { right, error } => write!(f, "{right} is denied ({error})"),
             Self::Fails { right, error } => write!(f, "{right} fails ({error})"),
         }
     }

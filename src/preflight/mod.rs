@@ -40,7 +40,6 @@ use crate::options::Options;
 use judge::Bounds;
 use probe::Probe;
 use question::{Heard, Subject};
-use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
@@ -83,11 +82,6 @@ pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Prefli
         judged.map(|(master, heard)| judge::judge(master.name.clone(), heard, &bounds)).collect();
     let findings = judge::compare(&mut nodes, &bounds);
     Ok(Preflight { nodes, findings })
-}
-
-/// Formats a time as errors show it.
-fn human(span: Duration) -> humantime::FormattedDuration {
-    humantime::format_duration(crate::report::round(span))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The report: what each master said about itself, and the findings.
 
-use super::{Finding, human};
+use super::Finding;
+use crate::report::Span;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -175,10 +176,10 @@ impl fmt::Display for NodePreflight {
             write!(f, ", {persistence}")?;
         }
         if let Some(uptime) = self.uptime {
-            write!(f, ", up {}", human(uptime))?;
+            write!(f, ", up {}", Span(uptime))?;
         }
         if let Some(round_trip) = self.round_trip {
-            write!(f, ", round trip {}", human(round_trip))?;
+            write!(f, ", round trip {}", Span(round_trip))?;
         }
         if let Some(clock) = self.clock {
             write!(f, ", clock {clock}")?;
@@ -214,6 +215,6 @@ impl fmt::Display for Persistence {
 impl fmt::Display for ClockOffset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = if self.0 < 0 { "behind" } else { "ahead" };
-        write!(f, "{} {direction}", human(self.distance()))
+        write!(f, "{} {direction}", Span(self.distance()))
     }
 }

@@ -105,7 +105,7 @@ impl Right {
         }
     }
 
-    /// Returns the right as `ACL SETUSER` takes it.
+    /// Returns the right in the notation of `ACL SETUSER`.
     const fn rule(self) -> &'static str {
         match self {
             Self::Set => "+set",

@@ -12,6 +12,7 @@ use quorumlock_core::coordinator::wire::Reply;
 use quorumlock_core::coordinator::{RestartGuard, Terms};
 use quorumlock_core::quorum::Window;
 use std::sync::Arc;
+use std::time::Duration;
 
 const CLOCKS: Duration = Duration::from_secs(4);
 const STAYS_AWAY: Duration = Duration::from_secs(30);
@@ -169,9 +170,9 @@ fn a_clock_is_compared_with_ours_in_the_middle_of_the_round_trip() {
         assert_eq!(told, off, "{ahead}");
     }
     let [ahead, behind] = [3_000_000, -3_000_000].map(ClockOffset);
-    assert_eq!(FindingKind::ClockOff(ahead).to_string(), "its clock is 3s ahead of ours");
-    assert_eq!(FindingKind::ClockOff(behind).to_string(), "its clock is 3s behind ours");
-    assert_eq!((ahead.to_string(), behind.to_string()), ("3s ahead".into(), "3s behind".into()));
+    assert_eq!(FindingKind::ClockOff(ahead).to_string(), "its clock is 3 s ahead of ours");
+    assert_eq!(FindingKind::ClockOff(behind).to_string(), "its clock is 3 s behind ours");
+    assert_eq!((ahead.to_string(), behind.to_string()), ("3 s ahead".into(), "3 s behind".into()));
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
     assert!(!report.is_ok());
     assert_eq!(
         report.to_string(),
-        "not ok: 0 of 0 masters are fit\nfailure: the clock of c is 4s ahead of that of a, over 4s: \
+        "not ok: 0 of 0 masters are fit\nfailure: the clock of c is 4 s ahead of that of a, over 4 s: \
          keep their clocks synchronised (NTP)"
     );
     assert_eq!(compare(&mut [], &bounds(RestartGuard::On)), []);

@@ -5,6 +5,10 @@ use super::happening::Happening;
 use super::words::AcquireEnd;
 use crate::error::AcquireError;
 use quorumlock_core::coordinator::WATCHED;
+#[cfg(feature = "tracing")]
+use std::sync::Arc;
+#[cfg(feature = "tracing")]
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// What all that is told about an acquire belongs to. Nothing at all without `tracing`, and little where
@@ -12,7 +16,14 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) struct Span {
     #[cfg(feature = "tracing")]
-    inner: Option<Box<tracing::Span>>,
+    inner: Option<Arc<Observed>>,
+}
+
+#[cfg(feature = "tracing")]
+struct Observed {
+    span: tracing::Span,
+    /// Recorded once, at the end: a subscriber may keep every value that a span ever had.
+    attempts: AtomicU32,
 }
 
 impl Span {
@@ -33,21 +44,32 @@ impl Span {
             #[cfg(feature = "tracing")]
             inner: Some(super::traced::acquire(resource, fenced))
                 .filter(|span| !span.is_none())
-                .map(Box::new),
+                .map(|span| Arc::new(Observed { span, attempts: AtomicU32::new(0) })),
         }
     }
 
+    /// Notes how many attempts there were.
     #[cfg(feature = "tracing")]
-    pub(super) fn record(&self, field: &str, value: impl tracing::Value) {
-        if let Some(span) = &self.inner {
-            span.record(field, value);
+    pub(super) fn attempted(&self, attempts: u32) {
+        if let Some(Observed { attempts: noted, .. }) = self.inner.as_deref() {
+            noted.store(attempts, Ordering::Relaxed);
+        }
+    }
+
+    /// Records how the acquire ended.
+    #[cfg(feature = "tracing")]
+    pub(super) fn end(&self, outcome: &str, waited_ms: f64) {
+        if let Some(Observed { span, attempts }) = self.inner.as_deref() {
+            span.record("attempts", attempts.load(Ordering::Relaxed));
+            span.record("outcome", outcome);
+            span.record("waited_ms", waited_ms);
         }
     }
 
     /// Where events belong.
     #[cfg(feature = "tracing")]
     pub(super) fn id(&self) -> Option<tracing::span::Id> {
-        self.inner.as_ref()?.id()
+        self.inner.as_ref()?.span.id()
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn acquire(resource: &str, fenced: bool) -> tracing::Span {
 pub(super) fn tell(happening: &Happening<'_>) {
     match happening {
         Happening::Attempted { span, resource, number, verdict, took, votes } => {
-            span.record("attempts", number);
+            span.attempted(*number);
             debug!(
                 target: ACQUIRE, parent: span.id(),
                 resource, attempt = number, verdict = verdict.as_str(), took_ms = ms(*took),
@@ -53,9 +53,8 @@ pub(super) fn tell(happening: &Happening<'_>) {
             );
         }
         Happening::Asked { span, resource, end, waited, error } => {
-            span.record("outcome", end.as_str());
-            span.record("waited_ms", ms(*waited));
             let (outcome, waited_ms) = (end.as_str(), ms(*waited));
+            span.end(outcome, waited_ms);
             let error = error.map(|error| field::display(Redacted(error)));
             match end {
                 AcquireEnd::Acquired => debug!(

@@ -11,21 +11,33 @@ pub(crate) fn without_ports(error: impl Display, masters: &[Server]) -> String {
     })
 }
 
-/// Replaces each span of time (`1ms 20us`) with one `<time>`; what follows it stays.
+/// Replaces each span of time (`1.2 ms`, `2 min 3 s`, and `1m 20s` of a setting) with one `<time>`; what
+/// follows it stays.
 pub(crate) fn without_times(text: &str) -> String {
-    let is_time = |word: &str| {
-        let unit = word.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        unit.len() < word.len() && ["us", "ms", "s"].contains(&unit)
+    const UNITS: [&str; 6] = ["us", "ms", "s", "min", "h", "d"];
+    let bare = |word: &str| word.trim_end_matches([',', ';', ':', ')']).to_owned();
+    let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
+    let unit = |word: &str| {
+        word.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').to_owned()
     };
     let mut words: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        let span = word.trim_end_matches([',', ';', ':', ')']);
-        if !is_time(span) {
-            words.push(word.to_owned());
-            continue;
+    let mut rest = text.split(' ').peekable();
+    while let Some(word) = rest.next() {
+        let (named, after) = (unit(&bare(word)), rest.peek().map(|word| bare(word)));
+        let last = if !is_number(word) {
+            None
+        } else if named.is_empty() && after.is_some_and(|after| UNITS.contains(&&*after)) {
+            rest.next()
+        } else {
+            Some(word).filter(|_| UNITS.contains(&&*named) || named == "m")
+        };
+        match last {
+            None => words.push(word.to_owned()),
+            Some(last) => {
+                words.pop_if(|last| last == "<time>");
+                words.push(format!("<time>{}", &last[bare(last).len()..]));
+            }
         }
-        words.pop_if(|last| last == "<time>");
-        words.push(format!("<time>{}", &word[span.len()..]));
     }
     words.join(" ")
 }

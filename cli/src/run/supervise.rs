@@ -241,7 +241,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         let resource = self.guard.resource();
         self.lost.get_or_insert_with(|| {
             format!(
-                "\"{resource}\" was not extended in time, since this process was held up or stopped"
+                "\"{resource}\" was not extended in time, because this process was held up or stopped"
             )
         });
     }

@@ -63,7 +63,7 @@ fn a_replica_the_same_server_twice_and_one_that_is_down_are_failures() {
     masters.kill(2);
     let (told, value) = doctor([masters[1].url(), masters[2].url()]);
     assert_failure(&told, &value, 1, "not reachable (Connection refused");
-    assert!(told.stdout.contains("\n    start it, or mend its address"), "{told:?}");
+    assert!(told.stdout.contains("\n    start it, or fix its address"), "{told:?}");
     assert!(told.stdout.ends_with("not ok: 1 of 2 masters are fit\n"), "{told:?}");
 }
 

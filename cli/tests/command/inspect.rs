@@ -35,7 +35,7 @@ async fn several_locks_are_told_in_turn_and_as_a_json_line_each() {
     masters.kill(2);
     let plain = told(&mut cli::on(&masters, &["inspect", "held", "free"]));
     assert_eq!((plain.code, &*plain.stderr), (Some(0), ""), "{plain:?}");
-    assert!(plain.stdout.starts_with("\"held\" is held by worker-7 for "), "{plain:?}");
+    assert!(plain.stdout.starts_with("\"held\" is held by worker-7, expires in "), "{plain:?}");
     assert!(plain.stdout.contains("\n\"free\" is free\n"), "{plain:?}");
     assert_eq!(plain.stdout.matches("down (Connection refused").count(), 2, "{plain:?}");
 
@@ -79,7 +79,7 @@ async fn with_yes_a_lock_is_taken_away_and_without_a_terminal_nobody_is_asked() 
     let masters = Masters::start(3);
     let _held = hold(&masters, "r").await;
     let refused = told(&mut cli::on(&masters, &["force-release", "r"]));
-    let line = "quorumlock: force-release asks on a terminal, and there is none: say --yes\n";
+    let line = "quorumlock: force-release asks on a terminal, and there is none: use --yes\n";
     assert_eq!((refused.code, &*refused.stderr), (Some(114), line));
     assert_eq!(witness::holders(&masters, "r").await.len(), 3);
 

@@ -31,7 +31,7 @@ async fn a_lock_that_is_held_gives_111_and_says_by_whom() {
         let told = told(&mut shell(&masters, options, "echo ran"));
         assert_eq!((told.code, &*told.stdout), (Some(111), ""), "{told:?}");
         let (line, nodes) = told.stderr.split_once('\n').unwrap();
-        assert!(line.starts_with("quorumlock: \"r\" is held by worker-7 for "), "{line}");
+        assert!(line.starts_with("quorumlock: \"r\" is held by worker-7, expires in "), "{line}");
         assert_eq!(nodes.lines().count(), 3, "{nodes}");
         for (node, url) in nodes.lines().zip(masters.urls()) {
             let address = url.trim_start_matches("redis://");
@@ -60,7 +60,7 @@ async fn a_lock_that_is_held_and_no_error_is_told_only_to_who_asks() {
     assert_eq!((quiet.code, &*quiet.stdout, &*quiet.stderr), (Some(0), "", ""));
     let verbose = told(&mut shell(&masters, &["-v", "--no-wait", "-E", "0"], "echo ran"));
     assert_eq!((verbose.code, &*verbose.stdout), (Some(0), ""), "{verbose:?}");
-    assert!(verbose.stderr.contains("\"r\" is held by worker-7 for "), "{verbose:?}");
+    assert!(verbose.stderr.contains("\"r\" is held by worker-7, expires in "), "{verbose:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! Acquire: an attempt to every node, its verdict, the rollback, and the next attempt.
+//! The acquire: an attempt at every node, its verdict, the rollback, and the next attempt.
 //!
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5, and
 //! "Retry on Failure".
@@ -36,7 +36,8 @@ impl Coordinator {
         }
     }
 
-    /// Waits behind those in this process that want the same; one that does not wait has lost.
+    /// Queues the acquire behind others in this process that want or have one of its keys. An
+    /// acquire that does not wait has lost.
     fn queue(&mut self, now: Instant, request: RequestId, acquisition: Acquisition) {
         if !acquisition.may_retry(now) {
             let in_front = self.failure_in_front(&acquisition.subject.keys);
@@ -47,8 +48,9 @@ impl Coordinator {
         self.acquisitions.insert(request, acquisition);
     }
 
-    /// Why the one that contends for one of these in this process has not won by now, if that is not
-    /// another holder: an outage is not told as contention to those behind it.
+    /// Returns why the acquire that contends for one of `keys` in this process has not won yet,
+    /// unless that is another holder. An outage must not be reported as contention to the acquires
+    /// behind it.
     fn failure_in_front(&self, keys: &Keys) -> Option<Failure> {
         let contenders = keys.iter().filter_map(|key| self.local_queue.contender(key));
         let mut failures =
@@ -59,8 +61,9 @@ impl Coordinator {
         failures.find(|one| one.kind != FailureKind::Contended).cloned()
     }
 
-    /// Places have become free: whoever is first at all of his goes at once, in the same write as
-    /// the release before it, so that nobody gets in between.
+    /// Serves the queue after places have become free. An acquire that is first in all its queues
+    /// begins at once, in the same write as the release before it. So no other client gets in
+    /// between.
     pub(super) fn serve_waiting(&mut self, now: Instant) {
         self.let_through(now, false);
         while let Some(request) = self.local_queue.next_head() {
@@ -79,7 +82,7 @@ impl Coordinator {
         }
     }
 
-    /// The time of the next attempt has come.
+    /// Retries an acquire whose next attempt is due.
     pub(super) fn retry_acquire(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let again_at = match acquisition.phase() {
@@ -88,7 +91,7 @@ impl Coordinator {
             Some(Phase::Confirming | Phase::Trying { .. }) => return,
         };
         self.timers.cancel(again_at, Timer::Attempt(request));
-        // A timer is late by a little as a rule, and by a lot after a stop.
+        // A timer is usually a little late, and very late after the process was stopped.
         let round_timeout = self.settings.round_timeout(acquisition.subject.ttl.span());
         if now > acquisition.until.after(round_timeout) {
             return self.give_up_waiting(now, request);
@@ -108,7 +111,7 @@ impl Coordinator {
         self.begin_attempt(now, request);
     }
 
-    /// Nothing is to be waited for first.
+    /// Begins an attempt, without anything to wait for first.
     pub(super) fn begin_attempt(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let Some(contention) = &acquisition.contention else { return };
@@ -135,7 +138,7 @@ impl Coordinator {
         }
     }
 
-    /// It contends no more, and has not won: its places are free.
+    /// Ends an acquire that has not won: frees its places, or takes it out of the queue.
     fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
         let acquisition = self.acquisitions.remove(request)?;
         match acquisition.contention {
@@ -153,15 +156,15 @@ impl Coordinator {
         self.timers.set(at, Timer::Attempt(request));
     }
 
-    /// The wait was over before the attempt at its end could begin: what the one before it came to
-    /// is the answer.
+    /// Ends a wait that was over before its last attempt could begin. The answer is the outcome of
+    /// the attempt before that.
     fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.end_acquisition(request) else { return };
         let in_front = self.failure_in_front(&acquisition.subject.keys);
         self.events.push_back(acquisition.not_served(request, now, in_front));
     }
 
-    /// The caller has gone: what it began is rolled back.
+    /// Cancels an acquire whose caller is gone: what it began is rolled back.
     pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.end_acquisition(request) else { return };
         match acquisition.phase() {
@@ -169,7 +172,8 @@ impl Coordinator {
             Some(Phase::Confirming) => {}
             Some(Phase::Trying { round, attempt }) => {
                 self.close_round(*round);
-                // It may have refused others, who wait to be told: nobody here goes on to tell them.
+                // The keys it set may have refused other clients, which now wait for a message. No
+                // later attempt of this acquire will send one.
                 if let Some(attempt) = self.attempts.remove(*attempt) {
                     self.give_back(now, attempt, None);
                 }
@@ -186,7 +190,7 @@ impl Coordinator {
         self.judge_acquire(now, id);
     }
 
-    /// What has come of the round so far.
+    /// Judges the round by the answers so far.
     pub(super) fn judge_acquire(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
         let round::Purpose::Acquire { request, attempt, tally } = &round.purpose else { return };
@@ -199,7 +203,7 @@ impl Coordinator {
         if verdict == Verdict::Pending && !complete {
             return;
         }
-        // Clocks that are too far apart are told only once all have told theirs.
+        // Clocks that are too far apart are reported only once every node has reported its own.
         if verdict == Verdict::Lost && !complete && round.speaks_of_clocks() {
             return;
         }
@@ -248,8 +252,8 @@ impl Coordinator {
         self.keep_after(started, attempt_id);
     }
 
-    /// Rolls back, then waits for the next attempt or gives the caller its answer. `won`: but too
-    /// late.
+    /// Rolls back, then waits for the next attempt or gives the caller its answer. `won`: a quorum
+    /// has granted, but too late.
     pub(super) fn lose(
         &mut self,
         now: Instant,
@@ -275,13 +279,13 @@ impl Coordinator {
                 Answer::Refused(Reason::Stale | Reason::Clock { .. }) => {
                     may_hurry.then_some(Duration::ZERO)
                 }
-                // It may have told how long, and not yet that it refuses.
+                // It may have reported the remaining life, but not its refusal yet.
                 Answer::Outstanding => round.life(node),
                 _ => None,
             };
             free_in.into_iter().for_each(|left| contention.learn(node, left));
         }
-        // A quorum that granted too late was refused by nobody.
+        // An attempt that a quorum granted too late was not refused.
         let kind = match apart {
             _ if won => FailureKind::NoQuorum,
             Some(cause) => FailureKind::Disagreement(cause),
@@ -289,7 +293,7 @@ impl Coordinator {
         };
         let (decided, took) = (Decided::lost(won, &kind), now.since(round.started));
         self.notes.lost(request, contention.attempts, decided, took, &reports);
-        // What was wrong was our own, and is mended: whoever asks for one attempt does not mean
+        // The fault was our own, and is fixed. A caller that asks for one attempt does not mean
         // that one.
         if contention.is_mended(self.settings.membership, &kind, &reports) {
             contention.probes = false;
@@ -298,7 +302,7 @@ impl Coordinator {
         let failure = Failure { kind, reports, attempts: contention.attempts };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
-            // Where too few are open, only time or another session changes anything.
+            // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| self.random.jitter());
             let is_told = failure.kind == FailureKind::Contended && self.settings.wakes_up;
             let keys = acquisition.subject.keys.clone();
@@ -314,21 +318,22 @@ impl Coordinator {
         }
     }
 
-    /// Every node to which the SET has left, whatever it said, with a debt of its own.
+    /// Rolls back at every node to which the SET has left, whatever the node answered. Each node
+    /// has a debt of its own.
     fn roll_back(&mut self, attempt: AttemptId) {
         if let Some(attempt) = self.attempts.remove(attempt) {
             self.owe(attempt, None, true, &Told::By(None));
         }
     }
 
-    /// A node has opened, has warmed up, or has confirmed what we go by: whoever waits because too few
-    /// could vote tries again at once, if there are enough now.
+    /// Retries at once every acquire that waits because too few masters could vote, if enough can
+    /// vote now. Called when a node has opened, has warmed up, or has confirmed our settings.
     pub(super) fn wake_starved(&mut self, now: Instant) {
         if !self.quorum_can_vote(now) {
             return;
         }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match one.phase()? {
-            // Without a pause to wait for, or refused by masters that were no quorum.
+            // Either there is no pause to wait for, or the masters that refused were not a quorum.
             Phase::Waiting { random: None, .. } => Some(request),
             Phase::Waiting { failure, .. } if failure.kind != FailureKind::Contended => {
                 Some(request)
@@ -357,7 +362,7 @@ impl Round {
     }
 }
 
-/// What a master's reply to `SET NX` or to the acquire's script says.
+/// Reads a master's reply to `SET NX` or to the acquire's script.
 pub(super) fn answer(reply: &Reply) -> Answer {
     match reply {
         Reply::Okay => Answer::Granted,

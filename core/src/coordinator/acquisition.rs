@@ -1,4 +1,4 @@
-//! Who waits for a lock: one acquire, from its caller's word to its answer.
+//! One acquire, from its caller's request to its answer.
 
 use super::attempt::Subject;
 use super::contention::{Contention, Phase};
@@ -13,24 +13,25 @@ pub(super) struct Acquisition {
     pub(super) began: Instant,
     /// No attempt begins after this.
     pub(super) until: Instant,
-    /// None while somebody else in this process has the place. Apart, since thousands may wait, of whom
-    /// one contends.
+    /// `None` while another acquire or a holder in this process has the place. Boxed, since
+    /// thousands may wait, of which one contends.
     pub(super) contention: Option<Box<Contention>>,
 }
 
 impl Acquisition {
-    /// What it is about to do; `None` while it waits in the queue.
+    /// Returns the phase of its contention; `None` while it waits in the queue.
     pub(super) fn phase(&self) -> Option<&Phase> {
         self.contention.as_ref().map(|contention| &contention.phase)
     }
 
-    /// Attempts begun.
+    /// Returns the number of attempts begun.
     pub(super) fn attempts(&self) -> u32 {
         self.contention.as_ref().map_or(0, |contention| contention.attempts)
     }
 
-    /// What its caller hears when no further attempt is made: what the latest came to, or that it
-    /// waited behind others in this process, or what keeps the one `in_front` from winning.
+    /// Builds the caller's answer when no further attempt is made. It is the outcome of the latest
+    /// attempt, if there is one. Otherwise it is what keeps the acquire `in_front` from winning, or
+    /// that this one waited behind others in this process.
     pub(super) fn not_served(
         self,
         request: RequestId,
@@ -46,7 +47,7 @@ impl Acquisition {
         Event::NotAcquired { request, failure, waited }
     }
 
-    /// Whether a further attempt may begin after `now`.
+    /// Returns whether a further attempt may begin after `now`.
     pub(super) fn may_retry(&self, now: Instant) -> bool {
         now < self.until
     }

@@ -1,4 +1,4 @@
-//! Acquires that are not answered, by what their callers call them.
+//! Acquires that have no answer yet, by request id.
 
 use super::RequestId;
 use super::acquisition::Acquisition;
@@ -6,17 +6,18 @@ use super::contention::Contention;
 use super::slab::Slab;
 use std::collections::BTreeMap;
 
-/// In the order in which they were asked for. They stand in a slab: a map moves its entries about, and
-/// room of its own for each would be an allocation for each. No request comes twice, so slots will do.
+/// The acquires, in the order in which they were requested. They are entries of a slab: a map moves
+/// its entries about, and a box for each would be an allocation for each. No request comes twice,
+/// so slots are enough.
 pub(super) struct Acquisitions {
     slots: BTreeMap<RequestId, u32>,
     slab: Slab<Acquisition>,
-    /// Those of acquires that were won: the next ones contend in the same room.
+    /// The boxes of acquires that were won: the next ones contend in the same room.
     #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
     spare: Vec<Box<Contention>>,
 }
 
-/// Rooms of contentions that are kept, at most.
+/// The maximum number of spare boxes that are kept.
 const MOST_SPARE: usize = 64;
 
 impl Acquisitions {
@@ -44,7 +45,7 @@ impl Acquisitions {
         self.get_mut(request)?.contention.as_deref_mut()
     }
 
-    /// Its places are its own: from here on it contends.
+    /// Starts the contention of an acquire that has taken its places.
     pub(super) fn contend(&mut self, request: RequestId) {
         let spare = self.spare.pop();
         let Some(acquisition) = self.get_mut(request) else { return };
@@ -58,7 +59,7 @@ impl Acquisitions {
         });
     }
 
-    /// For another that contends.
+    /// Keeps the box for another acquire that contends.
     pub(super) fn keep_room(&mut self, contention: Option<Box<Contention>>) {
         if self.spare.len() < MOST_SPARE {
             self.spare.extend(contention);

@@ -10,55 +10,55 @@ use crate::quorum::{Instant, Keeper, NodeSet, Tally};
 use crate::report::Answer;
 use std::sync::Arc;
 
-/// What an acquire is about, the same for all its attempts.
+/// The subject of an acquire, the same for all its attempts.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) keys: Keys,
-    /// Where the fence of each key stands, if there is to be a fencing token.
+    /// The fence of each key, if the acquire gets a fencing token.
     pub(super) fences: Option<Arc<Keys>>,
     pub(super) ttl: Millis,
-    /// How long the keys live: longer than the ttl by the lock-delay, unless they are released.
+    /// The life of the keys: longer than the ttl by the lock-delay, unless they are released.
     pub(super) life: Millis,
 }
 
-/// What must be known to extend it, and to undo it.
+/// An attempt: what is needed to extend it, and to undo it.
 pub(super) struct Attempt {
     pub(super) claim: Claim,
     pub(super) ttl: Millis,
-    /// No SET of it was sent before.
+    /// No SET of this attempt was sent before then.
     pub(super) began: Instant,
-    /// The nodes where the keys may stand: all to which a SET has left.
+    /// The nodes where the keys may exist: all to which a SET has left.
     pub(super) touched: NodeSet,
     pub(super) stage: Stage,
 }
 
-/// What has become of an attempt.
+/// The stage of an attempt.
 pub(super) enum Stage {
     Asked,
     Held(Hold),
-    /// For good; the entry remains until its guard is gone.
+    /// Lost for good. The entry remains until its guard is gone.
     Lost(Loss),
 }
 
 /// A lock that was won.
 pub(super) struct Hold {
     pub(super) deadline: Instant,
-    /// Extends it in time, if that was asked for.
+    /// Extends the lock in time, if the caller asked for that.
     pub(super) keeper: Option<Keeper>,
-    /// When the keeper extends it next; `None` while a round of its own is under way.
+    /// The time of the keeper's next extension; `None` while a round of the keeper's is under way.
     pub(super) extend_at: Option<Instant>,
 }
 
-/// How the nodes are asked.
+/// The way the nodes are asked.
 pub(super) struct Asking {
-    /// How long what refuses us has yet to live, too.
+    /// Whether to ask also for the remaining life of the key that refuses us.
     pub(super) remaining: bool,
-    /// This one first, and the others unless it refuses.
+    /// The node to ask first. The others are asked next, unless it refuses.
     pub(super) first: Option<usize>,
 }
 
 impl Coordinator {
-    /// One SET to every node that takes it, under a token of its own.
+    /// Sends one SET to every node that takes it, under a token of its own.
     pub(super) fn attempt(
         &mut self,
         now: Instant,
@@ -88,7 +88,7 @@ impl Coordinator {
                 Part::Absent(reason) => round.vote(node, Answer::Refused(reason), now),
             }
         }
-        // Nothing is sent that could not win.
+        // A SET that could not win is not sent.
         if self.settings.membership.is_quorum(takers) {
             let mut asked = takers;
             if let Some(first) = asking.first.filter(|first| takers.contains(*first)) {
@@ -98,12 +98,12 @@ impl Coordinator {
                 round.hold_back(HeldBack { first, others, set: set.to_vec() }, patience);
                 warming = NodeSet::EMPTY;
             }
-            // A script's refusal tells it by itself.
+            // A script's refusal reports the remaining life by itself.
             let pttl = attempt.claim.is_plain() && asking.remaining;
             let pttl = pttl.then(|| wire::pttl(subject.keys.first()));
             for node in asked.iter() {
                 let session = &mut self.sessions[node];
-                // Ahead of the vote: the refusal that decides is to know how long it will last.
+                // Sent before the vote: once a refusal decides, its duration must be known.
                 if let Some(pttl) = &pttl {
                     session.push(Purpose::Remaining(request, attempt_id), pttl);
                 }
@@ -122,7 +122,8 @@ impl Coordinator {
 }
 
 impl Attempt {
-    /// `random` is 128 bits that were never used before and never will be.
+    /// Creates an attempt. `random` is 128 bits that were never used before and never will be
+    /// again.
     pub(super) fn new(
         subject: &Subject,
         began: Instant,
@@ -134,7 +135,7 @@ impl Attempt {
         Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, stage: Stage::Asked }
     }
 
-    /// The hold, as long as it may still be relied on.
+    /// Returns the hold, as long as it may still be relied on.
     pub(super) const fn held(&self) -> Option<&Hold> {
         match &self.stage {
             Stage::Held(hold) => Some(hold),
@@ -149,7 +150,7 @@ impl Attempt {
         }
     }
 
-    /// What has ended the hold, if there was one.
+    /// Returns what ended the hold, if there was one.
     pub(super) const fn loss(&self) -> Option<&Loss> {
         match &self.stage {
             Stage::Lost(loss) => Some(loss),
@@ -157,12 +158,12 @@ impl Attempt {
         }
     }
 
-    /// A lock-delay keeps others out for a while after it was lost.
+    /// Returns whether a lock-delay keeps others out for a while after the lock is lost.
     pub(super) fn is_delayed(&self) -> bool {
         self.claim.life > self.ttl
     }
 
-    /// The fencing token that a win of it has; zero if it is not fenced.
+    /// Returns the fencing token that the attempt has if it wins; zero if it is not fenced.
     pub(super) fn ballot(&self) -> u64 {
         self.claim.ballot.as_ref().map_or(0, |ballot| ballot.number)
     }

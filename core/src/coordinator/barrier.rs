@@ -1,11 +1,13 @@
-//! What keeps a round from beginning: other clients that go by something else, or may.
+//! The barrier: other clients that have, or may have, different settings keep a round from
+//! beginning.
 //!
-//! A process that was stopped knows nothing of who has come meanwhile. Nor does one behind a cut that
-//! has just healed. So no round begins before every master has answered a question that is young
-//! enough, or has left it unanswered for an operation timeout. That goes for a master whose connection
-//! has just been lost, too, until the first redial of it has failed. Heartbeats see to it as a rule, and
-//! it costs nothing. The votes of three masters could otherwise win before the two that know better are
-//! read. What is then decided is in [`crate::quorum::agreement`].
+//! A process that was stopped does not know which clients have come in the meantime. Nor does a
+//! process behind a partition that has just healed. So no round begins before every master has
+//! answered a question that is recent enough, or has left it unanswered for an operation timeout.
+//! That also applies to a master whose connection has just been lost, until the first redial of it
+//! has failed. Heartbeats usually ensure this, and it costs nothing. Otherwise the votes of three
+//! masters could win before the answers of the two that know better are read. What is then decided
+//! is in [`crate::quorum::agreement`].
 
 use super::contention::Phase;
 use super::round::Asker;
@@ -14,20 +16,21 @@ use crate::quorum::{Instant, LONGEST_SILENCE, NodeSet, agreement};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What waits to send a round.
+/// A round that waits to be sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Round {
     Acquire(RequestId),
     Extend(Asker, AttemptId),
 }
 
-/// A round that waits for answers to questions that are asked from `since` on, or not long before.
+/// A round that waits for answers to questions that were asked at `since` or later, or not long
+/// before.
 struct HeldUp {
     round: Round,
-    /// For how long the keys of its lock live.
+    /// The life of its lock's keys.
     life: Duration,
     since: Instant,
-    /// Who has not answered by then is waited for no longer.
+    /// A master that has not answered by then is no longer waited for.
     opens_at: Instant,
 }
 
@@ -35,7 +38,7 @@ struct HeldUp {
 #[derive(Default)]
 pub(super) struct Barrier {
     held_up: Vec<HeldUp>,
-    /// A master has said something since they were looked at, or is gone.
+    /// Whether a master has said something, or is gone, since the rounds were last checked.
     stirred: bool,
 }
 
@@ -51,13 +54,15 @@ impl Barrier {
 }
 
 impl Coordinator {
-    /// When [`Coordinator::handle_caught_up`] is next due: masters have then had the time to answer.
+    /// Returns when [`Coordinator::handle_caught_up`] is next due: masters have then had the time
+    /// to answer.
     pub fn opens_at(&self) -> Option<Instant> {
         self.barrier.held_up.iter().map(|held_up| held_up.opens_at).min()
     }
 
-    /// All that has arrived by `now` has been read. Time alone is no reason to go on without a master:
-    /// after a stop its answer may have been there for long.
+    /// Handles the end of reading: all that has arrived by `now` has been read. Time alone is not a
+    /// reason to go on without a master: after a stop, its answer may have been there for a long
+    /// time.
     pub fn handle_caught_up(&mut self, now: Instant) {
         if self.opens_at().is_none_or(|at| at > now) {
             return;
@@ -67,7 +72,8 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    /// Whether a round for keys that live for `life` has to wait; if so, it begins by itself once it may.
+    /// Returns whether a round for keys that live for `life` has to wait. If so, it begins by
+    /// itself once it may.
     pub(super) fn is_held_up(&mut self, now: Instant, life: Duration, round: Round) -> bool {
         #[cfg(any(test, feature = "testing"))]
         if !self.settings.agreement.keeps(super::Rule::Barrier) {
@@ -79,8 +85,9 @@ impl Coordinator {
         opens_at.is_some()
     }
 
-    /// Until when the masters that have not answered are waited for, if there are any. Those that are
-    /// open are asked. Whoever has had the time to answer counts as silent once all is read.
+    /// Returns until when the masters that have not answered are waited for, if there are any.
+    /// Those that are open are asked. Once all is read, a master that has had the time to answer
+    /// counts as silent.
     fn awaited_until(
         &mut self,
         now: Instant,
@@ -88,7 +95,8 @@ impl Coordinator {
         life: Duration,
         is_read: bool,
     ) -> Option<Instant> {
-        // Masters that keep somebody else away are asked more often, or they are no shields.
+        // Masters that keep another client away are asked more often. Otherwise they are not
+        // shields.
         let (theirs, quarantine) = self.to_be_kept_away();
         let shield_life = agreement::shield_life(life, quarantine);
         let Self { sessions, settings, .. } = self;
@@ -101,13 +109,13 @@ impl Coordinator {
         latest
     }
 
-    /// Lets rounds begin that were held up, in their order: those whose masters have answered, and, once
-    /// all `is_read`, those whose masters have had the time to.
+    /// Begins rounds that were held up, in their order: those whose masters have answered. Once all
+    /// `is_read`, those whose masters have had the time to answer begin, too.
     pub(super) fn let_through(&mut self, now: Instant, is_read: bool) {
         if self.barrier.held_up.is_empty() || !std::mem::take(&mut self.barrier.stirred) {
             return;
         }
-        // After a stop there may be thousands of the same.
+        // After a stop there may be thousands with the same values.
         let mut last: Option<(Duration, Instant, Option<Instant>)> = None;
         for one in std::mem::take(&mut self.barrier.held_up) {
             let opens_at = match last {
@@ -135,8 +143,9 @@ impl Coordinator {
         }
     }
 
-    /// Our masters that are in the lists of the clients of which we were told, and the shortest time for
-    /// which any of these clients does not ask a master that has started.
+    /// Returns our masters that are in the lists of the clients that were reported to us. Also
+    /// returns the shortest time for which any of these clients does not ask a master that has
+    /// started.
     fn to_be_kept_away(&self) -> (NodeSet, Duration) {
         let told = self.sessions.iter().filter_map(super::Session::told);
         told.fold((NodeSet::EMPTY, self.settings.quarantine), |(theirs, quarantine), told| {
@@ -146,8 +155,9 @@ impl Coordinator {
         })
     }
 
-    /// Which master has told of a client because of which nothing may be sent to any, for keys that live
-    /// for `life`: one that goes by other lists, of which our shields leave it a quorum.
+    /// Returns the master whose report of another client bars us: nothing may be sent to any
+    /// master, for keys that live for `life`. That client has other lists, and our shields leave it
+    /// a quorum.
     pub(super) fn barred(&self, now: Instant, life: Duration) -> Option<Arc<str>> {
         let told = || self.sessions.iter().filter_map(|one| Some((&one.name, one.told()?)));
         told().next()?;
@@ -162,8 +172,8 @@ impl Coordinator {
         })
     }
 
-    /// A master has told something else than before: for how long do masters that have started not
-    /// vote? For all numbers together that anybody goes by.
+    /// Updates how long masters that have started do not vote, after a master has changed its
+    /// report. The time follows from the numbers of all clients together.
     pub(super) fn weigh_numbers(&mut self, now: Instant) {
         let ours = self.settings.agreement.numbers();
         let told = self.sessions.iter().filter_map(|session| Some(session.told()?.theirs));

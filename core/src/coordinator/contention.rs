@@ -1,44 +1,46 @@
-//! What an acquire has tried, what it has learned of that, and when it tries again.
+//! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::{AttemptId, Failure, RoundId, Settings};
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
 use crate::report::{Answer, NodeReport};
 use std::time::Duration;
 
-/// As many attempts follow a message in haste, each a little later than the one before.
+/// The number of attempts that quickly follow a message, each a little later than the one before.
 const MOST_TOLD_EARLY: u32 = 6;
 
-/// An acquire whose places are its own in this process.
+/// The state of an acquire that has taken its places in this process.
 pub(super) struct Contention {
     /// No attempt begins after this.
     until: Instant,
-    /// Attempts begun.
+    /// The number of attempts begun.
     pub(super) attempts: u32,
     pub(super) phase: Phase,
-    /// How long those that refused the latest attempt said that it will be; zero for a node that
-    /// granted it and has it back. By node.
+    /// For each node, the time until the resource is free there: as reported by a node that refused
+    /// the latest attempt; zero for a node that granted it and has it back.
     remaining: Vec<(usize, Duration)>,
-    /// What nodes have told of their clocks, to a fenced acquire.
+    /// The nodes' reports of their clocks, to a fenced acquire.
     pub(super) clocks: Clocks,
-    /// A further attempt was made because what was wrong was our own, and is mended.
+    /// Whether a further attempt was made because the fault was our own, and is fixed.
     pub(super) mended: bool,
-    /// Attempts in a row whose ballot was refused.
+    /// The number of attempts in a row whose ballot was refused.
     pub(super) ballots_refused: u32,
-    /// It was told to be free while an attempt was under way.
+    /// Whether a message said that the resource is free while an attempt was under way.
     pub(super) woken: bool,
-    /// It was told to be free, and attempts since then were granted by some: how many. Whoever gives it
-    /// back may be stopped between one node and the next.
+    /// Once a message has said that the resource is free: the number of attempts since then that
+    /// only some nodes granted. The client that gives it back may be stopped between one node and
+    /// the next.
     pub(super) told: Option<u32>,
-    /// Messages tell when it becomes free: there is no need to ask often.
+    /// Whether messages report when the resource becomes free. If so, there is no need to ask
+    /// often.
     pub(super) listening: bool,
     /// Whether the next attempt may ask one node first.
     pub(super) probes: bool,
-    /// When all were asked last.
+    /// The last time all nodes were asked.
     pub(super) asked_all: Instant,
 }
 
 pub(super) enum Phase {
-    /// The next attempt begins once the masters have confirmed what this client goes by.
+    /// The next attempt begins once the masters have confirmed this client's settings.
     Confirming,
     /// An attempt is under way.
     Trying { round: RoundId, attempt: AttemptId },
@@ -53,7 +55,7 @@ pub(super) enum Phase {
 }
 
 impl Contention {
-    /// That of an acquire that was asked for when it `began`.
+    /// Creates the contention of an acquire that was requested when it `began`.
     pub(super) fn new(began: Instant, until: Instant) -> Self {
         Self {
             until,
@@ -71,19 +73,20 @@ impl Contention {
         }
     }
 
-    /// Whether the next attempt asks one node first. Not the last one of a wait, and now and then not:
-    /// a key that is stuck on that node keeps nobody out.
+    /// Returns whether the next attempt asks one node first. The last attempt of a wait asks all
+    /// nodes, and so does one now and then. So a key that is stuck on that node keeps no client
+    /// out.
     pub(super) fn probes(&self, now: Instant, settings: &Settings) -> bool {
         self.probes && now < self.until && now < self.asked_all.after(settings.backoff.cap)
     }
 
-    /// Whether the next attempt asks how long what refuses us has yet to live. Once that is known and
-    /// messages tell the rest, only the last one does, for the error.
+    /// Returns whether the next attempt asks for the remaining life of the key that refuses us.
+    /// Once that is known and messages report the rest, only the last attempt asks, for the error.
     pub(super) fn asks_remaining(&self, now: Instant) -> bool {
         self.attempts == 1 || (self.attempts > 1 && (!self.listening || now >= self.until))
     }
 
-    /// Others are to go first: waits for a moment.
+    /// Waits for a moment, so that others go first.
     pub(super) fn step_back(&mut self, now: Instant, base: Duration, random: u64) -> Instant {
         let pause = base / 2 + Backoff { base, cap: base }.delay(0, None, random) / 2;
         let again_at = now.after(pause).min(self.until);
@@ -94,19 +97,20 @@ impl Contention {
         again_at
     }
 
-    /// A new attempt begins.
+    /// Notes that a new attempt begins.
     pub(super) fn try_again(&mut self, round: RoundId, attempt: AttemptId) {
         self.attempts = self.attempts.saturating_add(1);
         self.remaining.clear();
         self.phase = Phase::Trying { round, attempt };
     }
 
-    /// `node` will have the resource free after `remaining`.
+    /// Notes that `node` will have the resource free after `remaining`.
     pub(super) fn learn(&mut self, node: usize, remaining: Duration) {
         self.remaining.push((node, remaining));
     }
 
-    /// The latest attempt has failed, and `took` so long: waits for the next one.
+    /// Waits for the next attempt, and returns its time. The latest attempt has failed, and `took`
+    /// this long.
     pub(super) fn wait(
         &mut self,
         now: Instant,
@@ -119,7 +123,7 @@ impl Contention {
         (self.clocks, self.mended) = (Clocks::default(), false);
         let told_early = self.was_told_early(&failure.reports);
         let pause = random.map(|random| match told_early {
-            // It has become free meanwhile.
+            // The resource has become free in the meantime.
             _ if std::mem::take(&mut self.woken) => now,
             Some(times) => {
                 let soon = Backoff { base: took, cap: settings.backoff.cap };
@@ -132,7 +136,8 @@ impl Contention {
         again_at
     }
 
-    /// Whether a message has come before all nodes had it free, and how many attempts have found so.
+    /// Returns the number of earlier attempts that have found that a message came before all nodes
+    /// had the resource free. `None` if the latest one has not, or if there were too many.
     fn was_told_early(&mut self, reports: &[NodeReport]) -> Option<u32> {
         let is_split = reports.iter().any(|report| report.answer == Answer::Granted);
         let times = self.told.take().filter(|times| is_split && *times < MOST_TOLD_EARLY)?;
@@ -140,8 +145,8 @@ impl Contention {
         Some(times)
     }
 
-    /// Never longer than until a quorum may be free; jittered also when it is free by now, or
-    /// contenders would collide in step.
+    /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
+    /// a quorum is free by now. Otherwise contenders would collide in step.
     fn delay(&mut self, settings: &Settings, random: u64) -> Duration {
         let ceiling = backoff::earliest_quorum(settings.membership, &mut self.remaining);
         let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
@@ -149,8 +154,8 @@ impl Contention {
         settings.backoff.delay(attempt, ceiling, random)
     }
 
-    /// Another node has told how long it will be. Says when to try again, if that has become
-    /// earlier: the old time and the new.
+    /// Shortens the pause after another node has reported how long it will be. If the next attempt
+    /// is now earlier, returns its old time and its new time.
     pub(super) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
         let Phase::Waiting { since, random: Some(random), .. } = self.phase else { return None };
         let sooner = since.after(self.delay(settings, random));

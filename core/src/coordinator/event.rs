@@ -1,4 +1,4 @@
-//! What the machine hands out: what to do, and what has been decided.
+//! The output of the machine: what to do, and what has been decided.
 
 use super::{AttemptId, Epoch, RequestId, Seen};
 use crate::quorum::{Instant, Membership, NodeSet};
@@ -6,19 +6,19 @@ use crate::report::{Answer, NodeReport, Reason};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the driver is to do.
+/// An action for the driver.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Connect to `node`, and say `handle_connected` or `handle_dial_failed`.
+    /// Connect to `node`, then call `handle_connected` or `handle_dial_failed`.
     Dial { node: usize, epoch: Epoch },
     /// Drop the connection.
     Close { node: usize, epoch: Epoch },
 }
 
-/// What has been decided.
+/// A decision of the machine.
 #[derive(Debug)]
 pub enum Event {
-    /// Every node has been reached or has failed, once.
+    /// Every node has been reached or has failed once.
     Settled,
     Acquired {
         request: RequestId,
@@ -36,7 +36,7 @@ pub enum Event {
     NoRandomness {
         request: RequestId,
     },
-    /// `request` is `None` for an extension of the keeper's.
+    /// `request` is `None` for an extension by the keeper.
     Extended {
         request: Option<RequestId>,
         attempt: AttemptId,
@@ -50,20 +50,21 @@ pub enum Event {
         attempt: AttemptId,
         loss: Loss,
     },
-    /// What every node said, by name; by which membership it is to be judged.
+    /// Every node's answer, by name, and the membership by which they are judged.
     Inspected {
         request: RequestId,
         nodes: Vec<(Arc<str>, Seen)>,
         membership: Membership,
     },
-    /// Whether a quorum does not hold that key any more, and what every node said.
+    /// The outcome of a forced release, with every node's answer: `Ok` if a quorum no longer holds
+    /// that key.
     ForceReleased {
         request: RequestId,
         result: Result<Vec<NodeReport>, Vec<NodeReport>>,
     },
 }
 
-/// Why an acquire failed.
+/// The reason for the failure of an acquire.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub kind: FailureKind,
@@ -72,26 +73,27 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Somebody else in this process was in front.
+    /// Creates the failure of an acquire that was behind another one in this process.
     pub(super) const fn contended(attempts: u32) -> Self {
         Self { kind: FailureKind::Contended, reports: Vec::new(), attempts }
     }
 }
 
-/// What the caller can do about it.
+/// The kind of a failure, by what the caller can do about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FailureKind {
-    /// Somebody else holds it.
+    /// Another holder has the lock.
     Contended,
     /// Too few masters could vote in time.
     NoQuorum,
-    /// The same, since something that all must have in common is not.
+    /// Too few masters could vote, because something that all must have in common differs.
     Disagreement(Arc<str>),
 }
 
 impl FailureKind {
-    /// What a loss is due to. To another holder if a quorum could have voted for us; if it could not,
-    /// it is an outage, whoever holds the lock, or a disagreement if that alone would have been enough.
+    /// Returns the cause of a loss. It is another holder if a quorum could have voted for us. If no
+    /// quorum could, it is an outage, even if the lock is held. It is a disagreement instead if the
+    /// disagreement alone would have been enough to prevent a quorum.
     pub(super) fn of(membership: Membership, reports: &[NodeReport]) -> Self {
         let nodes = |wanted: fn(&Answer) -> bool| -> NodeSet {
             let said = reports.iter().enumerate();
@@ -123,33 +125,33 @@ impl FailureKind {
     }
 }
 
-/// Why a hold is over.
+/// The reason for the end of a hold.
 #[derive(Clone, Debug)]
 pub enum Loss {
     /// The deadline has passed.
     Lapsed,
     /// A quorum is known not to hold our token.
     QuorumGone(Arc<Vec<NodeReport>>),
-    /// It was released meanwhile.
+    /// The lock was released in the meantime.
     Released,
 }
 
-/// Why a deadline did not move.
+/// The reason for a deadline that did not move.
 #[derive(Clone, Debug)]
 pub enum NotExtended {
-    /// The hold is over, as its `Lost` has said.
+    /// The hold is over, as its `Lost` event has reported.
     Lost,
-    /// The old deadline stays.
+    /// The old deadline still applies.
     Unconfirmed(Vec<NodeReport>),
 }
 
-/// What has come of a release.
+/// The outcome of a release.
 #[derive(Clone, Debug)]
 pub enum Release {
     /// A quorum has deleted our key.
     Released,
-    /// It was lost before.
+    /// The lock was lost before.
     Lost(Loss),
-    /// No quorum has confirmed; the rest is owed.
+    /// No quorum has confirmed the release. The rest is owed.
     Unconfirmed(Vec<NodeReport>),
 }

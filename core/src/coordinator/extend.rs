@@ -1,4 +1,4 @@
-//! Extend: one round over a held lock, what it does to the deadline, and the top-up behind it.
+//! The extension: one round for a held lock, its effect on the deadline, and the top-up after it.
 
 use super::attempt::Attempt;
 use super::note::Prolonged;
@@ -26,7 +26,7 @@ impl Coordinator {
         }
     }
 
-    /// Nothing is to be waited for first.
+    /// Begins an extension, without anything to wait for first.
     pub(super) fn begin_extension(&mut self, now: Instant, asker: Asker, id: AttemptId) {
         self.lapse_if_due(now, id);
         let Some(attempt) = self.attempts.get(id).filter(|attempt| attempt.held().is_some()) else {
@@ -49,7 +49,7 @@ impl Coordinator {
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.takes(command.len(), now, barred.as_ref()) {
                 Ok(()) => session.push(Purpose::Vote(round_id), command),
-                // It may hold the key all the same: `report` counts it as unknown.
+                // The node may hold the key nevertheless: `report` counts it as unknown.
                 Err(reason) => round.report(node, Answer::Refused(reason), now),
             }
         }
@@ -71,13 +71,13 @@ impl Coordinator {
         let was_won = matches!(round.purpose, round::Purpose::Extend { won: true, .. });
         let attempt = round.attempt();
         self.judge_extension(now, id);
-        // A straggler of a round that was won before.
+        // A straggler of a round that was already won.
         if let (true, true, Some(attempt)) = (was_won, vacant, attempt) {
             self.top_up(now, attempt, node);
         }
     }
 
-    /// What has come of the round so far.
+    /// Judges the round by the answers so far.
     pub(super) fn judge_extension(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let complete = round.is_complete();
@@ -87,7 +87,7 @@ impl Coordinator {
         };
         let attempt_id = *attempt;
         let Some(hold) = self.attempts.get(attempt_id).and_then(Attempt::held) else {
-            // Released or lost meanwhile: nothing that comes back counts.
+            // Released or lost in the meantime: no answer counts any more.
             let asker = asker.take();
             self.close_round(id);
             asker.into_iter().for_each(|asker| self.answer_lost(asker, attempt_id));
@@ -96,14 +96,14 @@ impl Coordinator {
         let deadline = hold.deadline;
         match extension.progress(deadline, now, self.settings.drift) {
             Progress::Pending => {}
-            // No quorum any more, but those that are still out may tell that it is lost, and whoever
-            // reads the report wants to know who held.
+            // A quorum is no longer possible. But an outstanding answer may show that the hold is
+            // lost, and the reader of the report needs to know which nodes held the key.
             Progress::Unconfirmed if !complete => {}
             Progress::Extended(_) if *won => {}
             Progress::Extended(extended) => {
                 *won = true;
                 let asker = asker.take();
-                // Whoever asked for it.
+                // The keeper's end applies, whether the caller or the keeper asked.
                 let extended = hold.keeper.map_or(extended, |keeper| keeper.cap(extended));
                 let extended = extended.max(deadline);
                 let vacant = extension.vacant();
@@ -151,7 +151,7 @@ impl Coordinator {
         }
     }
 
-    /// Whoever extends a hold that is over is told why; the keeper needs no telling.
+    /// Reports to a caller that the hold it extends is over. The keeper needs no report.
     fn answer_lost(&mut self, asker: Asker, attempt: AttemptId) {
         let Some(request) = asker.request() else { return };
         let result = Err(NotExtended::Lost);
@@ -166,10 +166,10 @@ impl Coordinator {
         }
     }
 
-    /// The ordinary acquire command with the same token, to a node that said *vacant* in a round
-    /// that was won. Its answer counts for nothing, `Granted` included: it may be the answer to a
-    /// key that an earlier, late SET put there, whose life it does not prolong. Counting it gives
-    /// two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
+    /// Sends the ordinary acquire command with the same token to a node that said *vacant* in a
+    /// round that was won. Its answer does not count, not even `Granted`: it may refer to a key
+    /// that an earlier, late SET put there, and whose life it does not prolong. Counting it leads
+    /// to two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
     fn top_up(&mut self, now: Instant, id: AttemptId, node: usize) {
         let Some(attempt) = self.attempts.get(id).filter(|one| one.held().is_some()) else {
             return;
@@ -195,7 +195,8 @@ impl Round {
             Answer::Taken => Report::Taken,
             _ => Report::Unknown,
         };
-        // It was warming up when it was asked: what it says may top it up, and counts for nothing.
+        // The node was warming up when it was asked. Its answer may lead to a top-up, but does not
+        // count.
         let warming = match &self.purpose {
             round::Purpose::Extend { extension, .. } => extension.is_warming(node),
             _ => false,
@@ -214,7 +215,7 @@ impl Round {
     }
 }
 
-/// What a master's reply to an extension says.
+/// Reads a master's reply to an extension.
 pub(super) fn answer(reply: &Reply) -> Answer {
     match reply {
         Reply::Int(1) => Answer::Held,

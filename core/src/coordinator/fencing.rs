@@ -1,4 +1,4 @@
-//! Fenced acquires: what they propose, and what their refusals teach.
+//! Fenced acquires: what they propose, and what they learn from refusals.
 
 use super::attempt::Subject;
 use super::contention::Contention;
@@ -6,22 +6,23 @@ use super::round::Round;
 use super::wire::{Ballot, Reply};
 use super::{Coordinator, FailureKind, RequestId, RoundId};
 use crate::quorum::{Instant, Membership, NodeSet, fence};
-use crate::report::{Answer, Cause, NodeReport, Reason, round as rounded};
+use crate::report::{Answer, Cause, NodeReport, Reason, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A fence is kept for as long as a master that has lost it does not vote, and this much longer:
-/// expiry and TIME go by clocks of different grain.
+/// The extra time for which a fence is kept. The fence is kept for as long as a master that has
+/// lost it does not vote, and for this much longer. Expiry and TIME use clocks of different
+/// granularity.
 const KEPT_LONGER: Duration = Duration::from_secs(1);
 
-/// What a script says beside its refusal.
+/// The values that a script returns with its refusal.
 struct Lesson {
     fence: u64,
     clock_us: u64,
 }
 
 impl Coordinator {
-    /// The ballot of the next attempt, if it is to have one.
+    /// Returns the ballot of the next attempt, if it needs one.
     pub(super) fn propose(&mut self, now: Instant, subject: &Subject) -> Option<Box<Ballot>> {
         let fences = subject.fences.clone()?;
         let wall_us = self.wall_us(now);
@@ -30,7 +31,7 @@ impl Coordinator {
         Some(Box::new(Ballot { fences, number, window: self.settings.window, kept }))
     }
 
-    /// One refusal teaches the next ballot, and one node's clock.
+    /// Learns from one refusal: a fence for the next ballot, and one node's clock.
     pub(super) fn learn(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
         let Reply::Array(parts) = reply else { return };
         let Some(Lesson { fence, clock_us }) = lesson(parts) else { return };
@@ -42,8 +43,8 @@ impl Coordinator {
         }
     }
 
-    /// A round with this ballot was lost: what the nodes have told of their clocks, and whether they
-    /// are too far apart for any ballot.
+    /// Learns the nodes' clocks from a lost round with this ballot. Returns a cause if they are too
+    /// far apart for any ballot.
     pub(super) fn learn_clocks(
         &mut self,
         now: Instant,
@@ -61,8 +62,7 @@ impl Coordinator {
         }
         self.ballots.learn_clocks(clocks, membership, wall_us);
         clocks.apart(membership, window).filter(|_| refused).map(|apart| {
-            let human = |span| humantime::format_duration(rounded(span));
-            let (spread, width) = (human(apart.spread), human(self.settings.window.width()));
+            let (spread, width) = (Span(apart.spread), Span(self.settings.window.width()));
             format!("the masters' clocks are {spread} apart, the fencing window is {width} wide")
                 .into()
         })
@@ -74,13 +74,13 @@ impl Coordinator {
     }
 }
 
-/// Every refusal teaches: a neighbour's ballot in between, and after it a clock, are put right by so
-/// many attempts in a row.
+/// The number of attempts in a row that may hurry after a refused ballot. Each refusal teaches
+/// something. This many correct for a ballot of a neighbour in between, and after it for a clock.
 const BALLOTS_IN_A_HURRY: u32 = 4;
 
 impl Contention {
-    /// Whether a ballot that was refused is soon put right. Where it is refused again and again, the
-    /// masters' clocks are what has to change, and nobody knows when.
+    /// Returns whether a refused ballot will soon be corrected. If ballots are refused again and
+    /// again, the masters' clocks have to change, and it is unknown when they will.
     pub(super) fn may_hurry(&mut self, reports: &[NodeReport]) -> bool {
         let refused = |report: &NodeReport| {
             matches!(report.answer, Answer::Refused(Reason::Stale | Reason::Clock { .. }))
@@ -90,8 +90,8 @@ impl Contention {
         self.ballots_refused <= BALLOTS_IN_A_HURRY
     }
 
-    /// Whether nothing stood in the way but our ballot, or scripts that the masters had forgotten,
-    /// and for the first time: if so, that it did is noted.
+    /// Returns whether only our ballot, or scripts that the masters had forgotten, prevented the
+    /// win, and this for the first time. If so, this is noted.
     pub(super) fn is_mended(
         &mut self,
         membership: Membership,
@@ -117,16 +117,17 @@ impl Contention {
     }
 }
 
-/// `{why, ms until it may be free, fence, us of the node's clock}`, as `scripts/acquire.lua` says it.
+/// Reads `{why, ms until it may be free, fence, us of the node's clock}`, as `scripts/acquire.lua`
+/// returns it.
 fn lesson(parts: &[Reply]) -> Option<Lesson> {
     let [_, _, fence, clock] = parts else { return None };
     let number = |part: &Reply| part.text()?.parse().ok();
     let lesson = Lesson { fence: number(fence)?, clock_us: number(clock)? };
-    // Without a ballot the script does not look at its clock.
+    // Without a ballot, the script does not read its clock.
     (1..=fence::GREATEST).contains(&lesson.clock_us).then_some(lesson)
 }
 
-/// What a refusal of the acquire's script says.
+/// Reads a refusal of the acquire's script.
 pub(super) fn refusal(parts: &[Reply]) -> Answer {
     match parts {
         [Reply::Int(0), Reply::Int(left), ..] => {

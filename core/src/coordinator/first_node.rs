@@ -1,13 +1,15 @@
-//! One node first: who was refused asks a single node next, and the others unless it refuses, too.
+//! One node first: after a refusal, an acquire asks a single node next, and then the others unless
+//! that node refuses, too.
 //!
-//! Those who contend for a lock then collide on one command instead of splitting the votes of all
-//! nodes. Everybody asks the same one for the same key, another one for another key. All are asked
-//! again after the longest pause of the backoff, and by the last attempt of a wait: a key that is
-//! stuck on one node keeps nobody out.
+//! Clients that contend for a lock then collide on one command instead of splitting the votes of
+//! all nodes. All clients ask the same node first for the same key, and another node for another
+//! key. All nodes are asked again after the longest pause of the backoff, and by the last attempt
+//! of a wait. So a key that is stuck on one node keeps no client out.
 //!
-//! That a key is held on the first node is all that a probe can tell. Whatever else comes of it, or
-//! nothing within a moment, the others are asked, and have a timeout of their own to answer: a node
-//! that is slow, down or far away decides nothing alone, and delays nothing by more than the moment.
+//! A probe can only show that a key is held on the first node. If it shows anything else, or
+//! nothing within a moment, the others are asked, and have a timeout of their own to answer. A node
+//! that is slow, down or far away decides nothing alone, and delays nothing by more than that
+//! moment.
 
 use super::attempt::Subject;
 use super::round::{Purpose as RoundPurpose, Round};
@@ -18,7 +20,7 @@ use crate::quorum::{Instant, NodeSet};
 use crate::report::{Answer, Reason};
 use std::time::Duration;
 
-/// What is sent to the other nodes unless the first refuses.
+/// The command that is sent to the other nodes unless the first refuses.
 pub(super) struct HeldBack {
     pub(super) first: usize,
     pub(super) others: NodeSet,
@@ -26,8 +28,8 @@ pub(super) struct HeldBack {
 }
 
 impl Coordinator {
-    /// The node that everybody asks first for `key`, and where it is told to be free: one of those
-    /// that may vote.
+    /// Returns the node that all clients ask first for `key`, and where waiters are notified that
+    /// it is free. It is one of those that may vote.
     pub fn first_node(&self, now: Instant, key: &str) -> Option<usize> {
         let key = hash(key);
         let voting = self.sessions.iter().enumerate().filter(|(_, session)| session.may_vote(now));
@@ -35,22 +37,22 @@ impl Coordinator {
         Some(node)
     }
 
-    /// The node that is asked first for what `subject` is about: none that owes an answer for longer
-    /// than it would be waited for.
+    /// Returns the node that is asked first for the keys of `subject`. It is not a node that has
+    /// owed an answer for longer than it would be waited for.
     pub(super) fn asked_first(&self, now: Instant, subject: &Subject) -> Option<usize> {
         let patience = self.settings.patience(subject.ttl.span());
         let first = self.first_node(now, subject.keys.first())?;
         (self.sessions[first].silent_for(now) <= patience).then_some(first)
     }
 
-    /// What has come of asking one node first.
+    /// Judges the answer of the node that was asked first.
     pub(super) fn judge_first(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
         let RoundPurpose::Acquire { request, attempt, .. } = round.purpose else { return };
         let ends = self.acquisitions.get(request).is_none_or(|one| !one.may_retry(now));
         match round.first_answer() {
             None | Some(Answer::Outstanding) => {}
-            // At the end of a wait that is no verdict: all are asked.
+            // At the end of a wait, that is not a verdict: all nodes are asked.
             Some(Answer::Refused(Reason::Held { .. })) if !ends => {
                 self.lose(now, id, request, attempt, false);
             }
@@ -58,8 +60,8 @@ impl Coordinator {
         }
     }
 
-    /// The first node has not refused, or not answered in time: asks the others, who have a timeout
-    /// of their own.
+    /// Asks the other nodes, after the first has not refused or has not answered in time. They have
+    /// a timeout of their own.
     pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) {
         let attempt = self.rounds.get(id).and_then(Round::attempt);
         let claim = attempt.and_then(|id| Some(&self.attempts.get(id)?.claim));
@@ -91,16 +93,16 @@ impl Coordinator {
 }
 
 impl Settings {
-    /// How long the first node is waited for alone: a moment in which a node nearby answers, and of
-    /// which a whole round takes little notice.
+    /// Returns how long the first node alone is waited for. A nearby node answers within this
+    /// moment, and it matters little to a whole round.
     pub(super) fn patience(&self, ttl: Duration) -> Duration {
         self.backoff.base.min(self.round_timeout(ttl) / 4)
     }
 }
 
-/// Highest random weight (Thaler and Ravishankar, 1998): every client ranks the nodes alike for a key,
-/// and a node that goes down moves only its own keys. What is alike in two names or two keys is
-/// mixed by the finaliser of MurmurHash3.
+/// Returns the weight of a node for a key: highest random weight (Thaler and Ravishankar, 1998).
+/// Every client ranks the nodes for a key in the same order, and a node that goes down moves only
+/// its own keys. The finaliser of MurmurHash3 scatters similar names and similar keys.
 const fn weight(node: u64, key: u64) -> u64 {
     let hash = node ^ key;
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -108,7 +110,7 @@ const fn weight(node: u64, key: u64) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// FNV-1a: the same on every client.
+/// Returns the FNV-1a hash, which is the same on every client.
 pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,7 +1,7 @@
 //! Keeping a hold alive: when to extend it, when to stop.
 //!
 //! The keeper is an entry of the hold itself. It cannot outlive the release, which removes the hold
-//! from its table, and it never acquires anew: it only begins extension rounds.
+//! from its table. It never acquires again: it only begins extension rounds.
 
 use super::attempt::Attempt;
 use super::round::Asker;
@@ -10,7 +10,7 @@ use super::{AttemptId, Coordinator};
 use crate::quorum::Instant;
 
 impl Coordinator {
-    /// The keeper's time has come.
+    /// Begins the keeper's extension, which is due.
     pub(super) fn keep(&mut self, now: Instant, id: AttemptId) {
         let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
         hold.extend_at = None;
@@ -19,7 +19,8 @@ impl Coordinator {
         }
     }
 
-    /// The hold was won or extended by a round that began at `started`.
+    /// Schedules the next extension, after a round that began at `started` has won or extended the
+    /// hold.
     pub(super) fn keep_after(&mut self, started: Instant, id: AttemptId) {
         let Some(attempt) = self.attempts.get(id) else { return };
         let Some((keeper, hold)) = attempt.held().and_then(|hold| Some((hold.keeper?, hold)))
@@ -31,7 +32,7 @@ impl Coordinator {
         self.keep_at(id, at);
     }
 
-    /// A round of the keeper's was not won, and not lost either.
+    /// Schedules the next extension, after a round of the keeper's that was neither won nor lost.
     pub(super) fn keep_again(&mut self, now: Instant, id: AttemptId) {
         let Some(hold) = self.attempts.get(id).and_then(Attempt::held) else { return };
         if let Some(keeper) = hold.keeper {

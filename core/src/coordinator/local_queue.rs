@@ -1,30 +1,32 @@
-//! The local queue: of all in this process that want the same key, one contends for it or has it,
-//! and the others wait for it here, first come first served, without a word to the masters.
+//! The local queue. Of all acquires in this process that want the same key, one contends for it or
+//! has it. The others wait for it here, first come, first served, without sending the masters
+//! anything.
 //!
-//! Who wants several keys waits for all of them at once and takes all places or none. It stands in
-//! every queue since the same moment, so two that want {a, b} and {b, a} cannot wait for each other.
+//! An acquire that wants several keys waits for all of them at once, and takes all places or none.
+//! It has been in every queue since the same moment, so two that want {a, b} and {b, a} cannot wait
+//! for each other.
 
 use super::{Keys, RequestId};
 use std::collections::btree_map::{Entry, OccupiedEntry};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// As many times in a row a lock passes on within this process while somebody waits elsewhere: then
-/// one steps back, so that other processes get their turn. The idea of cohort locks (Dice, Marathe,
-/// Shavit, 2012).
+/// The number of times in a row that a lock passes on within this process while a client waits
+/// elsewhere. Then one acquire steps back, so that other processes get their turn. This is the idea
+/// of cohort locks (Dice, Marathe, Shavit, 2012).
 const MOST_IN_A_ROW: u32 = 8;
 
 enum Place {
-    /// As it was taken: most are left so.
+    /// As it was taken. Most places stay like this.
     Quiet(Occupant),
-    /// Somebody waits or has waited.
+    /// There is or was a waiter.
     Queued(Box<Queue>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Occupant {
     Nobody,
-    /// Contends for it: it is not won.
+    /// This acquire contends for the key, and has not won it.
     Contender(RequestId),
     Holder,
 }
@@ -32,11 +34,11 @@ enum Occupant {
 struct Queue {
     occupant: Occupant,
     waiting: VecDeque<RequestId>,
-    /// How often it has passed on within this process.
+    /// The number of times the key has passed on within this process.
     in_a_row: u32,
-    /// Somebody in another process listened when it was last told to be free.
+    /// Whether a client in another process listened when the key was last published as free.
     wanted_elsewhere: bool,
-    /// The next one here is to let others go first.
+    /// Whether the next acquire here lets others go first.
     step_back: bool,
 }
 
@@ -73,7 +75,7 @@ impl Place {
         }
     }
 
-    /// Who waits first.
+    /// Returns the first waiter.
     fn head(&self) -> Option<RequestId> {
         self.queue()?.waiting.front().copied()
     }
@@ -91,26 +93,26 @@ impl Queue {
     }
 }
 
-/// Keys that somebody in this process has, contends for or waits for.
+/// The keys that this process has, contends for or waits for.
 #[derive(Default)]
 pub(super) struct LocalQueue {
     places: BTreeMap<Arc<str>, Place>,
-    /// Keys whose place has become free, or whose queue has another head.
+    /// The keys whose place has become free, or whose queue has another head.
     stirred: VecDeque<Arc<str>>,
 }
 
 impl LocalQueue {
-    /// Whether somebody in this process has `key`, contends for it or waits for it.
+    /// Returns whether this process has `key`, contends for it or waits for it.
     pub(super) fn is_wanted(&self, key: &str) -> bool {
         self.places.contains_key(key)
     }
 
-    /// Whether somebody in this process waits for `key`.
+    /// Returns whether an acquire in this process waits for `key`.
     pub(super) fn is_waited_for(&self, key: &str) -> bool {
         self.places.get(key).is_some_and(|place| place.head().is_some())
     }
 
-    /// Who contends for it in this process.
+    /// Returns the acquire in this process that contends for `key`.
     pub(super) fn contender(&self, key: &str) -> Option<RequestId> {
         match self.places.get(key)?.occupant() {
             Occupant::Contender(request) => Some(request),
@@ -118,7 +120,7 @@ impl LocalQueue {
         }
     }
 
-    /// Takes all places; `false` if somebody wanted one of them.
+    /// Takes all places. Returns `false` if one of them was already wanted.
     pub(super) fn take(&mut self, keys: &Keys, request: RequestId) -> bool {
         if keys.iter().skip(1).any(|key| self.is_wanted(key)) {
             return false;
@@ -132,7 +134,7 @@ impl LocalQueue {
         true
     }
 
-    /// The contender has won.
+    /// Notes that the contender has won.
     pub(super) fn won(&mut self, keys: &Keys) {
         keys.iter().for_each(|key| {
             if let Some(place) = self.places.get_mut(key) {
@@ -141,9 +143,9 @@ impl LocalQueue {
         });
     }
 
-    /// The holder gives it back: whether those who wait in other processes are to be told. They are
-    /// not while it passes on here, which leaves them nothing to get, except now and then to find
-    /// out whether there are any.
+    /// Notes that the holder gives the keys back. Returns whether to notify waiters in other
+    /// processes. They are not notified while the keys pass on here, which leaves nothing for them
+    /// to get. Now and then they are notified nevertheless, to find out whether there are any.
     pub(super) fn pass_on(&mut self, keys: &Keys) -> bool {
         let mut tell = false;
         for key in keys.iter() {
@@ -162,7 +164,7 @@ impl LocalQueue {
         tell
     }
 
-    /// Whether somebody in another process listened when `key` became free.
+    /// Notes whether a client in another process listened when `key` became free.
     pub(super) fn heard(&mut self, key: &str, elsewhere: bool) {
         let Some(place) = self.places.get_mut(key) else { return };
         match place {
@@ -175,7 +177,7 @@ impl LocalQueue {
         }
     }
 
-    /// Whether the one that goes next is to let others go first.
+    /// Returns whether the next acquire lets others go first.
     pub(super) fn steps_back(&mut self, keys: &Keys) -> bool {
         let places = keys.iter().filter_map(|key| {
             let queue = self.places.get_mut(key)?.queue_mut()?;
@@ -184,7 +186,7 @@ impl LocalQueue {
         places.fold(false, |any, one| any | one)
     }
 
-    /// Waits for all places.
+    /// Queues an acquire at all its places.
     pub(super) fn wait(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
             let nobody = || Place::Quiet(Occupant::Nobody);
@@ -209,7 +211,7 @@ impl LocalQueue {
         }
     }
 
-    /// Waits no more.
+    /// Removes an acquire that no longer waits.
     pub(super) fn forget(&mut self, keys: &Keys, request: RequestId) {
         for key in keys.iter() {
             let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
@@ -220,7 +222,8 @@ impl LocalQueue {
         }
     }
 
-    /// Who is first at a place that has become free, and may go if it is first at all its places.
+    /// Returns the first waiter at a place that has become free. It may go if it is first at all
+    /// its places.
     pub(super) fn next_head(&mut self) -> Option<RequestId> {
         while let Some(key) = self.stirred.pop_front() {
             let place = self.places.get(&key).filter(|place| place.is_free());
@@ -231,8 +234,8 @@ impl LocalQueue {
         None
     }
 
-    /// Takes all places for the one that waits first at each of them; `false` if it does not, or
-    /// somebody has one of them yet.
+    /// Takes all places for the acquire that is the first waiter at each of them. Returns `false`
+    /// if it is not, or if one of them is still taken.
     pub(super) fn advance(&mut self, keys: &Keys, request: RequestId) -> bool {
         let is_next = |key: &Arc<str>| {
             let place = self.places.get(key);
@@ -252,14 +255,14 @@ impl LocalQueue {
         true
     }
 
-    /// How many keys are remembered.
+    /// Returns the number of keys that are remembered.
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 }
 
-/// A place that nobody wants any more goes; one that is free, and wanted, is looked at next.
+/// Removes a place that is no longer wanted. A place that is free and wanted is looked at next.
 fn stir(place: OccupiedEntry<'_, Arc<str>, Place>, stirred: &mut VecDeque<Arc<str>>) {
     match place.get() {
         one if !one.is_free() => {}

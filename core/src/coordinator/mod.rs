@@ -1,14 +1,14 @@
-//! What is done about it: one state machine. Requests, received bytes and time go in; bytes to
-//! send, verdicts and the next wake-up come out.
+//! The coordinator, which acts on the decisions: one state machine. Requests, received bytes and
+//! time go in; bytes to send, verdicts and the next wake-up come out.
 //!
-//! It has no socket, task, clock or randomness of its own (`core/clippy.toml`), so that the machine
-//! that ships can be driven by tests and by a simulator. There is one owner of everything that
-//! races in other lock libraries: rounds, stragglers, owed rollbacks, leases and waiters are
-//! entries of its tables, and a race is merely an order of events.
+//! It has no socket, task, clock or randomness of its own (`core/clippy.toml`), so that tests and a
+//! simulator can drive the machine that ships. It is the one owner of everything that races in
+//! other lock libraries. Rounds, stragglers, owed rollbacks, leases and waiters are entries of its
+//! tables, and a race is merely an order of events.
 //!
-//! The driver's duties: call `handle_*` for what happens, with `now` never going back, then poll
-//! until nothing is left: [`Coordinator::poll_action`], [`Coordinator::transmit`] of every node,
-//! [`Coordinator::poll_event`]; then sleep until [`Coordinator::poll_timeout`].
+//! The driver calls `handle_*` for what happens, with `now` never going back. Then it polls until
+//! nothing is left: [`Coordinator::poll_action`], [`Coordinator::transmit`] of every node,
+//! [`Coordinator::poll_event`]. Then it sleeps until [`Coordinator::poll_timeout`].
 
 mod acquire;
 mod acquisition;
@@ -82,7 +82,7 @@ pub use settings::{Settings, round_timeout};
 #[cfg(any(test, feature = "testing"))]
 pub use taken_back::Rule;
 
-/// Rooms of closed rounds that are kept, at most.
+/// The maximum number of rooms of closed rounds that are kept.
 const MOST_ROOMS: usize = 256;
 
 /// The state machine.
@@ -92,13 +92,13 @@ pub struct Coordinator {
     acquisitions: Acquisitions,
     attempts: Table<Attempt>,
     rounds: Table<Round>,
-    /// Where closed rounds have noted what was said, for those to come.
+    /// The rooms of closed rounds' answers, for later rounds.
     rooms: Vec<round::Answers>,
     timers: Timers,
     local_queue: LocalQueue,
     barrier: Barrier,
-    /// For how long a master that has started does not vote: for longer than the settings say while
-    /// others go by other numbers.
+    /// How long a master that has started does not vote: for longer than the settings say while
+    /// other clients have other numbers.
     quarantine: Duration,
     wake_ups: WakeUps,
     actions: VecDeque<Action>,
@@ -107,13 +107,13 @@ pub struct Coordinator {
     random: Box<dyn Random>,
     packer: wire::Packer,
     ballots: Ballots,
-    /// What the wall clock showed when it was last read: microseconds since 1970.
+    /// The wall clock when it was last read, in microseconds since 1970.
     wall: (Instant, u64),
     settled: bool,
 }
 
 impl Coordinator {
-    /// A machine for these masters; it wants to dial at once.
+    /// Creates a machine for these masters. It asks the driver to dial at once.
     pub fn new(
         now: Instant,
         settings: Settings,
@@ -150,7 +150,7 @@ impl Coordinator {
 
     // Requests.
 
-    /// What was drawn at random in an earlier turn is not used in this one.
+    /// Begins a turn: what was drawn at random in an earlier turn is not used in this one.
     #[inline]
     pub fn begin_turn(&mut self) {
         self.random.forget();
@@ -161,7 +161,7 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    /// The caller no longer waits. Harmless if it has its answer.
+    /// Cancels the request of a caller that no longer waits. Harmless if it has its answer.
     pub fn handle_cancel(&mut self, now: Instant, request: RequestId) {
         self.cancel_acquire(now, request);
         self.serve_waiting(now);
@@ -172,8 +172,9 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    /// `request` is answered when a quorum has deleted; a guard that was dropped has none. One that
-    /// was given up `in_time`, before its deadline, has not lapsed, however late that is heard.
+    /// Releases a hold. `request` is answered when a quorum has deleted the key; a guard that was
+    /// dropped has none. A hold that was given up `in_time`, before its deadline, has not lapsed,
+    /// however late the machine learns of it.
     pub fn handle_release(
         &mut self,
         now: Instant,
@@ -185,27 +186,28 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    /// The key stays until it expires.
+    /// Leaves the key until it expires.
     pub fn handle_leave(&mut self, now: Instant, attempt: AttemptId) {
         self.leave(attempt);
         self.serve_waiting(now);
     }
 
-    /// The guard saw its deadline pass before an extension could move it: lost.
+    /// Handles a guard that saw its deadline pass before an extension could move it: the hold is
+    /// lost.
     pub fn handle_lapsed(&mut self, now: Instant, attempt: AttemptId) {
         self.lose_hold(attempt, Loss::Lapsed);
         self.serve_waiting(now);
     }
 
-    /// Nothing will ever be asked of this machine: there is evidence of a mistake in how it was set
-    /// up, or nobody waits for it any more. What it has noted at the masters is taken back, and what
-    /// it notes yet.
+    /// Withdraws this client. Nothing will ever be asked of this machine: there is evidence of a
+    /// mistake in its setup, or no caller waits for it any more. Its notes at the masters are taken
+    /// back, and so is any note that it may yet make.
     pub fn handle_withdraw(&mut self, now: Instant) {
         let Self { sessions, settings, packer, .. } = self;
         sessions.iter_mut().for_each(|session| session.withdraw(now, settings, packer));
     }
 
-    /// No more attempts: what is under way is rolled back, what is owed is still paid.
+    /// Stops all attempts: those under way are rolled back, and what is owed is still paid.
     pub fn handle_shutdown(&mut self, now: Instant) {
         let waiting: Vec<RequestId> = self.acquisitions.requests().collect();
         waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
@@ -231,7 +233,7 @@ impl Coordinator {
         self.handle_dial_failed(now, node, epoch, cause);
     }
 
-    /// Bytes that `node` has sent.
+    /// Handles bytes that `node` has sent.
     pub fn handle_bytes(&mut self, now: Instant, node: usize, epoch: Epoch, bytes: &[u8]) {
         if !self.is_current(node, epoch) {
             return;
@@ -243,7 +245,8 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    /// The stream has taken `len` bytes of [`Coordinator::transmit`]: they may have left.
+    /// Notes that the stream has taken `len` bytes of [`Coordinator::transmit`]: they may have
+    /// left.
     pub fn handle_written(&mut self, now: Instant, node: usize, epoch: Epoch, len: usize) {
         if self.is_current(node, epoch) {
             self.sessions[node].written(now, len);
@@ -252,14 +255,14 @@ impl Coordinator {
 
     // Time.
 
-    /// The wall clock shows `wall_us`, in microseconds since 1970: what fenced acquires propose.
-    /// Nothing that decides safety reads it.
+    /// Notes that the wall clock shows `wall_us`, in microseconds since 1970: fenced acquires
+    /// propose it. Nothing that decides safety reads it.
     #[inline]
     pub const fn handle_wall_clock(&mut self, now: Instant, wall_us: u64) {
         self.wall = (now, wall_us);
     }
 
-    /// It is `now`, and all that has arrived is read: what was due by then happens.
+    /// Handles everything that is due by `now`, once all that has arrived is read.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(timer) = self.timers.pop(now) {
             match timer {
@@ -273,7 +276,7 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    // What follows.
+    // Output.
 
     #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
@@ -285,48 +288,49 @@ impl Coordinator {
         self.events.pop_front()
     }
 
-    /// The bytes to send to `node`, and over which connection.
+    /// Returns the bytes to send to `node`, and the connection to send them over.
     #[inline]
     pub fn transmit(&self, node: usize) -> (Epoch, &[u8]) {
         let session = &self.sessions[node];
         (session.epoch(), session.transmit())
     }
 
-    /// When [`Coordinator::handle_timeout`] is next due.
+    /// Returns when [`Coordinator::handle_timeout`] is next due.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.sessions.iter().filter_map(|one| one.wake_at(&self.settings)).min();
         sessions.into_iter().chain(self.timers.next_at()).min()
     }
 
-    /// When anything is next due, of time or of the barrier.
+    /// Returns when anything is next due, by time or by the barrier.
     #[inline]
     pub fn due_at(&self) -> Option<Instant> {
         self.poll_timeout().into_iter().chain(self.opens_at()).min()
     }
 
-    /// Events that are to be polled: as many callers will go on, or nearly.
+    /// Returns the number of events to poll: as many callers will go on, or nearly.
     pub fn decided(&self) -> usize {
         self.events.len()
     }
 
-    /// Rounds that are open: a measure of how busy it is.
+    /// Returns the number of open rounds: a measure of how busy the machine is.
     #[inline]
     pub fn open_rounds(&self) -> usize {
         self.rounds.len()
     }
 
-    /// Rollbacks and releases without an integer for an answer, counted once a node.
+    /// Returns the number of rollbacks and releases without an integer for an answer, counted once
+    /// per node.
     pub fn debts(&self) -> usize {
         self.sessions.iter().map(Session::debts).sum()
     }
 
-    /// Whether nothing is owed any more.
+    /// Returns whether nothing is owed any more.
     pub fn is_drained(&self) -> bool {
         self.debts() == 0 && !self.sessions.iter().any(Session::may_yet_note)
     }
 
-    /// What is remembered of requests, apart from debts.
+    /// Returns the number of entries for requests, apart from debts.
     #[cfg(any(test, feature = "testing"))]
     pub fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
@@ -334,7 +338,7 @@ impl Coordinator {
         requests + self.local_queue.len() + usize::from(self.timers.next_at().is_some())
     }
 
-    /// What stands in Redis for an attempt, while it is remembered.
+    /// Returns the value in Redis for an attempt, while the attempt is remembered.
     #[cfg(any(test, feature = "testing"))]
     pub fn token(&self, attempt: AttemptId) -> Option<String> {
         let token = self.attempts.get(attempt)?.claim.token;
@@ -344,12 +348,12 @@ impl Coordinator {
         })
     }
 
-    /// For errors: how many are enough.
+    /// Returns how many masters are enough, for errors.
     pub const fn quorum(&self) -> Quorum {
         Quorum::new(self.settings.membership)
     }
 
-    // Within.
+    // Internals.
 
     fn new_round(&mut self, purpose: round::Purpose, now: Instant, timeout: Duration) -> Round {
         let room = self.rooms.pop().unwrap_or_default();
@@ -364,7 +368,7 @@ impl Coordinator {
         }
     }
 
-    /// Closes it, for whoever tells what was said.
+    /// Closes a round, and returns it to report the answers.
     fn take_round(&mut self, id: RoundId) -> Option<Round> {
         let round = self.rounds.remove(id)?;
         self.timers.cancel(round.timeout_at, Timer::Round(id));

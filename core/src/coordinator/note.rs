@@ -1,5 +1,5 @@
-//! What the machine tells whoever watches it: notes of what was decided, and how its masters stand.
-//! Nothing follows from any of it.
+//! Notes for an observer: what was decided, and the standing of the masters. No decision depends on
+//! any of it.
 
 use super::round::{self, Asker, Round};
 use super::session::Session;
@@ -11,26 +11,27 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether anybody can watch. A constant: where it is false, not an instruction of this is left.
+/// True if the machine can be watched. It is a constant: where it is false, no instruction of this
+/// module remains.
 pub const WATCHED: bool = cfg!(feature = "watched");
 
-/// How much is noted.
+/// The level of detail of the notes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Watching {
-    /// Nobody takes notes out: none are made.
+    /// No notes are taken out, so none are made.
     #[default]
     Nothing,
     Outcomes,
-    /// What every node said to each attempt, too.
+    /// The outcomes, and every node's answer to each attempt.
     Votes,
 }
 
-/// Something that was decided.
+/// A note of a decision.
 #[derive(Debug)]
 pub enum Note {
     Attempt {
         request: RequestId,
-        /// From 1 on.
+        /// Counted from 1.
         number: u32,
         decided: Decided,
         /// From before the first byte to the verdict.
@@ -48,38 +49,38 @@ pub enum Note {
     ToppedUp { attempt: AttemptId, node: Arc<str> },
 }
 
-/// What an attempt has come to.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decided {
     Won,
-    /// A quorum has granted, when no validity was left.
+    /// A quorum granted when no validity was left.
     TooLate,
     Contended,
     NoQuorum,
     Disagreement,
 }
 
-/// What a round of an extension has come to.
+/// The outcome of an extension round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Prolonged {
     Extended,
-    /// The old deadline stands.
+    /// The old deadline still applies.
     Unconfirmed,
     Lost,
 }
 
-/// How far those that may vote are from being too few.
+/// The distance of the masters that may vote from being too few.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Margin {
     /// Any one of them can be spared.
     Spare,
-    /// They are a quorum, and without some one of them they are none.
+    /// They are a quorum, but at least one of them cannot be spared.
     Bare,
-    /// They are no quorum.
+    /// They are not a quorum.
     None,
 }
 
-/// The notes that nobody has taken out yet.
+/// The notes that have not been taken out.
 #[derive(Default)]
 pub(super) struct Notes {
     watching: Watching,
@@ -91,7 +92,7 @@ impl Notes {
         WATCHED && self.watching >= watching
     }
 
-    /// An attempt is lost.
+    /// Notes that an attempt is lost.
     pub(super) fn lost(
         &mut self,
         request: RequestId,
@@ -117,7 +118,7 @@ impl Notes {
         if self.wanted(Watching::Outcomes)
             && let Some(asker) = asker
         {
-            // Rare, and a warning: who said what is always worth its price.
+            // Rare, and a warning: every node's answer is always worth its cost.
             let votes = if decided == Prolonged::Extended { Vec::new() } else { votes() };
             let by_keeper = asker == Asker::Keeper;
             self.queue.push_back(Note::Extension { attempt, by_keeper, decided, took, votes });
@@ -132,7 +133,7 @@ impl Notes {
 }
 
 impl Decided {
-    /// `won`: but too late.
+    /// Returns the outcome of a lost attempt. `won`: a quorum has granted, but too late.
     pub(super) const fn lost(won: bool, kind: &FailureKind) -> Self {
         match kind {
             _ if won => Self::TooLate,
@@ -144,7 +145,7 @@ impl Decided {
 }
 
 impl Coordinator {
-    /// From now on so much is noted.
+    /// Sets how much is noted from now on.
     pub const fn watch(&mut self, watching: Watching) {
         self.notes.watching = watching;
     }
@@ -153,7 +154,7 @@ impl Coordinator {
         self.notes.queue.pop_front()
     }
 
-    /// The attempt of this round is about to be won.
+    /// Notes that the attempt of this round is about to be won.
     pub(super) fn note_won(&mut self, now: Instant, id: RoundId) {
         if !self.notes.wanted(Watching::Outcomes) {
             return;
@@ -173,13 +174,14 @@ impl Coordinator {
         round.reports(self.sessions.iter().map(|session| &session.name))
     }
 
-    /// Whether `node` may vote; `None` until it has been reached or has failed, once.
+    /// Returns the standing of `node`; `None` until it has been reached or has failed once.
     pub fn standing(&self, now: Instant, node: usize) -> Option<NodeStanding> {
         let session = self.sessions.get(node)?;
         session.settled_once.then(|| self.stands(session, now))
     }
 
-    /// How every node stands, also one that is still being dialled for the first time.
+    /// Returns the standing of every node, including one that is still being dialled for the first
+    /// time.
     pub fn status(&self, now: Instant) -> Status {
         let node = |session: &Session| NodeStatus {
             node: session.name.clone(),
@@ -188,12 +190,12 @@ impl Coordinator {
         Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
     }
 
-    /// Whether a quorum may vote.
+    /// Returns whether a quorum may vote.
     pub fn can_vote(&self, now: Instant) -> bool {
         self.quorum_can_vote(now) && self.barred(now, Duration::ZERO).is_none()
     }
 
-    /// The same, whoever bars it.
+    /// Returns whether a quorum may vote, even if another client's settings bar it.
     pub(super) fn quorum_can_vote(&self, now: Instant) -> bool {
         self.settings.membership.is_quorum(self.voting(now))
     }
@@ -203,7 +205,7 @@ impl Coordinator {
         self.sessions.iter().enumerate().filter_map(may_vote).collect()
     }
 
-    /// `None` until every node has been reached or has failed, once.
+    /// Returns the margin; `None` until every node has been reached or has failed once.
     pub fn margin(&self, now: Instant) -> Option<Margin> {
         let voting = self.voting(now);
         let without = |node: usize| voting.difference([node].into_iter().collect());
@@ -219,7 +221,8 @@ impl Coordinator {
         })
     }
 
-    /// Rollbacks and releases that `node` owes an answer to and that are not on their way to it.
+    /// Returns the number of rollbacks and releases that `node` has not answered and that are not
+    /// in flight to it.
     pub fn owed(&self, node: usize) -> usize {
         self.sessions.get(node).map_or(0, Session::owed)
     }
@@ -233,7 +236,7 @@ impl Coordinator {
                 FaultKind::Unfit => NodeStanding::Unfit(cause),
             };
         }
-        // Whoever only looks disagrees with nobody, and has nothing confirmed.
+        // A client that only looks disagrees with no client, and has nothing confirmed.
         let looks = self.settings.agreement.is_look();
         match (session.confirmed(now), session.warming_up(now)) {
             (Err(Reason::Disagreement(cause)), _) if !looks => NodeStanding::Disagrees(cause),

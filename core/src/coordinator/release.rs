@@ -1,4 +1,4 @@
-//! A held lock: loss and release.
+//! The end of a held lock: loss and release.
 
 use super::attempt::{Attempt, Stage};
 use super::ledger::{Debt, Deleted, Deletion};
@@ -20,8 +20,8 @@ impl Coordinator {
         }
     }
 
-    /// Lost for good. The keys stay until the guard is gone: whoever still works behind its back
-    /// is not also exposed to the next holder any earlier than need be.
+    /// Marks a hold as lost for good. The keys stay until the guard is gone. A holder that works on
+    /// without noticing is then not exposed to the next holder any earlier than necessary.
     pub(super) fn lose_hold(&mut self, id: AttemptId, loss: Loss) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         if attempt.held().is_none() {
@@ -34,7 +34,7 @@ impl Coordinator {
 
     // Release.
 
-    /// Deletes the key wherever it may stand. `request` is answered when a quorum has deleted.
+    /// Deletes the key wherever it may exist. `request` is answered when a quorum has deleted it.
     pub(super) fn begin_release(
         &mut self,
         now: Instant,
@@ -56,7 +56,7 @@ impl Coordinator {
         let lost =
             attempt.loss().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed))).cloned();
         match (request, lost) {
-            // Whatever was still under way when it was lost has the delay to arrive in.
+            // Whatever was still under way when the lock was lost has the lock-delay to arrive in.
             (request, Some(loss)) if attempt.is_delayed() => {
                 let release = Release::Lost(loss);
                 let told = request.map(|request| Event::Released { request, release });
@@ -129,15 +129,15 @@ impl Coordinator {
         self.close_round(id);
     }
 
-    /// The key stays until it expires; nobody extends or deletes it.
+    /// Leaves the key until it expires: it is neither extended nor deleted.
     pub(super) fn leave(&mut self, id: AttemptId) {
         if let Some(attempt) = self.attempts.remove(id) {
             disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
         }
     }
 
-    /// A lock, or what was set of it, is given back: to the next in this process, or to whoever is
-    /// told.
+    /// Gives back a lock, or what was set of it: to the next acquire in this process, or to the
+    /// waiters that are notified.
     pub(super) fn give_back(&mut self, now: Instant, attempt: Attempt, round: Option<RoundId>) {
         let keys = &attempt.claim.keys;
         let told = match self.local_queue.pass_on(keys) && self.settings.wakes_up {
@@ -148,13 +148,13 @@ impl Coordinator {
             }
             false => Told::By(None),
         };
-        // The SET of the next one follows in the same write: a script that was forgotten would cost it
+        // The SET of the next acquire follows in the same write: a forgotten script would cost it
         // that vote.
         let by_hash = !keys.iter().any(|key| self.local_queue.is_waited_for(key));
         self.owe(attempt, round, by_hash, &told);
     }
 
-    /// Every node where the key may stand owes its deletion.
+    /// Records the deletion as a debt of every node where the key may exist.
     pub(super) fn owe(
         &mut self,
         attempt: Attempt,
@@ -176,8 +176,9 @@ impl Coordinator {
 }
 
 impl Coordinator {
-    /// A release that `node` has not done goes out again. Who waits elsewhere may have been told by another
-    /// node before, and tried while the key still stood here: is told again, behind this.
+    /// Repeats a release that `node` has not done. Waiters elsewhere may have been notified by
+    /// another node before, and may have tried while the key still existed here. They are notified
+    /// again, after this release.
     pub(super) fn release_again(&mut self, now: Instant, node: usize, debt: Debt) {
         let deletion = debt.deletion.clone();
         let tells_itself = debt.tells.is_some();
@@ -193,11 +194,11 @@ impl Coordinator {
     }
 }
 
-/// Who tells those who wait elsewhere that a key is free: for each one node, where they listen.
+/// The nodes that notify waiters elsewhere that a key is free: one for each key, where they listen.
 pub(super) enum Told {
-    /// All keys, by this one; by nobody.
+    /// This node announces all keys; with `None`, no node does.
     By(Option<usize>),
-    /// Each key by one of its own.
+    /// Each key is announced by a node of its own.
     Apart(Vec<(usize, Arc<str>)>),
 }
 
@@ -209,7 +210,7 @@ impl Told {
         }
     }
 
-    /// Of `keys` those that `node` tells of.
+    /// Returns those of `keys` that `node` announces.
     fn by(&self, node: usize, keys: &Keys) -> Option<Keys> {
         match self {
             Self::By(teller) => (*teller == Some(node)).then(|| keys.clone()),
@@ -221,8 +222,8 @@ impl Told {
     }
 }
 
-/// Nothing more comes of a hold that is over; its places are free, unless they have been since it
-/// was lost.
+/// Cancels the timers of a hold that is over, and frees its places. Nothing is left to do if this
+/// was done when it was lost.
 fn disarm(timers: &mut Timers, queue: &mut LocalQueue, id: AttemptId, attempt: &Attempt) {
     let Some(hold) = attempt.held() else { return };
     timers.cancel(hold.deadline, Timer::Deadline(id));

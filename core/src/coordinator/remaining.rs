@@ -1,4 +1,5 @@
-//! How long the key that refused an attempt has yet to live: it bounds the pause before the next.
+//! The remaining life of the key that refused an attempt: it bounds the pause before the next
+//! attempt.
 
 use super::contention::Phase;
 use super::timers::Timer;
@@ -6,11 +7,11 @@ use super::wire::Reply;
 use super::{AttemptId, Coordinator, RequestId};
 use std::time::Duration;
 
-/// What PTTL says where there is no key.
+/// The reply of PTTL where there is no key.
 const NO_KEY: Reply = Reply::Int(-2);
 
 impl Coordinator {
-    /// A node has told how long the key that refused us has yet to live.
+    /// Notes a node's report of the remaining life of the key that refused us.
     pub(super) fn learn_remaining(
         &mut self,
         node: usize,
@@ -27,12 +28,13 @@ impl Coordinator {
         };
         match &mut contention.phase {
             Phase::Trying { round, attempt: current } if *current == attempt => {
-                // Where no key was, one that refuses has come since: its life nobody has told.
+                // Where there was no key, one that refuses has come since, and its life has not
+                // been reported.
                 if let Some(round) = self.rounds.get_mut(*round).filter(|_| *reply != NO_KEY) {
                     round.note_remaining(node, left);
                 }
             }
-            // Of a node that was not waited for.
+            // From a node that was not waited for.
             Phase::Waiting { failed, .. } if *failed == attempt => {
                 contention.learn(node, left);
                 if let Some((old, new)) = contention.shorten(&self.settings) {

@@ -1,25 +1,26 @@
-//! What an acquire asks for.
+//! The parameters of an acquire.
 
 use super::Keys;
 use crate::quorum::{Instant, Keeper, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an acquire asks for.
+/// The parameters of an acquire.
 #[derive(Clone, Debug)]
 pub struct Acquire {
     pub keys: Keys,
-    /// Where the fence of each key stands, if there is to be a fencing token.
+    /// The fence of each key, if the acquire gets a fencing token.
     pub fences: Option<Arc<Keys>>,
     pub ttl: Duration,
-    /// How much longer than the ttl the keys live, unless they are released.
+    /// The time by which the keys outlive the ttl, unless they are released.
     pub lock_delay: Duration,
-    /// For how long new attempts may begin; zero for a single one, `None` for ever.
+    /// The time during which new attempts may begin: zero for a single attempt, `None` for no
+    /// limit.
     pub wait: Option<Duration>,
     pub keep_alive: Option<KeepAlive>,
 }
 
-/// Extend the hold in time, without being asked.
+/// The option to have the hold extended in time, without being asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeepAlive {
     /// Counted from the start of the attempt that wins.

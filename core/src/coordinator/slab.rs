@@ -1,15 +1,15 @@
-//! Entries that are found by where they stand: nothing is searched for, and nothing else is moved.
+//! Entries that are found by their slot: nothing is searched for, and nothing else is moved.
 
-/// In chunks: one that grows moves no entry, and is never twice as large as it has to be.
+/// A slab in chunks: it grows without moving an entry, and is never twice as large as necessary.
 pub(super) struct Slab<T> {
     chunks: Vec<Vec<Option<T>>>,
     vacant: Vec<u32>,
 }
 
-/// Slots of a chunk.
+/// The number of slots of a chunk.
 const CHUNK: usize = 1 << 6;
 
-/// Chunks beyond which an empty slab gives its memory back.
+/// The number of chunks above which an empty slab gives its memory back.
 const KEPT: usize = 1 << 4;
 
 impl<T> Slab<T> {
@@ -17,7 +17,8 @@ impl<T> Slab<T> {
         Self { chunks: Vec::new(), vacant: Vec::new() }
     }
 
-    /// Says in which slot it stands. Once it has gone, another may stand there.
+    /// Inserts an entry, and returns its slot. Once the entry is removed, the slot may hold
+    /// another.
     pub(super) fn insert(&mut self, entry: T) -> u32 {
         if let Some(slot) = self.vacant.pop() {
             if let Some(vacant) = self.slot_mut(slot) {
@@ -60,7 +61,7 @@ impl<T> Slab<T> {
         self.slots() - self.vacant.len()
     }
 
-    /// Of all chunks, of which the last alone may have room.
+    /// Returns the number of slots of all chunks. Only the last chunk may have room.
     fn slots(&self) -> usize {
         let last = self.chunks.last().map_or(0, Vec::len);
         self.chunks.len().saturating_sub(1) * CHUNK + last

@@ -1,19 +1,20 @@
-//! Entries by an id that is never given again, so that whatever comes late finds nothing. An id says where
-//! its entry stands.
+//! Entries by an id that is never given again, so that whatever comes late finds nothing. An id
+//! contains the slot of its entry.
 
 use super::slab::Slab;
 
-/// Where an entry stands. Packed: tables are full of ids, and half a word of each would be padding.
+/// The place of an entry. It is packed: tables are full of ids, and half a word of each would be
+/// padding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(Rust, packed(4))]
 pub(super) struct Place {
-    /// Counts all that a table ever gave; zero is none of them.
+    /// Counts all places that a table has ever given; no place has the serial zero.
     serial: u64,
     slot: u32,
 }
 
 impl Place {
-    /// That of no entry.
+    /// The place of no entry.
     pub(super) const NONE: Self = Self { serial: 0, slot: 0 };
 
     pub(super) const fn slot(self) -> usize {
@@ -21,7 +22,7 @@ impl Place {
     }
 }
 
-/// An id of the entries of one table.
+/// The id of an entry of one table.
 pub(super) trait Id: Copy {
     fn of(place: Place) -> Self;
     fn place(self) -> Place;
@@ -33,9 +34,9 @@ pub(super) struct Table<T> {
 }
 
 struct Slot<T> {
-    /// That of the place it was given out as.
+    /// The serial of the place that was given for it.
     serial: u64,
-    /// None as long as it is only reserved.
+    /// `None` as long as the slot is only reserved.
     entry: Option<T>,
 }
 
@@ -44,7 +45,7 @@ impl<T> Table<T> {
         Self { slots: Slab::new(), last_serial: 0 }
     }
 
-    /// A place for an entry that is to be put there.
+    /// Reserves a place for an entry that is inserted later.
     pub(super) fn reserve<I: Id>(&mut self) -> I {
         self.last_serial += 1;
         let serial = self.last_serial;

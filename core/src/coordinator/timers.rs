@@ -26,7 +26,8 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// One for the end of time is none: who waits for ever takes no room here.
+    /// Sets a timer. One for the end of time is not set: an acquire that waits forever takes no
+    /// room here.
     pub(super) fn set(&mut self, at: Instant, timer: Timer) {
         match timer {
             _ if at == Instant::NEVER => {}
@@ -101,7 +102,7 @@ impl<I: Copy + Ord> Line<I> {
         }
     }
 
-    /// For a quarter more, not for as many again: a line may be long, and stay so.
+    /// Makes room for a quarter more, and does not double it: a line may be long, and stay long.
     fn make_room(&mut self) {
         let len = self.queue.len();
         if len == self.queue.capacity() {

@@ -1,12 +1,12 @@
-//! Wake-ups between processes: a release tells on a channel of its key that it is free, and who
-//! waits for it tries again at once.
+//! Wake-ups between processes: a release publishes on its key's channel that the key is free, and
+//! the key's waiters try again at once.
 //!
-//! One node tells and is listened to, the one that everybody asks first for the key: to tell at all
-//! of them would cost each release a command more on each. Where two clients do not agree on which
-//! one that is, a message is missed.
+//! One node publishes, and the waiters listen to it: the node that all clients ask first for the
+//! key. To publish on all nodes would cost each release one more command on each. If two clients do
+//! not agree on which node that is, a message is missed.
 //!
-//! A message is a hint, never a truth: polling goes on behind it, since other clients do not
-//! publish, messages get lost, and a master may deny the right.
+//! A message is only a hint: polling goes on behind it. Other clients do not publish, messages get
+//! lost, and a master may deny the permission.
 
 use super::contention::Phase;
 use super::session::Purpose;
@@ -15,15 +15,16 @@ use crate::quorum::Instant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// More keys than this are polled for: what is waited for in one process at a time is few.
+/// The maximum number of keys that are subscribed to. Any other keys are polled for: few keys are
+/// waited for in one process at a time.
 const MOST_TOPICS: usize = 1 << 12;
 
-/// Where messages of one key come from.
+/// The source of one key's messages.
 struct Topic {
     node: usize,
-    /// Another connection knows nothing of it.
+    /// Another connection does not have the subscription.
     epoch: Epoch,
-    /// Messages come from now on; before that one could have been missed.
+    /// Whether messages come. Before that, one could have been missed.
     confirmed: bool,
 }
 
@@ -31,8 +32,8 @@ struct Topic {
 pub(super) struct WakeUps(BTreeMap<Arc<str>, Topic>);
 
 impl Coordinator {
-    /// Somebody waits for `keys` to be free: listens, if that is not done yet. `true` if messages
-    /// come already.
+    /// Subscribes to `keys`, for which an acquire waits, where that is not done yet. Returns `true`
+    /// if messages of all of them come already.
     pub(super) fn listen(&mut self, now: Instant, keys: &Keys) -> bool {
         let mut all = true;
         for key in keys.iter() {
@@ -60,14 +61,15 @@ impl Coordinator {
         all
     }
 
-    /// Whether messages of `key` come from `node` to us, too.
+    /// Returns whether messages of `key` from `node` come to us, too.
     pub(super) fn listens(&self, node: usize, key: &str) -> bool {
         self.wake_ups.0.get(key).is_some_and(|topic| {
             topic.node == node && topic.confirmed && topic.epoch == self.sessions[node].epoch()
         })
     }
 
-    /// Messages of `key` come from now on. It may have become free before: tries once more.
+    /// Notes that messages of `key` come from now on. The key may have become free before, so its
+    /// contender tries once more.
     pub(super) fn subscribed(&mut self, now: Instant, node: usize, key: &str) {
         let epoch = self.sessions[node].epoch();
         if let Some(topic) = self.wake_ups.0.get_mut(key)
@@ -78,24 +80,24 @@ impl Coordinator {
         }
     }
 
-    /// Whoever contends for `key` tries again at once.
+    /// Makes the contender for `key` try again at once.
     pub(super) fn wake_contender(&mut self, now: Instant, key: &str) {
         let Some(request) = self.local_queue.contender(key) else { return };
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         match contention.phase {
-            // It has just let others go first.
+            // The contender has just let others go first.
             Phase::Waiting { failed: AttemptId::NONE, .. } => {}
             Phase::Waiting { .. } => {
                 contention.told = Some(0);
                 self.retry_acquire(now, request);
             }
-            // What it has asked may have been asked too early.
+            // The nodes may have been asked too early.
             Phase::Trying { .. } => (contention.woken, contention.told) = (true, Some(0)),
             Phase::Confirming => {}
         }
     }
 
-    /// Nobody listens any more to what nobody here wants.
+    /// Unsubscribes from keys that this process no longer wants.
     pub(super) fn unsubscribe_unwanted(&mut self, node: usize) {
         let session = &mut self.sessions[node];
         let epoch = session.epoch();

@@ -1,14 +1,14 @@
-//! A point in time as the deciding layers see it: handed in, never read.
+//! A point in time as the deciding layers see it: passed in, never read from a clock.
 
 use std::fmt;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Nanoseconds on a clock that never goes back and that counts suspend. The origin is the
-/// process's own, so an instant means nothing to anybody else.
+/// Nanoseconds on a clock that never goes back and that counts suspend. The origin is specific to
+/// the process, so an instant means nothing to another process.
 ///
-/// Kept as one more than they are: tables are full of instants that there may be none of, and those take
-/// no more room.
+/// Stored as one more than the number: tables are full of optional instants, and these take no more
+/// room that way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(NonZeroU64);
 
@@ -24,12 +24,12 @@ impl Instant {
         self.0.get() - 1
     }
 
-    /// `self + span`, stopping at the end of time (584 years after the origin).
+    /// Returns `self + span`, saturating at the end of time (584 years after the origin).
     pub const fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(nanos(span)))
     }
 
-    /// The time from `earlier` to `self`; zero if `earlier` is the later one.
+    /// Returns the time from `earlier` to `self`; zero if `earlier` is the later one.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
     }
@@ -47,8 +47,8 @@ impl fmt::Debug for Instant {
     }
 }
 
-/// A span that is kept: half as large as a [`Duration`], and no larger where there may be none. Stops at
-/// 584 years, which is as good as for ever.
+/// A span for storage: half as large as a [`Duration`], and no larger if it is optional. It
+/// saturates at 584 years, which is as good as forever.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Nanos(NonZeroU64);
 
@@ -70,7 +70,7 @@ impl fmt::Debug for Nanos {
     }
 }
 
-/// A span in whole nanoseconds, stopping at `u64::MAX`.
+/// Returns a span in whole nanoseconds, saturating at `u64::MAX`.
 pub const fn nanos(span: Duration) -> u64 {
     let nanos = span.as_nanos();
     if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }

@@ -1,24 +1,25 @@
-//! When a lock that is kept alive is extended next, and where that ends.
+//! The schedule of a lock that is kept alive: its next extension, and the end of that.
 
 use super::Instant;
 use std::time::Duration;
 
-/// A lock is extended this many times within its ttl, so that two failed rounds lose nothing. The
-/// field's habit (Redisson's watchdog).
+/// The number of extensions within a ttl, so that two failed rounds lose nothing. This is the
+/// common practice (Redisson's watchdog).
 const EXTENSIONS_PER_TTL: u32 = 3;
 
-/// A lock comes up to this share of a third earlier, each by its own: those that were won together would
-/// otherwise be extended together for ever, and whoever wants a lock meanwhile wait behind them all.
+/// The share of a third of the ttl by which a lock is extended earlier, at most. Each lock has its
+/// own part of it. Otherwise, locks that were won together would be extended together forever, and
+/// an acquire in the meantime would wait behind them all.
 const SPREAD: u32 = 4;
 
-/// After a round without a quorum the next one comes when this share of what is left has passed:
-/// sooner and sooner towards the deadline.
+/// The share of the remaining time after which a round without a quorum is followed by the next
+/// one. The rounds come sooner and sooner towards the deadline.
 const RETRIES_IN_WHAT_IS_LEFT: u32 = 4;
 
-/// No two rounds follow each other faster.
+/// The shortest pause between two rounds.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 
-/// Extends a hold in time, up to an end.
+/// A keeper: it extends a hold in time, up to an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keeper {
     /// No deadline is moved beyond this.
@@ -30,13 +31,14 @@ impl Keeper {
         Self { ends_at }
     }
 
-    /// The deadline that an extension may give.
+    /// Returns the deadline that an extension may give.
     pub fn cap(self, deadline: Instant) -> Instant {
         deadline.min(self.ends_at)
     }
 
-    /// When to extend a hold whose last round that was won began at `started`; `None` once its
-    /// deadline can't be moved any further. `place` is drawn at random, and stays that of the hold.
+    /// Returns when to extend a hold whose last won round began at `started`; `None` once its
+    /// deadline can't be moved any further. `place` is drawn at random, and stays the same for the
+    /// hold.
     pub fn next(
         self,
         started: Instant,
@@ -51,7 +53,8 @@ impl Keeper {
         more.then(|| started.after(pause.saturating_sub(early)))
     }
 
-    /// When to try again after a round that was not won, within what is left until `deadline`.
+    /// Returns when to try again after a round that was not won, within the time left until
+    /// `deadline`.
     pub fn retry(self, now: Instant, deadline: Instant) -> Instant {
         now.after((deadline.since(now) / RETRIES_IN_WHAT_IS_LEFT).max(SHORTEST_PAUSE))
     }

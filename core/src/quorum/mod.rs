@@ -1,11 +1,11 @@
-//! What is decided: plain functions and values.
+//! The decisions: plain functions and values.
 //!
-//! No I/O, no clock, no randomness, no async and no foreign crate: whatever decides safety is a
-//! function of its arguments, so that it can be enumerated, checked as a model and simulated
-//! exactly as it ships. Floats round as they like: there are none.
+//! There is no I/O, clock, randomness, async or foreign crate here. Whatever decides safety is a
+//! function of its arguments, so that it can be enumerated, model-checked and simulated exactly as
+//! it ships. There are no floats, since floats round.
 //!
-//! Sources: "Distributed Locks with Redis" (Redis documentation) for the algorithm,
-//! `SAFETY.md` for the rules that were added and why.
+//! Sources: "Distributed Locks with Redis" (Redis documentation) for the algorithm, and `SAFETY.md`
+//! for the added rules and their reasons.
 
 #![deny(clippy::float_arithmetic)]
 

@@ -23,7 +23,7 @@ fn a_status_tells_in_a_line_whether_locks_can_be_had_and_in_one_for_each_master_
     ];
     let told = "no lock can be acquired: 1 of 7 masters may vote, 4 needed\n  \
                 n1  voting\n  \
-                n2  warming up (may vote in 8s)\n  \
+                n2  warming up (may vote in 8 s)\n  \
                 n3  unconfirmed (being asked)\n  \
                 n4  unfit (why)\n  \
                 n5  rejected (why)\n  \
@@ -31,7 +31,7 @@ fn a_status_tells_in_a_line_whether_locks_can_be_had_and_in_one_for_each_master_
                 n7  down (why)";
     assert_eq!(status("nnnnnnn", every).to_string(), told);
     let soon = status("nnn", vec![NodeStanding::Voting, warming_up(20), warming_up(8)]);
-    let told = "no lock can be acquired for 8s: 1 of 3 masters may vote, 2 needed";
+    let told = "no lock can be acquired for 8 s: 1 of 3 masters may vote, 2 needed";
     assert_eq!(soon.to_string().lines().next(), Some(told));
     assert_eq!((soon.can_acquire(), soon.can_acquire_in()), (false, Some(Duration::from_secs(8))));
     let joint = status("bbno", vec![NodeStanding::Voting; 4]);

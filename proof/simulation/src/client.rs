@@ -124,7 +124,7 @@ pub(super) struct Client {
     pub(super) unread: NodeSet,
     /// The client has connected, which callers wait for.
     pub(super) is_connected: bool,
-    /// The client was told of others when it connected, and gives up.
+    /// The client was notified of others when it connected, and gives up.
     pub(super) is_refused: bool,
     pub(super) requests: u64,
     pub(super) tokens: Arc<AtomicU64>,

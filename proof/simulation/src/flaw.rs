@@ -44,7 +44,7 @@ pub(super) enum Flaw {
     ListsCostOneVote,
     /// Other numbers cost the vote of the master that reports them, and nothing else.
     NumbersCostOneVote,
-    /// If the numbers differ, no client is told of lists.
+    /// If the numbers differ, lists are not reported to any client.
     NumbersHideLists,
     /// A client's note lasts as long as a master waits, and no longer.
     NoSlack,

@@ -76,7 +76,7 @@ impl World {
     }
 
     /// Notes that the client has closed its end, or found it broken: it dials again. If it did so
-    /// because it was told of others, it knows.
+    /// because it was notified of others, it knows.
     pub(super) fn note_break(&mut self, client: usize, node: usize) {
         if !self.is_at_odds() {
             return;
@@ -132,8 +132,8 @@ impl World {
         self.setup.kind(seat).stands_in(noted, wall)
     }
 
-    /// Checks that a refused client has taken back what it was told that it had noted, unless there
-    /// was another one of its kind before it.
+    /// Checks that a refused client has taken back each note that a master confirmed to it, unless
+    /// there was another client of its kind before it.
     pub(super) fn judge_withdrawal(&self, place: usize) -> Verdict {
         let kind = self.setup.kind(self.clients[place].seat);
         let is_alike = |client: &&Client| self.setup.kind(client.seat) == kind;
@@ -154,11 +154,11 @@ impl World {
         }
     }
 
-    /// Returns whether the note is there, and every client with a link to the master has been told
-    /// of it.
+    /// Returns whether the note is there, and every client with a link to the master has been
+    /// notified of it.
     fn is_told_of(&self, node: usize, seat: usize) -> bool {
-        // Of two kinds, the client that noted second was told at once. With three, the third may
-        // keep a note out, and the client that is kept out asks again in time.
+        // Of two kinds, the client that noted second was notified at once. With three, the third
+        // may keep a note out, and the client that is kept out asks again in time.
         let at_once = self.setup.seats() < 3;
         let since = self.noted[node][seat];
         let late = |since| self.agenda.now >= since + nanos(LONGEST_SILENCE);

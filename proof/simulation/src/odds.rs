@@ -95,7 +95,7 @@ impl Plan<'_> {
         let soon = self.span(500, 2_000);
         self.everybody_wants(from + soon);
         self.everybody_wants(until.saturating_sub(millis(300)));
-        // Until every client has been told.
+        // Until every client has been notified.
         for _ in 0..3 {
             let later = self.span(0, 16_000);
             self.everybody_wants((until + later).min(length));

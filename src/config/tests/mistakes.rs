@@ -20,25 +20,25 @@ fn a_value_that_can_not_be_read_says_what_to_write() {
         ("ttl = 0", format!("ttl: a bare number has no unit: {unit}")),
         ("ttl = 2.5", format!("ttl: a bare number has no unit: {unit}")),
         ("ttl = \"10\"", format!("ttl: a bare number has no unit: {unit}")),
-        ("ttl = \"10 parsecs\"", format!("ttl: is no duration, or too long a one: {unit}")),
-        ("ttl = \"\"", format!("ttl: is no duration, or too long a one: {unit}")),
-        ("ttl = \"99999999999999999999s\"", format!("ttl: is no duration, or too long a one: {unit}")),
-        ("ttl = true", format!("ttl: is no duration: {unit}, in quotes")),
-        ("ttl = 1979-05-27", format!("ttl: is no duration: {unit}, in quotes")),
-        ("ttl = { secs = 10 }", format!("ttl: is no duration: {unit}, in quotes")),
-        ("drift_rate_ppm = \"1 %\"", "drift_rate_ppm: is no whole number of parts per million: 10000 are 1 %".into()),
-        ("drift_rate_ppm = -1", "drift_rate_ppm: is no whole number of parts per million: 10000 are 1 %".into()),
-        ("drift_rate_ppm = 1e4", "drift_rate_ppm: is no whole number of parts per million: 10000 are 1 %".into()),
+        ("ttl = \"10 parsecs\"", format!("ttl: is not a duration, or too long: {unit}")),
+        ("ttl = \"\"", format!("ttl: is not a duration, or too long: {unit}")),
+        ("ttl = \"99999999999999999999s\"", format!("ttl: is not a duration, or too long: {unit}")),
+        ("ttl = true", format!("ttl: is not a duration: {unit}, in quotes")),
+        ("ttl = 1979-05-27", format!("ttl: is not a duration: {unit}, in quotes")),
+        ("ttl = { secs = 10 }", format!("ttl: is not a duration: {unit}, in quotes")),
+        ("drift_rate_ppm = \"1 %\"", "drift_rate_ppm: is not a whole number of parts per million: 10000 are 1 %".into()),
+        ("drift_rate_ppm = -1", "drift_rate_ppm: is not a whole number of parts per million: 10000 are 1 %".into()),
+        ("drift_rate_ppm = 1e4", "drift_rate_ppm: is not a whole number of parts per million: 10000 are 1 %".into()),
         ("restart_guard = false", r#"restart_guard: is none of "on", "off" and "trust-persistence""#.into()),
         ("restart_guard = \"On\"", r#"restart_guard: is none of "on", "off" and "trust-persistence""#.into()),
         ("wakes_up = \"on\"", "wakes_up: is neither true nor false".into()),
         ("wakes_up = 1", "wakes_up: is neither true nor false".into()),
-        ("key_prefix = 7", "key_prefix: is no string: put it in quotes".into()),
-        ("label = [\"a\"]", "label: is no string: put it in quotes".into()),
+        ("key_prefix = 7", "key_prefix: is not a string: put it in quotes".into()),
+        ("label = [\"a\"]", "label: is not a string: put it in quotes".into()),
         ("nodes = []", "nodes: there is none: name the masters, five usually, such as redis://10.0.0.1".into()),
         ("nodes = \" , \"", "nodes: there is none: name the masters, five usually, such as redis://10.0.0.1".into()),
-        ("nodes = 3", r#"nodes: is no list: write it like ["redis://10.0.0.1", …]"#.into()),
-        ("nodes = [\"redis://a\", 7]", "nodes: node 2 of 2: is no string: put the address in quotes".into()),
+        ("nodes = 3", r#"nodes: is not a list: write it like ["redis://10.0.0.1", …]"#.into()),
+        ("nodes = [\"redis://a\", 7]", "nodes: node 2 of 2: is not a string: put the address in quotes".into()),
         ("nodes = [\"redis://a\", \"redis://\"]", format!("nodes: node 2 of 2: the address has no host: {like}")),
         ("nodes = [\"redis://a:0\"]", format!("nodes: node 1 of 1: port 0 is not a port to connect to: {like}")),
         ("also = [\"redis://a/-1\"]", "also: node 1 of 1: database -1: the numbers of databases start at 0".into()),
@@ -71,14 +71,14 @@ fn an_unknown_key_says_which_one_was_meant() {
         ("without_wake_ups", "wakes_up is false for that"),
         ("flavour", "it is misspelt, or of another version"),
     ] {
-        let text = format!("line 1: {key}: there is no such key: {hint}");
+        let text = format!("line 1: {key}: unknown key: {hint}");
         assert_eq!(refusal(&format!("{key} = 1")), text);
     }
     // A text that does not look like a key is not repeated.
     let odd = format!("\"{}\" = 1", "ttl".repeat(1_000));
     for text in [&*odd, "\"redis://me:secret@a\" = 1", "\"\" = 1"] {
         let refused = refusal(text);
-        assert_eq!(refused, "line 1: there is no such key: it is misspelt, or of another version");
+        assert_eq!(refused, "line 1: unknown key: it is misspelt, or of another version");
     }
 }
 
@@ -107,7 +107,7 @@ fn what_is_no_toml_says_where() {
     ] {
         let error = Config::from_toml(text).unwrap_err();
         assert_eq!((error.line, error.key.as_deref()), (Some(line), None), "{text}: {error}");
-        assert!(error.problem.starts_with("this is no TOML: "), "{error}");
+        assert!(error.problem.starts_with("not valid TOML: "), "{error}");
         assert!(!error.to_string().contains('\n'), "{error}");
     }
 }
@@ -125,7 +125,7 @@ fn a_file_that_can_not_be_read_is_named() {
         ("nowhere", ": cannot be read: No such file or directory (os error 2)"),
         ("", ": cannot be read: Is a directory (os error 21)"),
         ("bytes", ": cannot be read: stream did not contain valid UTF-8"),
-        ("longer", ": cannot be read: it is longer than 1 MiB, so it is no configuration"),
+        ("longer", ": cannot be read: it is longer than 1 MiB, which no configuration is"),
         ("wrong", ", line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""),
     ] {
         let error = Config::from_file(path(name)).unwrap_err();
@@ -141,7 +141,7 @@ fn in_another_format_a_mistake_names_its_key() {
     };
     for (refused, text) in [
         (one("ttl", 10), r#"ttl: a bare number has no unit: write it like "10s" or "500ms""#),
-        (one("tll", 10), "tll: there is no such key: did you mean ttl?"),
+        (one("tll", 10), "tll: unknown key: did you mean ttl?"),
         (
             Config::deserialize(StrDeserializer::new("redis://me:secret@a")),
             "this is a string, not a table of quorumlock's settings",
@@ -159,5 +159,5 @@ fn in_another_format_a_mistake_names_its_key() {
     }
     let twice = MapDeserializer::<_, Error>::new([("ttl", "1s"), ("ttl", "2s")].into_iter());
     let refused = Config::deserialize(twice).unwrap_err();
-    assert_eq!(refused.to_string(), "ttl: it is there twice: keep one of them");
+    assert_eq!(refused.to_string(), "ttl: it is set twice: keep one of them");
 }

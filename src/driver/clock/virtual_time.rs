@@ -1,21 +1,21 @@
-//! Tokio's time in the place of ours, for tests: paused, it passes only while everybody waits.
+//! Tokio's time in place of ours, for tests: while paused, it passes only when every task waits.
 
 use super::Clock;
 use quorumlock_core::quorum::Instant;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-/// The first reading of one clock, and an hour before that on the other; tests in one process share
-/// it.
+/// The first reading of the monotonic clock, and the wall clock an hour before that. Tests in one
+/// process share both.
 static ORIGIN: OnceLock<(std::time::Instant, SystemTime)> = OnceLock::new();
 
-/// Tests run side by side, and the first of them must not set an origin that lies in the future of
-/// a runtime paused before it.
+/// Distance to an earlier origin. Tests run in parallel, and the first of them must not set an
+/// origin in the future of a runtime that was paused before it.
 const BACK: Duration = Duration::from_secs(3600);
 
 impl Clock {
-    /// Follows `tokio::time::pause` and `advance` with both clocks; not paused, it goes as the
-    /// system's do. It does not count suspend: never for locks that matter.
+    /// Follows `tokio::time::pause` and `advance` with both clocks. When not paused, both run like
+    /// the system's clocks. It does not count suspend: never use it for locks that matter.
     pub(crate) fn tokio() -> Self {
         Self {
             now: || Instant::from_nanos(0).after(since_origin()),
@@ -23,7 +23,7 @@ impl Clock {
         }
     }
 
-    /// The machine sleeps: this thread's clock moves on, and tokio's timers stand still.
+    /// Simulates a sleep of the machine: this thread's clock moves on, and tokio's timers do not.
     #[cfg(all(test, feature = "embedded"))]
     pub(crate) fn suspend(span: Duration) {
         SUSPENDED.set(SUSPENDED.get() + span);
@@ -34,7 +34,7 @@ fn origin() -> (std::time::Instant, SystemTime) {
     *ORIGIN.get_or_init(|| (std::time::Instant::now(), SystemTime::now() - BACK))
 }
 
-/// Since an hour before it.
+/// Returns the time since an hour before the origin.
 fn since_origin() -> Duration {
     (tokio::time::Instant::now().into_std() + BACK) - origin().0 + suspended()
 }

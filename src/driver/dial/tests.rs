@@ -13,13 +13,13 @@ fn refusal(result: io::Result<BoxStream>) -> io::Error {
     result.err().expect("a dial that fails")
 }
 
-/// An address where nobody listens any more.
+/// Returns an address where no server listens any more.
 async fn closed() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
 }
 
-/// An address that neither accepts nor refuses: its queue is full, and stays so while the sockets
-/// live.
+/// Returns an address that neither accepts nor refuses: its queue is full, and stays full while the
+/// sockets live.
 #[cfg(target_os = "linux")]
 async fn black_hole() -> (SocketAddr, TcpListener, Vec<std::net::TcpStream>) {
     let socket = TcpSocket::new_v4().unwrap();

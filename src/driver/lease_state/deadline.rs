@@ -1,19 +1,20 @@
 //! The deadline that guard and driver share.
 
-// Of std here, and of loom where `proof/loom` tries every order of events on this file.
+// From std here, and from loom where `proof/loom` tries every order of events on this file.
 use super::atomic::{AtomicU64, Ordering};
 use quorumlock_core::quorum::Instant;
 use std::time::Duration;
 
-/// Set once the hold is over. Deadlines stay below it: 292 years after the origin is as good as never.
+/// Flag that is set once the hold is over. Deadlines stay below it: 292 years after the origin is
+/// as good as never.
 const OVER: u64 = 1 << 63;
 
 fn told(deadline: Instant) -> u64 {
     deadline.as_nanos().min(OVER - 1)
 }
 
-/// A lapse is decided once, by compare-and-swap: whoever sees the deadline pass first ends the hold,
-/// and an extension that comes too late finds it ended.
+/// The deadline of a hold. A lapse is decided once, by compare-and-swap. The first side that sees
+/// the deadline pass ends the hold, and an extension that comes too late finds it ended.
 #[derive(Debug)]
 pub(super) struct AtomicDeadline(AtomicU64);
 
@@ -22,12 +23,12 @@ impl AtomicDeadline {
         Self(AtomicU64::new(told(deadline)))
     }
 
-    /// The deadline as it was last set, over or not.
+    /// Returns the deadline as it was last set, whether the hold is over or not.
     pub(super) fn instant(&self) -> Instant {
         Instant::from_nanos(self.0.load(Ordering::Acquire) & !OVER)
     }
 
-    /// The time left at `now`, or `None` from the deadline on, for good.
+    /// Returns the remaining time at `now`, or `None` from the deadline on, for good.
     pub(super) fn remaining(&self, now: Instant) -> Option<Duration> {
         let mut seen = self.0.load(Ordering::Acquire);
         while seen & OVER == 0 {
@@ -43,7 +44,7 @@ impl AtomicDeadline {
         None
     }
 
-    /// Moves the deadline, never back. `false` if the hold was over before.
+    /// Moves the deadline, but never back. Returns `false` if the hold was over before.
     pub(super) fn extend(&self, to: Instant) -> bool {
         let to = told(to);
         let mut seen = self.0.load(Ordering::Acquire);

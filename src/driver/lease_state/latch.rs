@@ -1,7 +1,7 @@
-//! What is done once, by whoever comes first: a guard that is on its way is picked up by its caller, or
-//! taken back by the driver; and it goes.
+//! A latch for what is done once, by the first side that comes. A guard that is on its way is
+//! picked up by its caller, or taken back by the driver. A guard also goes only once.
 
-// Of std here, and of loom where `proof/loom` tries every order of events on this file.
+// From std here, and from loom where `proof/loom` tries every order of events on this file.
 use super::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug)]
@@ -12,7 +12,7 @@ impl Latch {
         Self(AtomicBool::new(false))
     }
 
-    /// `true` once, for whoever comes first.
+    /// Returns `true` once, to the first caller.
     pub(super) fn take(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }

@@ -1,5 +1,5 @@
-//! How many commands leave together where many lock at once: each write is a call of the kernel, here and
-//! at the master.
+//! The number of commands that leave together when many callers lock at once. Each write is a
+//! system call, here and at the master.
 
 use super::tap::Tap;
 use super::*;
@@ -19,8 +19,8 @@ async fn locks(redlock: Redlock, resource: Arc<str>) {
     }
 }
 
-/// One master, on a thread of its own, so that answers come from outside, as from the kernel. It runs
-/// until the sender is dropped.
+/// Starts one master, on a thread of its own, so that answers come from outside, as from the
+/// kernel. It runs until the sender is dropped.
 async fn master_apart() -> (Masters, oneshot::Sender<()>) {
     let ((give, have), (end, ended)) = (oneshot::channel(), oneshot::channel());
     thread::spawn(move || {
@@ -33,8 +33,8 @@ async fn master_apart() -> (Masters, oneshot::Sender<()>) {
     (have.await.unwrap(), end)
 }
 
-/// A worker runs the task that was woken last before those that were woken earlier: the driver would be
-/// behind the first of many callers who asks, and write for him alone.
+/// A worker runs the task that was woken last before those that were woken earlier. The driver
+/// would come right after the first of many callers that asks, and write for that caller alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn what_those_told_together_ask_next_leaves_together() {
     let ((masters, _end), tap) = (master_apart().await, Tap::default());

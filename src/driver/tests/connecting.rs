@@ -87,7 +87,7 @@ async fn masters_that_are_down_are_not_unfit_and_do_not_make_an_unfit_one_an_err
     assert_eq!(unfit(&masters, &strict), [4]);
 }
 
-/// Of the second list two of three remain, of the first one of three.
+/// Two of three masters remain of the second list, and one of three of the first.
 #[tokio::test(start_paused = true)]
 async fn each_of_two_lists_needs_a_quorum_of_masters_that_are_not_unfit() {
     let masters = five().await;
@@ -198,7 +198,7 @@ async fn a_connect_that_times_out_takes_back_what_it_has_noted_and_ends() {
     let noted = |node: usize| masters[node].time_to_live(AGREEMENT).is_some();
     settle().await;
     assert!(![0, 1, 3, 4].into_iter().any(noted), "what answers is asked at once");
-    // The third may note what it was asked when it resumes: it is not known when that is.
+    // The third may note what it was asked once it resumes, and it is not known when that is.
     sleep(2 * SECOND).await;
     masters[2].resume();
     settle().await;

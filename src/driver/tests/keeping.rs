@@ -18,7 +18,7 @@ async fn a_kept_lock_ends_with_max_hold_to_the_millisecond() {
     assert_no_keys(&masters, "after the end");
 }
 
-/// The keep-alive was due while the machine slept, before the deadline: it must not be caught up.
+/// The keep-alive was due while the machine slept, before the deadline: it must not run afterwards.
 #[tokio::test(start_paused = true)]
 async fn a_keeper_that_slept_through_the_deadline_extends_nothing() {
     let (masters, redlock) = five_and_client().await;
@@ -77,7 +77,7 @@ async fn a_lock_with_an_end_is_not_extended_beyond_it_by_hand() {
     assert_no_keys(&masters, "after the end");
 }
 
-/// A script that a top-up misses is not loaded again, unlike one that a vote misses.
+/// A script that a top-up misses is loaded again for the next round, like one that a vote misses.
 #[tokio::test(start_paused = true)]
 async fn a_lock_of_several_is_topped_up_on_a_master_that_forgot_its_scripts() {
     let (masters, redlock) = five_and_client().await;

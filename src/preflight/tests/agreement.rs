@@ -1,6 +1,7 @@
 //! The terms of other clients of a master, compared with ours.
 
 use super::*;
+use std::time::Duration;
 
 /// Returns the findings where this is recorded; the master's clock shows 1,000 s.
 fn found_beside(noted: &[(&str, &str)]) -> Vec<String> {
@@ -23,7 +24,7 @@ fn what_other_clients_have_noted_is_compared_with_ours() {
         assert_eq!(found_beside(&noted), [""; 0], "{lists:?}");
     }
     assert_eq!(found_beside(&[]), [""; 0]);
-    let equal = "make them equal, or stop all clients and wait 7s";
+    let equal = "make them equal, or stop all clients and wait 7 s";
     for (field, value, told) in [
         ("max_ttl", "30000", "max_ttl is 20s here and 30s"),
         ("window back", "2001", "fencing_window is 2s here and 2s 1ms"),
@@ -36,7 +37,7 @@ fn what_other_clients_have_noted_is_compared_with_ours() {
         format!(
             "failure: this client's masters are [a, b] and [c], another client's {theirs}: two such \
              clients could both win; name both lists while masters change, with \
-             RedlockBuilder::also, or wait 3s after the other has stopped"
+             RedlockBuilder::also, or wait 3 s after the other has stopped"
         )
     };
     for (lists, until, theirs) in [

@@ -54,9 +54,9 @@ fn whoever_cannot_be_asked_is_told_of_with_a_remedy_that_fits() {
         (FindingKind::of_mode("sentinel"), "name independent masters, each by its own port"),
         (FindingKind::of_mode("standalone"), ""),
         (Some(FindingKind::TooManyClients("".into())), "raise its maxclients"),
-        (Some(FindingKind::NotRedis("".into())), "mend host and port"),
+        (Some(FindingKind::NotRedis("".into())), "fix host and port"),
         (Some(FindingKind::Rejected("ERR unknown command 'HELLO'".into())), "upgrade it"),
-        (Some(FindingKind::Rejected("WRONGPASS".into())), "mend user, password or database"),
+        (Some(FindingKind::Rejected("WRONGPASS".into())), "fix user, password or database"),
     ] {
         let told = kind.map(|kind| Finding::from(kind).remedy.to_string()).unwrap_or_default();
         assert!(told.starts_with(remedy) && told.is_empty() == remedy.is_empty(), "{told}");

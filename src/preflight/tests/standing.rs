@@ -1,6 +1,7 @@
 //! The vote of a master, depending on its age, its persistence and the restart guard.
 
 use super::*;
+use std::time::Duration;
 
 #[test]
 fn what_a_restart_costs_depends_on_the_restart_guard() {

@@ -1,7 +1,7 @@
 //! A setting that two clients of a master do not share.
 
 use super::Terms;
-use crate::report::round;
+use crate::report::Span;
 use humantime::format_duration;
 use std::fmt;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Difference {
     }
 
     pub fn remedy(&self) -> String {
-        let left = format_duration(round(self.lapses_in));
+        let left = Span(self.lapses_in);
         if self.option == "nodes" {
             format!(
                 "two such clients could both win; name both lists while masters change, with \

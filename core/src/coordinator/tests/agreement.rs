@@ -7,18 +7,18 @@ const DISAGREEMENTS: [(&str, &str); 4] = [
     (
         "disagrees 45000 max_ttl 60000",
         "max_ttl is 30s here and 1m with another client: make them equal, or stop all clients and \
-         wait 45s",
+         wait 45 s",
     ),
     (
         "disagrees 900 window back 500",
         "fencing_window is 2s here and 500ms with another client: make them equal, or stop all \
-         clients and wait 900ms",
+         clients and wait 900 ms",
     ),
     ("disagrees 900 window ahead 500", "fencing_window is 2s here and 500ms .."),
     (
         "disagrees 3000 lists n1 n9",
         "this client's masters are [n1], another client's [n1, n9]: two such clients could both \
-         win; name both lists while masters change, with redlockbuilder::also, or wait 3s after \
+         win; name both lists while masters change, with redlockbuilder::also, or wait 3 s after \
          the other has stopped",
     ),
 ];
@@ -71,8 +71,8 @@ fn all_differences_are_told_at_once() {
             "{greeted}
              = settled
              fault n1 disagreement max_ttl is 30s here and 1m with another client: make them equal, or stop \
-             all clients and wait 45s; fencing_window is 2s here and 500ms with another client: make them \
-             equal, or stop all clients and wait 900ms; this client's masters are [n1], another client's \
+             all clients and wait 45 s; fencing_window is 2s here and 500ms with another client: make them \
+             equal, or stop all clients and wait 900 ms; this client's masters are [n1], another client's \
              [n1, n9]: .."
         )
         .replace("\\\n             ", ""),

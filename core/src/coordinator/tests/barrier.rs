@@ -221,7 +221,7 @@ fn masters_that_do_not_confirm_leave_no_quorum() {
          n1 > confirmed
          +200ms
          n1-3 beats
-         = no quorum 1 at 1 after 200ms: not waited for | has not confirmed lately ..
+         = no quorum 1 at 1 after 200ms: not waited for | has not confirmed the settings of this client lately ..
          n2-3 breaks",
     );
 }
@@ -301,6 +301,6 @@ fn an_error_confirms_nothing_and_is_asked_again_soon() {
          n1 > -OOM command not allowed when used memory > 'maxmemory'.
          ~3.000000001s
          acquire 2 r
-         = no quorum 2 at 1 after 0ms: has not confirmed lately what this client goes by",
+         = no quorum 2 at 1 after 0ms: has not confirmed the settings of this client lately",
     );
 }

@@ -31,7 +31,7 @@ fn several_that_are_held_are_refused_with_the_time_they_take() {
          n1 < EVALSHA ..
          n1 > refuses 0 1500 0 0
          n1 < EVAL release_all 2 r s #1
-         = contended 1 at 1 after 0ms: held for 1s 500ms yet
+         = contended 1 at 1 after 0ms: held, expires in 1.5 s
          n1 > 0",
     );
 }

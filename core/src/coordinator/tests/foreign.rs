@@ -290,7 +290,7 @@ fn told_of_other_numbers_a_client_waits_for_the_greater_quarantine_at_all_master
          acquire 1 r
          n1-3 < SET r #1 NX PX 10000
          n2 > nil
-         = contended 1 at 1 after 0ms: warming up (may vote in 30s) | held | not waited for
+         = contended 1 at 1 after 0ms: warming up (may vote in 30 s) | held | not waited for
          n1-3 < EVAL release 1 r #1
          n1 > ok
          n3 > nil
@@ -306,6 +306,6 @@ fn told_of_other_numbers_a_client_waits_for_the_greater_quarantine_at_all_master
          n2 > confirmed
          n3 > disagrees 40000 max_ttl 60000
          acquire 2 r
-         = no quorum 2 at 1 after 0ms: warming up (may vote in 50s) | not waited for | disagrees (max_ttl ..",
+         = no quorum 2 at 1 after 0ms: warming up (may vote in 50 s) | not waited for | disagrees (max_ttl ..",
     );
 }

@@ -178,7 +178,7 @@ fn the_failure_tells_how_long_the_other_holds_it() {
          = -
          n3 > nil
          n1-5 < EVAL release 1 r #2
-         = contended 1 at 2 after 2ms: held for 1s 500ms yet | held | held | not waited for | \
+         = contended 1 at 2 after 2ms: held, expires in 1.5 s | held | held | not waited for | \
            not waited for
          n4 > nil
          = -",

@@ -1,7 +1,7 @@
-//! Scenarios as tables: a step a line.
+//! Scenarios as tables: one step per line.
 //!
 //! ```text
-//! acquire 1 r wait 1s          request 1: resource r, ttl 10s unless told, wait 0 unless told;
+//! acquire 1 r wait 1s          request 1: resource r, by default ttl 10s and wait 0;
 //!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; label me;
 //!                              `r+s`: several resources
 //! extend 2 of 1                request 2 on the hold that request 1 has won
@@ -16,16 +16,16 @@
 //! n1 connects | breaks | unreachable | restarts | stale
 //! n1 takes 7 | takes all       how many more bytes the socket takes
 //! = acquired 1 until 9898ms    the next event; `= -` for none
-//! wall 1000                    the wall clock shows so many microseconds
+//! wall 1000                    the wall clock shows this many microseconds
 //! +5ms                         time passes
-//! ~5ms                         time passes, and the machine is not told: it is held up
+//! ~5ms                         time passes, but not for the machine: it is held up
 //! next 205ms                   poll_timeout names this instant
 //! debts 3 | fault n1 down .. | no faults
 //! jitter least | middle | most | none, when there are no random bytes
 //! ```
 //!
-//! At the end everything must have been named, and once the stage is cleared (all holds dropped,
-//! all masters healthy) nothing may be left in the machine's tables.
+//! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
+//! masters healthy), nothing may be left in the machine's tables.
 
 use super::super::{Acquire, KeepAlive, Keys, RequestId};
 use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
@@ -45,10 +45,10 @@ impl Stage {
         self.clear();
     }
 
-    /// Plays the steps of a script that goes on elsewhere.
+    /// Plays the steps of a script that continues elsewhere.
     pub(super) fn steps(&mut self, script: &str) {
         for (number, line) in script.lines().enumerate() {
-            // A remark stands behind a space: `redis://` is none.
+            // A remark follows a space: `redis://` does not start one.
             let step = line.split(" //").next().unwrap_or_default().trim();
             if !step.is_empty() {
                 let told = self.step(step);
@@ -144,7 +144,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The masters that cannot be used, and why.
+    /// Returns the masters that cannot be used, and why.
     fn faults(&self) -> Vec<String> {
         let fault = |one: &NodeStatus| {
             let (kind, cause) = match &one.standing {
@@ -182,7 +182,7 @@ impl Stage {
                 let epoch = self.wires[node].epoch;
                 self.machine.handle_dial_failed(self.now, node, epoch, "connection refused");
             }
-            // The server is another process now; what it knew of connections is gone.
+            // The server is another process now; what it knew about connections is gone.
             "restarts" => {
                 self.wires[node].run_id.push('+');
                 self.wires[node].client_id = 0;
@@ -196,7 +196,8 @@ impl Stage {
 }
 
 impl Stage {
-    /// Who it is, and what its clients go by, with what else belongs to a handshake.
+    /// Checks that the master is asked for its identity and its clients' settings, and for what
+    /// else belongs to a handshake.
     fn is_asked(&mut self, node: usize, loads: &[&str]) -> Result<(), String> {
         let who = ["INFO server", "INFO replication", "INFO memory"];
         let terms = ["EVAL agree 1 quorumlock:agreement .."];
@@ -224,7 +225,7 @@ fn same(happened: &str, told: &str) -> Result<(), String> {
     if happened == told { Ok(()) } else { Err(format!("instead: {happened}")) }
 }
 
-/// `r`, or several: `r+s`.
+/// Parses `r`, or several: `r+s`.
 pub(super) fn keys(words: &str, prefix: &str) -> Keys {
     let keys = words.split('+').map(|key| format!("{prefix}{key}").into());
     Keys::several(keys).expect("a key")
@@ -234,7 +235,7 @@ fn rest(step: &str) -> &str {
     step.split_once(' ').map_or("", |(_, rest)| rest.trim())
 }
 
-/// `n2` or `n2-4`.
+/// Parses `n2` or `n2-4`.
 fn places(nodes: &str) -> std::ops::Range<usize> {
     let place = |word: &str| -> usize {
         word.trim_start_matches('n').parse().unwrap_or_else(|_| panic!("no step: {nodes}"))
@@ -243,7 +244,7 @@ fn places(nodes: &str) -> std::ops::Range<usize> {
     place(first) - 1..place(last)
 }
 
-/// `2.5ms`, `200us`, `10s`.
+/// Parses `2.5ms`, `200us`, `10s`.
 pub(super) fn span(words: &str) -> Duration {
     let digits = words.trim_end_matches(char::is_alphabetic);
     let number: f64 = digits.parse().unwrap_or_else(|_| panic!("{words} is no span"));

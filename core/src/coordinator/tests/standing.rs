@@ -30,7 +30,7 @@ fn a_master_votes_once_all_that_it_may_have_granted_has_expired() {
     stage.play(
         "= settled
          acquire 1 r
-         = no quorum 1 at 1 after 0ms: warming up (may vote in 21s)
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 21 s)
          n1 < -                         // nothing is sent that could not win
          +10s
          n1 beats
@@ -63,7 +63,7 @@ fn one_that_was_up_for_long_enough_votes_at_once() {
     stage.play(
         "= settled
          acquire 1 r
-         = no quorum 1 at 1 after 0ms: warming up (may vote in 302ms)",
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 302 ms)",
     );
 }
 
@@ -80,7 +80,7 @@ fn while_it_warms_up_it_gets_the_set_and_the_rollback_and_its_vote_counts_for_no
          = -
          n2 > nil
          n1-3 < EVAL release 1 r #1
-         = contended 1 at 1 after 0ms: granted | held | warming up (may vote in 26s)
+         = contended 1 at 1 after 0ms: granted | held | warming up (may vote in 26 s)
          n1 > 1
          n2 > 0
          n3 > 1
@@ -154,13 +154,13 @@ fn another_server_under_a_known_address_waits_however_long_it_has_been_up() {
     // It counts once: it is that process from now on, however often it reports so.
     stage.play(
         "acquire 1 r
-         = no quorum 1 at 1 after 0ms: warming up (may vote in 30s)
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)
          +10s
          n1 beats
          n1 > server another up 100
          n1 > known
          acquire 2 r
-         = no quorum 2 at 1 after 0ms: warming up (may vote in 20s)",
+         = no quorum 2 at 1 after 0ms: warming up (may vote in 20 s)",
     );
 }
 
@@ -191,7 +191,7 @@ fn a_clock_that_is_set_forward_does_not_shorten_the_wait() {
          n1 > server run1 up 86400
          n1 > known
          acquire 1 r
-         = no quorum 1 at 1 after 0ms: warming up (may vote in 20s)",
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 20 s)",
     );
 }
 
@@ -210,18 +210,18 @@ fn where_info_is_denied_it_waits_from_each_connection_on() {
     stage.steps(
         "= settled
          acquire 1 r
-         = no quorum 1 at 1 after 0ms: warming up (may vote in 30s)
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)
          +10s
          n1 beats
          n1 > -NOPERM no
          n1 > known
          acquire 2 r
-         = no quorum 2 at 1 after 0ms: warming up (may vote in 20s)
+         = no quorum 2 at 1 after 0ms: warming up (may vote in 20 s)
          n1 breaks
          +50ms",
     );
     stage.steps(denied);
-    stage.play("acquire 3 r \n = no quorum 3 at 1 after 0ms: warming up (may vote in 30s)");
+    stage.play("acquire 3 r \n = no quorum 3 at 1 after 0ms: warming up (may vote in 30 s)");
 }
 
 /// Returns all bytes that an acquire, its extension and its release have sent to each of three

@@ -49,9 +49,9 @@ const PERSISTENCE: [(&str, &str); 6] = [
     ),
     (
         "config appendonly yes appendfsync always",
-        "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)",
+        "= no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)",
     ),
-    ("-NOPERM no", "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)"),
+    ("-NOPERM no", "= no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)"),
 ];
 
 #[test]
@@ -89,7 +89,7 @@ fn without_a_run_id_no_persistence_is_trusted() {
          n1 > confirmed
          = settled
          acquire 1 r
-         = no quorum 1 at 1 after 0ms: warming up (may vote in 30s)"
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)"
     ));
 }
 
@@ -98,7 +98,7 @@ fn without_a_run_id_no_persistence_is_trusted() {
 #[test]
 fn a_replaced_server_that_answers_late_has_not_remembered_for_longer() {
     for (late, remembers, then) in [
-        ("~3s", 3500, "= no quorum 1 at 1 after 0ms: warming up (may vote in 30s)"),
+        ("~3s", 3500, "= no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)"),
         ("~3s", 6500, "n1 < SET r #1 NX PX 10000"),
         ("~0ms", 3500, "n1 < SET r #1 NX PX 10000"),
     ] {

@@ -28,7 +28,7 @@ fn the_last_attempt_is_at_the_end_of_the_wait() {
              +1ms
              n1 > nil
              n1 < EVAL release 1 r #3
-             = contended 1 at 3 after 8ms: held for 1s 398ms yet",
+             = contended 1 at 3 after 8ms: held, expires in 1.3 s",
     );
 }
 

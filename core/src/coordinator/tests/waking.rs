@@ -114,7 +114,7 @@ fn the_last_attempt_of_a_wait_asks_all() {
          n1-3 > 9000
          n1-3 > nil
          n1-3 < EVAL ..
-         = contended 1 at 2 after 5ms: held for 9s yet | held for 9s yet | not waited for
+         = contended 1 at 2 after 5ms: held, expires in 9 s | held, expires in 9 s | not waited for
          n1-3 > 0",
     );
 }

@@ -38,7 +38,7 @@ impl Master {
         }
     }
 
-    /// Dials by `host`; a stream that comes about carries a ping to the master.
+    /// Dials by `host`. If a stream is established, it carries a ping to the master.
     async fn meets(&self, host: &str, config: &Arc<ClientConfig>) -> Result<(), String> {
         let port = self.listener.local_addr().unwrap().port();
         let transport = Transport::Tls { host: host.into(), port, config: config.clone() };
@@ -97,5 +97,5 @@ async fn a_host_that_no_certificate_can_carry_is_refused() {
     let config = master.trusting;
     let transport = Transport::Tls { host: "not a name".into(), port: 6379, config };
     let error = refusal(transport.dial(LONG).await);
-    assert_eq!(error.to_string(), "TLS: the host is no name that a certificate can carry");
+    assert_eq!(error.to_string(), "TLS: the host is not a name that a certificate can carry");
 }

@@ -26,7 +26,7 @@ pub(super) struct Begun {
     pub(super) future: Dropped,
     /// Dropped after the future.
     pub(super) kept: Option<Box<dyn Any>>,
-    /// A waiter behind it that waits in a special way.
+    /// A waiter behind the operation that waits in a special way.
     pub(super) behind: Option<Waiting>,
 }
 
