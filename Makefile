@@ -1,7 +1,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help lint package test test-servers test-upgrade fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
-	docker-up docker-down
+	docker-up docker-down docker-command
 SEEDS ?= 1000000
+SHIPPED = -p quorumlock -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -9,17 +10,14 @@ help: ## print this list
 package: ## check that what cargo publish would send builds, with its docs; part of make lint
 	scripts/package
 
-lint: ## check format, clippy on every feature set, docs, dependencies and package; rewrites nothing
+lint: ## check format, clippy on every feature set, docs, dependencies, API and package; rewrites nothing
 	cargo fmt --all -- --check
-	cargo fmt --manifest-path benches/peers/Cargo.toml -- --check
-	cargo fmt --manifest-path fuzz/Cargo.toml -- --check
-	cargo fmt --manifest-path proof/loom/Cargo.toml -- --check
-	cargo fmt --manifest-path proof/model/Cargo.toml -- --check
 	scripts/clippy
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --workspace --all-features --document-private-items
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --workspace --all-features
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
 	scripts/deny
 	scripts/dependencies
+	scripts/semver
 	scripts/package
 
 test: ## run every test against redis-servers that it starts; installs redis-server if needed
@@ -38,19 +36,16 @@ test-upgrade: ## run commands of another version next to this one's, upgrading a
 	@FROM="$(FROM)" scripts/test-upgrade
 
 fix: ## fix what lint finds, where that can be automated
-	cargo clippy --fix --allow-dirty --allow-staged --workspace --all-targets --all-features
+	cargo clippy --fix --allow-dirty --allow-staged --workspace --exclude quorumlock-fuzz --all-targets --all-features
 	cargo fmt --all
-	cargo fmt --manifest-path benches/peers/Cargo.toml
-	cargo fmt --manifest-path fuzz/Cargo.toml
-	cargo fmt --manifest-path proof/loom/Cargo.toml
-	cargo fmt --manifest-path proof/model/Cargo.toml
 
 demo: ## watch a lock survive the loss of two of five masters; needs nothing but cargo
 	@echo "Builds the example (a minute the first time), then plays it for 23 seconds."
+	cargo build --locked --profile demo --example failover --features embedded
 	cargo run --quiet --locked --profile demo --example failover --features embedded
 
 model: ## explore every order of protocol events within bounds, and what each broken rule costs, in minutes
-	cargo run --release --locked --manifest-path proof/model/Cargo.toml -- --write
+	cargo run --release --locked -p model -- --write
 
 bench: ## compare with bare sockets and other crates, on Redis 7.0 and Valkey 9, which it fetches; an hour at most; ARGS=--plan
 	scripts/bench $(ARGS)
@@ -65,7 +60,7 @@ chaos: ## use locks on five containers while masters and clients fail; MINUTES=3
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" ODDS="$(ODDS)" WITHOUT="$(WITHOUT)" scripts/chaos $(SECONDS)
 
 loom: ## check hand-written thread sharing in every order of events; seconds, once it is built
-	cargo test --locked --manifest-path proof/loom/Cargo.toml
+	cargo test --locked -p quorumlock-loom
 
 mutants: ## check that tests notice every small change of what decides or turns replies into votes; about half an hour
 	scripts/mutants
@@ -82,3 +77,6 @@ docker-up: ## start five masters in containers and print where they are; DOCKER_
 
 docker-down: ## take those masters down, leaving no container, network or volume
 	@docker/down
+
+docker-command: ## build quorumlock:local, an image of the command, from nothing but it and its libraries
+	@docker/build-command-image

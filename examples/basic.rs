@@ -35,6 +35,12 @@ async fn run() -> Result<(), Box<dyn Error>> {
 }
 
 async fn work(redlock: &Redlock) -> Result<(), Box<dyn Error>> {
+    let status = redlock.status().await?;
+    if !status.can_acquire() {
+        // Masters that have just started vote after half a minute.
+        eprintln!("{status}");
+        redlock.wait_until_ready(Duration::from_secs(60)).await?;
+    }
     let guard = redlock.acquire("examples:basic").ttl(Duration::from_secs(5)).await?;
     println!("acquired {}", guard.resource());
     for step in 1..=3 {
@@ -45,9 +51,10 @@ async fn work(redlock: &Redlock) -> Result<(), Box<dyn Error>> {
     }
     guard.extend().await?;
     println!("extended: {} ms left", guard.remaining().as_millis());
-    match guard.release().await {
-        Released::Released => println!("released"),
-        other => println!("not cleanly released: {other:?}"),
+    // An error if the lock had been lost: then check what was done.
+    match guard.release().await? {
+        Released::Confirmed => println!("released"),
+        other => println!("released in the background: {other:?}"),
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    let redlock = Redlock::builder().nodes(nodes::from_environment()?).connect_blocking()?;
+    let redlock = Redlock::builder().nodes(nodes::from_environment()?).connect()?;
     let worked = thread::scope(|scope| {
         let start = |worker| {
             let redlock = &redlock;
@@ -52,7 +52,7 @@ fn work(worker: u32, lease: &Lease) -> Result<(), Failure> {
         lease.check()?;
         println!("worker {worker}: step {step} of 3");
         // A pause that ends at once if the lock is lost.
-        if let Some(lost) = lease.lost_within(Duration::from_millis(200))? {
+        if let Some(lost) = lease.blocking_lost_within(Duration::from_millis(200))? {
             return Err(lost.into());
         }
     }

@@ -38,7 +38,7 @@ mod workers;
 use floor::Floor;
 use masters::Masters;
 use news::{News, Tone};
-use quorumlock::{ConnectError, Redlock};
+use quorumlock::{ConnectError, Redlock, RestartGuard};
 use show::{Scene, Show, say};
 use signals::Signals;
 use std::error::Error;
@@ -149,7 +149,8 @@ async fn connect(masters: &Masters) -> Result<Redlock, ConnectError> {
     // Masters that have just started may vote at once: nothing was granted before, and those that
     // the play kills stay away for longer than a ttl. Do not copy this line to masters that others
     // use.
-    let builder = Redlock::builder().without_restart_guard().ttl(TTL).wait(PATIENCE);
+    let builder =
+        Redlock::builder().restart_guard(RestartGuard::Off).ttl(TTL).acquire_timeout(PATIENCE);
     masters.all().iter().fold(builder, |builder, master| master.add_to(builder)).connect().await
 }
 

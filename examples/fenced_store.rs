@@ -18,9 +18,8 @@ mod signals;
 #[path = "support/store.rs"]
 mod store;
 
-use quorumlock::Redlock;
 use quorumlock::embedded::Masters;
-use quorumlock::fencing::StaleToken;
+use quorumlock::{Redlock, StaleToken};
 use rustix::process::{Pid, Signal, kill_process};
 use signals::Signals;
 use std::error::Error;
@@ -84,7 +83,10 @@ async fn work(takes: &str, folder: &str, fenced: bool, nodes: &[&str]) -> Result
         Err(error) if error.is::<StaleToken>() => println!("is refused: {error}"),
         Err(error) => return Err(error),
     }
-    println!("lets go: {:?}", guard.release().await);
+    match guard.release().await {
+        Ok(_) => println!("lets go"),
+        Err(lost) => println!("lets go: {lost}"),
+    }
     Ok(redlock.shutdown().await?)
 }
 
@@ -110,7 +112,7 @@ async fn play(fenced: bool) -> Result<ExitCode, Failure> {
 }
 
 async fn scenes(fenced: bool) -> Result<ExitCode, Failure> {
-    let masters = Masters::start(5).await?;
+    let masters = Masters::start(5)?;
     let folder = tempfile::Builder::new().prefix("quorumlock-").tempdir()?;
     let store = Store::new(folder.path());
     store.open_account(AT_FIRST)?;

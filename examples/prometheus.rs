@@ -49,7 +49,7 @@ async fn main() -> Result<(), Failure> {
 pub(crate) async fn run(listener: TcpListener) -> Result<(), Failure> {
     // Before `connect`, which registers everything at zero.
     let exporter = PrometheusBuilder::new().set_buckets(&BUCKETS)?.install_recorder()?;
-    let masters = Masters::start(5).await?;
+    let masters = Masters::start(5)?;
     let redlock = masters
         .builder()
         .ttl(Duration::from_secs(1))
@@ -67,11 +67,11 @@ pub(crate) async fn run(listener: TcpListener) -> Result<(), Failure> {
 async fn work(redlock: Redlock) {
     loop {
         let wait = Duration::from_millis(200);
-        match redlock.acquire("prometheus:shared").wait(wait).keep_alive().await {
+        match redlock.acquire("prometheus:shared").timeout(wait).keep_alive().await {
             Ok(guard) => {
                 sleep(Duration::from_millis(20)).await;
                 if guard.check().is_ok() && guard.extend().await.is_ok() {
-                    guard.release().await;
+                    let _ = guard.release().await; // the metrics have the outcome
                 }
             }
             // Either others hold the lock, or there is an outage: the metrics say which.

@@ -48,6 +48,6 @@ async fn report(guard: Guard) -> Result<(), Box<dyn Error>> {
         lost = guard.lost() => return Err(lost.into()),
         () = tokio::time::sleep(Duration::from_secs(3)) => println!("the report is written"),
     }
-    guard.release().await;
+    guard.release().await?;
     Ok(())
 }

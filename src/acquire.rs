@@ -1,14 +1,18 @@
 //! One acquisition as the caller sees it: its options, and the future that it becomes.
 
+mod delegate;
+
+pub(crate) use delegate::delegate_options;
+
 use crate::driver::Missed;
-use crate::driver::{Handle, Message, Won};
-use crate::error::{AcquireError, Closed, Invalid, NoQuorum};
+use crate::driver::{Handle, Request, Won};
+use crate::error::{AcquireError, Closed, InvalidSetting, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
 use crate::resource::Resources;
 use crate::telemetry::{Ending, Span};
-use quorumlock_core::coordinator::{self, KeepAlive, RequestId, WATCHED};
+use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -28,27 +32,48 @@ use tokio::sync::oneshot;
 /// let guard = redlock
 ///     .acquire("orders:42")
 ///     .ttl(Duration::from_secs(30))
-///     .wait(Duration::from_secs(5))
+///     .timeout(Duration::from_secs(5))
 ///     .await?;
 /// # drop(guard);
 /// # Ok(()) }
 /// ```
 ///
+/// Bind the guard to a name, if only `_guard`: `let _ = redlock.acquire("r").await?;` drops it at
+/// the end of that line, and with it the lock.
+///
+/// Code that takes a future, such as `spawn`, `join_all` or `Box::pin`, takes what `into_future()`
+/// returns:
+///
+/// ```no_run
+/// use std::future::IntoFuture; // only before edition 2024
+/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+/// let task = tokio::spawn(redlock.acquire("orders:42").into_future());
+/// let locks = ["a", "b"].map(|name| redlock.acquire(name).into_future());
+/// let guards = futures::future::join_all(locks).await;
+/// let boxed: futures::future::BoxFuture<_> = Box::pin(redlock.acquire("c").into_future());
+/// # drop((task.await??, guards, boxed.await?));
+/// # Ok(()) }
+/// # fn blocks(runtime: &tokio::runtime::Runtime, redlock: quorumlock::Redlock) {
+/// let guard = runtime.block_on(redlock.acquire("d").into_future());
+/// # }
+/// ```
+///
 /// `Ok` proves that a quorum of masters had set our key, each for the full ttl, at most
 /// `ttl - remaining - drift` ago. It does not prove that the lock is still held when you look. Use
-/// [`Guard::check`] for that.
+/// [`Lease::check`](crate::Lease::check) for that.
 ///
 /// # Errors
 ///
 /// - [`Contended`](crate::error::Contended): another holder has the lock.
 /// - [`NoQuorum`]: too few masters could vote in time.
-/// - [`Disagreed`](crate::error::Disagreed): too few could vote because clients, or the masters'
-///   clocks, disagree.
-/// - [`Invalid`]: a resource or a ttl that cannot work; nothing was sent.
+/// - [`Disagreement`](crate::error::Disagreement): too few could vote because clients, or the
+///   masters' clocks, disagree.
+/// - [`InvalidSetting`]: a resource or a ttl that cannot work; nothing was sent.
+/// - [`NoRandomness`](crate::error::NoRandomness): the operating system provides no random bytes.
 /// - [`Closed`]: this `Redlock` was shut down, or its runtime is gone.
 ///
 /// No error leaves a lock behind, as long as the runtime lives. While the lock is contended or
-/// there is no quorum, attempts go on until the wait is over. The error is then that of the last
+/// there is no quorum, attempts go on until the timeout is over. The error is then that of the last
 /// attempt.
 ///
 /// # Cancel safety
@@ -58,13 +83,13 @@ use tokio::sync::oneshot;
 /// moment is released. Only the place in the wait is lost.
 #[must_use = "nothing is asked before this is awaited"]
 #[derive(Clone)]
-pub struct Acquire<K = Unfenced> {
+pub struct Acquire<K: Kind = Unfenced> {
     redlock: Redlock,
     resources: Resources,
     ttl: Duration,
     lock_delay: Duration,
     /// `None` waits forever.
-    wait: Option<Nanos>,
+    timeout: Option<Nanos>,
     keep_alive: Option<KeepAlive>,
     kind: PhantomData<fn() -> K>,
 }
@@ -87,16 +112,16 @@ impl Acquire {
     /// # Ok(()) }
     /// ```
     pub fn fenced(self) -> Acquire<Fenced> {
-        let Self { redlock, resources, ttl, lock_delay, wait, keep_alive, kind: _ } = self;
-        Acquire { redlock, resources, ttl, lock_delay, wait, keep_alive, kind: PhantomData }
+        let Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, kind: _ } = self;
+        Acquire { redlock, resources, ttl, lock_delay, timeout, keep_alive, kind: PhantomData }
     }
 }
 
 impl<K: Kind> Acquire<K> {
-    pub(crate) fn new(redlock: Redlock, resources: Resources, wait: Option<Duration>) -> Self {
+    pub(crate) fn new(redlock: Redlock, resources: Resources, timeout: Duration) -> Self {
         let (ttl, lock_delay) = (redlock.options().ttl, redlock.options().lock_delay);
-        let wait = wait.map(Nanos::of);
-        Self { redlock, resources, ttl, lock_delay, wait, keep_alive: None, kind: PhantomData }
+        let timeout = Some(Nanos::of(timeout));
+        Self { redlock, resources, ttl, lock_delay, timeout, keep_alive: None, kind: PhantomData }
     }
 
     /// Sets the life of the key on the masters, unless it is released or extended. The holder may
@@ -121,25 +146,25 @@ impl<K: Kind> Acquire<K> {
 
     /// Sets the time for which to keep trying while another holder has the lock or too few masters
     /// answer. No attempt begins later than that; the last one may take an operation timeout
-    /// longer. Default: the builder's [`wait`](crate::RedlockBuilder::wait); zero for
-    /// `try_acquire`.
-    pub const fn wait(mut self, wait: Duration) -> Self {
-        self.wait = Some(Nanos::of(wait));
+    /// longer. Default: the builder's [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout);
+    /// zero for `try_acquire`.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(Nanos::of(timeout));
         self
     }
 
     /// Keeps trying until the lock is won, however long that takes, outages included.
-    pub const fn wait_forever(mut self) -> Self {
-        self.wait = None;
+    pub const fn no_timeout(mut self) -> Self {
+        self.timeout = None;
         self
     }
 
     /// Extends the lock in the background: at a third of the ttl, or up to a quarter of that
     /// sooner, so that locks that were won together are not extended together. If too few masters
     /// confirm, the extension is retried within the remaining time. This goes on until the lock is
-    /// released or `max_hold` is reached. If the lock is lost all the same, [`Guard::lost`] reports
-    /// it, and the lock is never acquired again. A process that dies leaves the lock for one ttl,
-    /// as any lock does.
+    /// released or its time is over. If the lock is lost all the same,
+    /// [`lost`](crate::Lease::lost) reports it, and the lock is never acquired again. A process
+    /// that dies leaves the lock for one ttl, as any lock does.
     ///
     /// The keep-alive ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h
     /// unless configured.
@@ -151,14 +176,14 @@ impl<K: Kind> Acquire<K> {
     /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), for at most this long from the
     /// start of the attempt that wins. No deadline is moved beyond that, not even by
     /// [`Guard::extend`]. At least the ttl.
-    pub const fn max_hold(mut self, max_hold: Duration) -> Self {
-        self.keep_alive = Some(KeepAlive::at_most(max_hold));
+    pub const fn keep_alive_for(mut self, span: Duration) -> Self {
+        self.keep_alive = Some(KeepAlive::at_most(span));
         self
     }
 
     /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), without an end. A task that
     /// hangs while it holds the guard keeps all others out until its process ends.
-    pub const fn hold_forever(mut self) -> Self {
+    pub const fn keep_alive_forever(mut self) -> Self {
         self.keep_alive = Some(KeepAlive::FOREVER);
         self
     }
@@ -168,34 +193,33 @@ impl<K: Kind> Acquire<K> {
         if self.keep_alive.is_some() { self } else { self.keep_alive() }
     }
 
-    pub(crate) const fn redlock(&self) -> &Redlock {
-        &self.redlock
-    }
-
     pub(crate) const fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    fn request(&self) -> Result<coordinator::Acquire, Invalid> {
+    fn request(&self) -> Result<AcquireRequest, InvalidSetting> {
         let options = self.redlock.options();
         options.check_may_acquire()?;
         options.check_resources(self.resources.names())?;
         let ttl = options.check_ttl("ttl", self.ttl)?;
         let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
         if let Some(keep_alive) = self.keep_alive {
-            options.check_max_hold(keep_alive.max_hold(), ttl)?;
+            let longest = keep_alive.max_hold();
+            let is_the_builders = longest == options.max_hold;
+            let field = if is_the_builders { "max_hold" } else { "keep_alive_for" };
+            options.check_max_hold(field, longest, ttl)?;
         }
         let keys = self.resources.keys(|resource| options.key(resource)).ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";
-            Invalid::new("resource", problem)
+            InvalidSetting::new("resource", problem)
         })?;
         let fence = |resource: &Arc<str>| options.fence(resource);
-        Ok(coordinator::Acquire {
+        Ok(AcquireRequest {
             keys,
             fences: K::IS_FENCED.then(|| self.resources.keys(fence)).flatten().map(Arc::new),
-            ttl,
-            lock_delay,
-            wait: self.wait.map(Nanos::span),
+            ttl: ttl.into(),
+            lock_delay: lock_delay.into(),
+            wait: self.timeout,
             keep_alive: self.keep_alive,
         })
     }
@@ -207,7 +231,7 @@ impl<K: Kind> fmt::Debug for Acquire<K> {
             .field("resource", &self.resources.shown())
             .field("ttl", &self.ttl)
             .field("lock_delay", &self.lock_delay)
-            .field("wait", &self.wait)
+            .field("timeout", &self.timeout)
             .field("keep_alive", &self.keep_alive)
             .field("fenced", &K::IS_FENCED)
             .finish_non_exhaustive()
@@ -232,7 +256,7 @@ pub struct AcquireFuture<K: Kind = Unfenced> {
 
 /// State of the future. A waiter keeps no more than waiting takes: there may be many of them, and
 /// each may wait for long.
-enum State<K> {
+enum State<K: Kind> {
     Unasked(Acquire<K>),
     Waiting(Waiting),
     Done,
@@ -248,13 +272,13 @@ struct Waiting {
 }
 
 impl<K: Kind> Acquire<K> {
-    fn ask(&self) -> Result<Waiting, Invalid> {
+    fn ask(&self) -> Result<Waiting, InvalidSetting> {
         let acquire = self.request()?;
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
         let span = Span::acquire(&resource, K::IS_FENCED);
-        driver.send(Message::Acquire {
+        driver.send(Request::Acquire {
             request,
             acquire,
             driver: driver.clone(),
@@ -280,16 +304,16 @@ impl Waiting {
         answer: Option<Result<Won, Box<AcquireError>>>,
     ) -> Result<Guard<K>, AcquireError> {
         match answer {
-            Some(Ok((held, ballot))) => match held.pick_up() {
-                Ok(()) => Ok(Guard::new(held, K::won_with(ballot))),
+            Some(Ok(Won { lock, token })) => match lock.pick_up() {
+                Ok((driver, hold)) => Ok(Guard::new(driver, hold, K::won_with(token))),
                 Err(Missed::TooLate) => {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
                 }
-                Err(Missed::Closed) => Err(Closed::SHUT_DOWN.into()),
+                Err(Missed::Closed) => Err(Closed.into()),
             },
             Some(Err(error)) => Err(*error),
-            None => Err(Closed::SHUT_DOWN.into()),
+            None => Err(Closed.into()),
         }
     }
 
@@ -344,7 +368,7 @@ impl<K: Kind> fmt::Debug for AcquireFuture<K> {
 impl<K: Kind> Drop for AcquireFuture<K> {
     fn drop(&mut self) {
         if let State::Waiting(waiting) = &self.state {
-            waiting.driver.send(Message::Cancel(waiting.request));
+            waiting.driver.send(Request::Cancel(waiting.request));
             if WATCHED {
                 waiting.ending().cancelled(waiting.driver.outlet());
             }

@@ -8,10 +8,10 @@
 //! | | in a file | in the environment |
 //! |---|---|---|
 //! | addresses | `nodes = ["redis://10.0.0.1", …]` | `QUORUMLOCK_NODES=redis://10.0.0.1,…`, by commas or spaces |
-//! | durations | `ttl = "10s"`, `wait = "1m 30s"` | `QUORUMLOCK_TTL=10s` |
+//! | durations | `ttl = "10s"`, `acquire_timeout = "1m 30s"` | `QUORUMLOCK_TTL=10s` |
 //! | names | `key_prefix = "locks:"` | `QUORUMLOCK_KEY_PREFIX=locks:` |
 //! | numbers | `drift_rate_ppm = 10000` | `QUORUMLOCK_DRIFT_RATE_PPM=10000` |
-//! | switches | `wakes_up = false` | `QUORUMLOCK_WAKES_UP=false` |
+//! | switches | `wake_ups = false` | `QUORUMLOCK_WAKE_UPS=false` |
 //! | the restart guard | `restart_guard = "on"`, `"off"` or `"trust-persistence"` | `QUORUMLOCK_RESTART_GUARD=on` |
 //!
 //! Neither [`Debug`](std::fmt::Debug) nor any error shows user names, passwords or the text that
@@ -28,117 +28,163 @@
 
 mod deserialize;
 mod environment;
-mod error;
 mod file;
 mod node_address;
-mod slot;
 mod tls_files;
 mod unknown;
-mod written;
+mod value;
 
-pub use error::ConfigError;
 pub use node_address::NodeAddress;
-pub use quorumlock_core::coordinator::restart_guard::RestartGuard;
 
 pub(crate) use tls_files::TlsFiles;
 
+use crate::RestartGuard;
+use crate::builder::RedlockBuilder;
 use std::path::PathBuf;
 use std::time::Duration;
+use toml::Value;
 
-/// The settings of a [`Redlock`](crate::Redlock), from a file, the environment or code; feature
-/// `config`. A field that is `None` is not set, and keeps its default.
-///
-/// ```no_run
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// use quorumlock::{Config, Redlock};
-/// use std::time::Duration;
-///
-/// // The environment takes precedence over the file, and code over both.
-/// let mut config = Config::from_env()?.or(Config::from_file("/etc/quorumlock.toml")?);
-/// config.ttl = Some(Duration::from_secs(5));
-/// let redlock = Redlock::builder().config(config).connect().await?;
-/// # Ok(()) }
-/// ```
-///
-/// It implements [`Deserialize`](serde_core::Deserialize), so it may be a part of a program's own
-/// configuration, in any format that distinguishes types: TOML, JSON, YAML. Unknown keys are
-/// refused there, too. The builder's methods describe the fields; all of them are in the
-/// [module's](self) sample file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Config {
-    /// The masters: [`nodes`](crate::RedlockBuilder::nodes).
-    pub nodes: Option<Vec<NodeAddress>>,
-    /// A second list, while one list takes over from the other:
-    /// [`also`](crate::RedlockBuilder::also).
-    pub also: Option<Vec<NodeAddress>>,
-    /// [`ttl`](crate::RedlockBuilder::ttl).
-    pub ttl: Option<Duration>,
-    /// [`max_ttl`](crate::RedlockBuilder::max_ttl).
-    pub max_ttl: Option<Duration>,
-    /// [`wait`](crate::RedlockBuilder::wait).
-    pub wait: Option<Duration>,
-    /// [`max_hold`](crate::RedlockBuilder::max_hold).
-    pub max_hold: Option<Duration>,
-    /// [`operation_timeout`](crate::RedlockBuilder::operation_timeout).
-    pub operation_timeout: Option<Duration>,
-    /// [`connect_timeout`](crate::RedlockBuilder::connect_timeout).
-    pub connect_timeout: Option<Duration>,
-    /// The share of each ttl in [`drift`](crate::RedlockBuilder::drift), in parts per million.
-    pub drift_rate_ppm: Option<u32>,
-    /// The constant in [`drift`](crate::RedlockBuilder::drift).
-    pub drift_constant: Option<Duration>,
-    /// The first pause in [`backoff`](crate::RedlockBuilder::backoff).
-    pub backoff_base: Option<Duration>,
-    /// The longest pause in [`backoff`](crate::RedlockBuilder::backoff).
-    pub backoff_cap: Option<Duration>,
-    /// The distance behind in [`fencing_window`](crate::RedlockBuilder::fencing_window).
-    pub fencing_window_back: Option<Duration>,
-    /// The distance ahead in [`fencing_window`](crate::RedlockBuilder::fencing_window).
-    pub fencing_window_ahead: Option<Duration>,
-    /// Controls whether a master that has just started may vote.
-    pub restart_guard: Option<RestartGuard>,
-    /// Controls whether releases notify the waiters in other processes; `false` is
-    /// [`without_wake_ups`](crate::RedlockBuilder::without_wake_ups).
-    pub wakes_up: Option<bool>,
-    /// Controls whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
-    /// [`strict`](crate::RedlockBuilder::strict).
-    pub strict: Option<bool>,
-    /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
-    pub key_prefix: Option<String>,
-    /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
-    pub lock_delay: Option<Duration>,
-    /// [`label`](crate::RedlockBuilder::label).
-    pub label: Option<String>,
-    /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
-    /// platform's. Needs the feature `tls`, as do the next two.
-    pub tls_ca_file: Option<PathBuf>,
-    /// A PEM file with the certificate that is presented to `rediss://` masters, and those it rests
-    /// on.
-    pub tls_cert_file: Option<PathBuf>,
-    /// A PEM file with the private key of that certificate, without a passphrase.
-    pub tls_key_file: Option<PathBuf>,
+/// Declares the configuration, with each key once: its name and type, the function that reads its
+/// value, and the one that hands the value to the builder.
+macro_rules! settings {
+    (
+        $(#[$about:meta])+
+        Config { $($(#[$doc:meta])+ $key:ident: $type:ty = $read:path => $apply:expr;)+ }
+    ) => {
+        $(#[$about])+
+        pub struct Config {
+            $($(#[$doc])+ pub $key: Option<$type>,)+
+        }
+
+        impl Config {
+            /// Every key, in the order of the fields.
+            const KEYS: &[&str] = &[$(stringify!($key)),+];
+
+            /// Sets a key; returns `None` if it is unknown. The error says what is wrong with the
+            /// value, and never shows it.
+            fn set(&mut self, key: &str, value: Value) -> Option<Result<(), String>> {
+                $(if key == stringify!($key) {
+                    return Some($read(value).map(|value| self.$key = Some(value)));
+                })+
+                None
+            }
+
+            fn is_set(&self, key: &str) -> bool {
+                $((key == stringify!($key) && self.$key.is_some()))||+
+            }
+
+            /// Returns what `self` has set, and what `below` has where `self` has nothing. Lists
+            /// are not joined: the `nodes` of one replace those of the other.
+            ///
+            /// ```
+            /// # fn main() -> Result<(), quorumlock::ConfigError> {
+            /// use quorumlock::Config;
+            ///
+            /// let above = Config::from_toml(r#"ttl = "5s""#)?;
+            /// let config = above.or(Config::from_toml("ttl = \"9s\"\nacquire_timeout = \"1m\"")?);
+            /// assert_eq!(config, Config::from_toml("ttl = \"5s\"\nacquire_timeout = \"1m\"")?);
+            /// # Ok(()) }
+            /// ```
+            #[must_use]
+            pub fn or(self, below: Self) -> Self {
+                Self { $($key: self.$key.or(below.$key)),+ }
+            }
+
+            /// Hands what is set to a builder.
+            #[allow(clippy::redundant_closure_call, reason = "some keys name a method instead")]
+            pub(crate) fn apply<R>(self, mut builder: RedlockBuilder<R>) -> RedlockBuilder<R> {
+                $(if let Some(value) = self.$key {
+                    let apply: fn(RedlockBuilder<R>, $type) -> RedlockBuilder<R> = $apply;
+                    builder = apply(builder, value);
+                })+
+                builder
+            }
+        }
+    };
 }
 
-impl Config {
-    /// Returns what `self` has set, and what `below` has where `self` has nothing. Lists are not
-    /// joined: the `nodes` of one replace those of the other.
+settings! {
+    /// The settings of a [`Redlock`](crate::Redlock), from a file, the environment or code; feature
+    /// `config`. A field that is `None` is not set, and keeps its default.
     ///
-    /// ```
-    /// # fn main() -> Result<(), quorumlock::ConfigError> {
-    /// use quorumlock::Config;
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use quorumlock::{Config, Redlock};
+    /// use std::time::Duration;
     ///
-    /// let above = Config::from_toml(r#"ttl = "5s""#)?;
-    /// let config = above.or(Config::from_toml("ttl = \"9s\"\nwait = \"1m\"")?);
-    /// assert_eq!(config, Config::from_toml("ttl = \"5s\"\nwait = \"1m\"")?);
+    /// // The environment takes precedence over the file, and code over both.
+    /// let mut config = Config::from_env()?.or(Config::from_file("/etc/quorumlock.toml")?);
+    /// config.ttl = Some(Duration::from_secs(5));
+    /// let redlock = Redlock::builder().config(config).connect().await?;
     /// # Ok(()) }
     /// ```
-    #[must_use]
-    pub fn or(mut self, mut below: Self) -> Self {
-        for ((_, above), (_, below)) in self.slots().into_iter().zip(below.slots()) {
-            above.or(below);
-        }
-        self
+    ///
+    /// It implements [`Deserialize`](serde_core::Deserialize), so it may be a part of a program's
+    /// own configuration, in any format that distinguishes types: TOML, JSON, YAML. Unknown keys
+    /// are refused there, too. The builder's methods describe the fields; all of them are in the
+    /// [module's](self) sample file.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    Config {
+        /// The masters: [`nodes`](crate::RedlockBuilder::nodes).
+        nodes: Vec<NodeAddress> = value::nodes => RedlockBuilder::nodes;
+        /// A second list, while one list takes over from the other:
+        /// [`joint_with`](crate::RedlockBuilder::joint_with).
+        joint_with: Vec<NodeAddress> = value::addresses => RedlockBuilder::joint_with;
+        /// [`ttl`](crate::RedlockBuilder::ttl).
+        ttl: Duration = value::span => RedlockBuilder::ttl;
+        /// [`max_ttl`](crate::RedlockBuilder::max_ttl).
+        max_ttl: Duration = value::span => RedlockBuilder::max_ttl;
+        /// [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout).
+        acquire_timeout: Duration = value::span => RedlockBuilder::acquire_timeout;
+        /// [`max_hold`](crate::RedlockBuilder::max_hold).
+        max_hold: Duration = value::span => RedlockBuilder::max_hold;
+        /// [`operation_timeout`](crate::RedlockBuilder::operation_timeout).
+        operation_timeout: Duration = value::span => RedlockBuilder::operation_timeout;
+        /// [`connect_timeout`](crate::RedlockBuilder::connect_timeout).
+        connect_timeout: Duration = value::span => RedlockBuilder::connect_timeout;
+        /// The share of each ttl in [`drift`](crate::RedlockBuilder::drift), in parts per million.
+        drift_rate_ppm: u32 = value::ppm
+            => |mut to, rate| { to.options.drift.rate_ppm = rate; to };
+        /// The constant in [`drift`](crate::RedlockBuilder::drift).
+        drift_constant: Duration = value::span
+            => |mut to, constant| { to.options.drift.constant = constant; to };
+        /// The first pause in [`backoff`](crate::RedlockBuilder::backoff).
+        backoff_base: Duration = value::span
+            => |mut to, base| { to.options.backoff.base = base; to };
+        /// The longest pause in [`backoff`](crate::RedlockBuilder::backoff).
+        backoff_cap: Duration = value::span
+            => |mut to, cap| { to.options.backoff.cap = cap; to };
+        /// The distance behind in [`fencing_window`](crate::RedlockBuilder::fencing_window).
+        fencing_window_back: Duration = value::span
+            => |mut to, back| { to.options.fencing_window.back = back; to };
+        /// The distance ahead in [`fencing_window`](crate::RedlockBuilder::fencing_window).
+        fencing_window_ahead: Duration = value::span
+            => |mut to, ahead| { to.options.fencing_window.ahead = ahead; to };
+        /// [`restart_guard`](crate::RedlockBuilder::restart_guard).
+        restart_guard: RestartGuard = value::guard => RedlockBuilder::restart_guard;
+        /// [`wake_ups`](crate::RedlockBuilder::wake_ups).
+        wake_ups: bool = value::switch => RedlockBuilder::wake_ups;
+        /// Controls whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
+        /// [`strict`](crate::RedlockBuilder::strict).
+        strict: bool = value::switch => |mut to, on| { to.options.strict = on; to };
+        /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
+        key_prefix: String = value::text => RedlockBuilder::key_prefix;
+        /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
+        lock_delay: Duration = value::span => RedlockBuilder::lock_delay;
+        /// [`label`](crate::RedlockBuilder::label).
+        label: String = value::text => RedlockBuilder::label;
+        /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
+        /// platform's. Needs the feature `tls`, as do the next two.
+        tls_ca_file: PathBuf = value::pem
+            => |mut to, ca| { to.tls_files.ca = Some(ca); to };
+        /// A PEM file with the certificate that is presented to `rediss://` masters, and those it
+        /// rests on.
+        tls_cert_file: PathBuf = value::pem
+            => |mut to, cert| { to.tls_files.cert = Some(cert); to };
+        /// A PEM file with the private key of that certificate, without a passphrase.
+        tls_key_file: PathBuf = value::pem
+            => |mut to, key| { to.tls_files.key = Some(key); to };
     }
 }
 

@@ -1,34 +1,63 @@
 //! Errors, typed by what the caller does next.
 //!
+//! Every error type of the crate is here. The root re-exports those that a call returns as its
+//! `Err`, and not what these contain, such as [`Contended`]. All can be cloned and compared, their
+//! fields are public, and each prints as one line.
+//!
 //! | from | error | next |
 //! |---|---|---|
 //! | [`connect`](crate::RedlockBuilder::connect) | [`ConnectError`] | fix the configuration |
 //! | [`acquire`](crate::Redlock::acquire) | [`AcquireError::Contended`] | wait, or do without |
 //! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later; wait, if masters are warming up |
 //! | | [`AcquireError::Disagreement`] | fix the configuration, or the masters' clocks |
-//! | | [`AcquireError::Invalid`] | fix the call |
+//! | | [`AcquireError::InvalidSetting`] | fix the call |
+//! | | [`AcquireError::WrongContext`] | make the call elsewhere |
+//! | | [`AcquireError::NoRandomness`] | try again; if it persists, fix the system or its sandbox |
 //! | | [`AcquireError::Closed`] | connect again |
-//! | [`check`](crate::Guard::check), [`lost`](crate::Guard::lost) | [`Lost`] | stop before the next side effect |
-//! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | as above |
+//! | [`check`](crate::Lease::check), [`lost`](crate::Lease::lost) | [`Lost`] | stop before the next side effect |
+//! | [`release`](crate::Guard::release) | [`Lost`] | check what was done: it may have overlapped with another holder's work |
+//! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | stop before the next side effect |
 //! | | [`ExtendError::Unextended`] | try again before the deadline |
-//! | [`run`](crate::Acquire::run) | [`RunError`](crate::RunError) | as for the error inside |
-//! | [`Owner::acquire`](crate::Owner::acquire) | [`OwnerError`](crate::OwnerError) | as for the error inside |
+//! | [`run`](crate::Acquire::run) | [`RunError`] | as for the error inside |
+//! | [`Reentrant::acquire`](crate::Reentrant::acquire) | [`ReentrantError`] | as for the error inside |
 //! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | fix the call, or try again |
+//! | [`list`](crate::Redlock::list) | [`ListError`] | fix the call, or see what is wrong with the masters inside |
+//! | [`preflight`](crate::Redlock::preflight) | [`PreflightError`] | fix the configuration, or make the call elsewhere |
 //! | [`status`](crate::Redlock::status) | [`Closed`] | connect again |
 //! | [`wait_until_ready`](crate::Redlock::wait_until_ready) | [`ReadyError`] | wait longer, or fix what the status inside names |
 //! | [`shutdown`](crate::Redlock::shutdown) | [`NotDrained`] | nothing: the keys expire |
+//! | [`FenceCheck::admit`](crate::fencing::FenceCheck::admit) | [`StaleToken`] | refuse the write |
+//! | a [`FencingToken`](crate::FencingToken) that is read | [`InvalidToken`] | refuse the write |
 //!
-//! If a round was decided, the error carries what every master said; it prints as one line.
+//! If a round was decided, the error carries what every master said.
 
 mod acquire;
+mod call;
+#[cfg(feature = "config")]
+mod config;
 mod connect;
+mod fencing;
 mod inspect;
+mod list;
 mod ready;
+mod reentrant;
+mod run;
+#[cfg(test)]
+mod tests;
 
-pub use acquire::{AcquireError, Contended, Disagreed, NoQuorum};
-pub use connect::{ConnectError, Disagreement, Unfit};
+pub use acquire::{AcquireError, Contended, Disagreement, NoQuorum};
+pub use call::{InvalidSetting, NoRandomness, WrongContext};
+#[cfg(feature = "config")]
+#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
+pub use config::ConfigError;
+pub use connect::{ConnectError, NodeProblem, PreflightError};
+pub use fencing::{InvalidToken, StaleToken};
 pub use inspect::InspectError;
+pub use list::ListError;
+pub use quorumlock_core::report::LossReason;
 pub use ready::{NotReady, ReadyError};
+pub use reentrant::ReentrantError;
+pub use run::RunError;
 
 use crate::report::{Answer, NodeReport, Quorum, Span};
 use std::fmt;
@@ -46,82 +75,32 @@ fn listed(nodes: &[NodeReport]) -> String {
     if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) }
 }
 
-/// A setting or an argument that cannot work, found before anything was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{field}: {problem}")]
-#[non_exhaustive]
-pub struct Invalid {
-    /// The setting or argument.
-    pub field: &'static str,
-    /// The problem with it, and what to do about it.
-    pub problem: String,
-}
-
-impl Invalid {
-    pub(crate) fn new(field: &'static str, problem: impl Into<String>) -> Self {
-        Self { field, problem: problem.into() }
-    }
-}
-
 /// This `Redlock` was shut down, or the runtime it was connected on is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("closed: {cause}")]
+#[error("closed: {}", CLOSED)]
 #[non_exhaustive]
-pub struct Closed {
-    cause: &'static str,
-}
+pub struct Closed;
 
-impl Closed {
-    pub(crate) const SHUT_DOWN: Self =
-        Self { cause: "this Redlock was shut down, or the runtime it was connected on is gone" };
-}
+const CLOSED: &str = "this Redlock was shut down, or the runtime it was connected on is gone";
 
-/// The lock is lost for good: it can no longer be relied on. Another client may hold it now.
+/// The lock is lost for good: it can no longer be relied on. Another client may hold it now, so the
+/// work done since the loss may have overlapped with that of another holder.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lost {
-    resource: Arc<str>,
-    reason: LostReason,
-    held_for: Duration,
-}
-
-/// The reason why a hold is over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LostReason {
-    /// The deadline has passed.
-    Lapsed,
-    /// A quorum of masters is known not to hold our key, before the deadline: they lost their
-    /// memory, or the lock was taken away. Contains what every master said.
-    QuorumGone(Vec<NodeReport>),
-    /// Its guard was released, dropped or left. A lease of that guard sees this.
-    Released,
-    /// This `Redlock` was shut down, or its runtime is gone: the lock is no longer maintained.
-    Closed,
-}
-
-impl Lost {
-    pub(crate) const fn new(resource: Arc<str>, reason: LostReason, held_for: Duration) -> Self {
-        Self { resource, reason, held_for }
-    }
-
-    /// Returns the resource that was locked.
-    #[must_use]
-    pub fn resource(&self) -> &str {
-        &self.resource
-    }
-
-    /// Returns the reason.
-    #[must_use]
-    pub const fn reason(&self) -> &LostReason {
-        &self.reason
-    }
-
-    /// Returns the time from the win to the loss. The loss is the deadline, or the moment when a
-    /// quorum was known to be gone, which may have been some time after it went.
-    #[must_use]
-    pub const fn held_for(&self) -> Duration {
-        self.held_for
-    }
+    /// The resource that was locked.
+    pub resource: Arc<str>,
+    /// The reason.
+    pub reason: LossReason,
+    /// The time from the win to the loss. The loss is the deadline, or the moment when a quorum was
+    /// known to be gone, which may have been some time after it went. If only the release has shown
+    /// that, it is the moment when the guard was given up.
+    pub held_for: Duration,
+    /// Whether its deadline was the end of its keep-alive:
+    /// [`max_hold`](crate::RedlockBuilder::max_hold), or
+    /// [`keep_alive_for`](crate::Acquire::keep_alive_for) of the call. If a lock that is kept alive
+    /// has lapsed before that, too few masters had confirmed its extensions.
+    pub at_max_hold: bool,
 }
 
 impl fmt::Display for Lost {
@@ -129,13 +108,15 @@ impl fmt::Display for Lost {
         let held = Span(self.held_for);
         write!(f, "lost \"{}\" {held} after it was acquired: ", self.resource)?;
         match &self.reason {
-            LostReason::Lapsed => f.write_str("its deadline has passed"),
-            LostReason::QuorumGone(nodes) => {
+            LossReason::Lapsed if self.at_max_hold => f.write_str("it has reached its max_hold"),
+            LossReason::Lapsed => f.write_str("its deadline has passed"),
+            LossReason::QuorumGone(nodes) => {
                 f.write_str("a quorum no longer holds our key")?;
                 list(f, nodes)
             }
-            LostReason::Released => f.write_str("its guard was given up"),
-            LostReason::Closed => f.write_str(Closed::SHUT_DOWN.cause),
+            LossReason::Released => f.write_str("its guard was given up"),
+            // `Closed`.
+            _ => f.write_str(CLOSED),
         }
     }
 }

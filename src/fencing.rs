@@ -3,5 +3,5 @@
 mod check;
 mod token;
 
-pub use check::{FenceCheck, StaleToken};
-pub use token::{FencingToken, InvalidToken};
+pub use check::FenceCheck;
+pub use token::FencingToken;

@@ -1,7 +1,7 @@
-//! What a fuzzer is let loose on: bytes in, and nothing must break, whatever they are. `fuzz/` is the
-//! fuzzer, and what it has found worth keeping; the tests here go through all of that again.
+//! The fuzz targets: no input may break them. `fuzz/` is the fuzzer, with a corpus that the tests
+//! here go through again.
 //!
-//! No part of the crate: there only with `--cfg fuzzing`, and in unit tests.
+//! Not a part of the crate: compiled with `--cfg fuzzing`, and in unit tests.
 
 mod addresses;
 mod bytes;

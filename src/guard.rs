@@ -1,45 +1,49 @@
 //! The guard that the caller holds after a win.
 
-use crate::driver::LeaseState;
-use crate::driver::ReleaseOnDrop;
-use crate::driver::{Handle, Message};
+use crate::driver::{Handle, LeaseState, ReleaseResult, Request};
 use crate::error::{ExtendError, Lost};
 use crate::fencing::FencingToken;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::released::Released;
 use quorumlock_core::quorum::Instant;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 
 /// A held lock. Dropping it releases in the background, from any thread, inside or outside a
 /// runtime.
 ///
-/// The lock is held until the [deadline](Guard::deadline) and not a moment longer: only the caller
-/// extends it. Call [`check`](Guard::check) before each side effect, and watch
-/// [`lost`](Guard::lost) during long work.
+/// The lock is held until the [deadline](Lease::deadline) and not a moment longer: only the caller
+/// extends it. Call [`check`](Lease::check) before each side effect, and watch
+/// [`lost`](Lease::lost) during long work: a guard has all methods of a [`Lease`].
 ///
 /// A guard is not bound to a task or a thread: send it to where the work is.
 ///
-/// Bind it to a name, such as `guard` or `_guard`. `let _ = redlock.acquire("r").await?;` drops the guard
-/// at the end of that line, and the lock is free again.
+/// Bind it to a name, such as `guard` or `_guard`. `let _ = redlock.acquire("r").await?;` drops the
+/// guard at the end of that line, and the lock is free again. rustc finds that if it is told to:
+///
+/// ```compile_fail
+/// #![deny(let_underscore_drop)]
+/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+/// let _ = redlock.acquire("r").await?;
+/// # Ok(()) }
+/// ```
 ///
 /// ```no_run
 /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
 /// let guard = redlock.acquire("orders:42").await?;
 /// guard.check()?; // the time left, or the error to stop with
-/// guard.release().await;
+/// guard.release().await?;
 /// # Ok(()) }
 /// ```
 ///
 /// The guard of a [fenced](crate::Acquire::fenced) acquire is a [`FencedGuard`]: the same, with a
-/// [`fencing_token`](Guard::fencing_token).
-#[must_use = "dropping the guard releases the lock"]
-pub struct Guard<K = Unfenced> {
-    held: ReleaseOnDrop,
-    kind: K,
+/// [`fencing_token`](Lease::fencing_token).
+#[must_use = "a guard that is dropped releases its lock: bind it to a name, if only `_guard`"]
+pub struct Guard<K: Kind = Unfenced> {
+    lease: Lease<K>,
 }
 
 /// A [`Guard`] with a fencing token.
@@ -55,8 +59,8 @@ pub type FencedLease = Lease<Fenced>;
 pub struct Deadline(Instant);
 
 impl<K: Kind> Guard<K> {
-    pub(crate) const fn new(held: ReleaseOnDrop, kind: K) -> Self {
-        Self { held, kind }
+    pub(crate) const fn new(driver: Handle, hold: Arc<LeaseState>, kind: K) -> Self {
+        Self { lease: Lease { driver, hold, kind } }
     }
 
     /// Moves the deadline to a full ttl from now, if a quorum of masters still holds our key.
@@ -64,8 +68,9 @@ impl<K: Kind> Guard<K> {
     /// `Ok` proves that a quorum extended our key before the old deadline. This never acquires
     /// again: a lock that was lost in between stays lost.
     ///
-    /// A lock with a keeper is not extended beyond its [`max_hold`](crate::Acquire::max_hold). The
-    /// returned deadline is the current one; once that limit is reached, it is the same each time.
+    /// A lock with a keeper is not extended beyond the end of its
+    /// [`keep_alive`](crate::Acquire::keep_alive). The returned deadline is the current one; once
+    /// that limit is reached, it is the same each time.
     ///
     /// # Errors
     ///
@@ -80,9 +85,9 @@ impl<K: Kind> Guard<K> {
     /// the round is won.
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
         let (reply, answer) = oneshot::channel();
-        let ReleaseOnDrop { driver, hold } = &self.held;
+        let Lease { driver, hold, .. } = &self.lease;
         let (request, attempt) = (driver.next_request(), hold.attempt);
-        driver.send(Message::Extend { request, attempt, reply });
+        driver.send(Request::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),
             // The hold is over: it was lost in the meantime, or the driver has ended.
@@ -93,19 +98,36 @@ impl<K: Kind> Guard<K> {
     /// Releases the lock: deletes our key, compared by its token, on every master.
     ///
     /// Returns when a quorum has deleted it, or after the operation timeout. The remaining
-    /// deletions are retried in the background. There is no error to handle: the outcome says what
-    /// happened, and cannot hide an error of yours.
+    /// deletions are retried in the background.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`] if the lock had been lost before: the work done since then may have overlapped with
+    /// that of another holder. It is the error of [`check`](Lease::check), unless the loss only
+    /// shows now. The reason is then [`LossReason::QuorumGone`](crate::error::LossReason): so many
+    /// masters no longer had our key that they left no quorum, though its time was not over.
     ///
     /// # Cancel safety
     ///
     /// Safe: the lock is released whether or not you wait for it.
-    pub async fn release(self) -> Released {
-        outcome(self.begin_release()).await
+    pub async fn release(self) -> Result<Released, Lost> {
+        let answer = self.begin_release();
+        self.end_release(answer).await
     }
 
     /// Begins a [`release`](Self::release): the part before its first await.
-    pub(crate) fn begin_release(self) -> oneshot::Receiver<Released> {
-        self.held.release()
+    pub(crate) fn begin_release(&self) -> oneshot::Receiver<ReleaseResult> {
+        let (reply, answer) = oneshot::channel();
+        self.lease.driver.release(&self.lease.hold, Some(reply));
+        answer
+    }
+
+    /// Waits for the outcome of a release that was begun.
+    pub(crate) async fn end_release(
+        &self,
+        answer: oneshot::Receiver<ReleaseResult>,
+    ) -> Result<Released, Lost> {
+        self.lease.hold.released(answer.await.ok())
     }
 
     /// Gives the guard up and keeps the key until it expires, so that no other client gets the lock
@@ -116,32 +138,38 @@ impl<K: Kind> Guard<K> {
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
     /// let guard = redlock.try_acquire("hourly").ttl(Duration::from_secs(30)).await?;
     /// // the job, done well before the half minute is over
-    /// guard.leave();
+    /// guard.forget();
     /// # Ok(()) }
     /// ```
-    pub fn leave(self) {
-        self.held.leave();
+    pub fn forget(self) {
+        self.lease.driver.forget(&self.lease.hold);
     }
 
     /// Returns a read-only view of this lock for subtasks.
     #[must_use]
     pub fn lease(&self) -> Lease<K> {
-        let ReleaseOnDrop { driver, hold } = &self.held;
-        Lease { driver: driver.clone(), hold: hold.clone(), kind: self.kind }
-    }
-
-    const fn driver(&self) -> &Handle {
-        &self.held.driver
-    }
-
-    fn hold(&self) -> &LeaseState {
-        &self.held.hold
+        self.lease.clone()
     }
 }
 
-/// Waits for the outcome of a release that was begun.
-pub(crate) async fn outcome(answer: oneshot::Receiver<Released>) -> Released {
-    answer.await.unwrap_or(Released::Unconfirmed(Vec::new()))
+impl<K: Kind> Drop for Guard<K> {
+    fn drop(&mut self) {
+        self.lease.driver.release(&self.lease.hold, None);
+    }
+}
+
+impl<K: Kind> Deref for Guard<K> {
+    type Target = Lease<K>;
+
+    fn deref(&self) -> &Lease<K> {
+        &self.lease
+    }
+}
+
+impl<K: Kind> fmt::Debug for Guard<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lease.fmt_as("Guard", f)
+    }
 }
 
 /// A read-only view of a held lock, for subtasks. Clone it at will: the lock belongs to the guard,
@@ -158,111 +186,115 @@ pub(crate) async fn outcome(answer: oneshot::Receiver<Released>) -> Released {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Lease<K = Unfenced> {
+pub struct Lease<K: Kind = Unfenced> {
     driver: Handle,
     hold: Arc<LeaseState>,
     kind: K,
 }
 
-impl<K> Lease<K> {
-    const fn driver(&self) -> &Handle {
-        &self.driver
+impl<K: Kind> Lease<K> {
+    /// Returns the locked resource; several are separated by commas.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        &self.hold.resource
     }
 
-    fn hold(&self) -> &LeaseState {
-        &self.hold
+    /// Returns the instant until which the lock may be relied on.
+    #[must_use]
+    pub fn deadline(&self) -> Deadline {
+        Deadline(self.hold.deadline())
+    }
+
+    /// Returns whether the deadline is the end of the keep-alive
+    /// ([`max_hold`](crate::RedlockBuilder::max_hold), or
+    /// [`keep_alive_for`](crate::Acquire::keep_alive_for) of the call), so that no extension moves
+    /// it any further. Once `true`, always `true`. The work must end by then, or the lock is lost.
+    ///
+    /// ```no_run
+    /// # fn example(guard: &quorumlock::Guard) {
+    /// if guard.is_deadline_final() {
+    ///     println!("save what is done: {:?} left", guard.remaining());
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_deadline_final(&self) -> bool {
+        self.hold.is_deadline_final()
+    }
+
+    /// Returns the time left until the deadline; zero once the lock is lost.
+    ///
+    /// The answer ages at once: leave a margin for what you do with it.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        self.check().unwrap_or(Duration::ZERO)
+    }
+
+    /// Checks whether the lock may still be relied on. Once `false`, always `false`.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.check().is_ok()
+    }
+
+    /// Returns the time left, or the error to stop with: use it with `?` before each side effect.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone.
+    pub fn check(&self) -> Result<Duration, Lost> {
+        self.hold.check(self.driver.now())
+    }
+
+    /// Completes when the lock must no longer be relied on: at the deadline, or as soon as a quorum
+    /// is known to be gone. It does not wait for an extension to fail.
+    ///
+    /// ```no_run
+    /// # async fn work() {}
+    /// # async fn example(guard: quorumlock::Guard) -> Result<(), quorumlock::Lost> {
+    /// tokio::select! {
+    ///     lost = guard.lost() => return Err(lost), // drops the work
+    ///     () = work() => {}
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only watches. Works on any executor.
+    pub async fn lost(&self) -> Lost {
+        self.hold.lost().await
+    }
+
+    /// Returns a token that is cancelled when [`lost`](Self::lost) completes, for code that takes
+    /// one. Cancelling it yourself has no effect on the lock. Feature `tokio-util`.
+    #[cfg(feature = "tokio-util")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tokio-util")))]
+    #[must_use]
+    pub fn cancellation_token(&self) -> tokio_util::sync::CancellationToken {
+        self.hold.token()
+    }
+
+    fn fmt_as(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("resource", &self.hold.resource)
+            .field("remaining", &self.remaining())
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
     }
 }
 
-/// The methods that a guard and its lease have in common.
-macro_rules! view {
-    ($type:ident) => {
-        impl<K: Kind> $type<K> {
-            /// Returns the locked resource; several are separated by commas.
-            #[must_use]
-            pub fn resource(&self) -> &str {
-                &self.hold().resource
-            }
-
-            /// Returns the instant until which the lock may be relied on.
-            #[must_use]
-            pub fn deadline(&self) -> Deadline {
-                Deadline(self.hold().deadline())
-            }
-
-            /// Returns the time left until the deadline; zero once the lock is lost.
-            ///
-            /// The answer ages at once: leave a margin for what you do with it.
-            #[must_use]
-            pub fn remaining(&self) -> Duration {
-                self.check().unwrap_or(Duration::ZERO)
-            }
-
-            /// Checks whether the lock may still be relied on. Once `false`, always `false`.
-            #[must_use]
-            pub fn is_valid(&self) -> bool {
-                self.check().is_ok()
-            }
-
-            /// Returns the time left, or the error to stop with: use it with `?` before each side
-            /// effect.
-            ///
-            /// # Errors
-            ///
-            /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone.
-            pub fn check(&self) -> Result<Duration, Lost> {
-                self.hold().check(self.driver().now())
-            }
-
-            /// Completes when the lock must no longer be relied on: at the deadline, or as soon
-            /// as a quorum is known to be gone. It does not wait for an extension to fail.
-            ///
-            /// ```no_run
-            /// # async fn work() {}
-            /// # async fn example(guard: quorumlock::Guard) -> Result<(), quorumlock::Lost> {
-            /// tokio::select! {
-            ///     lost = guard.lost() => return Err(lost), // drops the work
-            ///     () = work() => {}
-            /// }
-            /// # Ok(()) }
-            /// ```
-            ///
-            /// # Cancel safety
-            ///
-            /// Safe: it only watches. Works on any executor.
-            pub async fn lost(&self) -> Lost {
-                self.hold().lost().await
-            }
-
-            /// Returns a token that is cancelled when [`lost`](Self::lost) completes, for code that
-            /// takes one. Cancelling it yourself has no effect on the lock.
-            #[must_use]
-            pub fn cancellation_token(&self) -> CancellationToken {
-                self.hold().token()
-            }
-        }
-
-        impl $type<Fenced> {
-            /// Returns the number to send along with every write. With it, the protected resource
-            /// can refuse a holder whose time is over. It is greater than that of every earlier
-            /// fenced win of this resource. Extensions don't change it.
-            #[must_use]
-            pub const fn fencing_token(&self) -> FencingToken {
-                self.kind.token()
-            }
-        }
-
-        impl<K: Kind> fmt::Debug for $type<K> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($type))
-                    .field("resource", &self.hold().resource)
-                    .field("remaining", &self.remaining())
-                    .field("kind", &self.kind)
-                    .finish_non_exhaustive()
-            }
-        }
-    };
+impl Lease<Fenced> {
+    /// Returns the number to send along with every write. With it, the protected resource can refuse
+    /// a holder whose time is over. It is greater than that of every earlier fenced win of this
+    /// resource. Extensions don't change it.
+    #[must_use]
+    pub const fn fencing_token(&self) -> FencingToken {
+        self.kind.token()
+    }
 }
 
-view!(Guard);
-view!(Lease);
+impl<K: Kind> fmt::Debug for Lease<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_as("Lease", f)
+    }
+}

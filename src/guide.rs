@@ -5,11 +5,15 @@
 //! | [`guide`] | each part of the crate: options, outcomes, fenced and nested locks, tests without Redis |
 //! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, transfers, shutdown, migration |
 //! | [`faq`] | "Is Redlock safe?", and what else is asked |
+//! | [`one_managed_redis`] | what a single Redis of a cloud provider can do, and the way to five masters |
+//! | [`deploying_masters`] | five masters by compose, systemd or Kubernetes |
 //! | [`operations`] | running the masters: configuration, clocks, restarts, alerts, symptoms |
 //! | [`replacing_a_master`] | changing the list of masters under clients that go on working |
+//! | [`many_quorums`] | more masters than one set, behind rendezvous hashing |
 //! | [`acl`] | the rights that a client needs |
 //! | [`cli`] | the command `quorumlock`: options, exit codes, signals, cron, systemd |
 //! | [`observability`] | spans, events and metrics, dashboard and alerts |
+//! | [`coming_from`] | redsync, node-redlock, Redisson, ShedLock, Curator: what is called how here |
 //! | [`interop`] | other Redlock clients on the same masters |
 //! | [`safety`] | what is guaranteed, on what assumptions, and what shows it |
 //!
@@ -27,8 +31,16 @@ pub mod acl {}
 pub mod cli {}
 
 #[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/coming-from.md")]
+pub mod coming_from {}
+
+#[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/cookbook.md")]
 pub mod cookbook {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/deploying-masters.md")]
+pub mod deploying_masters {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/faq.md")]
@@ -44,8 +56,16 @@ pub mod guide {}
 pub mod interop {}
 
 #[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/many-quorums.md")]
+pub mod many_quorums {}
+
+#[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/observability.md")]
 pub mod observability {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/one-managed-redis.md")]
+pub mod one_managed_redis {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/operations.md")]

@@ -1,12 +1,13 @@
 //! Inspection of a lock: its holder, the remaining time, and how to take the lock away from the
 //! holder.
 
-use crate::driver::Message;
-use crate::error::{Closed, InspectError, Invalid};
+use crate::driver::Request;
+use crate::error::{Closed, InspectError, InvalidSetting};
 use crate::redlock::Redlock;
 use crate::report::{Answer, NodeReport, Span};
 use crate::resource::IntoResource;
-use quorumlock_core::coordinator::{Mark, Seen, Standing};
+use quorumlock_core::coordinator::wire::Token;
+use quorumlock_core::coordinator::{Mark, Seen, StoredValue};
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ impl Redlock {
     /// do, acquire the lock.
     ///
     /// ```no_run
-    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
     /// let inspection = redlock.inspect("orders:42").await?;
     /// println!("{inspection}"); // "orders:42" is held by worker-7, expires in 8 s: …
     /// # Ok(()) }
@@ -29,8 +30,9 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`InspectError::Invalid`] for a resource that cannot be locked, [`InspectError::Closed`]
-    /// after a shutdown. A master that does not answer is not an error: see [`LockState::Unclear`].
+    /// [`InspectError::InvalidSetting`] for a resource that cannot be locked,
+    /// [`InspectError::Closed`] after a shutdown. A master that does not answer is not an error: see
+    /// [`LockState::Unclear`].
     ///
     /// # Cancel safety
     ///
@@ -41,8 +43,8 @@ impl Redlock {
         let key = self.options().key(&resource);
         let (reply, answer) = oneshot::channel();
         let request = self.driver().next_request();
-        self.driver().send(Message::Inspect { request, key: key.clone(), reply });
-        let (nodes, membership) = answer.await.map_err(|_| Closed::SHUT_DOWN)?;
+        self.driver().send(Request::Inspect { request, key: key.clone(), reply });
+        let (nodes, membership) = answer.await.map_err(|_| Closed)?;
         Ok(Inspection::new(resource, key, nodes, membership))
     }
 
@@ -57,7 +59,7 @@ impl Redlock {
     /// back there. If a master was not reached, inspect again.
     ///
     /// ```no_run
-    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::InspectError> {
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
     /// let inspection = redlock.inspect("orders:42").await?;
     /// redlock.force_release(&inspection).await?;
     /// # Ok(()) }
@@ -65,7 +67,7 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// - [`InspectError::Invalid`]: the inspection found no holder.
+    /// - [`InspectError::InvalidSetting`]: the inspection found no holder.
     /// - [`InspectError::Unconfirmed`]: no quorum answered in time. Masters that were reached have
     ///   deleted the key; try again.
     /// - [`InspectError::Closed`]: after a shutdown.
@@ -79,17 +81,17 @@ impl Redlock {
     ) -> Result<Vec<NodeReport>, InspectError> {
         let LockState::Held(holder) = &inspection.state else {
             let problem = format!("\"{}\" was not held: inspect it again", inspection.resource);
-            return Err(Invalid::new("inspection", problem).into());
+            return Err(InvalidSetting::new("inspection", problem).into());
         };
         let (reply, answer) = oneshot::channel();
         let (request, key) = (self.driver().next_request(), inspection.key.clone());
-        self.driver().send(Message::ForceRelease {
+        self.driver().send(Request::ForceRelease {
             request,
             key,
             value: holder.value.clone(),
             reply,
         });
-        let result = answer.await.map_err(|_| Closed::SHUT_DOWN)?;
+        let result = answer.await.map_err(|_| Closed)?;
         result.map_err(InspectError::Unconfirmed)
     }
 }
@@ -156,7 +158,7 @@ impl Inspection {
         let nodes = seen.into_iter().map(|(node, seen)| {
             let state = match seen {
                 Ok(None) => NodeState::Free,
-                Ok(Some(Standing { value, remaining })) => {
+                Ok(Some(StoredValue { value, remaining })) => {
                     NodeState::Held(Holder { value, remaining })
                 }
                 Err(answer) => NodeState::Unknown(answer),
@@ -170,6 +172,13 @@ impl Inspection {
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.resource
+    }
+
+    /// Returns the key that the masters were asked for: the resource behind the prefix, if one is
+    /// configured.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
     }
 
     /// Returns the state, according to a quorum.
@@ -200,8 +209,18 @@ impl Holder {
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         let (token, label) = self.value.as_text()?.split_once(':')?;
-        let is_ours = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_ours.then_some(label)
+        is_token(token).then_some(label)
+    }
+
+    /// Returns the holder that has put this value under a key.
+    pub(crate) fn of(stored: StoredValue) -> Self {
+        Self { value: stored.value, remaining: stored.remaining }
+    }
+
+    /// Checks whether the value is a token as this crate draws it, with a label or without one.
+    pub(crate) fn has_token(&self) -> bool {
+        let value = self.value.as_text();
+        value.is_some_and(|value| is_token(value.split_once(':').map_or(value, |(token, _)| token)))
     }
 
     /// Returns the remaining life of the key. By quorum, this is the time until a quorum no longer
@@ -217,6 +236,10 @@ impl Holder {
     pub fn is(&self, other: &Self) -> bool {
         self.value == other.value
     }
+}
+
+fn is_token(value: &str) -> bool {
+    value.len() == Token::DIGITS && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Leaves out the token, which must stay private: with it, the lock could be released.
@@ -238,7 +261,7 @@ fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockState {
         return LockState::Free;
     }
     let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
-    let holds = |standing: &Standing, seen: &Seen| matches!(seen, Ok(Some(one)) if one.value == standing.value);
+    let holds = |standing: &StoredValue, seen: &Seen| matches!(seen, Ok(Some(one)) if one.value == standing.value);
     let held = values
         .map(|standing| (standing, nodes(&|seen| holds(standing, seen))))
         .find(|(_, on)| membership.is_quorum(*on));
@@ -304,7 +327,7 @@ mod tests {
 
     fn seen(lives: &[Option<(&str, Option<u64>)>]) -> Vec<(Arc<str>, Seen)> {
         let one = |(node, life): (usize, &Option<(&str, Option<u64>)>)| {
-            let standing = life.map(|(value, millis)| Standing {
+            let standing = life.map(|(value, millis)| StoredValue {
                 value: value.into(),
                 remaining: millis.map(Duration::from_millis),
             });

@@ -12,7 +12,7 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
     const IS_FENCED: bool;
 
     #[doc(hidden)]
-    fn won_with(ballot: u64) -> Self;
+    fn won_with(token: Option<FencingToken>) -> Self;
 }
 
 mod sealed {
@@ -45,7 +45,7 @@ impl sealed::Sealed for Unfenced {}
 impl Kind for Unfenced {
     const IS_FENCED: bool = false;
 
-    fn won_with(_: u64) -> Self {
+    fn won_with(_: Option<FencingToken>) -> Self {
         Self
     }
 }
@@ -55,7 +55,8 @@ impl sealed::Sealed for Fenced {}
 impl Kind for Fenced {
     const IS_FENCED: bool = true;
 
-    fn won_with(ballot: u64) -> Self {
-        Self(FencingToken::new(ballot))
+    fn won_with(token: Option<FencingToken>) -> Self {
+        // A fenced acquire always has one. The least token would be refused.
+        Self(token.unwrap_or(FencingToken::LEAST))
     }
 }

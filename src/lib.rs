@@ -12,7 +12,7 @@
 //! let redlock = Redlock::builder().nodes(nodes).connect().await?;
 //! let guard = redlock.acquire("orders:42").await?;
 //! guard.check()?; // before each side effect: an error once the lock is lost
-//! guard.release().await;
+//! guard.release().await?;
 //! redlock.shutdown().await?;
 //! # Ok(()) }
 //! ```
@@ -24,13 +24,14 @@
 //! | set up and connect | [`Redlock::builder`], [`RedlockBuilder::connect`]; from a file, `Config` |
 //! | wait for a lock, or try once | [`Redlock::acquire`], [`Redlock::try_acquire`]; options on [`Acquire`] |
 //! | do work under a lock that extends itself | [`Acquire::run`], [`Acquire::keep_alive`] |
-//! | ask whether the lock still holds | [`Guard::check`], [`Guard::lost`]; in subtasks, [`Lease`] |
+//! | ask whether the lock still holds | [`check`](Lease::check), [`lost`](Lease::lost); in subtasks, [`Lease`] |
 //! | lock several resources at once | [`Redlock::acquire`] with an array |
-//! | acquire what a caller already holds | [`Redlock::owner`] |
+//! | acquire what a caller already holds | [`Redlock::reentrant`] |
 //! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |
 //! | see who holds a lock, take it away | [`Redlock::inspect`], [`Redlock::force_release`] |
+//! | list what is held | [`Redlock::list`] |
 //! | see how the masters are | [`Redlock::status`], [`Redlock::wait_until_ready`], [`preflight`] |
-//! | change the list of masters | [`RedlockBuilder::also`] |
+//! | change the list of masters | [`RedlockBuilder::joint_with`] |
 //! | handle an error | [`error`], by what to do next; [`report`], what each master said |
 //! | lock without `async` | `blocking` |
 //! | test code that locks | `embedded` |
@@ -70,11 +71,12 @@ pub mod guide;
 mod readme {}
 mod inspect;
 mod kind;
+mod list;
 mod lists;
 mod options;
-mod owner;
 pub mod preflight;
 mod redlock;
+mod reentrant;
 mod released;
 pub mod report;
 mod resource;
@@ -86,16 +88,33 @@ pub use acquire::{Acquire, AcquireFuture};
 pub use builder::RedlockBuilder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
-pub use config::{Config, ConfigError};
-pub use error::{AcquireError, ConnectError, ExtendError, Lost};
+pub use config::Config;
+#[cfg(feature = "config")]
+#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
+pub use error::ConfigError;
+pub use error::{
+    AcquireError, Closed, ConnectError, ExtendError, InspectError, InvalidSetting, InvalidToken,
+    ListError, Lost, NotDrained, PreflightError, ReadyError, ReentrantError, RunError, StaleToken,
+    WrongContext,
+};
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
 pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
 pub use kind::{Fenced, Kind, Unfenced};
-pub use owner::{OwnedGuard, Owner, OwnerError};
+pub use list::{ListedLock, LockList};
 pub use preflight::Preflight;
+#[doc(inline)]
+pub use quorumlock_core::coordinator::RestartGuard;
+#[doc(inline)]
+pub use quorumlock_core::quorum::{Backoff, ClockDrift, FencingWindow};
 pub use redlock::Redlock;
+pub use reentrant::{
+    FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantAcquireFuture, ReentrantGuard,
+};
 pub use released::Released;
 pub use resource::{IntoResource, IntoResources};
-pub use run::RunError;
 pub use status::{NodeStanding, NodeStatus, Status};
+/// The rustls that [`RedlockBuilder::tls_config`] takes a configuration of.
+#[cfg(feature = "tls")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+pub use tokio_rustls::rustls;

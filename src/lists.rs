@@ -2,7 +2,7 @@
 
 use crate::address::{self, Address, TlsConfig};
 use crate::driver::dial::Transport;
-use crate::error::Invalid;
+use crate::error::InvalidSetting;
 use quorumlock_core::quorum::{Membership, NodeSet};
 use redis::{ConnectionInfo, IntoConnectionInfo};
 
@@ -11,7 +11,7 @@ use redis::{ConnectionInfo, IntoConnectionInfo};
 pub(crate) struct Lists {
     pub(crate) nodes: Vec<Named>,
     /// The second list; empty if there is none.
-    pub(crate) also: Vec<Named>,
+    pub(crate) joint_with: Vec<Named>,
 }
 
 pub(crate) struct Named {
@@ -41,19 +41,19 @@ struct Master {
 
 impl Lists {
     /// Resolves both lists; the masters of the first one come first.
-    pub(crate) fn resolve(&self, tls: Option<&TlsConfig>) -> Result<Resolved, Invalid> {
+    pub(crate) fn resolve(&self, tls: Option<&TlsConfig>) -> Result<Resolved, InvalidSetting> {
         if self.nodes.is_empty() {
             let problem = "there is none: name the masters, five usually, \
                            with .nodes([\"redis://10.0.0.1\", …])";
-            return Err(Invalid::new("nodes", problem));
+            return Err(InvalidSetting::new("nodes", problem));
         }
         let mut masters = Vec::new();
         let list = add("nodes", &self.nodes, tls, &mut masters)?;
-        let also = add("also", &self.also, tls, &mut masters)?;
-        let membership = if self.also.is_empty() {
+        let joint_with = add("joint_with", &self.joint_with, tls, &mut masters)?;
+        let membership = if self.joint_with.is_empty() {
             Membership::of(masters.len())
         } else {
-            Membership::joint(list, also)
+            Membership::joint(list, joint_with)
         };
         let membership = membership.ok_or_else(|| too_many("nodes", masters.len(), ""))?;
         Ok((masters.into_iter().map(|master| master.address).collect(), membership))
@@ -66,7 +66,7 @@ fn add(
     list: &[Named],
     tls: Option<&TlsConfig>,
     masters: &mut Vec<Master>,
-) -> Result<NodeSet, Invalid> {
+) -> Result<NodeSet, InvalidSetting> {
     let count = list.len();
     if count > NodeSet::CAPACITY {
         return Err(too_many(field, count, ""));
@@ -75,8 +75,9 @@ fn add(
     let mut places: Vec<usize> = Vec::with_capacity(count);
     for (number, named) in list.iter().enumerate() {
         let number = number + 1;
-        let invalid =
-            |problem: &str| Invalid::new(field, format!("node {number} of {count}: {problem}"));
+        let invalid = |problem: &str| {
+            InvalidSetting::new(field, format!("node {number} of {count}: {problem}"))
+        };
         let info = named.info.as_ref().map_err(|problem| invalid(problem))?;
         let written = Address::from_info(info, tls).map_err(|problem| invalid(&problem))?;
         let mut address = written.clone();
@@ -119,8 +120,8 @@ fn add(
     Ok(places.into_iter().collect())
 }
 
-fn too_many(field: &'static str, count: usize, lists: &str) -> Invalid {
+fn too_many(field: &'static str, count: usize, lists: &str) -> InvalidSetting {
     let most = NodeSet::CAPACITY;
     let problem = format!("{count} masters{lists} are more than {most}: five are the usual number");
-    Invalid::new(field, problem)
+    InvalidSetting::new(field, problem)
 }

@@ -1,10 +1,12 @@
 //! The options, their defaults, and the values that cannot work.
 
+mod listing;
+
 use crate::address::Address;
-use crate::error::Invalid;
-use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings, Terms};
+use crate::error::InvalidSetting;
+use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings, SharedSettings};
 use quorumlock_core::quorum::{
-    Backoff, Drift, Membership, NodeSet, Window, agreement, standing, validity,
+    Backoff, ClockDrift, FencingWindow, Membership, NodeSet, agreement, standing, validity,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,19 +31,14 @@ const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
 
 /// The defaults, with their reasons in the guide's table of options.
 pub(crate) mod default {
-    use super::{Backoff, Drift, Window};
     use std::time::Duration;
 
     pub(crate) const TTL: Duration = Duration::from_secs(10);
     pub(crate) const MAX_TTL: Duration = Duration::from_secs(30);
     pub(crate) const MAX_HOLD: Duration = Duration::from_secs(3600);
-    pub(crate) const WAIT: Duration = Duration::from_secs(10);
+    pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
     pub(crate) const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
     pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
-    pub(crate) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
-    pub(crate) const BACKOFF: Backoff =
-        Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) };
-    pub(crate) const WINDOW: Window = Window::DEFAULT;
 }
 
 /// The options that a `Redlock` was built with.
@@ -49,15 +46,15 @@ pub(crate) mod default {
 pub(crate) struct Options {
     pub(crate) ttl: Duration,
     pub(crate) max_ttl: Duration,
-    pub(crate) wait: Duration,
+    pub(crate) acquire_timeout: Duration,
     pub(crate) max_hold: Duration,
     pub(crate) operation_timeout: Duration,
     pub(crate) connect_timeout: Duration,
-    pub(crate) drift: Drift,
+    pub(crate) drift: ClockDrift,
     pub(crate) backoff: Backoff,
     pub(crate) restart_guard: RestartGuard,
-    pub(crate) fencing_window: Window,
-    pub(crate) wakes_up: bool,
+    pub(crate) fencing_window: FencingWindow,
+    pub(crate) wake_ups: bool,
     pub(crate) inspect_only: bool,
     pub(crate) strict: bool,
     pub(crate) key_prefix: String,
@@ -70,15 +67,15 @@ impl Default for Options {
         Self {
             ttl: default::TTL,
             max_ttl: default::MAX_TTL,
-            wait: default::WAIT,
+            acquire_timeout: default::ACQUIRE_TIMEOUT,
             max_hold: default::MAX_HOLD,
             operation_timeout: default::OPERATION_TIMEOUT,
             connect_timeout: default::CONNECT_TIMEOUT,
-            drift: default::DRIFT,
-            backoff: default::BACKOFF,
-            restart_guard: RestartGuard::On,
-            fencing_window: default::WINDOW,
-            wakes_up: true,
+            drift: ClockDrift::default(),
+            backoff: Backoff::default(),
+            restart_guard: RestartGuard::default(),
+            fencing_window: FencingWindow::default(),
+            wake_ups: true,
             inspect_only: false,
             strict: false,
             key_prefix: String::new(),
@@ -90,30 +87,30 @@ impl Default for Options {
 
 impl Options {
     /// Checks everything that can be known before a connection is made.
-    pub(crate) fn check(&self) -> Result<(), Invalid> {
+    pub(crate) fn check(&self) -> Result<(), InvalidSetting> {
         for (field, timeout) in [
             ("operation_timeout", self.operation_timeout),
             ("connect_timeout", self.connect_timeout),
         ] {
             if timeout < Duration::from_millis(1) {
-                return Err(Invalid::new(field, "must be at least 1ms"));
+                return Err(InvalidSetting::new(field, "must be at least 1ms"));
             }
         }
         if self.backoff.base.is_zero() || self.backoff.cap < self.backoff.base {
             let problem = "the first delay must be above zero and at most the longest one";
-            return Err(Invalid::new("backoff", problem));
+            return Err(InvalidSetting::new("backoff", problem));
         }
         if self.drift.rate_ppm >= 1_000_000 {
             let problem = format!(
                 "{} ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate",
                 self.drift.rate_ppm
             );
-            return Err(Invalid::new("drift", problem));
+            return Err(InvalidSetting::new("drift", problem));
         }
         for side in [self.fencing_window.back, self.fencing_window.ahead] {
             if side < Duration::from_millis(1) || side > LONGEST_TTL {
                 let problem = "each side must be at least 1ms, and at most 292 years";
-                return Err(Invalid::new("fencing_window", problem));
+                return Err(InvalidSetting::new("fencing_window", problem));
             }
         }
         if self.key_prefix.contains(RESERVED) {
@@ -121,18 +118,18 @@ impl Options {
                 "\"{}\" contains \"{RESERVED}\", which is reserved: choose another one",
                 self.key_prefix
             );
-            return Err(Invalid::new("key_prefix", problem));
+            return Err(InvalidSetting::new("key_prefix", problem));
         }
         if let Some(label) = &self.label {
             check_label(label)?;
         }
         if self.max_ttl > LONGEST_TTL {
-            return Err(Invalid::new("max_ttl", "must be at most 292 years"));
+            return Err(InvalidSetting::new("max_ttl", "must be at most 292 years"));
         }
         self.check_ttl("max_ttl", self.max_ttl)?;
         let ttl = self.check_ttl("ttl", self.ttl)?;
         self.check_lock_delay(self.lock_delay, ttl)?;
-        self.check_max_hold(self.max_hold, ttl)
+        self.check_max_hold("max_hold", self.max_hold, ttl)
     }
 
     /// Returns the ttl in whole milliseconds, as Redis takes it, if a lock can be held with it at
@@ -141,14 +138,14 @@ impl Options {
         &self,
         field: &'static str,
         ttl: Duration,
-    ) -> Result<Duration, Invalid> {
+    ) -> Result<Duration, InvalidSetting> {
         let human = humantime::format_duration;
         if ttl > self.max_ttl {
             let (ttl, max) = (human(ttl), human(self.max_ttl));
             let problem = format!(
                 "{ttl} is above max_ttl ({max}): shorten it, or raise RedlockBuilder::max_ttl"
             );
-            return Err(Invalid::new(field, problem));
+            return Err(InvalidSetting::new(field, problem));
         }
         let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         let whole = Duration::from_millis(millis);
@@ -160,19 +157,25 @@ impl Options {
                 "{ttl} leaves no validity: drift takes {drift} and a round trip may take \
                  {round_trip}; use at least a few hundred milliseconds"
             );
-            return Err(Invalid::new(field, problem));
+            return Err(InvalidSetting::new(field, problem));
         }
         Ok(whole)
     }
 
-    /// Checks `max_hold`: a keeper that ends before the first deadline would keep nothing.
-    pub(crate) fn check_max_hold(&self, max_hold: Duration, ttl: Duration) -> Result<(), Invalid> {
+    /// Checks for how long a lock may be kept alive: a keeper that ends before the first deadline
+    /// would keep nothing.
+    pub(crate) fn check_max_hold(
+        &self,
+        field: &'static str,
+        max_hold: Duration,
+        ttl: Duration,
+    ) -> Result<(), InvalidSetting> {
         if max_hold < ttl {
             let (max_hold, ttl) =
                 (humantime::format_duration(max_hold), humantime::format_duration(ttl));
             let problem =
                 format!("{max_hold} is below the ttl ({ttl}): lengthen it, or shorten the ttl");
-            return Err(Invalid::new("max_hold", problem));
+            return Err(InvalidSetting::new(field, problem));
         }
         Ok(())
     }
@@ -182,7 +185,7 @@ impl Options {
         &self,
         lock_delay: Duration,
         ttl: Duration,
-    ) -> Result<Duration, Invalid> {
+    ) -> Result<Duration, InvalidSetting> {
         let millis = lock_delay.as_nanos().div_ceil(1_000_000);
         let whole = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
         if ttl.saturating_add(whole) > self.max_ttl {
@@ -192,30 +195,30 @@ impl Options {
                 "{delay} and the ttl ({ttl}) are together above max_ttl ({max}): shorten one of \
                  them, or raise RedlockBuilder::max_ttl"
             );
-            return Err(Invalid::new("lock_delay", problem));
+            return Err(InvalidSetting::new("lock_delay", problem));
         }
         Ok(whole)
     }
 
     /// Refuses a handle that only looks: it has recorded its terms at no master.
-    pub(crate) fn check_may_acquire(&self) -> Result<(), Invalid> {
+    pub(crate) fn check_may_acquire(&self) -> Result<(), InvalidSetting> {
         let problem = "this handle only inspects locks: leave inspect_only() out of its builder";
-        if self.inspect_only { Err(Invalid::new("inspect_only", problem)) } else { Ok(()) }
+        if self.inspect_only { Err(InvalidSetting::new("inspect_only", problem)) } else { Ok(()) }
     }
 
-    pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Result<(), Invalid> {
+    pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Result<(), InvalidSetting> {
         let count = resources.len();
         if count > MOST_RESOURCES {
             let problem = format!(
                 "{count} at once are more than {MOST_RESOURCES}: name fewer, or one that stands \
                  for them all"
             );
-            return Err(Invalid::new("resource", problem));
+            return Err(InvalidSetting::new("resource", problem));
         }
         resources.iter().try_for_each(|resource| self.check_resource(resource))
     }
 
-    pub(crate) fn check_resource(&self, resource: &str) -> Result<(), Invalid> {
+    pub(crate) fn check_resource(&self, resource: &str) -> Result<(), InvalidSetting> {
         let problem = if resource.is_empty() {
             "is empty: name what is to be locked, such as \"orders:42\"".to_owned()
         } else if resource.len() > LONGEST_RESOURCE {
@@ -232,7 +235,7 @@ impl Options {
         } else {
             return Ok(());
         };
-        Err(Invalid::new("resource", problem))
+        Err(InvalidSetting::new("resource", problem))
     }
 
     /// Checks whether the reserved text begins in the prefix and ends in `resource`.
@@ -278,8 +281,12 @@ impl Options {
         standing::quarantine(self.max_ttl, self.fencing_window, self.drift)
     }
 
-    pub(crate) fn terms(&self, membership: Membership, masters: &[Address]) -> Terms {
-        Terms {
+    pub(crate) fn shared_settings(
+        &self,
+        membership: Membership,
+        masters: &[Address],
+    ) -> SharedSettings {
+        SharedSettings {
             key: self.own_key("agreement").to_string(),
             max_ttl: self.max_ttl,
             window: self.fencing_window,
@@ -290,7 +297,7 @@ impl Options {
     }
 
     pub(crate) fn settings(&self, membership: Membership, masters: &[Address]) -> Settings {
-        let terms = self.terms(membership, masters);
+        let shared = self.shared_settings(membership, masters);
         Settings {
             membership,
             drift: self.drift,
@@ -300,17 +307,17 @@ impl Options {
             restart_guard: self.restart_guard,
             quarantine: self.quarantine(),
             agreement: match self.inspect_only {
-                true => Agreement::to_look(terms),
-                false => Agreement::new(terms),
+                true => Agreement::to_look(shared),
+                false => Agreement::new(shared),
             },
             window: self.fencing_window,
-            wakes_up: self.wakes_up,
+            wake_ups: self.wake_ups,
             label: self.label.clone(),
         }
     }
 }
 
-fn check_label(label: &str) -> Result<(), Invalid> {
+fn check_label(label: &str) -> Result<(), InvalidSetting> {
     let problem = if label.len() > LONGEST_LABEL {
         let len = label.len();
         format!("{len} bytes are more than {LONGEST_LABEL}: a host and a process id will do")
@@ -319,7 +326,7 @@ fn check_label(label: &str) -> Result<(), Invalid> {
     } else {
         return Ok(());
     };
-    Err(Invalid::new("label", problem))
+    Err(InvalidSetting::new("label", problem))
 }
 
 fn names(list: NodeSet, masters: &[Address]) -> Vec<Arc<str>> {
@@ -358,7 +365,7 @@ mod tests {
     ];
 
     #[test]
-    fn no_key_of_a_resource_is_a_key_of_our_own_and_those_have_one_reading() {
+    fn no_resource_key_is_an_internal_key_and_each_has_one_reading() {
         let mut seen = BTreeMap::new();
         for (one, other) in PIECES.iter().flat_map(|one| PIECES.map(|other| (one, other))) {
             let options = Options { key_prefix: format!("{one}{other}"), ..Options::default() };

@@ -2,12 +2,12 @@
 
 use crate::acquire::Acquire;
 use crate::builder::RedlockBuilder;
-use crate::driver::{Handle, Message};
-use crate::error::{Invalid, NotDrained};
+use crate::driver::{Handle, Request};
+use crate::error::{NotDrained, WrongContext};
 use crate::lists::Resolved;
 use crate::options::Options;
-use crate::owner::Owner;
 use crate::preflight::{self, Preflight};
+use crate::reentrant::Reentrant;
 use crate::resource::IntoResources;
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use tokio::sync::oneshot;
 ///     .await?;
 /// let guard = redlock.acquire("orders:42").await?;
 /// // the work that only one may do
-/// guard.release().await;
+/// guard.release().await?;
 /// redlock.shutdown().await?;
 /// # Ok(()) }
 /// ```
@@ -67,8 +67,8 @@ impl Redlock {
     /// release, and chance decides which of them is first.
     ///
     /// The client does not remember which caller acquires. Acquiring again what you already hold
-    /// waits, as it does for any other caller. Nested acquisitions need an
-    /// [`owner`](Self::owner).
+    /// waits, as it does for any other caller. Nested acquisitions need a
+    /// [`reentrant`](Self::reentrant) handle.
     ///
     /// See [`Acquire`] for errors and cancel safety.
     ///
@@ -82,12 +82,13 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     pub fn acquire(&self, resource: impl IntoResources) -> Acquire {
-        Acquire::new(self.clone(), resource.into_resources(), Some(self.setup.options.wait))
+        let timeout = self.setup.options.acquire_timeout;
+        Acquire::new(self.clone(), resource.into_resources(), timeout)
     }
 
     /// Makes one attempt and does not wait while another holder has the lock. Makes no attempt at
     /// all if another caller in this process holds the lock or waits for it. Takes the same options
-    /// as [`acquire`](Redlock::acquire), with a wait of zero. If only our own fencing token or a
+    /// as [`acquire`](Redlock::acquire), with a timeout of zero. If only our own fencing token or a
     /// forgotten script stood in the way, the attempt is repeated at once.
     ///
     /// See [`Acquire`] for errors and cancel safety.
@@ -106,15 +107,15 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     pub fn try_acquire(&self, resource: impl IntoResources) -> Acquire {
-        Acquire::new(self.clone(), resource.into_resources(), Some(Duration::ZERO))
+        Acquire::new(self.clone(), resource.into_resources(), Duration::ZERO)
     }
 
-    /// Returns an owner, whose acquisitions of one resource nest. Clone it, or pass it on, to all
-    /// code that is to share its holds. Each call returns a new owner, and owners exclude each
-    /// other.
+    /// Returns a re-entrant handle, whose acquisitions of one resource nest. Clone it, or pass it
+    /// on, to all code that is to share its holds. Each call returns a new handle, and these
+    /// exclude each other.
     #[must_use]
-    pub fn owner(&self) -> Owner {
-        Owner::new(self.clone())
+    pub fn reentrant(&self) -> Reentrant {
+        Reentrant::new(self.clone())
     }
 
     /// Asks every master whether it is fit for this lock, as [`RedlockBuilder::preflight`] does
@@ -122,7 +123,7 @@ impl Redlock {
     /// [`shutdown`](Self::shutdown). Locks that are held or waited for are not touched.
     ///
     /// ```no_run
-    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::Invalid> {
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::WrongContext> {
     /// let preflight = redlock.preflight().await?;
     /// if !preflight.is_ok() {
     ///     eprintln!("{preflight}");
@@ -132,18 +133,14 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`Invalid`] if there is no tokio runtime to run on. Masters that are down or unfit are
-    /// findings of the [`Preflight`].
-    ///
-    /// # Panics
-    ///
-    /// On a tokio runtime that was built without `enable_time`.
+    /// [`WrongContext`] if there is no tokio runtime to run on, with time and I/O. Masters that are
+    /// down or unfit are findings of the [`Preflight`].
     ///
     /// # Cancel safety
     ///
     /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
     /// in 2 s.
-    pub async fn preflight(&self) -> Result<Preflight, Invalid> {
+    pub async fn preflight(&self) -> Result<Preflight, WrongContext> {
         let Setup { masters, options } = &*self.setup;
         preflight::run(masters, options).await
     }
@@ -169,19 +166,18 @@ impl Redlock {
     /// Safe: once polled, the shutdown continues even if this future is dropped.
     pub async fn shutdown(&self) -> Result<(), NotDrained> {
         let (until_ended, ended) = oneshot::channel();
-        self.driver.send(Message::Shutdown(until_ended));
+        self.driver.send(Request::Shutdown(until_ended));
         // Dropped, not answered: by the driver when it ends, or here if it had already ended.
         let _ = ended.await;
         self.driver.ended()
     }
 
-    /// Checks whether both come from the same `connect()`.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.setup, &other.setup)
-    }
-
     pub(crate) fn options(&self) -> &Options {
         &self.setup.options
+    }
+
+    pub(crate) fn masters(&self) -> &Resolved {
+        &self.setup.masters
     }
 
     pub(crate) const fn driver(&self) -> &Handle {

@@ -2,14 +2,14 @@
 //!
 //! ```
 //! use quorumlock::AcquireError;
-//! use quorumlock::report::{Answer, Reason};
+//! use quorumlock::report::{Answer, Refusal};
 //!
 //! /// The masters that an operator should look at.
 //! fn down(error: &AcquireError) -> impl Iterator<Item = &str> {
-//!     let down = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Down(_)));
+//!     let down = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Down(_)));
 //!     error.nodes().iter().filter(move |one| down(&one.answer)).map(|one| &*one.node)
 //! }
 //! ```
 
 pub(crate) use quorumlock_core::report::Quorum;
-pub use quorumlock_core::report::{Answer, Cause, NodeReport, Reason, Span};
+pub use quorumlock_core::report::{Answer, NodeReport, Refusal, Span, UnknownCause};

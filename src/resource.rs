@@ -5,10 +5,22 @@ use std::borrow::Cow;
 use std::slice;
 use std::sync::Arc;
 
-/// The name of one thing to be locked: a `&str`, a `String`, an `Arc<str>`, a `Cow<str>`.
+/// The name of one resource: a `&str`, a `String`, an `Arc<str>`, a `Box<str>`, a `Cow<str>`.
 ///
-/// Sealed, so that other types that name a resource may be added later.
-pub trait IntoResource: sealed::Sealed {
+/// Sealed, so that other types that name a resource may be added later. A number is no name, since
+/// the same number may stand for an order and for an account:
+///
+/// ```compile_fail,E0277
+/// # fn example(redlock: quorumlock::Redlock, id: u64) {
+/// redlock.inspect(id); // write format!("orders:{id}")
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name a resource to lock",
+    label = "not the name of a resource",
+    note = "a name is a string; for an integer, say what it numbers: `format!(\"orders:{{id}}\")`"
+)]
+pub trait IntoResource: IntoResources {
     #[doc(hidden)]
     fn into_resource(self) -> Arc<str>;
 }
@@ -17,13 +29,21 @@ pub trait IntoResource: sealed::Sealed {
 /// that are locked together. Order and repetition do not matter.
 ///
 /// Sealed, as [`IntoResource`] is.
-pub trait IntoResources: sealed::Sealed {
+///
+/// ```compile_fail,E0277
+/// # fn example(redlock: quorumlock::Redlock, id: u64) {
+/// redlock.acquire(id); // write format!("orders:{id}")
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name resources to lock",
+    label = "not the name of a resource, nor an array, a slice or a `Vec` of names",
+    note = "a name is a string; for an integer, say what it numbers: `format!(\"orders:{{id}}\")`"
+)]
+pub trait IntoResources {
+    /// Seals both traits: no other crate can name its result.
     #[doc(hidden)]
     fn into_resources(self) -> Resources;
-}
-
-mod sealed {
-    pub trait Sealed {}
 }
 
 /// The resources that one acquisition locks.
@@ -78,13 +98,10 @@ impl Resources {
 }
 
 macro_rules! names_a_resource {
-    ($($type:ty: $into:expr),* $(,)?) => {$(
-        impl sealed::Sealed for $type {}
-
+    ($($type:ty),+) => {$(
         impl IntoResource for $type {
             fn into_resource(self) -> Arc<str> {
-                let into: fn(Self) -> Arc<str> = $into;
-                into(self)
+                self.into()
             }
         }
 
@@ -93,19 +110,22 @@ macro_rules! names_a_resource {
                 Resources::one(self.into_resource())
             }
         }
-    )*};
+    )+};
 }
 
-names_a_resource!(
-    &str: Self::into,
-    String: Self::into,
-    &String: |name| name.as_str().into(),
-    Arc<str>: |name| name,
-    Box<str>: Self::into,
-    Cow<'_, str>: Self::into,
-);
+names_a_resource!(&str, String, Arc<str>, Box<str>, Cow<'_, str>);
 
-impl<T: IntoResource, const N: usize> sealed::Sealed for [T; N] {}
+impl IntoResource for &String {
+    fn into_resource(self) -> Arc<str> {
+        self.as_str().into()
+    }
+}
+
+impl IntoResources for &String {
+    fn into_resources(self) -> Resources {
+        self.as_str().into_resources()
+    }
+}
 
 impl<T: IntoResource, const N: usize> IntoResources for [T; N] {
     fn into_resources(self) -> Resources {
@@ -113,15 +133,11 @@ impl<T: IntoResource, const N: usize> IntoResources for [T; N] {
     }
 }
 
-impl<T: IntoResource> sealed::Sealed for Vec<T> {}
-
 impl<T: IntoResource> IntoResources for Vec<T> {
     fn into_resources(self) -> Resources {
         Resources::several(self)
     }
 }
-
-impl<T: IntoResource + Clone> sealed::Sealed for &[T] {}
 
 impl<T: IntoResource + Clone> IntoResources for &[T] {
     fn into_resources(self) -> Resources {
@@ -129,15 +145,11 @@ impl<T: IntoResource + Clone> IntoResources for &[T] {
     }
 }
 
-impl<T: IntoResource + Clone, const N: usize> sealed::Sealed for &[T; N] {}
-
 impl<T: IntoResource + Clone, const N: usize> IntoResources for &[T; N] {
     fn into_resources(self) -> Resources {
         self.as_slice().into_resources()
     }
 }
-
-impl<T: IntoResource + Clone> sealed::Sealed for &Vec<T> {}
 
 impl<T: IntoResource + Clone> IntoResources for &Vec<T> {
     fn into_resources(self) -> Resources {

@@ -1,11 +1,9 @@
 //! A body run under a lock.
 
 use crate::acquire::Acquire;
-use crate::error::{AcquireError, Lost};
+use crate::error::RunError;
 use crate::guard::Lease;
 use crate::kind::Kind;
-use crate::released::Released;
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -65,59 +63,10 @@ impl<K: Kind> Acquire<K> {
             Ok(result) => result,
             Err(lost) => return Err(RunError::Lost { lost, result: None }),
         };
-        if let Err(lost) = guard.check() {
-            return Err(RunError::Lost { lost, result: Some(result) });
-        }
-        // Held when the body returned: whatever the outcome of the release, the work was protected.
-        let _: Released = guard.release().await;
-        Ok(result)
-    }
-}
-
-/// The reason why a body was not run to its end under the lock.
-#[non_exhaustive]
-pub enum RunError<T> {
-    /// There was no lock, and the body was not run.
-    NotAcquired(AcquireError),
-    /// The lock was lost before the body returned: its work may have overlapped with another
-    /// holder's.
-    Lost {
-        /// The time and the reason of the loss.
-        lost: Lost,
-        /// The body's result, if it returned before it could be dropped.
-        result: Option<T>,
-    },
-}
-
-impl<T> fmt::Display for RunError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAcquired(error) => error.fmt(f),
-            Self::Lost { lost, result: None } => write!(f, "{lost}; the work was stopped"),
-            Self::Lost { lost, result: Some(_) } => write!(f, "{lost}; the work had finished"),
-        }
-    }
-}
-
-/// Leaves out the body's result, which need not be `Debug`.
-impl<T> fmt::Debug for RunError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAcquired(error) => f.debug_tuple("NotAcquired").field(error).finish(),
-            Self::Lost { lost, result } => f
-                .debug_struct("Lost")
-                .field("lost", lost)
-                .field("finished", &result.is_some())
-                .finish_non_exhaustive(),
-        }
-    }
-}
-
-impl<T> std::error::Error for RunError<T> {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NotAcquired(error) => Some(error),
-            Self::Lost { lost, .. } => Some(lost),
+        // The release also fails if the lock was lost by now, or if it turns out to have been.
+        match guard.release().await {
+            Ok(_) => Ok(result),
+            Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
         }
     }
 }

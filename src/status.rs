@@ -1,6 +1,6 @@
 //! The standing of the masters, and whether locks can be acquired.
 
-use crate::driver::Message;
+use crate::driver::Request;
 use crate::error::{Closed, ReadyError};
 use crate::redlock::Redlock;
 use std::time::Duration;
@@ -16,7 +16,7 @@ impl Redlock {
     /// until the answer is yes, use [`wait_until_ready`](Self::wait_until_ready).
     ///
     /// ```no_run
-    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::error::Closed> {
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::Closed> {
     /// let status = redlock.status().await?;
     /// if !status.can_acquire() {
     ///     eprintln!("{status}");
@@ -33,8 +33,8 @@ impl Redlock {
     /// Safe: nothing is changed.
     pub async fn status(&self) -> Result<Status, Closed> {
         let (reply, answer) = oneshot::channel();
-        self.driver().send(Message::Status(reply));
-        answer.await.map_err(|_| Closed::SHUT_DOWN)
+        self.driver().send(Request::Status(reply));
+        answer.await.map_err(|_| Closed)
     }
 
     /// Waits until a quorum of each list may vote, for at most `within`. Intended for the start of
@@ -71,8 +71,8 @@ impl Redlock {
     /// Safe: nothing is changed.
     pub async fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
         let (reply, answer) = oneshot::channel();
-        self.driver().send(Message::WaitUntilReady { within, reply });
-        answer.await.map_err(|_| Closed::SHUT_DOWN)??;
+        self.driver().send(Request::WaitUntilReady { within, reply });
+        answer.await.map_err(|_| Closed)??;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The memory that a held lock and a waiting task take, and a check that nothing of it is left when
-//! they have gone. Bounds are three times what was measured.
+//! they have gone. Bounds are three times what was measured. It has a binary of its own, since its
+//! allocator counts the bytes of the whole process.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -102,7 +103,7 @@ async fn release(mut held: Vec<Guard>) {
     while !held.is_empty() {
         let some = held.split_off(held.len().saturating_sub(100));
         let released = join_all(some.into_iter().map(Guard::release)).await;
-        assert!(released.iter().all(|one| *one == Released::Released), "{released:?}");
+        assert!(released.iter().all(|one| *one == Ok(Released::Confirmed)), "{released:?}");
     }
 }
 
@@ -110,7 +111,7 @@ async fn release(mut held: Vec<Guard>) {
 async fn wait(redlock: &Redlock, resources: &[String]) -> Vec<JoinHandle<()>> {
     let waiters = (0..MANY).zip(resources.iter().cycle());
     let wait = |(_, resource): (i64, &String)| {
-        let acquire = redlock.acquire(resource.as_str()).wait_forever();
+        let acquire = redlock.acquire(resource.as_str()).no_timeout();
         tokio::spawn(async move { drop(acquire.await) })
     };
     waiters.map(wait).collect()
@@ -135,20 +136,20 @@ async fn ten_thousand_locks_weigh_little_and_leave_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_tasks_behind_a_neighbour_weigh_little_and_leave_nothing() {
+async fn waiters_behind_a_local_holder_weigh_little_and_leave_nothing() {
     let _turn = alone().await;
     let masters = Masters::start(5);
     let redlock = connect(&masters).await;
     let guard = redlock.try_acquire("r").await.expect("a free lock");
     let resources = ["r".to_owned()];
     weigh(WAITING, TABLES, async || wait(&redlock, &resources).await, cancel).await;
-    assert_eq!(guard.release().await, Released::Released);
+    assert_eq!(guard.release().await, Ok(Released::Confirmed));
     redlock.shutdown().await.expect("all releases confirmed");
     witness::assert_no_keys_now(&masters).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_tasks_behind_another_client_weigh_little_and_leave_nothing() {
+async fn waiters_behind_another_client_weigh_little_and_leave_nothing() {
     let _turn = alone().await;
     let masters = Masters::start(5);
     let other = connect(&masters).await;

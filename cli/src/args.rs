@@ -6,28 +6,31 @@ mod problem;
 mod tests;
 
 use crate::exit::TABLE;
+use crate::style::Color;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use duration::duration;
+use duration::{duration, pause};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   quorumlock run nightly-report -- /usr/local/bin/report --mail
   quorumlock run --no-wait --ttl 30s backup -- sh -c 'dump | upload'
   quorumlock inspect nightly-report
+  quorumlock list orders:
   quorumlock doctor --json";
 
-const RUN_EXAMPLES: &str = "\
+pub(crate) const RUN_EXAMPLES: &str = "\
 Examples:
   quorumlock run nightly-report -- /usr/local/bin/report --mail
   quorumlock run --no-wait backup -- backup.sh       # not at all if another host does it
-  quorumlock run --wait 5m --ttl 30s deploy -- make deploy
-  quorumlock run --no-wait --leave --ttl 30s hourly -- tick  # nobody else for half a minute
-  quorumlock run account:1 account:2 -- transfer     # both or none
+  quorumlock run --timeout 5m --ttl 30s deploy -- make deploy
+  quorumlock run --no-wait --forget --ttl 30s hourly -- tick # nobody else for half a minute
+  quorumlock run account:1 account:2 -- transfer     # both or none";
 
+const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was
 when the command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its environment. Its exit
 code is ours.
@@ -36,7 +39,7 @@ code is ours.
 /// A program under a distributed lock (Redlock over independent Redis masters), and who holds it.
 #[derive(Debug, Parser)]
 #[command(name = "quorumlock", version, after_help = format!("{EXAMPLES}\n\n{TABLE}"))]
-#[command(disable_help_subcommand = true, arg_required_else_help = false, max_term_width = 100)]
+#[command(arg_required_else_help = false, max_term_width = 100)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) masters: MastersArgs,
@@ -46,6 +49,10 @@ pub(crate) struct Args {
     /// Say on stderr what is being done, too.
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
+    /// When to use colours in what is printed for people.
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "WHEN", value_enum)]
+    #[arg(default_value_t, hide_possible_values = true)]
+    pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -54,17 +61,18 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct MastersArgs {
     /// A master, such as redis://10.0.0.1:6379; once for each of them. Instead of QUORUMLOCK_NODES
-    /// and of `nodes` in the file. Passwords belong there: a command line is seen by everybody.
+    /// and of `nodes` in the file. Passwords belong there: everybody can see a command line.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
     pub(crate) node: Vec<String>,
     /// A master of the second list, while one list takes over from another.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
-    pub(crate) also: Vec<String>,
+    pub(crate) joint_with: Vec<String>,
     /// Fail if any master answers and cannot be used, and not only where the others are too few.
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) strict: bool,
-    /// A TOML file with settings. Default: the one that QUORUMLOCK_CONFIG names. Any setting can be
-    /// given as an environment variable, too, such as QUORUMLOCK_KEY_PREFIX.
+    /// A TOML file with settings. Default: the one that QUORUMLOCK_CONFIG names; if no masters are
+    /// named either, ~/.config/quorumlock/config.toml or /etc/quorumlock/config.toml. Any setting
+    /// can be given as an environment variable, too, such as QUORUMLOCK_KEY_PREFIX.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -74,14 +82,18 @@ pub(crate) struct MastersArgs {
 pub(crate) enum Command {
     /// Run a command under a lock: acquire, run, keep the lock alive, release.
     Run(Box<RunArgs>),
-    /// Tell who holds a lock, on which masters, and for how long yet.
+    /// Show who holds a lock, on which masters, and when it expires.
     Inspect {
         /// What is locked.
         #[arg(required = true, value_name = "RESOURCE")]
         resources: Vec<String>,
     },
-    /// Take a lock away from whoever holds it now. That holder goes on believing that it holds it
-    /// until its next extension or its deadline.
+    /// List the locks that are held: by whom, when they expire, and how many clients wait.
+    List(ListArgs),
+    /// List them again and again: a table on a terminal, otherwise a line for each change.
+    Watch(WatchArgs),
+    /// Take a lock away from whoever holds it now. That holder believes that it
+    /// still has it, until its next extension or its deadline.
     ForceRelease {
         /// What is locked.
         resource: String,
@@ -89,14 +101,10 @@ pub(crate) enum Command {
         #[arg(short, long)]
         yes: bool,
     },
-    /// Tell whether each master is fit for locks, and what to do about it if not.
+    /// Tell whether each master is fit for locks and may vote, and what to do about it if not.
     Doctor,
     /// Measure round trips, acquires and releases on the configured masters, for a second or so.
-    Bench {
-        /// How many times to acquire and release.
-        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-        cycles: u32,
-    },
+    Bench(BenchArgs),
     /// Print completions for a shell.
     Completions {
         /// Which.
@@ -109,9 +117,52 @@ pub(crate) enum Command {
     },
 }
 
+/// What to measure.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// How many times each task acquires and releases.
+    #[arg(long, default_value_t = 200)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) cycles: u32,
+    /// How many tasks do so at the same time, each with a resource of its own.
+    #[arg(long, default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) tasks: u32,
+    /// Ask for a fencing token with each lock. The fences expire half a minute later.
+    #[arg(long)]
+    pub(crate) fenced: bool,
+}
+
+/// Which locks to list.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// How the names of the resources begin. Default: all of them.
+    #[arg(value_name = "PREFIX")]
+    prefix: Option<String>,
+    /// Also what is not held: keys that are left over on a few masters, or on their way.
+    #[arg(short, long)]
+    pub(crate) all: bool,
+}
+
+impl ListArgs {
+    pub(crate) fn prefix(&self) -> &str {
+        self.prefix.as_deref().unwrap_or_default()
+    }
+}
+
+/// Which locks to list, and how often.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// The pause between two looks.
+    #[arg(short, long, value_name = "DURATION", value_parser = pause, default_value = "2s")]
+    pub(crate) interval: Duration,
+}
+
 /// How to run a command under a lock.
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{RUN_EXAMPLES}\n{TABLE}"))]
+#[command(after_help = format!("{RUN_EXAMPLES}\n\n{RUN_ENVIRONMENT}\n{TABLE}"))]
 pub(crate) struct RunArgs {
     /// What to lock; several are locked together, all or none.
     #[arg(required = true, value_name = "RESOURCE")]
@@ -122,13 +173,13 @@ pub(crate) struct RunArgs {
     /// For how long to wait while somebody else holds the lock or too few masters answer.
     /// Default: 10s.
     #[arg(long, value_name = "DURATION", value_parser = duration, group = "waits")]
-    pub(crate) wait: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Make one attempt.
     #[arg(short, long, group = "waits")]
     pub(crate) no_wait: bool,
     /// Wait until the lock is free, however long that takes.
     #[arg(long, group = "waits")]
-    pub(crate) wait_forever: bool,
+    pub(crate) no_timeout: bool,
     /// How long the lock outlives us if we are killed. It is extended while the command runs.
     /// Default: 10s.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -138,19 +189,19 @@ pub(crate) struct RunArgs {
     pub(crate) max_hold: Option<Duration>,
     /// Hold the lock for as long as the command runs.
     #[arg(long, group = "holds")]
-    pub(crate) hold_forever: bool,
+    pub(crate) keep_alive_forever: bool,
     /// How much longer than its ttl the lock keeps others out if we are killed or lose it.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) lock_delay: Option<Duration>,
     /// Who holds it, for those who inspect it. Default: host and process id.
     #[arg(long, value_name = "TEXT")]
     pub(crate) label: Option<String>,
-    /// Ask for a fencing token, and hand it to the command. For resources that are always locked so.
+    /// Ask for a fencing token, and hand it to the command. Use it for every lock on the resource, or for none.
     #[arg(long)]
     pub(crate) fenced: bool,
     /// Do not release at the end: nobody gets the lock for another ttl.
     #[arg(long)]
-    pub(crate) leave: bool,
+    pub(crate) forget: bool,
     /// The time from SIGTERM to SIGKILL when the lock is being lost; never more than a third of the
     /// ttl, and never beyond the deadline.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s")]

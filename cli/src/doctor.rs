@@ -1,67 +1,103 @@
 //! `quorumlock doctor`: checks whether the masters are fit, and suggests what to do.
 
+mod fold;
+
 use crate::args::MastersArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, in_words_of_the_command};
-use crate::output::{Output, micros};
+use crate::output::{Output, micros, millis};
+use crate::progress;
 use crate::settings;
+use crate::style::{Color, Paint, Style};
+use crate::table::{Cell, table};
+use fold::{Folded, fold};
 use quorumlock::Preflight;
-use quorumlock::preflight::{Finding, NodePreflight};
+use quorumlock::preflight::{ClockOffset, Finding, NodePreflight, Persistence, Severity};
 use quorumlock::report::Span;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::time::Duration;
 
-const HEADS: [&str; 8] =
-    ["MASTER", "VERDICT", "SERVER", "ROLE", "KEEPS", "UP", "ROUND TRIP", "CLOCK"];
+const HEADS: [&str; 7] = ["MASTER", "VOTES", "SERVER", "KEEPS", "UP", "RTT", "CLOCK"];
 
-/// Prints the preflight as a table.
-pub(crate) async fn doctor(masters: MastersArgs, output: Output) -> Result<Exit, Failure> {
-    let config = settings::settings(masters)?;
-    let preflight = settings::builder(config).preflight().await?;
-    let exit = if preflight.is_ok() { Exit::Success } else { Exit::Failed };
-    output.result(&to_json(&preflight), &to_text(&preflight), exit)
+/// Prints the preflight: a table of the masters, each finding once, and a verdict.
+pub(crate) async fn doctor(
+    masters: MastersArgs,
+    output: Output,
+    color: Color,
+) -> Result<Exit, Failure> {
+    let builder = settings::builder(settings::settings(masters)?);
+    let asking = || "asking the masters".to_owned();
+    let preflight = progress::during(output, asking, builder.preflight()).await?;
+    let exit = exit(&preflight);
+    output.result(&to_json(&preflight, exit), &to_text(&preflight, color.style()), exit)
 }
 
-fn to_text(preflight: &Preflight) -> String {
-    let rows: Vec<[String; 8]> = preflight.into_iter().map(row).collect();
-    let heads = HEADS.map(str::to_owned);
-    let widths: Vec<usize> = (0..HEADS.len())
-        .map(|column| {
-            let cells = std::iter::once(&heads).chain(&rows).filter_map(|row| row.get(column));
-            cells.map(String::len).max().unwrap_or_default()
-        })
-        .collect();
-    let line = |cells: &[String; 8]| {
-        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let mut text = line(&heads);
-    for (cells, node) in rows.iter().zip(preflight) {
+/// Returns 1 if an operator has to act, and 112 if all that it takes is time.
+fn exit(preflight: &Preflight) -> Exit {
+    match (preflight.is_ok(), preflight.can_acquire()) {
+        (false, _) => Exit::Failed,
+        (true, false) => Exit::NoQuorum,
+        (true, true) => Exit::Success,
+    }
+}
+
+fn to_text(preflight: &Preflight, style: Style) -> String {
+    let mut text = table(HEADS, preflight.into_iter().map(row).collect(), style);
+    text.push('\n');
+    let masters = preflight.nodes().len();
+    for folded in fold(preflight) {
         // Writing to a string does not fail.
-        let _ = write!(text, "\n{}", line(cells));
-        node.findings.iter().for_each(|finding| tell(&mut text, finding));
+        let _ = write!(text, "\n{}", finding(&folded, masters, style));
     }
-    for finding in preflight.findings() {
-        let _ = write!(text, "\nbetween masters");
-        tell(&mut text, finding);
-    }
-    let fit = preflight.nodes().iter().filter(|node| node.is_ok()).count();
-    let verdict = if preflight.is_ok() { "ok" } else { "not ok" };
-    let _ = write!(text, "\n\n{verdict}: {fit} of {} masters are fit", preflight.nodes().len());
+    let verdict = preflight.verdict();
+    let (head, rest) = verdict.split_once(':').unwrap_or((&verdict, ""));
+    let paint = match exit(preflight) {
+        Exit::Success => Paint::Good,
+        Exit::NoQuorum => Paint::Warning,
+        _ => Paint::Bad,
+    };
+    let gap = if text.ends_with('\n') { "\n" } else { "\n\n" };
+    let _ = write!(text, "{gap}{}:{rest}", style.paint(head, paint));
     text
 }
 
-fn row(node: &NodePreflight) -> [String; 8] {
-    let or_dash = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+/// Returns a line, and one with the remedy.
+fn finding(folded: &Folded, masters: usize, style: Style) -> String {
+    let Folded { severity, nodes, finding, remedy } = folded;
+    let at = match nodes.len() {
+        0 => String::new(),
+        count if count == masters && count > 1 => format!("all {count} masters: "),
+        _ => format!("{}: ", nodes.join(", ")),
+    };
+    let word = severity.to_string();
+    let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
+    let paint = match severity {
+        Severity::Failure => Some(Paint::Bad),
+        Severity::Warning => Some(Paint::Warning),
+        _ => None,
+    };
+    let line = match paint {
+        Some(paint) => line.replacen(&word, &style.paint(&word, paint), 1),
+        None => line,
+    };
+    format!("{line}\n{}", style.wrap(4, 4, remedy))
+}
+
+fn row(node: &NodePreflight) -> [Cell; 7] {
+    let votes = match node.votes_in() {
+        Some(Duration::ZERO) => Cell::new("yes").painted(Paint::Good),
+        Some(left) => Cell::new(format!("in {}", Span(left))).painted(Paint::Warning),
+        None => Cell::new("no").painted(Paint::Bad),
+    };
     [
-        node.node.to_string(),
-        if node.is_ok() { "fit" } else { "unfit" }.to_owned(),
-        or_dash(server(node)),
-        or_dash(node.role.map(|role| role.to_string())),
-        or_dash(node.persistence.as_ref().map(ToString::to_string)),
-        or_dash(node.uptime.map(|up| Span(up).to_string())),
-        or_dash(node.round_trip.map(|it| Span(it).to_string())),
-        or_dash(node.clock.map(|clock| clock.to_string())),
+        Cell::new(&*node.node),
+        votes,
+        Cell::or_dash(server(node)),
+        Cell::or_dash(node.persistence.as_ref().map(keeps)),
+        Cell::or_dash(node.uptime.map(|up| Span(up).to_string())),
+        Cell::or_dash(node.round_trip.map(|it| Span(it).to_string())),
+        Cell::or_dash(node.clock.map(offset)),
     ]
 }
 
@@ -71,29 +107,42 @@ fn server(node: &NodePreflight) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-fn tell(text: &mut String, finding: &Finding) {
-    let Finding { severity, kind, .. } = finding;
-    let remedy = in_words_of_the_command(&finding.remedy);
-    let _ = write!(text, "\n  {severity}: {kind}\n    {remedy}");
+/// Returns what it keeps over a restart; a finding has the setting.
+fn keeps(persistence: &Persistence) -> String {
+    match persistence {
+        Persistence::EveryWrite => "all",
+        Persistence::Nothing => "nothing",
+        _ => "most",
+    }
+    .to_owned()
 }
 
-fn to_json(preflight: &Preflight) -> Value {
+fn offset(clock: ClockOffset) -> String {
+    let sign = if clock.as_micros() < 0 { '-' } else { '+' };
+    format!("{sign}{}", Span(clock.distance()))
+}
+
+fn to_json(preflight: &Preflight, exit: Exit) -> Value {
     let nodes = preflight.into_iter().map(|node| {
         json!({
             "node": &*node.node,
             "fit": node.is_ok(),
+            "votes_in_ms": node.votes_in().map(millis),
             "server": node.server.as_deref(),
             "version": node.version.as_deref(),
             "role": node.role.map(|role| role.to_string()),
             "persistence": node.persistence.as_ref().map(ToString::to_string),
             "uptime_s": node.uptime.map(|up| up.as_secs()),
             "round_trip_us": node.round_trip.map(micros),
-            "clock_offset_us": node.clock.map(|clock| clock.as_micros()),
+            "clock_offset_us": node.clock.map(ClockOffset::as_micros),
             "findings": findings(&node.findings),
         })
     });
     json!({
-        "ok": preflight.is_ok(),
+        "ok": exit == Exit::Success,
+        "can_acquire": preflight.can_acquire(),
+        "can_acquire_in_ms": preflight.can_acquire_in().map(millis),
+        "verdict": preflight.verdict(),
         "nodes": nodes.collect::<Vec<_>>(),
         "findings": findings(preflight.findings()),
     })

@@ -4,7 +4,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Success,
-    /// `doctor` has found a failure; `force-release` was answered with no, or was not confirmed.
+    /// `doctor` has found a failure, which time alone does not fix; `force-release` was answered
+    /// with no, or was not confirmed.
     Failed,
     Held,
     NoQuorum,
@@ -72,7 +73,7 @@ pub(crate) const TABLE: &str = "\
 Exit codes:
   1    doctor found a failure; force-release was answered with no, or is not confirmed
   111  held by somebody else
-  112  no quorum: too few masters could vote
+  112  no quorum: too few masters could vote (doctor: all are fit, and some must wait)
   113  the lock was lost while the command ran, which was ended
   114  the command line is wrong
   115  the configuration is wrong, or masters cannot be used with it

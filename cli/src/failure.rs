@@ -1,12 +1,25 @@
-//! The reason why the command failed, in one line and a line for each master.
+//! The reason why the command failed, in one line and a line for each master; for programs, in
+//! fields.
+
+mod node;
 
 use crate::exit::Exit;
-use quorumlock::error::{InspectError, Invalid};
+use crate::output::millis;
+use node::Node;
+use quorumlock::error::NodeProblem;
 use quorumlock::report::NodeReport;
-use quorumlock::{AcquireError, ConfigError, ConnectError, Holder, Inspection, NodeState};
-use serde_json::{Value, json};
+#[cfg(unix)]
+use quorumlock::report::Span;
+use quorumlock::{
+    AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
+    NodeState, PreflightError, WrongContext,
+};
+#[cfg(unix)]
+use quorumlock::{Holder, Status};
+use serde_json::{Map, Value};
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 /// A failure of the command.
 #[derive(Debug)]
@@ -15,13 +28,21 @@ pub(crate) struct Failure {
     /// The kind of the exit, whatever its code.
     kind: &'static str,
     message: String,
-    /// Each master, and its report.
-    nodes: Vec<(String, String)>,
+    /// What the message says, for programs.
+    fields: Map<String, Value>,
+    nodes: Vec<Node>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, kind: exit.name(), message: message.into(), nodes: Vec::new() }
+        let (fields, nodes) = (Map::new(), Vec::new());
+        Self { exit, kind: exit.name(), message: message.into(), fields, nodes }
+    }
+
+    /// Adds a field to the JSON.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
     }
 
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
@@ -43,15 +64,43 @@ impl Failure {
 
     /// Replaces the masters' reports by the values that they have now.
     pub(crate) fn with_masters(mut self, inspection: &Inspection) -> Self {
-        let nodes = inspection.nodes().iter();
-        self.nodes = nodes.map(|one| (one.node.to_string(), said(&one.state))).collect();
+        let before = std::mem::take(&mut self.nodes);
+        let latency = |node: &Node| before.iter().find(|one| one.name == node.name)?.latency;
+        let nodes = inspection.nodes().iter().map(Node::from);
+        self.nodes = nodes.map(|node| Node { latency: latency(&node), ..node }).collect();
         self
     }
 
-    /// Creates the failure of a lock that is held, with its holder.
+    /// Names the holder of the lock.
     #[cfg(unix)]
-    pub(crate) fn held_by(resource: &str, holder: &Holder) -> Self {
-        Self::new(Exit::Held, format!("\"{resource}\" is {holder}"))
+    pub(crate) fn held_by(mut self, resource: &str, holder: &Holder) -> Self {
+        self.message = format!("\"{resource}\" is {holder}");
+        self.with("resource", resource)
+            .with("holder", crate::inspect::holder_to_json(holder))
+            .with("remaining_ms", holder.remaining().map(millis))
+    }
+
+    /// Adds the client that has got the lock since it was lost.
+    #[cfg(unix)]
+    pub(crate) fn now_held_by(mut self, holder: &Holder) -> Self {
+        self.message = format!("{}; now {holder}", self.message);
+        self.with("holder", crate::inspect::holder_to_json(holder))
+            .with("remaining_ms", holder.remaining().map(millis))
+    }
+
+    /// Says so if there was no quorum because masters are warming up, and for how much longer.
+    #[cfg(unix)]
+    pub(crate) fn with_status(mut self, status: &Status) -> Self {
+        let warming_up = status.can_acquire_in().filter(|left| !left.is_zero());
+        let (Exit::NoQuorum, Some(left)) = (self.exit, warming_up) else { return self };
+        let resource = self.fields.get("resource").and_then(Value::as_str).unwrap_or_default();
+        self.message = format!(
+            "no quorum for \"{resource}\" yet: masters are warming up, ready in {} ({}): wait \
+             longer (--timeout), or see restart_guard in the configuration",
+            Span(left),
+            status.count(),
+        );
+        self.with("ready_in_ms", millis(left))
     }
 
     #[cfg(unix)]
@@ -60,40 +109,39 @@ impl Failure {
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        let nodes = self.nodes.iter().map(|(node, said)| json!({ "node": node, "said": said }));
-        json!({
-            "error": self.kind,
-            "exit": self.exit.code(),
-            "message": self.message,
-            "nodes": nodes.collect::<Vec<_>>(),
-        })
+        let mut all = self.fields.clone();
+        all.insert("error".to_owned(), self.kind.into());
+        all.insert("exit".to_owned(), self.exit.code().into());
+        all.insert("message".to_owned(), self.message.as_str().into());
+        all.insert("nodes".to_owned(), self.nodes.iter().map(Node::to_json).collect());
+        all.into()
     }
 
     /// Creates a failure from the error's line, without its reports on each master: those get lines
     /// of their own.
     fn of_round(exit: Exit, line: &str, nodes: &[NodeReport]) -> Self {
         let listed: Vec<String> = nodes.iter().map(ToString::to_string).collect();
-        let line = line.replacen(&format!(": {}", listed.join("; ")), "", 1);
-        let behind = |node: &NodeReport| {
-            let line = node.to_string();
-            let said = line.strip_prefix(&*node.node).unwrap_or(&line).trim_start().to_owned();
-            (node.node.to_string(), said)
+        let line = match nodes {
+            [] => line.to_owned(),
+            _ => line.replacen(&format!(": {}", listed.join("; ")), "", 1),
         };
-        let nodes = nodes.iter().map(behind).collect();
+        let nodes = nodes.iter().map(Node::from).collect();
         Self { nodes, ..Self::new(exit, in_words_of_the_command(&line)) }
+    }
+
+    /// Adds what an acquire was for, and how much it has tried.
+    fn with_attempts(self, resource: &str, waited: Duration, attempts: u32) -> Self {
+        self.with("resource", resource).with("waited_ms", millis(waited)).with("attempts", attempts)
     }
 }
 
 /// Replaces the builder's methods in the crate's messages by the keys of the configuration.
 pub(crate) fn in_words_of_the_command(line: &str) -> String {
     const WORDS: [(&str, &str); 5] = [
-        (
-            "RedlockBuilder::trust_persistence and without_restart_guard",
-            "restart_guard in the configuration",
-        ),
-        ("leave out without_restart_guard()", "leave out restart_guard = \"off\""),
-        ("trust_persistence()", "restart_guard = \"trust-persistence\""),
-        ("RedlockBuilder::also", "--also"),
+        ("RedlockBuilder::restart_guard", "restart_guard in the configuration"),
+        ("restart_guard(RestartGuard::Off)", "restart_guard = \"off\""),
+        ("RestartGuard::TrustPersistence", "restart_guard = \"trust-persistence\""),
+        ("RedlockBuilder::joint_with", "--joint-with"),
         ("RedlockBuilder::", ""),
     ];
     WORDS.iter().fold(line.to_owned(), |line, (theirs, ours)| line.replace(theirs, ours))
@@ -114,49 +162,87 @@ impl From<AcquireError> for Failure {
             AcquireError::Contended(_) => Exit::Held,
             AcquireError::NoQuorum(_) => Exit::NoQuorum,
             AcquireError::Disagreement(_) => Exit::Configuration,
-            AcquireError::Invalid(invalid) => return invalid.clone().into(),
+            AcquireError::InvalidSetting(invalid) => return invalid.clone().into(),
             _ => Exit::System,
         };
-        Self::of_round(exit, &error.to_string(), error.nodes())
+        let failure = Self::of_round(exit, &error.to_string(), error.nodes());
+        match &error {
+            AcquireError::Contended(it) => failure
+                .with_attempts(&it.resource, it.waited, it.attempts)
+                .with("holder", Value::Null)
+                .with("remaining_ms", Value::Null),
+            AcquireError::NoQuorum(it) => {
+                failure.with_attempts(&it.resource, it.waited, it.attempts)
+            }
+            AcquireError::Disagreement(it) => failure
+                .with_attempts(&it.resource, it.waited, it.attempts)
+                .with("cause", &*it.cause),
+            _ => failure,
+        }
     }
 }
 
 impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Self {
         match error {
-            ConnectError::Invalid(invalid) => invalid.into(),
-            ConnectError::Closed(closed) => Self::new(Exit::System, closed.to_string()),
-            ConnectError::Unfit(unfit) => {
-                Self::of_masters("masters cannot be used as configured", unfit.nodes)
+            ConnectError::InvalidSetting(invalid) => invalid.into(),
+            ConnectError::Unfit(nodes) => {
+                Self::of_masters("masters cannot be used as configured", "unfit", nodes)
             }
-            ConnectError::Disagreement(other) => {
-                Self::of_masters("other clients of the masters have other settings", other.nodes)
+            ConnectError::Disagreement(nodes) => {
+                let line = "other clients of the masters have other settings";
+                Self::of_masters(line, "disagrees", nodes)
             }
-            other => Self::new(Exit::Configuration, other.to_string()),
+            other => Self::new(Exit::System, other.to_string()),
         }
     }
 }
 
 impl Failure {
-    fn of_masters<T: ToString>(line: &str, nodes: Vec<(T, T)>) -> Self {
-        let told =
-            |(node, said): (T, T)| (node.to_string(), in_words_of_the_command(&said.to_string()));
-        let nodes = nodes.into_iter().map(told).collect();
-        Self { nodes, ..Self::new(Exit::Configuration, line) }
+    fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
+        let nodes = nodes.into_iter().map(|it| Node {
+            name: it.node.to_string(),
+            said: in_words_of_the_command(&it.problem),
+            answer,
+            ..Node::default()
+        });
+        Self { nodes: nodes.collect(), ..Self::new(Exit::Configuration, line) }
     }
 }
 
-impl From<Invalid> for Failure {
-    fn from(invalid: Invalid) -> Self {
-        let of_the_call = matches!(invalid.field, "resource" | "inspection");
+impl From<InvalidSetting> for Failure {
+    fn from(invalid: InvalidSetting) -> Self {
+        let of_the_call = matches!(invalid.field, "resource" | "prefix" | "inspection");
         let exit = if of_the_call { Exit::Usage } else { Exit::Configuration };
         Self::new(exit, in_words_of_the_command(&invalid.to_string()))
+            .with("field", invalid.field)
+            .with("problem", in_words_of_the_command(&invalid.problem))
+    }
+}
+
+impl From<PreflightError> for Failure {
+    fn from(error: PreflightError) -> Self {
+        match error {
+            PreflightError::InvalidSetting(invalid) => invalid.into(),
+            other => Self::new(Exit::System, other.to_string()),
+        }
+    }
+}
+
+impl From<WrongContext> for Failure {
+    fn from(error: WrongContext) -> Self {
+        Self::new(Exit::System, error.to_string())
     }
 }
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
+        let file = error.file.as_ref().map(|file| file.display().to_string());
         Self::new(Exit::Configuration, error.to_string())
+            .with("file", file)
+            .with("line", error.line)
+            .with("field", error.key)
+            .with("problem", error.problem)
     }
 }
 
@@ -164,9 +250,26 @@ impl From<InspectError> for Failure {
     fn from(error: InspectError) -> Self {
         let line = error.to_string();
         match error {
-            InspectError::Invalid(invalid) => invalid.into(),
+            InspectError::InvalidSetting(invalid) => invalid.into(),
             InspectError::Unconfirmed(nodes) => Self::of_round(Exit::Failed, &line, &nodes),
             _ => Self::new(Exit::System, line),
+        }
+    }
+}
+
+impl From<ListError> for Failure {
+    fn from(error: ListError) -> Self {
+        match error {
+            ListError::InvalidSetting(invalid) => invalid.into(),
+            ListError::Incomplete(nodes) => {
+                let line = "the list may lack locks: too few masters can be scanned";
+                Self {
+                    exit: Exit::NoQuorum,
+                    kind: Exit::NoQuorum.name(),
+                    ..Self::of_masters(line, "unknown", nodes)
+                }
+            }
+            other => Self::new(Exit::System, other.to_string()),
         }
     }
 }
@@ -174,7 +277,8 @@ impl From<InspectError> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        let width = self.nodes.iter().map(|(node, _)| node.len()).max().unwrap_or_default();
-        self.nodes.iter().try_for_each(|(node, said)| write!(f, "\n  {node:width$}  {said}"))
+        let width = self.nodes.iter().map(|node| node.name.len()).max().unwrap_or_default();
+        let mut nodes = self.nodes.iter();
+        nodes.try_for_each(|node| write!(f, "\n  {:width$}  {}", node.name, node.said))
     }
 }

@@ -41,6 +41,10 @@ pub(crate) fn to_text(inspection: &Inspection) -> String {
         _ => "neither held nor free by quorum".to_owned(),
     };
     let mut text = format!("\"{}\" is {state}", inspection.resource());
+    if inspection.key() != inspection.resource() {
+        // Writing to a string does not fail.
+        let _ = write!(text, " (key \"{}\")", inspection.key());
+    }
     let width = inspection.nodes().iter().map(|one| one.node.len()).max().unwrap_or_default();
     for node in inspection.nodes() {
         // Writing to a string does not fail.
@@ -65,13 +69,14 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
     });
     json!({
         "resource": inspection.resource(),
+        "key": inspection.key(),
         "state": state,
         "holder": inspection.holder().map(holder_to_json),
         "nodes": nodes.collect::<Vec<_>>(),
     })
 }
 
-fn holder_to_json(holder: &Holder) -> Value {
+pub(crate) fn holder_to_json(holder: &Holder) -> Value {
     json!({
         "label": holder.label(),
         "remaining_ms": holder.remaining().map(crate::output::millis),

@@ -8,13 +8,18 @@ mod exit;
 mod failure;
 mod force_release;
 mod inspect;
+mod list;
 #[cfg(not(unix))]
 mod no_run;
 mod output;
 mod pages;
+mod progress;
 #[cfg(unix)]
 mod run;
 mod settings;
+mod style;
+mod table;
+mod watch;
 
 use args::{Args, Command};
 use exit::Exit;
@@ -51,23 +56,28 @@ fn end(result: Result<Exit, Failure>, output: Output) -> ExitCode {
 }
 
 fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
-    let masters = args.masters;
+    let (masters, color) = (args.masters, args.color);
     let command = match args.command {
         Command::Completions { shell } => return pages::completions(shell),
         Command::Man { command } => return pages::man(command.as_deref()),
         command => command,
     };
+    if let Some(file) = settings::File::find(&masters) {
+        output.note(&format!("settings from {}", file.path().display()));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::system("no runtime", &error))?;
     let ended = runtime.block_on(async {
         match command {
             Command::Run(run) => run::run(*run, masters, output).await,
             Command::Inspect { resources } => inspect::inspect(&resources, masters, output).await,
+            Command::List(args) => list::list(args, masters, output).await,
+            Command::Watch(args) => watch::watch(args, masters, output).await,
             Command::ForceRelease { resource, yes } => {
                 force_release::force_release(&resource, yes, masters, output).await
             }
-            Command::Doctor => doctor::doctor(masters, output).await,
-            Command::Bench { cycles } => bench::bench(cycles, masters, output).await,
+            Command::Doctor => doctor::doctor(masters, output, color).await,
+            Command::Bench(bench) => bench::bench(bench, masters, output, color).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
         }
     });

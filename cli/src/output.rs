@@ -2,8 +2,12 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+#[cfg(unix)]
+use serde_json::Map;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+#[cfg(unix)]
+use std::io::IsTerminal;
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
@@ -31,12 +35,16 @@ impl Output {
 
     /// Prints a text as it is. A reader that closes the pipe early has read enough.
     pub(crate) fn plain(text: &str) -> Result<Exit, Failure> {
+        Self::is_read(text).map(|_| Exit::Success)
+    }
+
+    /// Prints a text as it is; returns whether anyone reads it.
+    pub(crate) fn is_read(text: &str) -> Result<bool, Failure> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::system("stdout", &error))
-            }
-            _ => Ok(Exit::Success),
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(Failure::system("stdout", &error)),
         }
     }
 
@@ -64,6 +72,24 @@ impl Output {
         if !self.verbose {
         } else if self.json {
             self.stderr(&json!({ "note": message }).to_string());
+        } else {
+            self.stderr(&format!("quorumlock: {message}"));
+        }
+    }
+
+    /// Returns whether a person may be following: on a terminal, or with `--verbose`.
+    #[cfg(unix)]
+    pub(crate) fn is_followed(self) -> bool {
+        self.verbose || !self.json && io::stderr().is_terminal()
+    }
+
+    /// Prints what a person is waiting for. With `--json`, `fields` are added to the note. Call it
+    /// only if the output [is followed](Self::is_followed).
+    #[cfg(unix)]
+    pub(crate) fn progress(self, message: &str, mut fields: Map<String, Value>) {
+        if self.json {
+            fields.insert("note".to_owned(), message.into());
+            self.stderr(&Value::from(fields).to_string());
         } else {
             self.stderr(&format!("quorumlock: {message}"));
         }

@@ -1,5 +1,7 @@
 //! Completions and manual pages, made from the definition of the command line.
 
+mod man;
+
 use crate::args::definition;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -19,18 +21,14 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
 pub(crate) fn man(command: Option<&str>) -> Result<Exit, Failure> {
     let mut whole = definition();
     whole.build();
-    let page = match command {
-        None => whole,
-        Some(name) => {
-            let names = || whole.get_subcommands().map(|one| one.get_name().to_owned());
-            whole.find_subcommand(name).cloned().ok_or_else(|| {
-                let names = names().collect::<Vec<_>>().join(", ");
-                Failure::usage(format!("unknown command \"{name}\": the commands are {names}"))
-            })?
-        }
+    let command = match command {
+        None => &whole,
+        Some(name) => whole.find_subcommand(name).ok_or_else(|| {
+            let names: Vec<_> = whole.get_subcommands().map(clap::Command::get_name).collect();
+            let names = names.join(", ");
+            Failure::usage(format!("unknown command \"{name}\": the commands are {names}"))
+        })?,
     };
-    let mut text = Vec::new();
-    let written = clap_mangen::Man::new(page).render(&mut text);
-    written.map_err(|error| Failure::system("man", &error))?;
-    Output::plain(&String::from_utf8_lossy(&text))
+    let page = man::page(&whole, command).map_err(|error| Failure::system("man", &error))?;
+    Output::plain(&String::from_utf8_lossy(&page))
 }

@@ -8,11 +8,13 @@ mod child;
 mod environment;
 mod label;
 mod limits;
+mod loss;
 mod program;
 mod reap;
 mod signals;
 mod supervise;
 mod terminal;
+mod waiting;
 mod watchdog;
 
 use crate::args::{MastersArgs, RunArgs};
@@ -20,8 +22,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::settings;
+use loss::{Loss, Reason};
 use program::Program;
-use quorumlock::error::LostReason;
 use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
 use quorumlock::{Released, Unfenced};
 use signals::Signals;
@@ -33,9 +35,11 @@ use supervise::{Ended, Supervisor};
 
 /// Runs as a helper if this process was started by another `quorumlock` process and not by a user.
 pub(crate) fn helper(arguments: &[OsString]) -> Option<ExitCode> {
+    if watchdog::is_watchdog(arguments) {
+        return Some(watchdog::watch());
+    }
     match arguments.get(1)?.to_str()? {
         child::SHIM => Some(child::become_command(arguments.get(2..)?)),
-        watchdog::WATCH => Some(watchdog::watch()),
         _ => None,
     }
 }
@@ -70,7 +74,7 @@ pub(crate) async fn run(
 /// Overrides all other settings with those on the command line.
 fn with_options(mut config: Config, args: &RunArgs) -> Config {
     config.ttl = args.ttl.or(config.ttl);
-    config.wait = args.wait.or(config.wait);
+    config.acquire_timeout = args.timeout.or(config.acquire_timeout);
     config.lock_delay = args.lock_delay.or(config.lock_delay);
     config.max_hold = args.max_hold.or(config.max_hold);
     let label = args.label.clone().or(config.label);
@@ -101,8 +105,12 @@ impl Run<'_> {
         } else {
             self.redlock.acquire(resources)
         };
-        let acquire = if self.args.wait_forever { acquire.wait_forever() } else { acquire };
-        if self.args.hold_forever { acquire.hold_forever() } else { acquire.keep_alive() }
+        let acquire = if self.args.no_timeout { acquire.no_timeout() } else { acquire };
+        if self.args.keep_alive_forever {
+            acquire.keep_alive_forever()
+        } else {
+            acquire.keep_alive()
+        }
     }
 
     async fn under<K: Kind>(
@@ -111,17 +119,29 @@ impl Run<'_> {
         token: impl Fn(&Guard<K>) -> Option<u64>,
         signals: &mut Signals,
     ) -> Result<Exit, Failure> {
-        let guard = match unless_ended(acquire.into_future(), signals).await {
+        let acquire = acquire.into_future();
+        let waiting = async {
+            if self.args.no_wait {
+                return acquire.await;
+            }
+            waiting::beside(acquire, self.redlock, &self.args.resources, self.output).await
+        };
+        let guard = match unless_ended(waiting, signals).await {
             Ok(Ok(guard)) => guard,
             Ok(Err(error)) => return Err(self.not_acquired(error).await),
             Err(exit) => return Ok(exit),
         };
         self.output.note(&format!("acquired \"{}\"", guard.resource()));
         let environment = environment::of(&self.args.resources, token(&guard), guard.remaining());
-        let supervisor =
-            Supervisor::start(&guard, self.program, &environment, self.args.grace, self.output);
-        let ended = match supervisor {
-            Ok(supervisor) => supervisor.await_end(signals).await,
+        let ended = {
+            let (program, grace) = (self.program, self.args.grace);
+            match Supervisor::start(&guard, program, &environment, grace, self.output) {
+                Ok(supervisor) => Ok(supervisor.await_end(signals).await),
+                Err(error) => Err(error),
+            }
+        };
+        let ended = match ended {
+            Ok(ended) => ended,
             Err(error) => {
                 let _ = guard.release().await;
                 return Err(Failure::system("the command was not started", &error));
@@ -134,13 +154,13 @@ impl Run<'_> {
     async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
         let mut lost = match ended.lost {
             Some(lost) => Some(lost),
-            None => guard.check().err().map(|lost| lost.to_string()),
+            None => guard.check().err().map(|lost| Loss::from(&lost)),
         };
-        if self.args.leave && lost.is_none() {
+        if self.args.forget && lost.is_none() {
             // A full ttl from now on; a shorter time if too few masters confirm.
             match guard.extend().await {
                 Ok(_) => {}
-                Err(ExtendError::Lost(gone)) => lost = Some(gone.to_string()),
+                Err(ExtendError::Lost(gone)) => lost = Some(Loss::from(&gone)),
                 Err(short) => self.output.note(&short.to_string()),
             }
         }
@@ -150,36 +170,26 @@ impl Run<'_> {
                  until its ttl is over",
             );
         }
-        if let Some(message) = lost {
-            let message = format!("{message}; the command {}", ended.exit.told());
-            let failure = self.with_masters(Failure::new(Exit::Lost, message)).await;
+        if let Some(lost) = lost {
+            let failure = self.lost(lost, ended.exit).await;
             if ended.is_unreachable {
-                guard.leave();
+                guard.forget();
             } else {
                 let _ = guard.release().await;
             }
             return Err(failure);
         }
-        if self.args.leave || ended.is_unreachable {
-            guard.leave();
+        if self.args.forget || ended.is_unreachable {
+            guard.forget();
             return Ok(ended.exit);
         }
         match guard.release().await {
-            Released::Lost(reason) => {
-                let why = match reason {
-                    LostReason::QuorumGone(_) => "masters had forgotten it, or it was taken away",
-                    _ => "its deadline had passed",
-                };
-                let resource = self.args.resources.join(",");
-                let message =
-                    format!("lost \"{resource}\": {why}; the command {}", ended.exit.told());
-                Err(Failure::new(Exit::Lost, message))
-            }
-            Released::Unconfirmed(_) => {
+            Ok(Released::Unconfirmed(_)) => {
                 self.output.note("no quorum has confirmed the release so far");
                 Ok(ended.exit)
             }
-            _ => Ok(ended.exit),
+            Ok(_) => Ok(ended.exit),
+            Err(lost) => Err(self.lost(Loss::from(&lost), ended.exit).await),
         }
     }
 
@@ -188,25 +198,33 @@ impl Run<'_> {
     async fn not_acquired(&self, error: AcquireError) -> Failure {
         let failure = Failure::from(error);
         if !failure.is_held() {
-            return failure;
+            return match self.redlock.status().await {
+                Ok(status) => failure.with_status(&status),
+                Err(_) => failure,
+            };
         }
         for resource in &self.args.resources {
             if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
                 && let Some(holder) = inspection.holder()
             {
-                let held = Failure::held_by(resource, holder).with_masters(&inspection);
+                let held = failure.held_by(resource, holder).with_masters(&inspection);
                 return held.held_is(self.args.conflict_exit_code);
             }
         }
         failure.held_is(self.args.conflict_exit_code)
     }
 
-    /// Adds the masters' current reports.
-    async fn with_masters(&self, failure: Failure) -> Failure {
+    /// Creates the failure of a command that lost its lock, with the masters' current reports.
+    async fn lost(&self, loss: Loss, command: Exit) -> Failure {
+        // Otherwise the holder that a quorum names may be this process.
+        let is_gone = loss.reason == Reason::QuorumGone;
+        let failure = loss.into_failure(&self.args.resources.join(","), command);
         let Some(resource) = self.args.resources.first() else { return failure };
-        match self.redlock.inspect(resource.as_str()).await {
-            Ok(inspection) => failure.with_masters(&inspection),
-            Err(_) => failure,
+        let Ok(inspection) = self.redlock.inspect(resource.as_str()).await else { return failure };
+        let failure = failure.with_masters(&inspection);
+        match inspection.holder() {
+            Some(holder) if is_gone => failure.now_held_by(holder),
+            _ => failure,
         }
     }
 }

@@ -1,5 +1,9 @@
 //! The sources of settings: options override the environment, which overrides the file.
 
+mod file;
+
+pub(crate) use file::{File, OF_THE_MACHINE};
+
 use crate::args::MastersArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, in_words_of_the_command};
@@ -9,17 +13,20 @@ use quorumlock::{Config, Redlock, RedlockBuilder};
 
 /// Returns all settings, from every source.
 pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
+    let file = File::find(&args);
     let mut config = Config::default();
     config.nodes = addresses(args.node, "--node")?;
-    config.also = addresses(args.also, "--also")?;
+    config.joint_with = addresses(args.joint_with, "--joint-with")?;
     config.strict = args.strict.then_some(true);
-    let config = config.or(match args.config {
-        Some(file) => Config::from_env()?.or(Config::from_file(file)?),
-        None => Config::load()?,
+    let config = config.or(match file {
+        Some(File::Option(file) | File::Default(file)) => {
+            Config::from_env()?.or(Config::from_file(file)?)
+        }
+        Some(File::Variable(_)) | None => Config::load()?,
     });
     if config.nodes.as_ref().is_none_or(Vec::is_empty) {
         let problem = "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or \
-                       under `nodes` in the file of --config";
+                       under `nodes` in the file of --config or /etc/quorumlock/config.toml";
         return Err(Failure::new(Exit::Configuration, problem));
     }
     Ok(config)

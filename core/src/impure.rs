@@ -1,5 +1,6 @@
-//! Everything that this package may not name, once a line. `scripts/clippy` compiles it with `--cfg impure`
-//! and checks that each line is refused.
+//! Everything that this package may not name, once a line, and a function of std that is newer than the
+//! declared Rust version. `scripts/clippy` compiles it with `--cfg impure` and checks that each line is
+//! refused.
 
 pub(crate) type Types = (
     Option<std::collections::HashMap<u8, u8>>, // refused
@@ -28,6 +29,10 @@ pub(crate) fn methods() {
     let _ = std::io::stdin(); // refused
     let _ = std::io::stdout(); // refused
     let _ = std::io::stderr(); // refused
+}
+
+pub(crate) const fn newer() -> std::time::Duration {
+    std::time::Duration::from_mins(1) // refused
 }
 
 pub(crate) fn macros() {

@@ -27,7 +27,7 @@ pub enum Answer {
     Granted,
     /// To an acquire: the master definitely did not set the key. To an extension: it was not asked,
     /// and may hold our key nevertheless.
-    Refused(Reason),
+    Refused(Refusal),
     /// To an extension: our token is there, and its life was extended.
     Held,
     /// To an extension or a release: no key is there.
@@ -37,7 +37,7 @@ pub enum Answer {
     /// To a release: our key was there and is deleted.
     Deleted,
     /// Unknown what the master did: this never helps to win, and it is cleaned up.
-    Unknown(Cause),
+    Unknown(UnknownCause),
     /// The round was decided before this answer came.
     Outstanding,
 }
@@ -45,7 +45,7 @@ pub enum Answer {
 /// The reason why one master refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum Refusal {
     /// Another holder has the lock there. `remaining` is the remaining life of the key, if the
     /// master was asked for it (it is on attempts after the first) and the key does expire.
     Held {
@@ -64,7 +64,7 @@ pub enum Reason {
     /// Reachable, but not an independent master (a replica, or the same server as another node):
     /// refused within this process, nothing was sent.
     Unfit(Arc<str>),
-    /// Another client of this master is configured with other terms (a `max_ttl`, a fencing window,
+    /// Another client of this master is configured with other settings (a `max_ttl`, a fencing window,
     /// a list of masters), and both could win: refused within this process, nothing was sent.
     Disagreement(Arc<str>),
     /// Another client, reported by the master `by`, has other lists and could win at the same time
@@ -73,7 +73,7 @@ pub enum Reason {
         /// The master that reported it.
         by: Arc<str>,
     },
-    /// The master has not recently confirmed that its other clients have the same terms, and was
+    /// The master has not recently confirmed that its other clients have the same settings, and was
     /// asked again: refused within this process, nothing was sent.
     Unconfirmed,
     /// The master started recently and may have forgotten what it had granted: its vote
@@ -92,7 +92,7 @@ pub enum Reason {
 /// The reason why it is not known what a master did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Cause {
+pub enum UnknownCause {
     /// No answer within the operation timeout.
     TimedOut,
     /// The connection was lost after the command may have been sent.
@@ -105,10 +105,38 @@ pub enum Cause {
     Server(Arc<str>),
 }
 
+/// The reason why a hold is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LossReason {
+    /// The deadline has passed.
+    Lapsed,
+    /// A quorum of masters is known not to hold our key, before the deadline: they lost their
+    /// memory, or the lock was taken away. Contains what every master said.
+    QuorumGone(Vec<NodeReport>),
+    /// Its guard was released, dropped or left. A lease of that guard sees this.
+    Released,
+    /// This `Redlock` was shut down, or its runtime is gone: the lock is no longer maintained.
+    Closed,
+}
+
+impl LossReason {
+    /// Returns the reason in a word, as events and metrics name it.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Lapsed => "lapsed",
+            Self::QuorumGone(_) => "quorum_gone",
+            Self::Released => "released",
+            Self::Closed => "closed",
+        }
+    }
+}
+
 impl Answer {
     /// Records, in a refusal, how long it will last.
     pub const fn note_remaining(&mut self, left: Duration) {
-        if let Self::Refused(Reason::Held { remaining }) = self {
+        if let Self::Refused(Refusal::Held { remaining }) = self {
             *remaining = Some(left);
         }
     }
@@ -129,7 +157,7 @@ impl fmt::Display for Answer {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Held { remaining: None } => f.write_str("held"),
@@ -158,7 +186,7 @@ impl fmt::Display for Reason {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for UnknownCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimedOut => f.write_str("no answer in time"),
@@ -176,15 +204,15 @@ impl fmt::Display for NodeReport {
         match self.answer {
             // Decided in this process: a latency would only be noise.
             Answer::Refused(
-                Reason::Down(_)
-                | Reason::Unfit(_)
-                | Reason::Disagreement(_)
-                | Reason::Barred { .. }
-                | Reason::Unconfirmed
-                | Reason::WarmingUp { .. }
-                | Reason::QueueFull,
+                Refusal::Down(_)
+                | Refusal::Unfit(_)
+                | Refusal::Disagreement(_)
+                | Refusal::Barred { .. }
+                | Refusal::Unconfirmed
+                | Refusal::WarmingUp { .. }
+                | Refusal::QueueFull,
             )
-            | Answer::Unknown(Cause::Down(_))
+            | Answer::Unknown(UnknownCause::Down(_))
             | Answer::Outstanding => Ok(()),
             _ => write!(f, " after {}", Span(self.latency)),
         }

@@ -27,7 +27,7 @@ pub enum NodeStanding {
         /// The master that reported it.
         by: Arc<str>,
     },
-    /// The master is connected, but has not recently confirmed the terms of this client: it is
+    /// The master is connected, but has not recently confirmed the settings of this client: it is
     /// being asked.
     Unconfirmed,
     /// The master answers, but is not an independent master that keeps what it has granted: a
@@ -54,18 +54,18 @@ impl NodeStanding {
         }
     }
 
-    /// Returns the standing without its details.
-    #[doc(hidden)]
+    /// Returns the standing in a word, without its details, as events and metrics name it.
     #[must_use]
-    pub const fn in_a_word(&self) -> Standing {
+    pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Voting => Standing::Voting,
-            Self::WarmingUp { .. } => Standing::WarmingUp,
-            Self::Unconfirmed => Standing::Unconfirmed,
-            Self::Unfit(_) => Standing::Unfit,
-            Self::Rejected(_) => Standing::Rejected,
-            Self::Disagrees(_) | Self::Barred { .. } => Standing::Disagrees,
-            Self::Down(_) => Standing::Down,
+            Self::Voting => "voting",
+            Self::WarmingUp { .. } => "warming_up",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Unfit(_) => "unfit",
+            Self::Rejected(_) => "rejected",
+            // There is a client that disagrees.
+            Self::Disagrees(_) | Self::Barred { .. } => "disagrees",
+            Self::Down(_) => "down",
         }
     }
 
@@ -79,43 +79,25 @@ impl NodeStanding {
     }
 }
 
-/// [`NodeStanding`] in a word, as telemetry names it.
+/// The distance of the masters that may vote from being too few.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "as there")]
-pub enum Standing {
-    Voting,
-    WarmingUp,
-    Unconfirmed,
-    Unfit,
-    Rejected,
-    /// Or barred: there is a client that disagrees.
-    Disagrees,
-    Down,
+pub enum Margin {
+    /// Any one of them can be spared.
+    Spare,
+    /// They are a quorum, but at least one of them cannot be spared.
+    Bare,
+    /// They are not a quorum.
+    None,
 }
 
-impl Standing {
-    /// All of them, in order.
-    pub const ALL: [Self; 7] = [
-        Self::Voting,
-        Self::WarmingUp,
-        Self::Unconfirmed,
-        Self::Unfit,
-        Self::Rejected,
-        Self::Disagrees,
-        Self::Down,
-    ];
-
-    /// Returns the word.
+impl Margin {
+    /// Returns the margin in a word, as metrics name it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Voting => "voting",
-            Self::WarmingUp => "warming_up",
-            Self::Unconfirmed => "unconfirmed",
-            Self::Unfit => "unfit",
-            Self::Rejected => "rejected",
-            Self::Disagrees => "disagrees",
-            Self::Down => "down",
+            Self::Spare => "spare",
+            Self::Bare => "bare",
+            Self::None => "none",
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::lua::Engine;
 use super::reply::Reply;
 use super::server::Server;
-use super::{ClientId, client, config, hashes, info, keys, pubsub, replication, script, server};
+use super::{
+    ClientId, client, config, hashes, info, keys, pubsub, replication, scan, script, server,
+};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -99,7 +101,7 @@ impl Command {
     }
 }
 
-pub(super) const COMMANDS: [Command; 41] = [
+pub(super) const COMMANDS: [Command; 44] = [
     Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
     Command::write("del", -2, keys::del),
@@ -108,6 +110,7 @@ pub(super) const COMMANDS: [Command; 41] = [
     Command::new("pttl", 2, keys::pttl),
     Command::write("pexpire", -3, keys::pexpire),
     Command::new("keys", 2, keys::keys),
+    Command::new("scan", -2, scan::scan),
     Command::new("dbsize", 1, keys::dbsize),
     Command::write("flushall", -1, keys::flushall),
     Command::new("type", 2, keys::kind),
@@ -124,6 +127,7 @@ pub(super) const COMMANDS: [Command; 41] = [
     Command::script("script|exists", -3, script::exists),
     Command::script("script|flush", -2, script::flush),
     Command::new("publish", 3, pubsub::publish),
+    Command::new("pubsub|numsub", -2, pubsub::numsub),
     Command::outside("subscribe", -2, pubsub::subscribe),
     Command::outside("unsubscribe", -1, pubsub::unsubscribe),
     Command::outside("hello", -1, client::hello),
@@ -141,6 +145,7 @@ pub(super) const COMMANDS: [Command; 41] = [
     // Never called without a subcommand: the arity excludes that.
     Command::outside("client", -2, server::nothing),
     Command::outside("config", -2, server::nothing),
+    Command::outside("pubsub", -2, server::nothing),
     Command::outside("script", -2, server::nothing),
 ];
 
@@ -165,7 +170,7 @@ pub(super) fn lookup(arguments: &[Vec<u8>]) -> Result<&'static Command, Vec<u8>>
 }
 
 fn is_container(name: &str) -> bool {
-    matches!(name, "client" | "config" | "script")
+    matches!(name, "client" | "config" | "pubsub" | "script")
 }
 
 /// Returns the error for an unknown command, with as much of the arguments as the server shows.

@@ -2,6 +2,7 @@
 //! have no effect: nothing is ever evicted, and a restart keeps what its caller says.
 
 use super::command::{Call, shown};
+use super::glob;
 use super::reply::Reply;
 use super::server::Server;
 use std::collections::BTreeMap;
@@ -131,18 +132,20 @@ impl Config {
     }
 }
 
-/// Handles `CONFIG GET name ...`, where `*` and `?` have their usual meaning.
+/// Handles `CONFIG GET name ...`, where a name may be a pattern.
 pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
     let mut found = BTreeMap::new();
     for pattern in &call.arguments[2..] {
-        if !pattern.iter().any(|byte| matches!(byte, b'*' | b'?')) {
+        if !pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[')) {
             // The name as the client spells it.
             if let Some(parameter) = Parameter::named(pattern) {
                 found.entry(parameter.name).or_insert_with(|| pattern.clone());
             }
             continue;
         }
-        for parameter in PARAMETERS.iter().filter(|it| matches(pattern, it.name)) {
+        for parameter in
+            PARAMETERS.iter().filter(|it| glob::matches(pattern, it.name.as_bytes(), true))
+        {
             found.entry(parameter.name).or_insert_with(|| parameter.name.into());
         }
     }
@@ -192,53 +195,9 @@ fn failed(name: &str, problem: &str) -> Reply {
     ))
 }
 
-/// Matches in capitals or not. If a star took too little, it takes one more.
-fn matches(pattern: &[u8], name: &str) -> bool {
-    let name = name.as_bytes();
-    let (mut at, mut of, mut star) = (0, 0, None);
-    while of < name.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at + 1, of));
-                at += 1;
-            }
-            Some(letter) if *letter == b'?' || letter.eq_ignore_ascii_case(&name[of]) => {
-                at += 1;
-                of += 1;
-            }
-            _ => {
-                let Some((after, taken)) = star else { return false };
-                star = Some((after, taken + 1));
-                (at, of) = (after, taken + 1);
-            }
-        }
-    }
-    pattern[at..].iter().all(|letter| *letter == b'*')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pattern_matches_whole_names_in_any_case() {
-        for (pattern, expected) in [
-            ("*", true),
-            ("append*", true),
-            ("APPEND*", true),
-            ("*fsync", true),
-            ("a*d?sy*c*", true),
-            ("a*n*n*", true),
-            ("append", false),
-            ("*append", false),
-            ("append?", false),
-            ("appendfsync?", false),
-            ("?", false),
-            ("", false),
-        ] {
-            assert_eq!(matches(pattern.as_bytes(), "appendfsync"), expected, "{pattern}");
-        }
-    }
 
     #[test]
     fn memory_has_units() {

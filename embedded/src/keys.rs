@@ -1,6 +1,7 @@
 //! Commands on keys.
 
 use super::command::Call;
+use super::glob;
 use super::keyspace::{Keyspace, Remaining, millis};
 use super::reply::Reply;
 use super::request::integer;
@@ -58,12 +59,16 @@ pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
 
 /// `TYPE key`
 pub(super) fn kind(server: &mut Server, call: &Call<'_>) -> Reply {
-    let kind = match database(server, call).get(&call.arguments[1], millis(call.now)) {
-        None => "none",
-        Some(Value::String(_)) => "string",
-        Some(Value::Hash(_)) => "hash",
-    };
-    Reply::Status(kind.into())
+    let value = database(server, call).get(&call.arguments[1], millis(call.now));
+    Reply::Status(value.map_or("none", kind_of).into())
+}
+
+/// Returns the name of a value's type.
+pub(super) const fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "string",
+        Value::Hash(_) => "hash",
+    }
 }
 
 pub(super) fn del(server: &mut Server, call: &Call<'_>) -> Reply {
@@ -113,12 +118,12 @@ pub(super) fn pexpire(server: &mut Server, call: &Call<'_>) -> Reply {
     Reply::Integer(i64::from(found))
 }
 
-/// Handles `KEYS *`; the keys are in order.
+/// Handles `KEYS pattern`; the keys are in order.
 pub(super) fn keys(server: &mut Server, call: &Call<'_>) -> Reply {
-    if call.arguments[1] != b"*" {
-        return Reply::error("ERR this embedded master knows no pattern but *");
-    }
-    Reply::Array(database(server, call).keys(millis(call.now)).map(Reply::bulk).collect())
+    let pattern = &call.arguments[1];
+    let keys = database(server, call).keys(millis(call.now));
+    let matching = keys.filter(|key| pattern == b"*" || glob::matches(pattern, key, false));
+    Reply::Array(matching.map(Reply::bulk).collect())
 }
 
 /// Handles DBSIZE. Expired keys do not count, while a server counts them until it collects them.

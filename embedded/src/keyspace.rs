@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_lives_through_the_millisecond_of_its_end_and_not_into_the_next() {
+    fn a_key_lives_through_its_last_millisecond_and_no_longer() {
         let mut keyspace = Keyspace::default();
         keyspace.set(b"a", Value::String(b"1".to_vec()), Some(100));
         for (now, remaining) in
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_has_found_expired_is_gone_though_the_clock_is_set_back() {
+    fn a_key_found_expired_stays_gone_though_the_clock_is_set_back() {
         for asked in [false, true] {
             let mut keyspace = Keyspace::default();
             keyspace.set(b"a", Value::String(b"1".to_vec()), Some(100));

@@ -8,8 +8,8 @@
 //! Intended differences:
 //!
 //! - An inline command is a protocol error, options that this crate does not use are syntax errors
-//!   (`SET … XX`), KEYS knows only `*`.
-//! - CONFIG has few names, of which four can be set, and of patterns `*` and `?`. A setting has no
+//!   (`SET … XX`).
+//! - CONFIG has few names, of which four can be set. A setting has no
 //!   effect except that it is reported: nothing is evicted, saved or refused for lack of memory. It
 //!   survives a restart.
 //! - A hash keeps its fields in the order in which they were added, however many they are.
@@ -26,6 +26,7 @@
 mod client;
 mod command;
 mod config;
+mod glob;
 mod hashes;
 mod info;
 mod keys;
@@ -36,6 +37,7 @@ mod replication;
 mod reply;
 mod request;
 mod rights;
+mod scan;
 mod script;
 mod server;
 mod value;

@@ -21,6 +21,16 @@ pub(super) fn publish(server: &mut Server, call: &Call<'_>) -> Reply {
     Reply::count(listeners.len())
 }
 
+/// Handles `PUBSUB NUMSUB channel ...`: each channel, and how many connections listen to it.
+pub(super) fn numsub(server: &mut Server, call: &Call<'_>) -> Reply {
+    let count = |channel: &Vec<u8>| {
+        let listens = |client: &&super::client::Client| client.channels.contains(channel);
+        Reply::count(server.clients.values().filter(listens).count())
+    };
+    let channels = call.arguments[2..].iter();
+    Reply::Array(channels.flat_map(|it| [Reply::bulk(it.clone()), count(it)]).collect())
+}
+
 /// Handles SUBSCRIBE: one answer for each channel.
 pub(super) fn subscribe(server: &mut Server, call: &Call<'_>) -> Reply {
     let Some(client) = server.clients.get_mut(&call.client) else { return Reply::Null };

@@ -153,7 +153,7 @@ pub(super) fn time(_: &mut Server, call: &Call<'_>) -> Reply {
     Reply::Array(vec![Reply::bulk(seconds.to_string()), Reply::bulk(micros.to_string())])
 }
 
-/// `CLIENT`, `CONFIG` and `SCRIPT` do nothing by themselves.
+/// `CLIENT`, `CONFIG`, `PUBSUB` and `SCRIPT` do nothing by themselves.
 pub(super) fn nothing(_: &mut Server, _: &Call<'_>) -> Reply {
     Reply::Null
 }

@@ -175,7 +175,7 @@ fn what_a_killed_connection_sends_is_not_executed() {
 }
 
 #[test]
-fn a_script_that_does_not_end_is_stopped_even_if_it_catches_that() {
+fn an_endless_script_is_stopped_even_if_it_catches_errors() {
     let mut machine = Machine::new(1, NOW);
     let client = machine.open();
     for script in [
@@ -193,7 +193,7 @@ fn a_script_that_does_not_end_is_stopped_even_if_it_catches_that() {
 }
 
 #[test]
-fn a_script_that_takes_all_the_memory_or_never_ends_its_result_is_an_error() {
+fn a_script_with_unbounded_memory_or_result_is_an_error() {
     let mut machine = Machine::new(1, NOW);
     let client = machine.open();
     for script in ["local a = 'x' while true do a = a .. a end", "local a = {} a[1] = a return a"] {

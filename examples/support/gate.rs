@@ -41,7 +41,7 @@ impl Gate {
         self.open.send_replace(true);
     }
 
-    /// Returns a dialer for `RedlockBuilder::node_via`.
+    /// Returns a dialer for `RedlockBuilder::node_with_connector`.
     pub(crate) fn dialer(&self) -> impl Fn() -> Dialing + Send + Sync + 'static {
         let place = (self.host.clone(), self.port);
         let gate = self.open.subscribe();

@@ -56,7 +56,7 @@ impl Masters {
         if let Some(all) = servers().await? {
             return Ok(Self { kind: Kind::Servers, all });
         }
-        Self::embedded().await
+        Self::embedded()
     }
 
     fn named(urls: &[String]) -> Result<Self, String> {
@@ -73,10 +73,10 @@ impl Masters {
     }
 
     #[cfg(feature = "embedded")]
-    async fn embedded() -> Result<Self, String> {
+    fn embedded() -> Result<Self, String> {
         let mut all = Vec::new();
         for _ in 0..MASTERS {
-            let one = quorumlock::embedded::Masters::start(1).await;
+            let one = quorumlock::embedded::Masters::start(1);
             let one = one.map_err(|error| format!("no embedded master: {error}"))?;
             all.push(Master::local(one[0].url(), Body::Embedded(one)));
         }
@@ -84,8 +84,7 @@ impl Masters {
     }
 
     #[cfg(not(feature = "embedded"))]
-    #[allow(clippy::unused_async)] // To match the version with the feature.
-    async fn embedded() -> Result<Self, String> {
+    fn embedded() -> Result<Self, String> {
         Err("there are no masters. One of these helps:\n  \
              - build with the masters that need no server: cargo run --example failover --features embedded\n  \
              - put redis-server 6.2 or later on PATH\n  \
@@ -163,7 +162,7 @@ impl Master {
 
     pub(crate) fn add_to(&self, builder: RedlockBuilder) -> RedlockBuilder {
         match &self.body {
-            Body::Named(gate) => builder.node_via(self.url.as_str(), gate.dialer()),
+            Body::Named(gate) => builder.node_with_connector(self.url.as_str(), gate.dialer()),
             _ => builder.node(self.url.as_str()),
         }
     }

@@ -56,7 +56,7 @@ async fn under_the_lock(floor: &Floor, worker: usize, redlock: &Redlock) {
         sleep(SECTION).await;
     }
     write(floor, worker, &guard, visit);
-    if let Released::Unconfirmed(_) = guard.release().await {
+    if let Ok(Released::Unconfirmed(_)) = guard.release().await {
         let what = "too few masters confirmed the release in time";
         floor.news.tell(Tone::Trouble, format!("worker {worker}: {what}"));
     }

@@ -1,5 +1,5 @@
 //! The request that an acquire sends to the driver, and the handling of the answer. There is no
-//! driver here: the test reads its messages.
+//! driver here: the test reads its requests.
 
 use super::*;
 use crate::driver::Ended;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn driverless(options: Options) -> (Redlock, UnboundedReceiver<Message>) {
+fn driverless(options: Options) -> (Redlock, UnboundedReceiver<Request>) {
     let (requests, inbox) = mpsc::unbounded_channel();
     let masters = (Vec::new(), Membership::of(1).unwrap());
     let outlet = Outlet::new(std::iter::empty());
@@ -29,13 +29,13 @@ fn prefixed() -> Options {
 /// Returns the request that the driver receives when `acquire` is polled.
 fn asked<K: Kind>(
     acquire: Acquire<K>,
-    inbox: &mut UnboundedReceiver<Message>,
-) -> (coordinator::Acquire, String) {
+    inbox: &mut UnboundedReceiver<Request>,
+) -> (AcquireRequest, String) {
     assert!(acquire.into_future().now_or_never().is_none());
-    let Ok(Message::Acquire { acquire, resource, .. }) = inbox.try_recv() else {
+    let Ok(Request::Acquire { acquire, resource, .. }) = inbox.try_recv() else {
         panic!("it does not ask")
     };
-    assert!(matches!(inbox.try_recv(), Ok(Message::Cancel(_))), "dropped, it is cancelled");
+    assert!(matches!(inbox.try_recv(), Ok(Request::Cancel(_))), "dropped, it is cancelled");
     (acquire, resource.to_string())
 }
 
@@ -48,7 +48,7 @@ fn a_plain_acquire_asks_for_one_key_and_nothing_else() {
     let (redlock, mut inbox) = driverless(prefixed());
     let (asked, resource) = asked(redlock.acquire("r"), &mut inbox);
     assert_eq!((names(&asked.keys), resource.as_str()), (vec!["p:r"], "r"));
-    assert_eq!((asked.fences, asked.lock_delay), (None, Duration::ZERO));
+    assert_eq!((asked.fences, asked.lock_delay.span()), (None, Duration::ZERO));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn several_resources_are_asked_for_at_once_sorted_and_each_once() {
 }
 
 #[test]
-fn a_fenced_acquire_asks_for_a_fence_for_each_key_in_the_same_order() {
+fn a_fenced_acquire_names_a_fence_per_key_in_the_same_order() {
     let (redlock, mut inbox) = driverless(prefixed());
     let (asked, _) = asked(redlock.acquire(["b", "a"]).fenced(), &mut inbox);
     assert_eq!(names(&asked.keys), ["p:a", "p:b"]);
@@ -72,25 +72,25 @@ fn a_fenced_acquire_asks_for_a_fence_for_each_key_in_the_same_order() {
 fn every_option_may_be_set_before_and_after_fenced() {
     let (redlock, mut inbox) = driverless(Options::default());
     fn set<K: Kind>(acquire: Acquire<K>) -> Acquire<K> {
-        let acquire = acquire.ttl(9 * SECOND).lock_delay(3 * SECOND).wait(2 * SECOND);
-        acquire.max_hold(40 * SECOND)
+        let acquire = acquire.ttl(9 * SECOND).lock_delay(3 * SECOND).timeout(2 * SECOND);
+        acquire.keep_alive_for(40 * SECOND)
     }
     let before = asked(set(redlock.acquire("r")).fenced(), &mut inbox).0;
     let after = asked(set(redlock.acquire("r").fenced()), &mut inbox).0;
     for asked in [before, after] {
-        assert_eq!((asked.ttl, asked.lock_delay), (9 * SECOND, 3 * SECOND));
-        assert_eq!(asked.wait, Some(2 * SECOND));
+        assert_eq!((asked.ttl.span(), asked.lock_delay.span()), (9 * SECOND, 3 * SECOND));
+        assert_eq!(asked.wait, Some(Nanos::of(2 * SECOND)));
         assert_eq!(asked.keep_alive, Some(KeepAlive::at_most(40 * SECOND)));
         assert!(asked.fences.is_some());
     }
 }
 
 #[test]
-fn the_builders_lock_delay_goes_with_every_acquire_that_sets_none() {
+fn an_acquire_without_a_lock_delay_takes_the_builders() {
     let (redlock, mut inbox) = driverless(Options { lock_delay: 4 * SECOND, ..Options::default() });
-    assert_eq!(asked(redlock.acquire("r"), &mut inbox).0.lock_delay, 4 * SECOND);
+    assert_eq!(asked(redlock.acquire("r"), &mut inbox).0.lock_delay.span(), 4 * SECOND);
     let none = redlock.acquire("r").lock_delay(Duration::ZERO);
-    assert_eq!(asked(none, &mut inbox).0.lock_delay, Duration::ZERO);
+    assert_eq!(asked(none, &mut inbox).0.lock_delay.span(), Duration::ZERO);
     let error = redlock.acquire("r").ttl(27 * SECOND).into_future().now_or_never().unwrap();
     assert!(error.unwrap_err().to_string().starts_with("lock_delay: 4s and the ttl (27s)"));
 }
@@ -100,6 +100,7 @@ mod answered {
     use super::*;
     use crate::driver::Won;
     use crate::embedded::Masters;
+    use crate::fencing::FencingToken;
     use crate::telemetry::Span;
 
     /// Acquires a lock of those masters. Returns it in the form in which it travels to its caller.
@@ -109,21 +110,22 @@ mod answered {
         let driver = redlock.driver().clone();
         let (request, resource, span) = (driver.next_request(), "r".into(), Span::none());
         let theirs = driver.clone();
-        driver.send(Message::Acquire { request, acquire, driver: theirs, resource, span, reply });
+        driver.send(Request::Acquire { request, acquire, driver: theirs, resource, span, reply });
         answer.await.unwrap().unwrap()
     }
 
     #[tokio::test]
     async fn the_ballot_of_a_win_is_the_token_of_its_guard_and_leases() {
-        let masters = Masters::start_in_memory(1).await.unwrap();
+        let masters = Masters::start_in_memory(1).unwrap();
         let real = masters.builder().connect().await.unwrap();
         let (redlock, mut inbox) = driverless(Options::default());
         let mut acquire = redlock.acquire("r").fenced().into_future();
         assert!(futures::poll!(&mut acquire).is_pending());
-        let Ok(Message::Acquire { reply, .. }) = inbox.try_recv() else { panic!("it asks") };
-        let (held, ballot) = won(&real).await;
-        assert_eq!(ballot, 0, "asked for without a fence");
-        reply.send(Ok((held, 1_700_000_000_000_017))).ok().unwrap();
+        let Ok(Request::Acquire { reply, .. }) = inbox.try_recv() else { panic!("it asks") };
+        let Won { lock, token } = won(&real).await;
+        assert_eq!(token, None, "asked for without a fence");
+        let token = FencingToken::try_from(1_700_000_000_000_017_u64).ok();
+        reply.send(Ok(Won { lock, token })).ok().unwrap();
 
         let guard = acquire.await.unwrap();
         assert_eq!(guard.fencing_token().as_u64(), 1_700_000_000_000_017);
@@ -135,7 +137,7 @@ mod answered {
 
     #[tokio::test]
     async fn a_win_that_nobody_picks_up_is_released() {
-        let masters = Masters::start_in_memory(1).await.unwrap();
+        let masters = Masters::start_in_memory(1).unwrap();
         let redlock = masters.builder().connect().await.unwrap();
         drop(won(&redlock).await);
         redlock.shutdown().await.unwrap();

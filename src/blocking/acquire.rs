@@ -1,12 +1,12 @@
 //! One acquisition: its options, and the calls that make it.
 
-use super::guard::{Guard, Lease};
+use super::guard::Guard;
 use super::wait;
-use crate::error::AcquireError;
+use crate::acquire::delegate_options;
+use crate::error::{AcquireError, RunError};
+use crate::guard::Lease;
 use crate::kind::{Fenced, Kind, Unfenced};
-use crate::run::RunError;
 use std::future::IntoFuture;
-use std::time::Duration;
 
 /// A pending acquisition: set options, then call [`lock`](Self::lock) or [`run`](Self::run).
 ///
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// let guard = redlock
 ///     .acquire("orders:42")
 ///     .ttl(Duration::from_secs(30))
-///     .wait(Duration::from_secs(5))
+///     .timeout(Duration::from_secs(5))
 ///     .lock()?;
 /// # drop(guard);
 /// # Ok(()) }
@@ -46,67 +46,20 @@ impl Acquire {
     }
 }
 
+delegate_options!(Acquire);
+
 impl<K: Kind> Acquire<K> {
     pub(super) const fn new(inner: crate::Acquire<K>) -> Self {
         Self { inner }
     }
 
-    pub(super) fn into_inner(self) -> crate::Acquire<K> {
-        self.inner
-    }
-
-    fn with(self, set: impl FnOnce(crate::Acquire<K>) -> crate::Acquire<K>) -> Self {
-        Self { inner: set(self.inner) }
-    }
-
-    /// Sets how long the key lives unless it is released or extended. See
-    /// [`Acquire::ttl`](crate::Acquire::ttl).
-    pub fn ttl(self, ttl: Duration) -> Self {
-        self.with(|acquire| acquire.ttl(ttl))
-    }
-
-    /// Sets how much longer than the ttl the key lives, unless it is released. See
-    /// [`Acquire::lock_delay`](crate::Acquire::lock_delay).
-    pub fn lock_delay(self, lock_delay: Duration) -> Self {
-        self.with(|acquire| acquire.lock_delay(lock_delay))
-    }
-
-    /// Sets for how long to keep trying. See [`Acquire::wait`](crate::Acquire::wait).
-    pub fn wait(self, wait: Duration) -> Self {
-        self.with(|acquire| acquire.wait(wait))
-    }
-
-    /// Keeps trying until the lock is won. Only a [`shutdown`](super::Redlock::shutdown) from
-    /// another thread ends it earlier. See [`Acquire::wait_forever`](crate::Acquire::wait_forever).
-    pub fn wait_forever(self) -> Self {
-        self.with(crate::Acquire::wait_forever)
-    }
-
-    /// Has the client's thread extend the lock in the background. See
-    /// [`Acquire::keep_alive`](crate::Acquire::keep_alive).
-    pub fn keep_alive(self) -> Self {
-        self.with(crate::Acquire::keep_alive)
-    }
-
-    /// Same as [`keep_alive`](Self::keep_alive), for at most this long. See
-    /// [`Acquire::max_hold`](crate::Acquire::max_hold).
-    pub fn max_hold(self, max_hold: Duration) -> Self {
-        self.with(|acquire| acquire.max_hold(max_hold))
-    }
-
-    /// Same as [`keep_alive`](Self::keep_alive), without an end. See
-    /// [`Acquire::hold_forever`](crate::Acquire::hold_forever).
-    pub fn hold_forever(self) -> Self {
-        self.with(crate::Acquire::hold_forever)
-    }
-
     /// Acquires the lock, and blocks this thread in the meantime: for as long as
-    /// [`wait`](Self::wait) allows, plus an operation timeout.
+    /// [`timeout`](Self::timeout) allows, plus an operation timeout.
     ///
     /// # Errors
     ///
     /// Those of [`quorumlock::Acquire`](crate::Acquire); none leaves a lock behind. Also
-    /// [`AcquireError::Invalid`], with the field `thread`, in async code.
+    /// [`AcquireError::WrongContext`], in async code.
     pub fn lock(self) -> Result<Guard<K>, AcquireError> {
         wait::may_wait("lock()")?;
         wait::until(self.inner.into_future()).map(Guard::new)
@@ -121,7 +74,7 @@ impl<K: Kind> Acquire<K> {
     /// ```no_run
     /// # fn charge() -> Result<u64, std::io::Error> { Ok(7) }
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let redlock = quorumlock::blocking::Redlock::builder().connect_blocking()?;
+    /// # let redlock = quorumlock::blocking::Redlock::builder().connect()?;
     /// let receipt = redlock.acquire("pay:7").run(|lease| {
     ///     lease.check().map_err(std::io::Error::other)?;
     ///     charge()
@@ -140,11 +93,10 @@ impl<K: Kind> Acquire<K> {
         // A panic of the body drops the guard, and with it the lock.
         let guard = kept.lock().map_err(RunError::NotAcquired)?;
         let result = body(guard.lease());
-        if let Err(lost) = guard.check() {
-            return Err(RunError::Lost { lost, result: Some(result) });
+        // The release also fails if the lock was lost by now, or if it turns out to have been.
+        match guard.release() {
+            Ok(_) => Ok(result),
+            Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
         }
-        // Held when the body returned: whatever the outcome of the release, the work was protected.
-        let _ = guard.release();
-        Ok(result)
     }
 }

@@ -1,76 +1,92 @@
-//! The dedicated thread that a blocking client's driver runs on.
+//! The setup of a blocking client, and the dedicated thread that its driver runs on.
 
 use super::redlock::Redlock;
 use super::wait;
 use crate::RedlockBuilder;
 use crate::builder::Connected;
-use crate::driver::Message;
+use crate::driver::Request;
 use crate::driver::clock::Clock;
-use crate::error::{Closed, ConnectError, Invalid};
+use crate::error::{Closed, ConnectError, PreflightError, WrongContext};
 use crate::preflight::Preflight;
 use std::future::Future;
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{self, Runtime};
 
-impl RedlockBuilder {
-    /// Connects as [`connect`](Self::connect) does, for code without `async`. Starts a thread on
-    /// which the client runs, and returns once each master has answered or failed. Feature
-    /// `blocking`.
+/// Sets up a [`Redlock`]: all options of [`RedlockBuilder`], and calls that block. A builder of the
+/// async API becomes one by `Builder::from`.
+///
+/// ```no_run
+/// # fn main() -> Result<(), quorumlock::ConnectError> {
+/// use quorumlock::blocking::Redlock;
+/// use std::time::Duration;
+///
+/// let nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
+/// let redlock = Redlock::builder().nodes(nodes).ttl(Duration::from_secs(10)).connect()?;
+/// # Ok(()) }
+/// ```
+pub type Builder = RedlockBuilder<Redlock>;
+
+impl From<RedlockBuilder> for Builder {
+    fn from(builder: RedlockBuilder) -> Self {
+        builder.returning()
+    }
+}
+
+impl Builder {
+    /// Connects. Starts a thread on which the client runs, and returns once each master has
+    /// answered or failed. See [`RedlockBuilder::connect`].
     ///
-    /// Streams of your own to a master ([`node_via`](Self::node_via)) are dialled on that thread,
-    /// within its tokio runtime.
-    ///
-    /// ```no_run
-    /// # fn main() -> Result<(), quorumlock::ConnectError> {
-    /// use quorumlock::blocking::Redlock;
-    ///
-    /// let redlock = Redlock::builder().nodes(["redis://10.0.0.1"]).connect_blocking()?;
-    /// # Ok(()) }
-    /// ```
+    /// Streams of your own to a master ([`node_with_connector`](Self::node_with_connector)) are
+    /// dialled on that thread, within its tokio runtime.
     ///
     /// # Errors
     ///
-    /// Those of [`connect`](Self::connect). Also [`Invalid`](ConnectError::Invalid), if called in
-    /// async code, or if the operating system provides no thread.
+    /// As there. [`WrongContext`](ConnectError::WrongContext) also if called in async code, or if the
+    /// operating system provides no thread.
     #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
-    pub fn connect_blocking(self) -> Result<Redlock, ConnectError> {
-        wait::may_wait("connect_blocking()")?;
+    pub fn connect(self) -> Result<Redlock, ConnectError> {
+        wait::may_wait("connect()")?;
         let (hand, handed) = channel();
         named().spawn(move || drive(self, &hand)).map_err(no_thread)?;
-        let (redlock, connected) = handed.recv().map_err(|_| Closed::SHUT_DOWN)??;
-        wait::until(connected).map_err(|_| Closed::SHUT_DOWN)??;
-        redlock.driver().send(Message::Connected);
+        let (redlock, connected) = handed.recv().map_err(|_| Closed)??;
+        wait::until(connected).map_err(|_| Closed)??;
+        redlock.driver().send(Request::Connected);
         Ok(Redlock::new(redlock))
     }
 
-    /// Runs [`preflight`](Self::preflight) for code without `async`, on a thread that ends with it.
-    /// Feature `blocking`.
+    /// Asks every master whether it is fit for this lock, on a thread that ends with it. See
+    /// [`Redlock::preflight`](crate::Redlock::preflight).
     ///
     /// ```no_run
-    /// # fn main() -> Result<(), quorumlock::error::Invalid> {
-    /// let builder = quorumlock::Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
-    /// println!("{}", builder.preflight_blocking()?);
+    /// # fn main() -> Result<(), quorumlock::PreflightError> {
+    /// use quorumlock::blocking::Redlock;
+    ///
+    /// let builder = Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
+    /// println!("{}", builder.preflight()?);
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Invalid`] if a setting cannot work, if called in async code, or if no thread is available.
+    /// [`PreflightError`] if a setting cannot work, if called in async code, or if no thread is
+    /// available.
     #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
-    pub fn preflight_blocking(&self) -> Result<Preflight, Invalid> {
-        wait::may_wait("preflight_blocking()")?;
-        on_a_thread(self.preflight())?
+    pub fn preflight(&self) -> Result<Preflight, PreflightError> {
+        wait::may_wait("preflight()")?;
+        on_a_thread(self.run_preflight())?
     }
 }
 
 /// Runs a future that needs a runtime, on a thread that ends with it.
-pub(super) fn on_a_thread<T: Send>(future: impl Future<Output = T> + Send) -> Result<T, Invalid> {
+pub(super) fn on_a_thread<T: Send>(
+    future: impl Future<Output = T> + Send,
+) -> Result<T, WrongContext> {
     thread::scope(|scope| {
         let work = || {
-            let runtime = runtime()?;
+            let runtime = new_runtime()?;
             let output = runtime.block_on(future);
             runtime.shutdown_background();
             Ok(output)
@@ -80,11 +96,11 @@ pub(super) fn on_a_thread<T: Send>(future: impl Future<Output = T> + Send) -> Re
     })
 }
 
-type Handed = Result<(crate::Redlock, Connected), Invalid>;
+type Handed = Result<(crate::Redlock, Connected), ConnectError>;
 
 /// Drives the client until the last handle and guard are gone, or until it is shut down.
-fn drive(builder: RedlockBuilder, hand: &Sender<Handed>) {
-    let prepared = runtime().and_then(|runtime| {
+fn drive(builder: Builder, hand: &Sender<Handed>) {
+    let prepared = new_runtime().map_err(ConnectError::from).and_then(|runtime| {
         let entered = runtime.enter();
         let prepared = builder.prepare(Clock::boot());
         drop(entered);
@@ -98,17 +114,17 @@ fn drive(builder: RedlockBuilder, hand: &Sender<Handed>) {
             // A name that is still being resolved is not worth waiting for.
             runtime.shutdown_background();
         }
-        Err(invalid) => {
-            let _ = hand.send(Err(invalid));
+        Err(error) => {
+            let _ = hand.send(Err(error));
         }
     }
 }
 
-fn runtime() -> Result<Runtime, Invalid> {
-    let mut builder = Builder::new_current_thread();
+fn new_runtime() -> Result<Runtime, WrongContext> {
+    let mut builder = runtime::Builder::new_current_thread();
     // The threads that resolve names.
     builder.enable_all().thread_name("quorumlock-name").thread_keep_alive(RESOLVERS_IDLE);
-    builder.build().map_err(|error| Invalid::new("runtime", error.to_string()))
+    builder.build().map_err(no_thread)
 }
 
 fn named() -> thread::Builder {
@@ -116,8 +132,8 @@ fn named() -> thread::Builder {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "as `map_err` passes it")]
-fn no_thread(error: io::Error) -> Invalid {
-    Invalid::new("thread", format!("cannot be started: {error}"))
+fn no_thread(error: io::Error) -> WrongContext {
+    WrongContext::NoThread { problem: error.to_string() }
 }
 
 /// The time for which a thread that has resolved a name stays for the next one.

@@ -9,22 +9,21 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let redlock = Redlock::builder()
 //!     .nodes(["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"])
-//!     .connect_blocking()?;
+//!     .connect()?;
 //!
 //! let guard = redlock.acquire("orders:42").lock()?; // waits for up to 10 s
 //! guard.check()?; // before each side effect
-//! guard.release();
+//! guard.release()?;
 //! redlock.shutdown()?;
 //! # Ok(()) }
 //! ```
 //!
 //! | async | here |
 //! |---|---|
-//! | `builder.connect().await` | [`builder.connect_blocking()`](crate::RedlockBuilder::connect_blocking) |
-//! | `builder.preflight().await` | [`builder.preflight_blocking()`](crate::RedlockBuilder::preflight_blocking) |
+//! | `quorumlock::Redlock::builder()` | [`blocking::Redlock::builder()`](Redlock::builder), or [`blocking::Builder::from(…)`](Builder) |
 //! | `redlock.acquire("r").ttl(…).await` | `redlock.acquire("r").ttl(…).`[`lock()`](Acquire::lock) |
 //! | `redlock.acquire("r").run(async \|lease\| …).await` | `redlock.acquire("r").`[`run(\|lease\| …)`](Acquire::run) |
-//! | `guard.lost().await` | [`guard.lost()`](Guard::lost), [`guard.lost_within(…)`](Guard::lost_within) |
+//! | `guard.lost().await` | [`guard.blocking_lost()`](crate::Lease::blocking_lost), [`guard.blocking_lost_within(…)`](crate::Lease::blocking_lost_within) |
 //! | any other `.await` | the same call |
 //!
 //! # Threads
@@ -42,23 +41,24 @@
 //!
 //! In `spawn_blocking` and `block_in_place` all of this works as on any thread, on every flavor of
 //! runtime. In async code, a call that waits would stall a thread on which other tasks need to run,
-//! possibly the one that holds the lock. Connecting, `lock`, `run`, `lost`, an owner's `acquire`,
-//! `inspect`, `force_release` and `preflight` therefore refuse there, with an
-//! [`Invalid`](crate::error::Invalid) of the field `thread`, before anything is sent. Calls that
-//! end or prolong a lock must work wherever a guard has ended up, and wait only for the masters:
-//! `extend` and `release` for about an operation timeout, `shutdown` for as long as its
-//! documentation says.
+//! possibly the one that holds the lock. `connect`, `lock`, `run`, `blocking_lost`, `inspect`,
+//! `force_release` and `preflight` therefore refuse there, with a
+//! [`WrongContext`](crate::WrongContext), before anything is sent. Calls that end or prolong a lock
+//! must work wherever a guard has ended up, and wait only for the masters: `extend` and `release`
+//! for about an operation timeout, `shutdown` for as long as its documentation says.
 //!
 //! Only tokio's own executor can be recognised, and not within `tokio::task::unconstrained`.
 
 mod acquire;
 mod connect;
 mod guard;
-mod owner;
 mod redlock;
+mod reentrant;
 mod wait;
 
+pub use crate::guard::{FencedLease, Lease};
 pub use acquire::Acquire;
-pub use guard::{FencedGuard, FencedLease, Guard, Lease};
-pub use owner::{OwnedGuard, Owner};
+pub use connect::Builder;
+pub use guard::{FencedGuard, Guard};
 pub use redlock::Redlock;
+pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantGuard};

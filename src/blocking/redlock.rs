@@ -1,11 +1,10 @@
 //! The handle that users clone.
 
 use super::acquire::Acquire;
-use super::connect::on_a_thread;
-use super::owner::Owner;
+use super::connect::{Builder, on_a_thread};
+use super::reentrant::Reentrant;
 use super::wait;
-use crate::RedlockBuilder;
-use crate::error::{Closed, InspectError, Invalid, NotDrained, ReadyError};
+use crate::error::{Closed, InspectError, NotDrained, ReadyError, WrongContext};
 use crate::inspect::Inspection;
 use crate::preflight::Preflight;
 use crate::report::NodeReport;
@@ -24,7 +23,7 @@ use std::time::Duration;
 /// use std::thread;
 ///
 /// let nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
-/// let redlock = Redlock::builder().nodes(nodes).connect_blocking()?;
+/// let redlock = Redlock::builder().nodes(nodes).connect()?;
 /// thread::scope(|scope| {
 ///     for worker in 0..4 {
 ///         let redlock = &redlock;
@@ -44,10 +43,9 @@ impl Redlock {
         Self { inner }
     }
 
-    /// Returns the same builder as that of the async API; here it ends with
-    /// [`connect_blocking`](RedlockBuilder::connect_blocking).
-    pub fn builder() -> RedlockBuilder {
-        crate::Redlock::builder()
+    /// Returns a builder with an empty list of masters, and defaults for everything else.
+    pub fn builder() -> Builder {
+        Builder::new()
     }
 
     /// Acquires the lock on `resource`, or on several. No master is asked before
@@ -82,11 +80,11 @@ impl Redlock {
         Acquire::new(self.inner.try_acquire(resource))
     }
 
-    /// Returns an owner, whose acquisitions of one resource nest. See
-    /// [`Redlock::owner`](crate::Redlock::owner).
+    /// Returns a re-entrant handle, whose acquisitions of one resource nest. See
+    /// [`Redlock::reentrant`](crate::Redlock::reentrant).
     #[must_use]
-    pub fn owner(&self) -> Owner {
-        Owner::new(self.inner.owner())
+    pub fn reentrant(&self) -> Reentrant {
+        Reentrant::new(self.inner.reentrant())
     }
 
     /// Asks every master what it has for `resource`. See
@@ -94,7 +92,7 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// As there, and [`InspectError::Invalid`] in async code.
+    /// As there, and [`InspectError::WrongContext`] in async code.
     pub fn inspect(&self, resource: impl IntoResource) -> Result<Inspection, InspectError> {
         wait::may_wait("inspect()")?;
         wait::until(self.inner.inspect(resource))
@@ -106,7 +104,7 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// As there, and [`InspectError::Invalid`] in async code.
+    /// As there, and [`InspectError::WrongContext`] in async code.
     pub fn force_release(&self, inspection: &Inspection) -> Result<Vec<NodeReport>, InspectError> {
         wait::may_wait("force_release()")?;
         wait::until(self.inner.force_release(inspection))
@@ -117,8 +115,8 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`Invalid`] if called in async code, or if no thread is available.
-    pub fn preflight(&self) -> Result<Preflight, Invalid> {
+    /// [`WrongContext`] if called in async code, or if no thread is available.
+    pub fn preflight(&self) -> Result<Preflight, WrongContext> {
         wait::may_wait("preflight()")?;
         on_a_thread(self.inner.preflight())?
     }
@@ -142,14 +140,14 @@ impl Redlock {
     /// use std::time::Duration;
     ///
     /// let nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
-    /// let redlock = Redlock::builder().nodes(nodes).connect_blocking()?;
+    /// let redlock = Redlock::builder().nodes(nodes).connect()?;
     /// redlock.wait_until_ready(Duration::from_secs(60))?;
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
     ///
-    /// As there, and [`ReadyError::Invalid`] in async code.
+    /// As there, and [`ReadyError::WrongContext`] in async code.
     pub fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
         wait::may_wait("wait_until_ready()")?;
         wait::until(self.inner.wait_until_ready(within))

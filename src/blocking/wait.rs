@@ -1,6 +1,6 @@
 //! Waiting of a thread for what its driver's thread does.
 
-use crate::error::Invalid;
+use crate::error::WrongContext;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,15 +12,8 @@ use tokio::task::{consume_budget, unconstrained};
 
 /// Refuses where async tasks run: a task that waits there holds up the others, and the task that it
 /// waits for may be one of them.
-pub(super) fn may_wait(call: &str) -> Result<(), Invalid> {
-    if !is_in_async_code() {
-        return Ok(());
-    }
-    let problem = format!(
-        "{call} would block a thread that runs async tasks: \
-         use the async API there, or tokio::task::spawn_blocking"
-    );
-    Err(Invalid::new("thread", problem))
+pub(super) fn may_wait(call: &'static str) -> Result<(), WrongContext> {
+    if is_in_async_code() { Err(WrongContext::AsyncCode { call }) } else { Ok(()) }
 }
 
 /// Checks whether this is async code. A thread of `spawn_blocking` has a runtime at hand, too, and
@@ -119,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn async_code_is_recognised_on_each_runtime_and_on_each_of_its_threads() {
+    fn async_code_is_recognised_on_every_thread_of_each_runtime() {
         let here = async || is_in_async_code();
         for runtime in [single(), several()] {
             assert!(runtime.block_on(here()));
@@ -142,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_thread_completes_is_waited_for_even_where_a_budget_is_spent() {
+    fn a_wait_for_another_thread_ends_though_the_budget_is_spent() {
         let wait = || {
             let (tell, told) = oneshot::channel();
             let teller = thread::spawn(move || tell.send(7).unwrap());

@@ -4,8 +4,9 @@
 use super::RedlockBuilder;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
-use crate::driver::{Callers, Driver, Ended, Handle, Message};
-use crate::error::{Closed, ConnectError, Invalid};
+use crate::driver::runtime;
+use crate::driver::{Callers, Driver, Ended, Handle, Request};
+use crate::error::{Closed, ConnectError, InvalidSetting, NoRandomness, PreflightError};
 use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
 use crate::redlock::Redlock;
@@ -29,19 +30,19 @@ impl RedlockBuilder {
     ///
     /// # Errors
     ///
-    /// - [`Invalid`](ConnectError::Invalid): a setting (or an address) that cannot work, or no
-    ///   tokio runtime to run on; nothing was sent.
+    /// - [`InvalidSetting`](ConnectError::InvalidSetting): a setting (or an address) that cannot
+    ///   work; nothing was sent.
+    /// - [`WrongContext`](ConnectError::WrongContext): no tokio runtime to run on, or one that was
+    ///   built without its time or I/O driver (`enable_all()` has both); nothing was sent. tokio
+    ///   answers that question with a panic, which is caught here: its text still appears on stderr.
+    /// - [`NoRandomness`](ConnectError::NoRandomness): the operating system provides no random bytes
+    ///   for tokens; nothing was sent.
     /// - [`Unfit`](ConnectError::Unfit): masters answer and cannot be used as configured (wrong
     ///   credentials, a replica, the same server twice), and without them a list has no quorum.
     ///   With [`strict`](Self::strict), any such master is enough.
     /// - [`Disagreement`](ConnectError::Disagreement): another client of a master is configured
     ///   with another `max_ttl`, fencing window or list of masters; a single such master is enough.
     /// - [`Closed`](ConnectError::Closed): the runtime ended in the meantime.
-    ///
-    /// # Panics
-    ///
-    /// On a tokio runtime that was built without `enable_time`: tokio panics, and offers no way to
-    /// ask first.
     ///
     /// # Cancel safety
     ///
@@ -71,24 +72,34 @@ impl RedlockBuilder {
     ///
     /// # Errors
     ///
-    /// [`Invalid`]: a setting (or an address) that cannot work, or no tokio runtime to run on;
-    /// nothing was sent.
-    ///
-    /// # Panics
-    ///
-    /// Panics as [`connect`](Self::connect) does, on a runtime without `enable_time`.
+    /// [`PreflightError`]: a setting (or an address) that cannot work, or no tokio runtime to run
+    /// on, with time and I/O; nothing was sent.
     ///
     /// # Cancel safety
     ///
     /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
     /// in 2 s.
-    pub async fn preflight(&self) -> Result<Preflight, Invalid> {
+    pub async fn preflight(&self) -> Result<Preflight, PreflightError> {
+        self.run_preflight().await
+    }
+
+    pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
+        let (redlock, driver, connected) = self.prepare(clock)?;
+        tokio::spawn(driver);
+        connected.await.map_err(|_| Closed)??;
+        redlock.driver().send(Request::Connected);
+        Ok(redlock)
+    }
+}
+
+impl<R> RedlockBuilder<R> {
+    pub(crate) async fn run_preflight(&self) -> Result<Preflight, PreflightError> {
         self.options.check()?;
-        preflight::run(&self.masters()?, &self.options).await
+        Ok(preflight::run(&self.masters()?, &self.options).await?)
     }
 
     /// Returns every master once, and which master belongs to which list.
-    pub(crate) fn masters(&self) -> Result<Resolved, Invalid> {
+    pub(crate) fn masters(&self) -> Result<Resolved, InvalidSetting> {
         #[cfg(feature = "config")]
         if let Some(config) = self.tls_files.read()? {
             return self.lists.resolve(Some(&config));
@@ -96,27 +107,18 @@ impl RedlockBuilder {
         self.lists.resolve(self.tls.as_ref())
     }
 
-    pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
-        let (redlock, driver, connected) = self.prepare(clock)?;
-        tokio::spawn(driver);
-        connected.await.map_err(|_| Closed::SHUT_DOWN)??;
-        redlock.driver().send(Message::Connected);
-        Ok(redlock)
-    }
-
     /// Prepares everything but the run itself: the driver notifies `connected` when every node has
     /// answered or failed.
-    pub(crate) fn prepare(self, clock: Clock) -> Result<(Redlock, Driver, Connected), Invalid> {
+    pub(crate) fn prepare(
+        self,
+        clock: Clock,
+    ) -> Result<(Redlock, Driver, Connected), ConnectError> {
         self.options.check()?;
         let (addresses, membership) = self.masters()?;
         if OsRandom::new().bits().is_none() {
-            let problem = "the operating system gives no random bytes for tokens";
-            return Err(Invalid::new("randomness", problem));
+            return Err(NoRandomness.into());
         }
-        if tokio::runtime::Handle::try_current().is_err() {
-            let problem = "connect() must be awaited on a tokio runtime with I/O and time enabled";
-            return Err(Invalid::new("runtime", problem));
-        }
+        runtime::check("connect()", addresses.iter().map(|one| &one.transport))?;
 
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
         let settings = self.options.settings(membership, &addresses);

@@ -1,9 +1,10 @@
 //! Settings from the environment.
 
-use super::written::Written;
-use super::{Config, ConfigError, unknown};
+use super::{Config, unknown};
+use crate::error::ConfigError;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use toml::Value;
 
 /// The prefix of each key.
 const PREFIX: &str = "QUORUMLOCK_";
@@ -13,17 +14,7 @@ const FILE: &str = "CONFIG";
 
 /// Variables that are not settings: those passed to a command that runs under a lock, and those
 /// that this repository's own tests and scripts use.
-const OTHERS: [&str; 9] = [
-    "RESOURCE",
-    "FENCING_TOKEN",
-    "DEADLINE",
-    "SEED",
-    "SEEDS",
-    "MINUTES",
-    "FUZZ",
-    "SCHEDULES",
-    "SERVERS",
-];
+const OTHERS: &str = "RESOURCE FENCING_TOKEN DEADLINE SEED SEEDS MINUTES FUZZ SCHEDULES SERVERS";
 const OTHERS_BEGIN: [&str; 4] = ["RESOURCE_", "SEED_", "CHAOS_", "DOCKER_"];
 
 /// Kubernetes sets these for every service whose name begins with `quorumlock`.
@@ -97,11 +88,9 @@ impl Config {
 }
 
 /// Does what [`Config::load`] does, with the environment as an argument.
-pub(super) fn load<K, V>(vars: impl IntoIterator<Item = (K, V)>) -> Result<Config, ConfigError>
-where
-    K: AsRef<OsStr>,
-    V: AsRef<OsStr>,
-{
+pub(super) fn load(
+    vars: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+) -> Result<Config, ConfigError> {
     match read(vars)? {
         (_, Some(file)) if file.is_empty() => {
             let problem = "is empty: name a file, or unset it";
@@ -113,13 +102,9 @@ where
 }
 
 /// Returns what is set, and the name of the file.
-fn read<K, V>(
-    vars: impl IntoIterator<Item = (K, V)>,
-) -> Result<(Config, Option<OsString>), ConfigError>
-where
-    K: AsRef<OsStr>,
-    V: AsRef<OsStr>,
-{
+fn read(
+    vars: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+) -> Result<(Config, Option<OsString>), ConfigError> {
     let mut config = Config::default();
     let mut file = None;
     let mut problems = Vec::new();
@@ -142,14 +127,11 @@ where
 }
 
 fn set(config: &mut Config, name: &str, value: &OsStr) -> Result<(), String> {
-    let key = Config::keys().into_iter().find(|key| key.to_ascii_uppercase() == name);
-    let Some(slot) = key.and_then(|key| config.slot(key)) else {
+    let Some(key) = Config::KEYS.iter().find(|key| key.to_ascii_uppercase() == name) else {
         return if is_of_others(name) { Ok(()) } else { Err(unknown_variable(name)) };
     };
-    match value.to_str() {
-        Some(text) => slot.take(Written::Text(text.to_owned())),
-        None => Err("is not UTF-8".to_owned()),
-    }
+    let text = value.to_str().ok_or("is not UTF-8")?;
+    config.set(key, Value::from(text)).unwrap_or(Ok(()))
 }
 
 fn is_of_others(name: &str) -> bool {
@@ -157,14 +139,13 @@ fn is_of_others(name: &str) -> bool {
     let behind = format!("_{name}");
     let of_a_service =
         |mark: &&str| behind.ends_with(*mark) || behind.contains(&format!("{mark}_"));
-    OTHERS.contains(&name)
+    OTHERS.split(' ').any(|other| other == name)
         || OTHERS_BEGIN.iter().any(|begin| name.starts_with(begin))
         || OF_SERVICES.iter().any(of_a_service)
 }
 
 fn unknown_variable(name: &str) -> String {
-    let mut known = Config::keys().to_vec();
-    known.push("config");
+    let known = [Config::KEYS, &["config"]].concat();
     format!("unknown setting{}", unknown::hint(name, &known, spelt))
 }
 

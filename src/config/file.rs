@@ -1,11 +1,13 @@
 //! Settings from a file.
 
-use super::written::Written;
-use super::{Config, ConfigError, unknown};
+use super::{Config, unknown};
+use crate::error::ConfigError;
+use serde_core::de::Deserialize;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use toml::de::{DeTable, DeValue};
+use toml::Value;
+use toml::de::{DeTable, ValueDeserializer};
 
 /// The longest file. A longer one is something else, and may have no end, such as `/dev/zero`.
 const LONGEST: u64 = 1 << 20;
@@ -78,11 +80,11 @@ impl Config {
         for (key, value) in entries {
             let at = line(key.span().start);
             let name = key.get_ref();
-            let taken = match config.slot(name) {
-                Some(slot) => slot.take(written(value.into_inner())),
-                None => Err(unknown_key(name)),
-            };
-            taken.map_err(|problem| ConfigError::new(unknown::shown(name), problem).on(at))?;
+            let value = Value::deserialize(ValueDeserializer::from(value));
+            // A number beyond 64 bits, which no key takes.
+            let value = value.unwrap_or(Value::Float(f64::INFINITY));
+            let set = config.set(name, value).unwrap_or_else(|| Err(unknown_key(name)));
+            set.map_err(|problem| ConfigError::new(unknown::shown(name), problem).on(at))?;
         }
         Ok(config)
     }
@@ -99,21 +101,5 @@ fn read(path: &Path) -> io::Result<String> {
 }
 
 pub(super) fn unknown_key(name: &str) -> String {
-    let hint = unknown::hint(name, &Config::keys(), str::to_owned);
-    format!("unknown key{hint}")
-}
-
-fn written(value: DeValue<'_>) -> Written {
-    match value {
-        DeValue::String(text) => Written::Text(text.into_owned()),
-        DeValue::Integer(number) => {
-            Written::Number(u32::from_str_radix(number.as_str(), number.radix()).ok())
-        }
-        DeValue::Float(_) => Written::Number(None),
-        DeValue::Boolean(on) => Written::Switch(on),
-        DeValue::Array(items) => {
-            Written::List(items.into_iter().map(|item| written(item.into_inner())).collect())
-        }
-        DeValue::Datetime(_) | DeValue::Table(_) => Written::Other,
-    }
+    format!("unknown key{}", unknown::hint(name, Config::KEYS, str::to_owned))
 }

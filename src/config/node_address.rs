@@ -1,7 +1,7 @@
 //! The address of a master, as written in a configuration.
 
 use crate::address;
-use crate::error::Invalid;
+use crate::error::InvalidSetting;
 use quorumlock_core::coordinator::wire::Login;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisResult};
 use std::fmt;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// [`nodes`](crate::RedlockBuilder::nodes) takes it as it takes URLs.
 ///
 /// ```
-/// # fn main() -> Result<(), quorumlock::error::Invalid> {
+/// # fn main() -> Result<(), quorumlock::InvalidSetting> {
 /// use quorumlock::config::NodeAddress;
 ///
 /// let address: NodeAddress = "redis://me:secret@10.0.0.1/2".parse()?;
@@ -28,14 +28,14 @@ pub struct NodeAddress {
 }
 
 impl FromStr for NodeAddress {
-    type Err = Invalid;
+    type Err = InvalidSetting;
 
     /// # Errors
     ///
-    /// [`Invalid`] with what is wrong with the address, and a correct one; it shows nothing of this
-    /// one.
-    fn from_str(url: &str) -> Result<Self, Invalid> {
-        let invalid = |problem: String| Invalid::new("nodes", problem);
+    /// [`InvalidSetting`] with what is wrong with the address, and a correct one; it shows nothing
+    /// of this one.
+    fn from_str(url: &str) -> Result<Self, InvalidSetting> {
+        let invalid = |problem: String| InvalidSetting::new("nodes", problem);
         if has_stray_sign(url) {
             return Err(invalid(STRAY_SIGN.to_owned()));
         }
@@ -65,23 +65,18 @@ impl fmt::Debug for NodeAddress {
 }
 
 fn shown(info: &ConnectionInfo, name: &str, login: &Login) -> String {
+    let (scheme, before_database, end) = match info.addr() {
+        ConnectionAddr::TcpTls { insecure: true, .. } => ("rediss", "/", "#insecure"),
+        ConnectionAddr::TcpTls { .. } => ("rediss", "/", ""),
+        #[cfg(unix)]
+        ConnectionAddr::Unix(_) => ("unix", "?db=", ""),
+        _ => ("redis", "/", ""),
+    };
     let database = match login.database {
         0 => String::new(),
-        other => format!("/{other}"),
+        database => format!("{before_database}{database}"),
     };
-    match info.addr() {
-        ConnectionAddr::TcpTls { insecure: true, .. } => {
-            format!("rediss://{name}{database}#insecure")
-        }
-        ConnectionAddr::TcpTls { .. } => format!("rediss://{name}{database}"),
-        #[cfg(unix)]
-        ConnectionAddr::Unix(_) if login.database != 0 => {
-            format!("unix://{name}?db={}", login.database)
-        }
-        #[cfg(unix)]
-        ConnectionAddr::Unix(_) => format!("unix://{name}"),
-        _ => format!("redis://{name}{database}"),
-    }
+    format!("{scheme}://{name}{database}{end}")
 }
 
 /// Checks for an `@` behind the host. A password that contains one of `/?#` ends the host for any

@@ -4,10 +4,7 @@
 const LONGEST: usize = 40;
 
 /// The builder's names for keys that have a different name.
-const METHODS: [(&str, &str); 5] = [
-    ("without_restart_guard", "restart_guard is \"off\" for that"),
-    ("trust_persistence", "restart_guard is \"trust-persistence\" for that"),
-    ("without_wake_ups", "wakes_up is false for that"),
+const METHODS: [(&str, &str); 2] = [
     ("node", "nodes has all of them"),
     ("tls_config", "tls_ca_file, tls_cert_file and tls_key_file are there for that"),
 ];
@@ -31,16 +28,11 @@ pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) ->
     if let Some((_, instead)) = METHODS.iter().find(|(method, _)| *method == name) {
         return format!(": {instead}");
     }
-    let parts: Vec<String> = keys
-        .iter()
-        .filter(|key| key.strip_prefix(&name).is_some_and(|rest| rest.starts_with('_')))
-        .map(|key| spelt(key))
-        .collect();
-    if parts.len() == 2 {
-        return format!(": write {}", parts.join(" and "));
+    let is_part = |key: &&&str| key.strip_prefix(&name).is_some_and(|rest| rest.starts_with('_'));
+    if let [one, other] = keys.iter().filter(is_part).collect::<Vec<_>>()[..] {
+        return format!(": write {} and {}", spelt(one), spelt(other));
     }
-    let nearest = keys.iter().map(|key| (distance(&name, key), *key)).min();
-    match nearest {
+    match keys.iter().map(|key| (distance(&name, key), key)).min() {
         // A third of it may be wrong; beyond that it is another word.
         Some((wrong, key)) if wrong <= key.len().div_ceil(3) => {
             format!(": did you mean {}?", spelt(key))
@@ -52,17 +44,12 @@ pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) ->
 /// Returns how many characters have to be inserted, removed or replaced to turn one into the other.
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.chars().count()).collect();
-    for (at, left) in one.chars().enumerate() {
-        let mut diagonal = at;
-        let mut before = at + 1;
-        if let Some(first) = row.first_mut() {
-            *first = before;
-        }
-        for (cell, right) in row.iter_mut().skip(1).zip(other.chars()) {
+    for (above, left) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
+        for (place, right) in other.chars().enumerate() {
             let exchanged = diagonal + usize::from(left != right);
-            diagonal = *cell;
-            before = exchanged.min(before + 1).min(diagonal + 1);
-            *cell = before;
+            diagonal = row[place + 1];
+            row[place + 1] = exchanged.min(row[place] + 1).min(diagonal + 1);
         }
     }
     row.last().copied().unwrap_or_default()

@@ -3,19 +3,20 @@
 use super::by_id::ById;
 use super::clock::Clock;
 use super::holds::Holds;
-use super::message::{ForceReleased, Inspected, Message, Reply, Won};
 use super::readiness::Waiters;
+use super::request::{ForceReleased, Inspected, ReleaseResult, Reply, Request, Won};
 use super::{Handle, LeaseState, ReleaseOnDrop};
 use crate::error::{
-    AcquireError, ConnectError, Contended, Disagreed, ExtendError, LostReason, NoQuorum, Unextended,
+    AcquireError, ConnectError, Contended, Disagreement, ExtendError, LossReason, NoQuorum,
+    NoRandomness, Unextended,
 };
+use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::report::Quorum;
 use crate::status::Status;
 use crate::telemetry::{Span, Telemetry};
 use quorumlock_core::coordinator::{
-    AttemptId, Coordinator, Event, Failure, FailureKind, Loss, NotExtended, Note, Release,
-    RequestId, WATCHED,
+    AttemptId, Coordinator, Event, Extended, Failure, FailureKind, NotExtended, Release, RequestId,
 };
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(crate) struct Callers {
     in_use: bool,
     acquirers: ById<RequestId, Acquirer>,
     extenders: ById<RequestId, Reply<Result<Instant, ExtendError>>>,
-    releasers: ById<RequestId, Reply<Released>>,
+    releasers: ById<RequestId, Reply<ReleaseResult>>,
     inspectors: ById<RequestId, Reply<Inspected>>,
     forcers: ById<RequestId, Reply<ForceReleased>>,
     waiters: Waiters,
@@ -95,29 +96,29 @@ impl Callers {
         self.waiters.end_at()
     }
 
-    /// Passes a message on to the machine. Returns `true` if the message asks for the end.
+    /// Passes a request on to the machine. Returns `true` if the request asks for the end.
     pub(super) fn take(
         &mut self,
         machine: &mut Coordinator,
         now: Instant,
-        message: Message,
+        request: Request,
     ) -> bool {
-        match message {
+        match request {
             // The caller reads the dropped reply as `Closed`.
-            Message::Acquire { .. } if self.closing => {}
-            Message::Acquire { request, acquire, driver, resource, span, reply } => {
+            Request::Acquire { .. } if self.closing => {}
+            Request::Acquire { request, acquire, driver, resource, span, reply } => {
                 self.acquirers.insert(request, Acquirer { driver, resource, span, reply });
                 machine.handle_acquire(now, request, acquire);
             }
-            Message::Cancel(request) => {
+            Request::Cancel(request) => {
                 self.acquirers.remove(&request);
                 machine.handle_cancel(now, request);
             }
-            Message::Extend { request, attempt, reply } => {
+            Request::Extend { request, attempt, reply } => {
                 self.extenders.insert(request, reply);
                 machine.handle_extend(now, request, attempt);
             }
-            Message::Release { request, attempt, in_time, reply } => {
+            Request::Release { request, attempt, in_time, reply } => {
                 let hold = self.holds.remove(attempt);
                 let request = reply.map(|reply| {
                     self.releasers.insert(request, reply);
@@ -126,27 +127,27 @@ impl Callers {
                 self.telemetry.given_up(now, hold.as_deref(), request, in_time);
                 machine.handle_release(now, request, attempt, in_time);
             }
-            Message::Leave(attempt) => {
+            Request::Forget(attempt) => {
                 let hold = self.holds.remove(attempt);
-                self.telemetry.left(now, hold.as_deref());
-                machine.handle_leave(now, attempt);
+                self.telemetry.forgotten(now, hold.as_deref());
+                machine.handle_forget(now, attempt);
             }
-            Message::Inspect { .. } | Message::ForceRelease { .. } if self.closing => {}
-            Message::Inspect { request, key, reply } => {
+            Request::Inspect { .. } | Request::ForceRelease { .. } if self.closing => {}
+            Request::Inspect { request, key, reply } => {
                 self.inspectors.insert(request, reply);
                 machine.handle_inspect(now, request, &key);
             }
-            Message::ForceRelease { request, key, value, reply } => {
+            Request::ForceRelease { request, key, value, reply } => {
                 self.forcers.insert(request, reply);
                 machine.handle_force_release(now, request, &key, value);
             }
-            Message::Connected => self.in_use = true,
-            Message::Status(_) | Message::WaitUntilReady { .. } if self.closing => {}
-            Message::Status(reply) => {
+            Request::Connected => self.in_use = true,
+            Request::Status(_) | Request::WaitUntilReady { .. } if self.closing => {}
+            Request::Status(reply) => {
                 let _ = reply.send(machine.status(now));
             }
-            Message::WaitUntilReady { within, reply } => self.waiters.add(now, within, reply),
-            Message::Shutdown(reply) => {
+            Request::WaitUntilReady { within, reply } => self.waiters.add(now, within, reply),
+            Request::Shutdown(reply) => {
                 self.closing = true;
                 self.closers.push(reply);
                 self.acquirers.clear();
@@ -163,7 +164,7 @@ impl Callers {
     fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
         for hold in self.holds.drain() {
             if hold.pick_up() {
-                hold.end(now, LostReason::Closed);
+                hold.end(now, LossReason::Closed);
                 machine.handle_release(now, None, hold.attempt, true);
             } else {
                 self.holds.insert(hold);
@@ -173,19 +174,19 @@ impl Callers {
 
     /// Reports to callers what the machine has decided.
     pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) {
-        self.take_notes(machine);
         let mut heard_at = None;
         while let Some(event) = machine.poll_event() {
             let now = *heard_at.get_or_insert_with(|| clock.now());
             match event {
-                Event::Settled => {
+                Event::Connected => {
                     if !self.connected(&machine.status(now)) {
                         machine.handle_withdraw(now);
                     }
                 }
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
-                        self.acquired(acquirer, attempt, now, deadline, ballot);
+                        let token = ballot.map(FencingToken::new);
+                        self.acquired(acquirer, attempt, now, deadline, token);
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
@@ -199,7 +200,7 @@ impl Callers {
                 }
                 Event::NoRandomness { request } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
-                        let error = AcquireError::no_randomness();
+                        let error = AcquireError::NoRandomness(NoRandomness);
                         let _ = acquirer.reply.send(Err(error.into()));
                     }
                 }
@@ -207,7 +208,7 @@ impl Callers {
                     self.extended(machine, request, attempt, clock, result);
                 }
                 Event::Released { request, release } => {
-                    self.telemetry.released(request, (&release).into());
+                    self.telemetry.released(request, release.as_str());
                     if let Some(reply) = self.releasers.remove(&request) {
                         let _ = reply.send(released(release));
                     }
@@ -222,31 +223,24 @@ impl Callers {
                         let _ = reply.send(result);
                     }
                 }
-                Event::Lost { attempt, loss } => {
+                Event::Lost { attempt, reason } => {
                     // A hold that is over need not be watched; its guard knows the rest by itself.
                     if let Some(hold) = self.holds.remove(attempt) {
                         // Not before whatever has ended it, which may be the holder's own look.
-                        let (now, reason) = (clock.now(), reason(loss));
+                        let now = clock.now();
                         self.telemetry.lost(now, &hold, &reason);
                         hold.end(now, reason);
                     }
                 }
-            }
-        }
-    }
-
-    /// Reports the machine's notes. This precedes the events, whose handling forgets the callers
-    /// and holds that the notes are about.
-    fn take_notes(&self, machine: &mut Coordinator) {
-        while WATCHED && let Some(note) = machine.poll_note() {
-            let (span, hold) = match &note {
-                Note::Attempt { request, .. } => (self.acquirers.get(request), None),
-                Note::Extension { attempt, .. } | Note::ToppedUp { attempt, .. } => {
-                    (None, self.holds.get(*attempt).map(Arc::as_ref))
+                Event::Observed(observation) => {
+                    let acquire = |request: RequestId| {
+                        let acquirer = self.acquirers.get(&request)?;
+                        Some((&acquirer.span, &*acquirer.resource))
+                    };
+                    let hold = |attempt: AttemptId| self.holds.get(attempt).map(|hold| &**hold);
+                    self.telemetry.observed(now, &observation, acquire, hold);
                 }
-            };
-            let span = span.map(|one| (&one.span, &*one.resource));
-            self.telemetry.note(&note, span, hold);
+            }
         }
     }
 
@@ -280,12 +274,12 @@ impl Callers {
         attempt: AttemptId,
         now: Instant,
         deadline: Instant,
-        ballot: u64,
+        token: Option<FencingToken>,
     ) {
         let Acquirer { driver, resource, reply, .. } = acquirer;
         let hold = Arc::new(LeaseState::new(attempt, resource, now, deadline));
         self.holds.insert(hold.clone());
-        let _ = reply.send(Ok((ReleaseOnDrop::new(driver, hold), ballot)));
+        let _ = reply.send(Ok(Won { lock: ReleaseOnDrop::new(driver, hold), token }));
     }
 
     fn extended(
@@ -294,13 +288,13 @@ impl Callers {
         request: Option<RequestId>,
         attempt: AttemptId,
         clock: Clock,
-        result: Result<Instant, NotExtended>,
+        result: Result<Extended, NotExtended>,
     ) {
         let reply = request.and_then(|request| self.extenders.remove(&request));
         // The hold is over: its guard concludes that from the dropped reply.
         let Some(hold) = self.holds.get(attempt) else { return };
         let result = match result {
-            Ok(deadline) if hold.extend(deadline) => Ok(deadline),
+            Ok(to) if hold.extend(to.deadline, to.is_last) => Ok(to.deadline),
             Ok(_) => {
                 // If the holder saw the old deadline pass, that is final. If the deadline has not
                 // passed, the guard was given up, and its release is on its way. The clock is read
@@ -327,8 +321,8 @@ impl Callers {
     /// Ends all holds. The driver ends, and nothing looks after them any more.
     pub(super) fn end_holds(&mut self, now: Instant) {
         for hold in self.holds.drain() {
-            self.telemetry.lost(now, &hold, &LostReason::Closed);
-            hold.end(now, LostReason::Closed);
+            self.telemetry.lost(now, &hold, &LossReason::Closed);
+            hold.end(now, LossReason::Closed);
         }
     }
 }
@@ -339,33 +333,26 @@ fn not_acquired(
     waited: Duration,
     quorum: Quorum,
 ) -> AcquireError {
-    let Failure { kind, reports: nodes, attempts } = failure;
+    let Failure { kind, reports: nodes, attempts, held_here } = failure;
     match kind {
         FailureKind::Contended => {
-            AcquireError::Contended(Contended { resource, waited, attempts, nodes, quorum })
+            let error = Contended { resource, waited, attempts, nodes, held_here, quorum };
+            AcquireError::Contended(error)
         }
-        FailureKind::NoQuorum => {
+        FailureKind::NoQuorum | FailureKind::TooLate => {
             let quorum = Some(quorum);
             AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
         }
         FailureKind::Disagreement(cause) => {
-            AcquireError::Disagreement(Disagreed { resource, waited, attempts, cause, nodes })
+            AcquireError::Disagreement(Disagreement { resource, waited, attempts, cause, nodes })
         }
     }
 }
 
-fn released(release: Release) -> Released {
+fn released(release: Release) -> ReleaseResult {
     match release {
-        Release::Released => Released::Released,
-        Release::Lost(loss) => Released::Lost(reason(loss)),
-        Release::Unconfirmed(nodes) => Released::Unconfirmed(nodes),
-    }
-}
-
-fn reason(loss: Loss) -> LostReason {
-    match loss {
-        Loss::Lapsed => LostReason::Lapsed,
-        Loss::QuorumGone(nodes) => LostReason::QuorumGone(nodes.to_vec()),
-        Loss::Released => LostReason::Released,
+        Release::Released => Ok(Released::Confirmed),
+        Release::Lost(reason) => Err(reason),
+        Release::Unconfirmed(nodes) => Ok(Released::Unconfirmed(nodes)),
     }
 }

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boot_time_starts_after_zero_goes_forward_and_is_shared_by_copies() {
+    fn boot_time_starts_above_zero_advances_and_copies_share_it() {
         let earlier = Clock::boot().now();
         assert!(earlier >= Instant::from_nanos(0).after(BEFORE_ORIGIN));
         std::thread::sleep(Duration::from_millis(5));

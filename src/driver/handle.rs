@@ -1,6 +1,6 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
-use super::Message;
+use super::Request;
 use super::clock::Clock;
 use crate::error::NotDrained;
 use crate::telemetry::Outlet;
@@ -18,7 +18,7 @@ pub(crate) type Ended = Arc<OnceLock<Result<(), NotDrained>>>;
 pub(crate) struct Handle(Arc<Shared>);
 
 struct Shared {
-    requests: UnboundedSender<Message>,
+    requests: UnboundedSender<Request>,
     last_request: AtomicU64,
     clock: Clock,
     ended: Ended,
@@ -27,7 +27,7 @@ struct Shared {
 
 impl Handle {
     pub(crate) fn new(
-        requests: UnboundedSender<Message>,
+        requests: UnboundedSender<Request>,
         clock: Clock,
         ended: Ended,
         outlet: Outlet,
@@ -44,10 +44,10 @@ impl Handle {
         RequestId(self.0.last_request.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Sends `message` to the driver. Never blocks and needs no runtime. If the driver is gone, the
-    /// message is dropped, and the caller that waits for its reply sees that.
-    pub(crate) fn send(&self, message: Message) {
-        let _ = self.0.requests.send(message);
+    /// Sends `request` to the driver. Never blocks and needs no runtime. If the driver is gone, the
+    /// request is dropped, and the caller that waits for its reply sees that.
+    pub(crate) fn send(&self, request: Request) {
+        let _ = self.0.requests.send(request);
     }
 
     /// Returns the outlet to which events are reported.

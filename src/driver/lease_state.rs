@@ -3,13 +3,17 @@
 mod deadline;
 mod latch;
 
-use crate::error::{Lost, LostReason};
+use super::ReleaseResult;
+use crate::error::{LossReason, Lost};
+use crate::released::Released;
 use deadline::AtomicDeadline;
 use latch::Latch;
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic};
 use std::time::Duration;
+use tokio::sync::Notify;
+#[cfg(feature = "tokio-util")]
 use tokio_util::sync::CancellationToken;
 
 /// One held lock, as seen from both sides.
@@ -22,6 +26,8 @@ pub(crate) struct LeaseState {
     claim: Latch,
     /// The guard is gone.
     parted: Latch,
+    /// The deadline is the end of the keep-alive: no extension moves it any further.
+    last: Latch,
     deadline: AtomicDeadline,
     watch: Mutex<Watch>,
 }
@@ -30,18 +36,23 @@ pub(crate) struct LeaseState {
 /// needs the deadline alone.
 #[derive(Debug)]
 enum Watch {
-    /// No caller waits for the end.
-    Unwatched,
-    /// Cancelled when the end has come; created for the first waiter.
-    Awaited(CancellationToken),
+    Held(Watchers),
     Over(Ending),
+}
+
+/// What is notified when the end has come; each created for the first that asks for it.
+#[derive(Debug, Default)]
+struct Watchers {
+    waiters: Option<Arc<Notify>>,
+    #[cfg(feature = "tokio-util")]
+    token: Option<CancellationToken>,
 }
 
 /// Time and reason of the end of a hold.
 #[derive(Debug)]
 struct Ending {
     at: Instant,
-    reason: LostReason,
+    reason: LossReason,
 }
 
 impl LeaseState {
@@ -57,8 +68,9 @@ impl LeaseState {
             acquired_at: now,
             claim: Latch::new(),
             parted: Latch::new(),
+            last: Latch::new(),
             deadline: AtomicDeadline::new(deadline),
-            watch: Mutex::new(Watch::Unwatched),
+            watch: Mutex::new(Watch::Held(Watchers::default())),
         }
     }
 
@@ -76,14 +88,23 @@ impl LeaseState {
         now.min(self.deadline()).since(self.acquired_at)
     }
 
-    /// Moves the deadline, for the driver: an extension was won. Returns `false` if the holder saw
-    /// the deadline pass.
-    pub(crate) fn extend(&self, to: Instant) -> bool {
-        self.deadline.extend(to)
+    /// Moves the deadline, for the driver: an extension was won, and no other moves the deadline
+    /// any further if this one `is_last`. Returns `false` if the holder saw the deadline pass.
+    pub(crate) fn extend(&self, to: Instant, is_last: bool) -> bool {
+        let extended = self.deadline.extend(to);
+        if extended && is_last {
+            self.last.take();
+        }
+        extended
+    }
+
+    /// Returns whether the deadline is the end of the keep-alive.
+    pub(crate) fn is_deadline_final(&self) -> bool {
+        self.last.is_taken()
     }
 
     /// Ends the hold, for the driver. The first reason is kept.
-    pub(crate) fn end(&self, now: Instant, reason: LostReason) {
+    pub(crate) fn end(&self, now: Instant, reason: LossReason) {
         self.deadline.end();
         let mut watch = self.watch();
         if matches!(*watch, Watch::Over(_)) {
@@ -91,8 +112,13 @@ impl LeaseState {
         }
         let before = std::mem::replace(&mut *watch, Watch::Over(Ending { at: now, reason }));
         drop(watch);
-        if let Watch::Awaited(over) = before {
-            over.cancel();
+        let Watch::Held(watchers) = before else { return };
+        if let Some(waiters) = watchers.waiters {
+            waiters.notify_waiters();
+        }
+        #[cfg(feature = "tokio-util")]
+        if let Some(token) = watchers.token {
+            token.cancel();
         }
     }
 
@@ -101,11 +127,11 @@ impl LeaseState {
         self.parted.take()
     }
 
-    /// Ends the hold, for the guard: it is released, dropped or left. Returns `false` if it had
-    /// lapsed by then.
+    /// Ends the hold, for the guard: it is released, dropped or forgotten. Returns `false` if it
+    /// had lapsed by then.
     pub(crate) fn give_up(&self, now: Instant) -> bool {
         let in_time = self.check(now).is_ok();
-        self.end(now, if in_time { LostReason::Released } else { LostReason::Lapsed });
+        self.end(now, if in_time { LossReason::Released } else { LossReason::Lapsed });
         in_time
     }
 
@@ -115,36 +141,59 @@ impl LeaseState {
         self.claim.take()
     }
 
+    /// Returns the outcome of a release for the guard. `answer` is the driver's, and `None` if it
+    /// has ended. A hold that was lost before its guard was given up knows the reason itself.
+    pub(crate) fn released(&self, answer: Option<ReleaseResult>) -> Result<Released, Lost> {
+        let found = match answer {
+            Some(Ok(released)) => return Ok(released),
+            Some(Err(reason)) => Some(reason),
+            None => None,
+        };
+        let lost = self.loss(self.deadline());
+        match found {
+            _ if lost.reason != LossReason::Released => Err(lost),
+            Some(reason) => Err(Lost { reason, ..lost }),
+            None => Ok(Released::Unconfirmed(Vec::new())),
+        }
+    }
+
     /// Completes when the hold is over; at once if it already is.
     pub(crate) async fn lost(&self) -> Lost {
-        if let Some(over) = self.over() {
-            over.cancelled().await;
+        if let Some(waiters) = self.waiters() {
+            // Created before this look at the hold: an end that comes after it is not missed.
+            let notified = waiters.notified();
+            if !self.is_over() {
+                notified.await;
+            }
         }
-        // The end is known before the token is cancelled, so the default passed here is never used.
+        // The end is known before the waiters are notified, so the default passed here is never
+        // used.
         self.loss(self.deadline())
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(*self.watch(), Watch::Over(_))
+    }
+
+    /// Returns what is notified when the hold is over; `None` if it is over.
+    fn waiters(&self) -> Option<Arc<Notify>> {
+        match &mut *self.watch() {
+            Watch::Held(watchers) => Some(watchers.waiters.get_or_insert_default().clone()),
+            Watch::Over(_) => None,
+        }
     }
 
     /// Returns a token that is cancelled when the hold is over. A caller that cancels it itself
     /// cancels only its own copy.
+    #[cfg(feature = "tokio-util")]
     pub(crate) fn token(&self) -> CancellationToken {
-        self.over().map(|over| over.child_token()).unwrap_or_else(|| {
-            let over = CancellationToken::new();
-            over.cancel();
-            over
-        })
-    }
-
-    /// Returns the token that is cancelled when the hold is over; `None` if it is over.
-    fn over(&self) -> Option<CancellationToken> {
-        let mut watch = self.watch();
-        match &*watch {
-            Watch::Unwatched => {
+        match &mut *self.watch() {
+            Watch::Held(watchers) => watchers.token.get_or_insert_default().child_token(),
+            Watch::Over(_) => {
                 let over = CancellationToken::new();
-                *watch = Watch::Awaited(over.clone());
-                Some(over)
+                over.cancel();
+                over
             }
-            Watch::Awaited(over) => Some(over.clone()),
-            Watch::Over(_) => None,
         }
     }
 
@@ -153,12 +202,14 @@ impl LeaseState {
     fn loss(&self, now: Instant) -> Lost {
         let (at, reason) = match &*self.watch() {
             Watch::Over(Ending { at, reason }) => (*at, reason.clone()),
-            Watch::Unwatched | Watch::Awaited(_) => (now, LostReason::Lapsed),
+            Watch::Held(_) => (now, LossReason::Lapsed),
         };
         // Noticed late or not, a lapse happened at the deadline. A look before the deadline falls
         // between the end of the hold and its reason: no time after the look was protected.
-        let at = if reason == LostReason::Lapsed { self.deadline().min(at) } else { at };
-        Lost::new(self.resource.clone(), reason, at.since(self.acquired_at))
+        let at = if reason == LossReason::Lapsed { self.deadline().min(at) } else { at };
+        let (resource, held_for) = (self.resource.clone(), at.since(self.acquired_at));
+        let at_max_hold = reason == LossReason::Lapsed && self.is_deadline_final();
+        Lost { resource, reason, held_for, at_max_hold }
     }
 
     fn watch(&self) -> MutexGuard<'_, Watch> {
@@ -185,7 +236,7 @@ mod tests {
         let hold = hold_until(100);
         assert_eq!(hold.check(at(40)).unwrap(), Duration::from_millis(60));
         assert!(hold.check(at(100)).is_err(), "at the deadline, not after it");
-        assert!(!hold.extend(at(900)));
+        assert!(!hold.extend(at(900), false));
         assert!(hold.check(at(40)).is_err(), "also for whoever asks with an older clock");
         assert_eq!(hold.deadline(), at(100));
     }
@@ -200,7 +251,7 @@ mod tests {
             assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
             assert!(hold.check(at(40)).is_ok(), "{beyond}");
             let hold = hold_until(100);
-            assert!(hold.extend(Instant::from_nanos(beyond)));
+            assert!(hold.extend(Instant::from_nanos(beyond), false));
             assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
             assert!(hold.check(at(100)).is_ok(), "{beyond}");
         }
@@ -209,14 +260,14 @@ mod tests {
     #[test]
     fn an_extension_never_moves_the_deadline_back() {
         let hold = hold_until(100);
-        assert!(hold.extend(at(50)));
+        assert!(hold.extend(at(50), false));
         assert_eq!(hold.deadline(), at(100));
-        assert!(hold.extend(at(200)));
+        assert!(hold.extend(at(200), false));
         assert_eq!(hold.check(at(150)).unwrap(), Duration::from_millis(50));
     }
 
     #[test]
-    fn a_lapse_and_an_extension_in_the_same_moment_agree_on_who_was_first() {
+    fn a_lapse_and_a_simultaneous_extension_agree_on_the_first() {
         for _ in 0..1_000 {
             let (deadline, start) = (AtomicDeadline::new(at(100)), Barrier::new(3));
             let extend = || (start.wait(), deadline.extend(at(200))).1;
@@ -234,13 +285,29 @@ mod tests {
     #[test]
     fn the_first_reason_of_a_loss_stands() {
         let hold = hold_until(100);
-        hold.end(at(70), LostReason::Closed);
-        hold.end(at(120), LostReason::Lapsed);
+        hold.end(at(70), LossReason::Closed);
+        hold.end(at(120), LossReason::Lapsed);
         let lost = hold.check(at(130)).unwrap_err();
+        assert_eq!((lost.reason, lost.held_for), (LossReason::Closed, Duration::from_millis(70)));
+    }
+
+    #[test]
+    fn a_lapse_at_max_hold_is_told_apart_from_any_other() {
+        let (kept, unconfirmed) = (hold_until(100), hold_until(100));
+        assert!(kept.extend(at(200), true) && unconfirmed.extend(at(200), false));
+        assert!(kept.is_deadline_final() && !unconfirmed.is_deadline_final());
+        let text = |hold: &LeaseState| hold.check(at(200)).unwrap_err().to_string();
         assert_eq!(
-            (lost.reason(), lost.held_for()),
-            (&LostReason::Closed, Duration::from_millis(70))
+            text(&kept),
+            "lost \"r\" 200 ms after it was acquired: it has reached its max_hold"
         );
+        let lapsed = "lost \"r\" 200 ms after it was acquired: its deadline has passed";
+        assert_eq!(text(&unconfirmed), lapsed);
+        // An end that has another reason stays that.
+        let closed = hold_until(100);
+        closed.extend(at(200), true);
+        closed.end(at(150), LossReason::Closed);
+        assert!(!closed.check(at(160)).unwrap_err().at_max_hold);
     }
 
     #[test]
@@ -249,9 +316,28 @@ mod tests {
         in_time.give_up(at(99));
         late.give_up(at(130));
         let told = |hold: &LeaseState| hold.check(at(140)).unwrap_err();
-        assert_eq!(told(&in_time).reason(), &LostReason::Released);
-        assert_eq!(told(&late).reason(), &LostReason::Lapsed);
-        assert_eq!(told(&late).held_for(), Duration::from_millis(100), "not a moment more");
+        assert_eq!(told(&in_time).reason, LossReason::Released);
+        assert_eq!(told(&late).reason, LossReason::Lapsed);
+        assert_eq!(told(&late).held_for, Duration::from_millis(100), "not a moment more");
+    }
+
+    #[test]
+    fn a_release_of_a_lost_hold_fails_whenever_that_shows() {
+        let (held, lapsed) = (hold_until(100), hold_until(100));
+        held.give_up(at(40));
+        lapsed.give_up(at(130));
+        assert_eq!(held.released(Some(Ok(Released::Confirmed))), Ok(Released::Confirmed));
+        assert_eq!(held.released(None), Ok(Released::Unconfirmed(Vec::new())));
+        let gone = LossReason::QuorumGone(Vec::new());
+        let lost = held.released(Some(Err(gone.clone()))).unwrap_err();
+        assert_eq!((lost.reason, lost.held_for), (gone.clone(), Duration::from_millis(40)));
+        for answer in [None, Some(Err(gone))] {
+            let lost = lapsed.released(answer).unwrap_err();
+            assert_eq!(
+                (lost.reason, lost.held_for),
+                (LossReason::Lapsed, Duration::from_millis(100))
+            );
+        }
     }
 
     #[test]
@@ -259,9 +345,9 @@ mod tests {
         let hold = hold_until(100);
         hold.deadline.end();
         let lost = hold.check(at(40)).unwrap_err();
-        assert_eq!(lost.held_for(), Duration::from_millis(40));
-        hold.end(at(40), LostReason::Released);
-        assert_eq!(hold.check(at(60)).unwrap_err().reason(), &LostReason::Released);
+        assert_eq!(lost.held_for, Duration::from_millis(40));
+        hold.end(at(40), LossReason::Released);
+        assert_eq!(hold.check(at(60)).unwrap_err().reason, LossReason::Released);
     }
 
     #[tokio::test]
@@ -272,13 +358,14 @@ mod tests {
             async move { hold.lost().await }
         });
         tokio::task::yield_now().await;
-        hold.end(at(100), LostReason::Lapsed);
-        assert_eq!(waiter.await.unwrap().reason(), &LostReason::Lapsed);
-        assert_eq!(hold.lost().await.held_for(), Duration::from_millis(100));
+        hold.end(at(100), LossReason::Lapsed);
+        assert_eq!(waiter.await.unwrap().reason, LossReason::Lapsed);
+        assert_eq!(hold.lost().await.held_for, Duration::from_millis(100));
     }
 
     /// The token is created for the first caller that asks. The hold may end before that, or after
     /// it.
+    #[cfg(feature = "tokio-util")]
     #[tokio::test]
     async fn a_token_that_is_asked_for_as_the_hold_ends_is_cancelled() {
         for _ in 0..1_000 {
@@ -286,12 +373,12 @@ mod tests {
             let token = thread::scope(|scope| {
                 let asking = scope.spawn(|| (start.wait(), hold.token()).1);
                 start.wait();
-                hold.end(at(100), LostReason::Lapsed);
+                hold.end(at(100), LossReason::Lapsed);
                 asking.join().unwrap()
             });
             assert!(token.is_cancelled());
             assert!(hold.token().is_cancelled(), "and whoever comes late");
-            assert_eq!(hold.lost().await.reason(), &LostReason::Lapsed);
+            assert_eq!(hold.lost().await.reason, LossReason::Lapsed);
         }
     }
 }

@@ -13,18 +13,19 @@ mod handle;
 mod holds;
 mod lease_state;
 pub(crate) mod link;
-mod message;
 pub(crate) mod random;
 mod readiness;
 mod release_on_drop;
+mod request;
+pub(crate) mod runtime;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 
 pub(crate) use callers::Callers;
 pub(crate) use handle::{Ended, Handle};
 pub(crate) use lease_state::LeaseState;
-pub(crate) use message::{Message, Won};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
+pub(crate) use request::{ReleaseResult, Request, Won};
 
 use crate::error::NotDrained;
 use crate::options::Options;
@@ -61,8 +62,8 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 pub(crate) struct Driver {
     machine: Coordinator,
     clock: Clock,
-    requests: UnboundedReceiver<Message>,
-    inbox: Vec<Message>,
+    requests: UnboundedReceiver<Request>,
+    inbox: Vec<Request>,
     callers: Callers,
     transports: Vec<Transport>,
     connect_timeout: Duration,
@@ -89,7 +90,7 @@ impl Driver {
     pub(crate) fn new(
         machine: Coordinator,
         clock: Clock,
-        requests: UnboundedReceiver<Message>,
+        requests: UnboundedReceiver<Request>,
         callers: Callers,
         transports: Vec<Transport>,
         options: &Options,
@@ -133,12 +134,12 @@ impl Driver {
                 return false;
             }
             asked = true;
-            if self.inbox.iter().any(Message::is_fenced) {
+            if self.inbox.iter().any(Request::is_fenced) {
                 self.machine.handle_wall_clock(now, self.clock.wall_us());
             }
             let mut ends = false;
-            for message in self.inbox.drain(..) {
-                ends |= self.callers.take(&mut self.machine, now, message);
+            for request in self.inbox.drain(..) {
+                ends |= self.callers.take(&mut self.machine, now, request);
             }
             if ends {
                 self.end_soon(now);

@@ -1,6 +1,6 @@
 //! The callers that wait until a quorum may vote.
 
-use super::message::Reply;
+use super::request::Reply;
 use crate::error::NotReady;
 use quorumlock_core::coordinator::Coordinator;
 use quorumlock_core::quorum::Instant;

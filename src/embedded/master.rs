@@ -49,7 +49,7 @@ impl Master {
     pub(super) fn add_to(&self, builder: RedlockBuilder) -> RedlockBuilder {
         match self.place {
             Place::Port(_) => builder.node(self.url()),
-            Place::Memory(_) => builder.node_via(self.url(), self.dialer()),
+            Place::Memory(_) => builder.node_with_connector(self.url(), self.dialer()),
         }
     }
 
@@ -61,8 +61,9 @@ impl Master {
         }
     }
 
-    /// Returns the `dial` of [`RedlockBuilder::node_via`]. It opens a connection in memory, even to
-    /// a master that has a port. Connections are refused while the master is killed.
+    /// Returns the `dial` of [`RedlockBuilder::node_with_connector`]. It opens a connection in
+    /// memory, even to a master that has a port. Connections are refused while the master is
+    /// killed.
     pub fn dialer(&self) -> impl Fn() -> Ready<io::Result<DuplexStream>> + Send + Sync + 'static {
         let shell = self.shell.clone();
         move || {
@@ -111,21 +112,21 @@ impl Master {
 
     /// Delays each answer by this much, in order. Commands are executed at once, so an answer that
     /// is too late reports something done. Zero ends the delay, for the answers to come.
-    pub fn slow(&self, by: Duration) {
-        self.shell.slow(by);
+    pub fn set_latency(&self, latency: Duration) {
+        self.shell.set_latency(latency);
     }
 
     /// Cuts the network to the master: nothing arrives there, and no answer from there. Nothing
-    /// breaks either: both sides merely hear nothing until [`rejoin`](Self::rejoin), even across a
+    /// breaks either: both sides merely hear nothing until [`heal`](Self::heal), even across a
     /// restart.
-    pub fn cut_off(&self) {
-        self.shell.change(|condition| condition.cut_off = true);
+    pub fn partition(&self) {
+        self.shell.change(|condition| condition.partitioned = true);
     }
 
     /// Restores the network: what was sent on connections that are still open arrives now, in
     /// order, as a network would send it again.
-    pub fn rejoin(&self) {
-        self.shell.change(|condition| condition.cut_off = false);
+    pub fn heal(&self) {
+        self.shell.change(|condition| condition.partitioned = false);
     }
 
     /// Gives the master a clock of its own, which decides when its keys expire. It may be ahead or
@@ -135,7 +136,7 @@ impl Master {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> std::io::Result<()> {
-    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1).await?;
+    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1)?;
     /// use std::time::{Duration, SystemTime};
     ///
     /// masters[0].set_clock(|| SystemTime::now() + Duration::from_secs(3));
@@ -153,7 +154,7 @@ impl Master {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> std::io::Result<()> {
-    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1).await?;
+    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1)?;
     /// use std::time::Duration;
     ///
     /// masters[0].set_uptime(Duration::ZERO); // As if it had started only now.
@@ -172,7 +173,7 @@ impl Master {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> std::io::Result<()> {
-    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1).await?;
+    /// # let masters = quorumlock::embedded::Masters::start_in_memory(1)?;
     /// masters[0].deny(&["client|kill", "info"])?;
     /// # Ok(()) }
     /// ```

@@ -6,14 +6,14 @@
 //!
 //! #[tokio::main(flavor = "current_thread")] // in a test: #[tokio::test]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let masters = Masters::start(5).await?;
+//!     let masters = Masters::start(5)?;
 //!     let redlock = masters.builder().connect().await?;
 //!
 //!     masters[0].kill();
 //!     masters[1].kill();
 //!     let guard = redlock.acquire("orders:42").await?;
 //!     assert!(masters[4].holder("orders:42").is_some());
-//!     guard.release().await;
+//!     guard.release().await?;
 //!
 //!     masters[2].kill();
 //!     let refused = redlock.try_acquire("orders:42").await;
@@ -48,13 +48,13 @@
 //!
 //! A master that was made for the test reports that it has been up for a day, so that it may vote
 //! at once. After a [`restart`](Master::restart) it is as young as it looks, and the client's
-//! restart guard keeps it from voting for half a minute. A test that is not about that uses
-//! [`without_restart_guard`](crate::RedlockBuilder::without_restart_guard), sets
+//! restart guard keeps it from voting for half a minute. A test that is not about that switches the
+//! [`restart_guard`](crate::RedlockBuilder::restart_guard) off, sets
 //! [`set_uptime`](Master::set_uptime), or lets virtual time pass.
 //!
-//! `tests/application.rs` in the repository tests a whole small application, a shop that charges
-//! each order once. It has masters that die, two processes at once, a loss in the middle of a
-//! charge, and a write that comes too late.
+//! `tests/embedded/application.rs` in the repository tests a whole small application, a shop that
+//! charges each order once. It has masters that die, two processes at once, a loss in the middle of
+//! a charge, and a write that comes too late.
 //!
 //! # Recipes
 //!
@@ -65,12 +65,12 @@
 //! # use quorumlock::embedded::Masters;
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let masters = Masters::start_in_memory(3).await?;
+//! let masters = Masters::start_in_memory(3)?;
 //! let (ours, theirs) = (masters.builder().connect().await?, masters.builder().connect().await?);
 //! let held = theirs.acquire("report").await?;
 //! let refused = ours.try_acquire("report").await;
 //! assert!(refused.is_err_and(|error| error.is_contended()));
-//! held.release().await;
+//! held.release().await?;
 //! # Ok(()) }
 //! ```
 //!
@@ -84,7 +84,7 @@
 //! # let mut paused = tokio::runtime::Builder::new_current_thread();
 //! # paused.enable_all().start_paused(true).build()?.block_on(async {
 //! // #[tokio::test(start_paused = true)]
-//! let masters = Masters::start_in_virtual_time(5).await?;
+//! let masters = Masters::start_in_virtual_time(5)?;
 //! let redlock = masters.builder().connect().await?;
 //! let guard = redlock.acquire("report").keep_alive().await?;
 //! tokio::time::sleep(Duration::from_secs(60)).await; // the keeper extends it
@@ -107,14 +107,14 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let mut paused = tokio::runtime::Builder::new_current_thread();
 //! # paused.enable_all().start_paused(true).build()?.block_on(async {
-//! let masters = Masters::start_in_virtual_time(3).await?;
+//! let masters = Masters::start_in_virtual_time(3)?;
 //! let redlock = masters.builder().connect().await?;
 //! masters[0].restart(Memory::Lost)?;
 //! masters[1].kill();
 //! let refused = redlock.acquire("report").await; // one of three may vote
 //! assert!(refused.is_err_and(|error| error.is_no_quorum()));
 //! tokio::time::sleep(Duration::from_secs(31)).await; // longer than the greatest ttl
-//! redlock.acquire("report").await?.release().await;
+//! redlock.acquire("report").await?.release().await?;
 //! # Ok(()) }) }
 //! ```
 //!
@@ -127,7 +127,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let mut paused = tokio::runtime::Builder::new_current_thread();
 //! # paused.enable_all().start_paused(true).build()?.block_on(async {
-//! let masters = Masters::start_in_virtual_time(3).await?;
+//! let masters = Masters::start_in_virtual_time(3)?;
 //! let redlock = masters.builder().connect().await?;
 //! let mut check = FenceCheck::new();
 //! let paused = redlock.acquire("report").fenced().await?;
@@ -139,7 +139,8 @@
 //! ```
 //!
 //! **Masters that hang or answer late**: [`pause`](Master::pause) and [`resume`](Master::resume),
-//! [`cut_off`](Master::cut_off) and [`rejoin`](Master::rejoin), [`slow`](Master::slow). **Clocks**:
+//! [`partition`](Master::partition) and [`heal`](Master::heal),
+//! [`set_latency`](Master::set_latency). **Clocks**:
 //! [`set_clock`](Master::set_clock). **Masters that are unfit, or durable**, as an operator would
 //! make them: `CONFIG SET` of `maxmemory`, `maxmemory-policy`, `appendonly` and `appendfsync`
 //! changes what `CONFIG GET` and `INFO` report. `REPLICAOF` turns a master into a replica that
@@ -154,11 +155,12 @@
 //! # use quorumlock::embedded::Masters;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-//! let masters = runtime.block_on(Masters::start(3))?;
+//! let masters = runtime.block_on(async { Masters::start(3) })?;
 //! # #[cfg(feature = "blocking")] {
-//! let redlock = masters.builder().connect_blocking()?;
+//! # use quorumlock::blocking;
+//! let redlock = blocking::Builder::from(masters.builder()).connect()?;
 //! masters[0].kill();
-//! redlock.acquire("report").lock()?.release();
+//! redlock.acquire("report").lock()?.release()?;
 //! # }
 //! # Ok(()) }
 //! ```
@@ -185,14 +187,13 @@ pub struct Masters {
 }
 
 impl Masters {
-    /// Starts `count` empty masters on free ports of 127.0.0.1. Await this on a tokio runtime with
-    /// I/O and time enabled; the masters run on it. A port stays the same across restarts.
+    /// Starts `count` empty masters on free ports of 127.0.0.1. Call this within a tokio runtime
+    /// with I/O and time enabled; the masters run on it. A port stays the same across restarts.
     ///
     /// # Errors
     ///
     /// Fails if no port is available, or if there is no such runtime.
-    #[allow(clippy::unused_async)] // Needs a runtime.
-    pub async fn start(count: usize) -> io::Result<Self> {
+    pub fn start(count: usize) -> io::Result<Self> {
         Self::of((0..count).map(|_| Master::on_port()))
     }
 
@@ -202,8 +203,7 @@ impl Masters {
     /// # Errors
     ///
     /// Fails if there is no tokio runtime to run them on.
-    #[allow(clippy::unused_async)] // Needs a runtime.
-    pub async fn start_in_memory(count: usize) -> io::Result<Self> {
+    pub fn start_in_memory(count: usize) -> io::Result<Self> {
         Self::of((1..=count).map(Master::in_memory))
     }
 
@@ -225,7 +225,7 @@ impl Masters {
     /// # let mut paused = tokio::runtime::Builder::new_current_thread();
     /// # paused.enable_all().start_paused(true).build()?.block_on(async {
     /// // In a test with `start_paused = true`:
-    /// let masters = Masters::start_in_virtual_time(5).await?;
+    /// let masters = Masters::start_in_virtual_time(5)?;
     /// let redlock = masters.builder().connect().await?;
     /// let guard = redlock.acquire("orders:42").ttl(Duration::from_secs(10)).await?;
     /// let (began, left) = (Instant::now(), guard.remaining());
@@ -237,9 +237,9 @@ impl Masters {
     /// # Errors
     ///
     /// Fails if there is no tokio runtime to run them on.
-    pub async fn start_in_virtual_time(count: usize) -> io::Result<Self> {
+    pub fn start_in_virtual_time(count: usize) -> io::Result<Self> {
         let clock = Clock::tokio();
-        let masters = Self::start_in_memory(count).await?;
+        let masters = Self::start_in_memory(count)?;
         masters.iter().for_each(|master| master.set_clock(move || clock.wall()));
         Ok(Self { clock, ..masters })
     }

@@ -1,7 +1,8 @@
 //! The errors of an acquire.
 
-use super::{Closed, Invalid, list};
-use crate::report::{Answer, NodeReport, Quorum, Reason, Span};
+use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
+use crate::report::{Answer, NodeReport, Quorum, Refusal, Span};
+use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ use thiserror::Error;
 /// }
 /// # }
 /// ```
-#[derive(Debug, Clone, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AcquireError {
     /// Another holder has the lock: wait longer, or do without.
@@ -35,10 +36,17 @@ pub enum AcquireError {
     /// Too few masters could vote because clients, or the masters' clocks, disagree: fix the
     /// configuration.
     #[error(transparent)]
-    Disagreement(#[from] Disagreed),
+    Disagreement(#[from] Disagreement),
     /// The call cannot succeed as it is: fix it.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed where it is made: make it elsewhere.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// The operating system provides no random bytes for a token: try again, and fix the system if
+    /// it persists.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
     /// This `Redlock` was shut down, or its runtime is gone.
     #[error(transparent)]
     Closed(#[from] Closed),
@@ -64,19 +72,18 @@ impl AcquireError {
             Self::Contended(error) => &error.nodes,
             Self::NoQuorum(error) => &error.nodes,
             Self::Disagreement(error) => &error.nodes,
-            Self::Invalid(_) | Self::Closed(_) => &[],
+            Self::InvalidSetting(_)
+            | Self::WrongContext(_)
+            | Self::NoRandomness(_)
+            | Self::Closed(_) => &[],
         }
-    }
-
-    pub(crate) const fn no_randomness() -> Self {
-        Self::Closed(Closed { cause: "the operating system gives no random bytes for a token" })
     }
 }
 
 /// Another holder has the lock: a quorum of masters could have voted for us, and did not. For a
 /// fenced acquire, another client may also have been just ahead of us: a greater token has been
 /// there. That lasts if the masters' clocks were set back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Contended {
     /// The resource that was to be locked.
@@ -88,11 +95,15 @@ pub struct Contended {
     /// The answer of every master to the last attempt. Empty if another caller in this process had
     /// the lock or was before us, and no master was asked.
     pub nodes: Vec<NodeReport>,
+    /// Whether a guard of this very client had the lock, so that no master was asked. If it was
+    /// the caller's own, the acquire has waited for itself: acquisitions that nest go through a
+    /// [`reentrant`](crate::Redlock::reentrant) handle.
+    pub held_here: bool,
     pub(crate) quorum: Quorum,
 }
 
 /// Too few masters could vote in time for any client to win.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoQuorum {
     /// The resource that was to be locked.
@@ -108,9 +119,9 @@ pub struct NoQuorum {
 }
 
 /// Too few masters could vote because something that all must have in common differs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Disagreed {
+pub struct Disagreement {
     /// The resource that was to be locked.
     pub resource: Arc<str>,
     /// The time from the call to the answer.
@@ -123,19 +134,32 @@ pub struct Disagreed {
     pub nodes: Vec<NodeReport>,
 }
 
-impl fmt::Display for Disagreed {
+impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no quorum for \"{}\": {}", self.resource, self.cause)
     }
 }
 
-impl std::error::Error for Disagreed {}
+impl std::error::Error for Disagreement {}
 
 impl NoQuorum {
     /// Checks whether a quorum did grant, but so late that no validity was left.
     #[must_use]
     pub fn is_too_late(&self) -> bool {
         self.quorum.is_none_or(|quorum| quorum.is_met(&self.nodes, &Answer::Granted))
+    }
+
+    /// Returns the time until a quorum may vote, if masters that warm up are all it lacks.
+    fn warm_in(&self, quorum: Quorum) -> Option<Duration> {
+        let waits = self.nodes.iter().map(|node| match &node.answer {
+            Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
+            Answer::Granted | Answer::Outstanding | Answer::Refused(Refusal::Held { .. }) => {
+                Some(Duration::ZERO)
+            }
+            _ => None,
+        });
+        let left = quorum_in(quorum.membership(), &waits.collect::<Vec<_>>());
+        left.filter(|left| !left.is_zero())
     }
 
     /// Returns the error for a lock that was won, but that the caller's task picked up only after
@@ -148,19 +172,26 @@ impl NoQuorum {
 impl fmt::Display for Contended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.nodes.is_empty() {
-            let waited = Span(self.waited);
-            let resource = &self.resource;
-            return write!(
-                f,
-                "\"{resource}\" is held or waited for in this process (after {waited})"
-            );
+            let (resource, waited) = (&self.resource, Span(self.waited));
+            return if self.held_here {
+                write!(
+                    f,
+                    "\"{resource}\" is held by a guard of this client (after {waited}): to nest, \
+                     acquire through one Redlock::reentrant()"
+                )
+            } else {
+                write!(
+                    f,
+                    "\"{resource}\" is waited for by other callers of this client (after {waited})"
+                )
+            };
         }
-        let refused = |for_that: fn(&Reason) -> bool| {
+        let refused = |for_that: fn(&Refusal) -> bool| {
             let answers = self.nodes.iter().map(|node| &node.answer);
             answers.filter(|it| matches!(it, Answer::Refused(why) if for_that(why))).count()
         };
-        let held = refused(|why| matches!(why, Reason::Held { .. }));
-        let stale = refused(|why| matches!(why, Reason::Stale));
+        let held = refused(|why| matches!(why, Refusal::Held { .. }));
+        let stale = refused(|why| matches!(why, Refusal::Stale));
         let why = match held {
             0 => "has had a greater fencing token",
             _ => "is held by somebody else",
@@ -185,24 +216,23 @@ impl fmt::Display for NoQuorum {
             let resource = &self.resource;
             return write!(
                 f,
-                "\"{resource}\" was won, but its caller did not pick it up before its deadline (after {waited}): \
-                 is the task that waits for it held up?"
+                "\"{resource}\" was won, but not picked up before its deadline (after {waited}): is the task that \
+                 waits for it held up?"
             );
         };
         if self.is_too_late() {
             write!(f, "\"{}\" was granted too late to be used", self.resource)?;
         } else {
-            write!(
-                f,
-                "no quorum for \"{}\": {} of {} masters granted, {quorum} needed",
-                self.resource,
-                granted(&self.nodes),
-                self.nodes.len(),
-            )?;
+            write!(f, "no quorum for \"{}\": ", self.resource)?;
+            if let Some(left) = self.warm_in(quorum) {
+                write!(f, "masters are warming up, enough may vote in {}: ", Span(left))?;
+            }
+            let (granted, all) = (granted(&self.nodes), self.nodes.len());
+            write!(f, "{granted} of {all} masters granted, {quorum} needed")?;
         }
         tail(f, self.waited, self.attempts, &self.nodes)?;
         let warming =
-            |node: &NodeReport| matches!(node.answer, Answer::Refused(Reason::WarmingUp { .. }));
+            |node: &NodeReport| matches!(node.answer, Answer::Refused(Refusal::WarmingUp { .. }));
         if self.nodes.iter().any(warming) {
             f.write_str(WARMING_UP)?;
         }
@@ -212,8 +242,7 @@ impl fmt::Display for NoQuorum {
 
 /// The advice about masters that have just started.
 const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
-                          wait, or see RedlockBuilder::trust_persistence and \
-                          without_restart_guard";
+                          wait, or see RedlockBuilder::restart_guard";
 
 impl std::error::Error for Contended {}
 impl std::error::Error for NoQuorum {}

@@ -1,9 +1,8 @@
-//! The errors of connecting.
+//! The errors of connecting, and of asking beforehand.
 
-use super::{Closed, Invalid};
+use super::{Closed, InvalidSetting, NoRandomness, WrongContext};
 use crate::status::{NodeStanding, Status};
 use quorumlock_core::quorum::Admission;
-use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -14,89 +13,80 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// A setting cannot work.
+    /// A setting cannot work: fix it.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    InvalidSetting(#[from] InvalidSetting),
+    /// There is no tokio runtime, or no thread, to run on; or the runtime lacks a driver.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// The operating system provides no random bytes for tokens.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
     /// Masters answered, and what they said is evidence of a mistake. The others are too few, or no
-    /// master may be unfit.
-    #[error(transparent)]
-    Unfit(#[from] Unfit),
-    /// Another client of these masters is configured with other terms, and both could win.
-    #[error(transparent)]
-    Disagreement(#[from] Disagreement),
+    /// master may be unfit. Contains the masters that cannot be used as configured: credentials,
+    /// rights, a replica or one that was promoted, eviction, one server under two names, less
+    /// persistence than is trusted.
+    #[error("nodes: {}", listed("cannot be used", .0))]
+    Unfit(Vec<NodeProblem>),
+    /// Another client of these masters is configured with other settings: another `max_ttl`, another
+    /// fencing window, or lists of masters that have no list in common. Both could win, so the later
+    /// one is refused. Contains the masters that reported it, with the settings of both clients.
+    #[error("nodes: {}", listed("disagrees", .0))]
+    Disagreement(Vec<NodeProblem>),
     /// The runtime went away in the meantime.
     #[error(transparent)]
     Closed(#[from] Closed),
 }
 
-/// Masters that cannot be used as configured: credentials, rights, a replica or one that was
-/// promoted, eviction, one server under two names, less persistence than is trusted.
+/// A master, and what is wrong there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unfit {
-    /// Each master's address, and the problem there.
-    pub nodes: Vec<(Arc<str>, Arc<str>)>,
+pub struct NodeProblem {
+    /// The master's address as configured, without credentials.
+    pub node: Arc<str>,
+    /// The problem there, and what to do about it.
+    pub problem: Arc<str>,
 }
 
-/// Clients of the same masters are configured with different terms: another `max_ttl`, another
-/// fencing window, or lists of masters that have no list in common. Both could win, so the later
-/// one is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The reason why no master was asked whether it is fit.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub struct Disagreement {
-    /// Each master's address, with the terms of this client and of another client of that master.
-    pub nodes: Vec<(Arc<str>, Arc<str>)>,
+pub enum PreflightError {
+    /// A setting cannot work: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// There is no tokio runtime, or no thread, to run on; or the runtime lacks a driver.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
 }
 
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        problems(f, "cannot be used", &self.nodes)
-    }
+fn listed(what: &str, nodes: &[NodeProblem]) -> String {
+    let told =
+        nodes.iter().map(|NodeProblem { node, problem }| format!("{node} {what}: {problem}"));
+    told.collect::<Vec<_>>().join("; ")
 }
-
-impl fmt::Display for Disagreement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        problems(f, "disagrees", &self.nodes)
-    }
-}
-
-fn problems(f: &mut fmt::Formatter<'_>, what: &str, nodes: &[(Arc<str>, Arc<str>)]) -> fmt::Result {
-    f.write_str("nodes: ")?;
-    for (place, (node, problem)) in nodes.iter().enumerate() {
-        write!(f, "{}{node} {what}: {problem}", if place == 0 { "" } else { "; " })?;
-    }
-    Ok(())
-}
-
-impl std::error::Error for Unfit {}
-impl std::error::Error for Disagreement {}
 
 impl ConnectError {
     /// Returns the reason to refuse a client that has met the masters in this state, if there is
     /// one. Only positive evidence is an error.
     pub(crate) fn from_status(status: &Status, strict: bool) -> Option<Self> {
         let told = |wanted: fn(&NodeStanding) -> Option<&Arc<str>>| -> Vec<_> {
-            let nodes = status.nodes().iter();
-            nodes
-                .filter_map(|one| Some((one.node.clone(), wanted(&one.standing)?.clone())))
-                .collect()
+            let problems = status.nodes().iter().filter_map(|status| {
+                let (node, problem) = (status.node.clone(), wanted(&status.standing)?.clone());
+                Some(NodeProblem { node, problem })
+            });
+            problems.collect()
         };
         match status.admission(strict) {
             Admission::Granted => None,
-            Admission::Unfit => {
-                let nodes = told(|standing| match standing {
-                    NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => Some(cause),
-                    _ => None,
-                });
-                Some(Self::Unfit(Unfit { nodes }))
-            }
-            Admission::Disagreement => {
-                let nodes = told(|standing| match standing {
-                    NodeStanding::Disagrees(cause) => Some(cause),
-                    _ => None,
-                });
-                Some(Self::Disagreement(Disagreement { nodes }))
-            }
+            Admission::Unfit => Some(Self::Unfit(told(|standing| match standing {
+                NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => Some(cause),
+                _ => None,
+            }))),
+            Admission::Disagreement => Some(Self::Disagreement(told(|standing| match standing {
+                NodeStanding::Disagrees(cause) => Some(cause),
+                _ => None,
+            }))),
         }
     }
 }

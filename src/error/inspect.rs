@@ -1,19 +1,22 @@
 //! The errors of inspecting a lock, or of taking it away from its holder.
 
-use super::{Closed, Invalid};
+use super::{Closed, InvalidSetting, WrongContext};
 use crate::report::NodeReport;
 use thiserror::Error;
 
 /// The reason why a lock was not inspected, or not taken away from its holder.
-#[derive(Debug, Clone, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InspectError {
     /// The call cannot succeed as it is: fix it.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed where it is made: make it elsewhere.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
     /// No quorum of masters confirmed in time that the holder's key is gone. Contains what every
     /// master said.
-    #[error("not confirmed by a quorum{}", super::listed(.0))]
+    #[error("no quorum has confirmed the forced release{}", super::listed(.0))]
     Unconfirmed(Vec<NodeReport>),
     /// This `Redlock` was shut down, or its runtime is gone.
     #[error(transparent)]

@@ -1,6 +1,6 @@
 //! The errors of a wait for enough masters.
 
-use super::{Closed, Invalid};
+use super::{Closed, WrongContext};
 use crate::report::Span;
 use crate::status::Status;
 use std::fmt;
@@ -14,9 +14,9 @@ pub enum ReadyError {
     /// Too few masters may vote, and the time is over.
     #[error(transparent)]
     NotReady(#[from] NotReady),
-    /// The call cannot succeed where it was made: fix it.
+    /// The call cannot succeed where it is made: make it elsewhere.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    WrongContext(#[from] WrongContext),
     /// This `Redlock` was shut down, or its runtime is gone.
     #[error(transparent)]
     Closed(#[from] Closed),

@@ -1,8 +1,9 @@
 //! The number that goes with each win of a fenced lock, for the protected resource to check.
 
+use crate::error::InvalidToken;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::str::FromStr;
-use thiserror::Error;
 
 /// A number greater than that of every earlier win of the same resource.
 ///
@@ -29,26 +30,28 @@ use thiserror::Error;
 /// # }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FencingToken(u64);
+pub struct FencingToken(NonZeroU64);
 
 impl FencingToken {
     /// 2^53 - 1.
     const GREATEST: u64 = (1 << 53) - 1;
 
-    pub(crate) const fn new(number: u64) -> Self {
+    pub(crate) const LEAST: Self = Self(NonZeroU64::MIN);
+
+    pub(crate) const fn new(number: NonZeroU64) -> Self {
         Self(number)
     }
 
     /// Returns the number: microseconds since 1970 or a little above, below 2^53.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
-        self.0
+        self.0.get()
     }
 
     /// Returns the number, for databases whose integers have a sign.
     #[must_use]
     pub const fn as_i64(self) -> i64 {
-        self.0.cast_signed()
+        self.as_u64().cast_signed()
     }
 }
 
@@ -74,10 +77,10 @@ impl TryFrom<u64> for FencingToken {
     type Error = InvalidToken;
 
     fn try_from(number: u64) -> Result<Self, InvalidToken> {
-        match number {
-            0 => Err(InvalidToken::new(number, Problem::Zero)),
-            1..=Self::GREATEST => Ok(Self(number)),
-            _ => Err(InvalidToken::new(number, Problem::TooGreat)),
+        match NonZeroU64::new(number) {
+            None => Err(InvalidToken::new(number, NO_WIN)),
+            Some(token) if number <= Self::GREATEST => Ok(Self(token)),
+            Some(_) => Err(InvalidToken::new(number, TOO_GREAT)),
         }
     }
 }
@@ -87,7 +90,7 @@ impl TryFrom<i64> for FencingToken {
 
     fn try_from(number: i64) -> Result<Self, InvalidToken> {
         let positive = u64::try_from(number);
-        positive.map_err(|_| InvalidToken::new(number, Problem::Negative))?.try_into()
+        positive.map_err(|_| InvalidToken::new(number, SIGNED))?.try_into()
     }
 }
 
@@ -97,48 +100,19 @@ impl FromStr for FencingToken {
 
     fn from_str(text: &str) -> Result<Self, InvalidToken> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(InvalidToken::new(excerpt(text), Problem::NotDecimal));
+            return Err(InvalidToken::new(excerpt(text), NOT_DECIMAL));
         }
         let number: Result<u64, _> = text.parse();
-        number.map_err(|_| InvalidToken::new(excerpt(text), Problem::TooGreat))?.try_into()
+        number.map_err(|_| InvalidToken::new(excerpt(text), TOO_GREAT))?.try_into()
     }
 }
 
-/// A received value that is not a fencing token. The message names it, what is wrong, and what to
-/// send.
-///
-/// Refuse the write, as with a stale token: nothing shows which client sent it.
-///
-/// ```
-/// use quorumlock::FencingToken;
-///
-/// let error = "1.79e15".parse::<FencingToken>().unwrap_err();
-/// assert!(error.to_string().contains("digits only"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("fencing token {received}: {problem}")]
-pub struct InvalidToken {
-    received: String,
-    problem: Problem,
-}
-
-impl InvalidToken {
-    fn new(received: impl ToString, problem: Problem) -> Self {
-        Self { received: received.to_string(), problem }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-enum Problem {
-    #[error("no win has this number; was the field left empty? Send the token of the guard")]
-    Zero,
-    #[error("a token has no sign; send the token of the guard as it is")]
-    Negative,
-    #[error("a token is at most 9007199254740991 (2^53 - 1); send the token of the guard as it is")]
-    TooGreat,
-    #[error("not a decimal number; send the token's own text, digits only")]
-    NotDecimal,
-}
+const NO_WIN: &str =
+    "no win has this number; was the field left empty? Send the token of the guard";
+const SIGNED: &str = "a token has no sign; send the token of the guard as it is";
+const TOO_GREAT: &str =
+    "a token is at most 9007199254740991 (2^53 - 1); send the token of the guard as it is";
+const NOT_DECIMAL: &str = "not a decimal number; send the token's own text, digits only";
 
 /// Returns the text in quotes, cut if it is long: it may be anything.
 fn excerpt(text: &str) -> String {

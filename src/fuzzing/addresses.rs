@@ -13,7 +13,7 @@ pub(super) fn run(data: &[u8]) {
     let mut lists = Lists::default();
     for line in text.lines() {
         let (list, address) = match line.strip_prefix('+') {
-            Some(address) => (&mut lists.also, address),
+            Some(address) => (&mut lists.joint_with, address),
             None => (&mut lists.nodes, line),
         };
         list.push(Named::new(address, None));
@@ -32,7 +32,7 @@ pub(super) fn run(data: &[u8]) {
             }
         }
     }
-    let named = (lists.nodes.len(), lists.also.len());
+    let named = (lists.nodes.len(), lists.joint_with.len());
     if let Ok((masters, membership)) = lists.resolve(None) {
         let most = named.0 + named.1;
         assert!(masters.len() >= named.0.max(named.1) && masters.len() <= most, "{named:?}");

@@ -1,7 +1,8 @@
 //! Configurations as people write them: a file as it is, and its lines as variables. Whatever they
 //! contain, no error shows a password, and a builder can use every accepted one.
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
+use crate::error::ConfigError;
 use crate::redlock::Redlock;
 
 /// The password that the fuzzer puts wherever it needs one. No key resembles it, so no error has a
@@ -39,9 +40,9 @@ fn read(config: Result<Config, ConfigError>, text: &str) -> Option<Config> {
 }
 
 fn take_over(config: &Config) {
-    let named = config.nodes.iter().chain(&config.also).flatten().count();
+    let named = config.nodes.iter().chain(&config.joint_with).flatten().count();
     let shown: Vec<String> =
-        config.nodes.iter().chain(&config.also).flatten().map(ToString::to_string).collect();
+        config.nodes.iter().chain(&config.joint_with).flatten().map(ToString::to_string).collect();
     // The files that it names are not read here.
     let (tls_ca_file, tls_cert_file, tls_key_file) = (None, None, None);
     let config = Config { tls_ca_file, tls_cert_file, tls_key_file, ..config.clone() };

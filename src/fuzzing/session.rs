@@ -6,10 +6,10 @@ use crate::lists::{Lists, Named};
 use crate::options::Options;
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
-    Acquire, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Random, RequestId,
-    Settings,
+    AcquireRequest, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Random,
+    RequestId, Settings,
 };
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Instant, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,7 +117,7 @@ pub(super) struct Play {
 impl Play {
     fn of_defaults() -> Option<Self> {
         let nodes = (1..=NODES).map(|node| Named::new(format!("redis://n{node}"), None)).collect();
-        let (masters, membership) = Lists { nodes, also: Vec::new() }.resolve(None).ok()?;
+        let (masters, membership) = Lists { nodes, joint_with: Vec::new() }.resolve(None).ok()?;
         Some(Self::new(Options::default().settings(membership, &masters)))
     }
 
@@ -157,7 +157,7 @@ impl Play {
         self.pump();
     }
 
-    pub(super) fn acquire(&mut self, acquire: Acquire) {
+    pub(super) fn acquire(&mut self, acquire: AcquireRequest) {
         let request = self.next_request(Some(acquire.keys.clone()));
         self.machine.handle_acquire(self.now, request, acquire);
         self.pump();
@@ -199,7 +199,7 @@ impl Play {
             }),
             10 => self.with_hold(data, |play, attempt, _| {
                 play.holds.remove(&attempt);
-                play.machine.handle_leave(play.now, attempt);
+                play.machine.handle_forget(play.now, attempt);
             }),
             11 => {
                 let request = self.next_request(None);
@@ -267,7 +267,7 @@ impl Play {
 
     fn note(&mut self, event: Event) -> Told {
         match event {
-            Event::Settled => {}
+            Event::Connected | Event::Observed(_) => {}
             Event::Acquired { request, attempt, deadline, .. } => {
                 assert!(deadline > self.now, "won, and over");
                 let keys = self.answered(request).flatten();
@@ -283,6 +283,7 @@ impl Play {
             Event::Extended { request, attempt, result } => {
                 request.into_iter().for_each(|request| drop(self.answered(request)));
                 if let (Ok(to), Some((_, until))) = (result, self.holds.get_mut(&attempt)) {
+                    let to = to.deadline;
                     assert!(to >= *until && *until > self.now, "extended {until:?} to {to:?}");
                     *until = to;
                 }
@@ -305,18 +306,19 @@ impl Play {
     }
 }
 
-fn wanted(data: &mut Bytes<'_>) -> Acquire {
+fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
     let flags = data.byte();
     let flag = |bit: u32| flags >> bit & 1 == 1;
     let names = [["a", "b", "c"][data.below(3)], if flag(0) { "b" } else { "a" }];
     let (keys, one) = (Keys::several(names.map(Arc::from)), Keys::from("a"));
     let fences = flag(1).then(|| Keys::several(names.map(|name| format!("f:{name}").into())));
-    Acquire {
+    AcquireRequest {
         keys: keys.unwrap_or(one),
         fences: fences.flatten().map(Arc::new),
-        ttl: Duration::from_secs(if flag(2) { 10 } else { 1 }),
-        lock_delay: Duration::from_secs(u64::from(flag(3))),
-        wait: [Some(Duration::ZERO), Some(Duration::from_secs(5)), None][data.below(3)],
+        ttl: Duration::from_secs(if flag(2) { 10 } else { 1 }).into(),
+        lock_delay: Duration::from_secs(u64::from(flag(3))).into(),
+        wait: [Some(Duration::ZERO), Some(Duration::from_secs(5)), None][data.below(3)]
+            .map(Nanos::of),
         keep_alive: flag(4).then_some(KeepAlive::FOREVER),
     }
 }

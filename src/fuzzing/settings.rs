@@ -6,8 +6,8 @@ use super::session::{Play, Told};
 use crate::lists::{Lists, Named};
 use crate::options::Options;
 use crate::resource::IntoResource;
-use quorumlock_core::coordinator::{Acquire, Keys};
-use quorumlock_core::quorum::{Backoff, Drift, Window};
+use quorumlock_core::coordinator::{AcquireRequest, Keys};
+use quorumlock_core::quorum::{Backoff, ClockDrift, FencingWindow, Nanos};
 use std::time::Duration;
 
 pub(super) fn run(data: &[u8]) {
@@ -22,7 +22,7 @@ pub(super) fn run(data: &[u8]) {
     let checked = (
         options.check_ttl("ttl", ttl),
         options.check_resource(&resource),
-        options.check_max_hold(max_hold, ttl),
+        options.check_max_hold("max_hold", max_hold, ttl),
     );
     let (Ok(ttl), Ok(()), _) = checked else { return };
     let Ok(lock_delay) = options.check_lock_delay(delay, ttl) else { return };
@@ -30,15 +30,20 @@ pub(super) fn run(data: &[u8]) {
     assert!(!key.contains("quorumlock:"), "{key:?} is one of our own");
 
     let nodes = (1..=3).map(|node| Named::new(format!("redis://n{node}"), None)).collect();
-    let Ok((masters, membership)) = (Lists { nodes, also: Vec::new() }).resolve(None) else {
+    let Ok((masters, membership)) = (Lists { nodes, joint_with: Vec::new() }).resolve(None) else {
         return;
     };
     let _linger = options.linger();
     let mut play = Play::new(options.settings(membership, &masters));
     play.open_all();
-    let wait = Some(Duration::ZERO);
-    let (keys, fences, keep_alive) = (Keys::one(key), None, None);
-    play.acquire(Acquire { keys, fences, ttl, lock_delay, wait, keep_alive });
+    play.acquire(AcquireRequest {
+        keys: Keys::one(key),
+        fences: None,
+        ttl: ttl.into(),
+        lock_delay: lock_delay.into(),
+        wait: Some(Nanos::of(Duration::ZERO)),
+        keep_alive: None,
+    });
     let began = play.now;
     for node in 0..3 {
         play.says(node, b"+OK\r\n");
@@ -63,19 +68,19 @@ fn options(data: &mut Bytes<'_>) -> Options {
     };
     next(0, &mut options.ttl);
     next(1, &mut options.max_ttl);
-    next(2, &mut options.wait);
+    next(2, &mut options.acquire_timeout);
     next(3, &mut options.max_hold);
     next(4, &mut options.operation_timeout);
     next(5, &mut options.connect_timeout);
     next(6, &mut options.lock_delay);
     if set >> 7 & 1 == 1 {
-        options.drift = Drift { rate_ppm: data.number() as u32, constant: data.span() };
+        options.drift = ClockDrift { rate_ppm: data.number() as u32, constant: data.span() };
     }
     if set >> 8 & 1 == 1 {
         options.backoff = Backoff { base: data.span(), cap: data.span() };
     }
     if set >> 9 & 1 == 1 {
-        options.fencing_window = Window { back: data.span(), ahead: data.span() };
+        options.fencing_window = FencingWindow { back: data.span(), ahead: data.span() };
     }
     if set >> 10 & 1 == 1 {
         options.key_prefix = data.text();

@@ -1,7 +1,8 @@
 //! The findings of a preflight, their severity, and what to do about them.
 
-use super::{ClockOffset, Difference, Persistence, Right};
+use super::{ClockOffset, Difference, Permission, Persistence};
 use crate::report::Span;
+use Severity::{Failure, Note, Warning};
 use quorumlock_core::coordinator::{CLUSTER, SENTINEL, wire};
 use std::fmt;
 use std::sync::Arc;
@@ -86,6 +87,10 @@ pub enum FindingKind {
     },
     /// The master is trusted to keep every write, and its configuration contradicts that.
     NotPersistent(Persistence),
+    /// The master is trusted to keep every write, and will drop those of fenced locks and of several
+    /// resources when it reads its append-only file: its user `default` may not make them. Contains
+    /// the server's words.
+    DropsTransactions(Arc<str>),
     /// Another client of the master is configured with something else, or was until recently.
     Disagrees(Difference),
     /// Another configured address leads to the same server. Contains that address.
@@ -105,15 +110,15 @@ pub enum FindingKind {
     },
     /// Our user may not do this there, or the server does not know the command.
     Withheld {
-        /// The right.
-        right: Right,
+        /// The permission.
+        permission: Permission,
         /// The server's words.
         error: Arc<str>,
     },
     /// Our user may do this, but it did not work.
     Fails {
-        /// The right that was tried.
-        right: Right,
+        /// The permission that was tried.
+        permission: Permission,
         /// The server's words.
         error: Arc<str>,
     },
@@ -129,100 +134,105 @@ impl FindingKind {
             _ => None,
         }
     }
-
-    const fn severity(&self) -> Severity {
-        match self {
-            Self::Withheld { right, .. } | Self::Fails { right, .. } => right.severity(),
-            Self::HasReplicas(_) | Self::EvictionUntold | Self::ClockOff(_) => Severity::Warning,
-            Self::Forgets { stays_away: None, .. } | Self::JustStarted { votes_in: None, .. } => {
-                Severity::Warning
-            }
-            Self::Forgets { .. } | Self::JustStarted { .. } | Self::WouldEvict(_) => Severity::Note,
-            _ => Severity::Failure,
-        }
-    }
-
-    fn remedy(&self) -> Arc<str> {
-        match self {
-            Self::Unreachable(_) => "start it, or fix its address or the network on the way",
-            Self::Silent(_) => {
-                "see whether it is stopped, overloaded, at its maxclients, or not a Redis server"
-            }
-            Self::TooManyClients(_) => {
-                "raise its maxclients, or see who keeps so many connections open (CLIENT LIST)"
-            }
-            Self::NotRedis(_) => "fix host and port in its address: something else listens there",
-            Self::Cluster => {
-                "name independent masters, with cluster-enabled no: a cluster decides by itself \
-                 where a key is"
-            }
-            Self::Sentinel => {
-                "name independent masters, each by its own port and without replicas to fail over to"
-            }
-            Self::Rejected(cause) if wire::is_unknown(cause) => {
-                "upgrade it to Redis 6.2 or later, or end its rename-command of HELLO"
-            }
-            Self::Rejected(_) => "fix user, password or database in its address",
-            Self::TooOld(_) => "upgrade it to Redis 6.2 or later",
-            Self::Replica(_) => "name independent masters only",
-            Self::Promoted => "replace it by a master that starts empty",
-            Self::HasReplicas(_) => {
-                "detach them: no lock needs them, and one that is promoted later brings a second \
-                 copy of the keys"
-            }
-            Self::Evicts { .. } => {
-                "set maxmemory-policy noeviction: each key of a lock has a ttl, which the \
-                 volatile policies look for"
-            }
-            Self::WouldEvict(_) => {
-                "set maxmemory-policy noeviction before anybody sets maxmemory: until then it keeps \
-                 all keys"
-            }
-            Self::EvictionUntold => "make sure that its maxmemory-policy is noeviction",
-            Self::SameServer(_) => "name each master once: one server is one vote",
-            Self::ClockOff(_) => "keep both clocks synchronised (NTP): fenced locks go by them",
-            Self::ClocksApart { .. } => "keep their clocks synchronised (NTP)",
-            Self::NotPersistent(_) => {
-                "trust_persistence() needs appendonly yes, appendfsync always and \
-                 no-appendfsync-on-rewrite no: set them, or leave it out"
-            }
-            Self::Disagrees(difference) => return difference.remedy().into(),
-            Self::JustStarted { votes_in: None, .. } => {
-                "nothing keeps it from voting without the restart guard, though what it granted \
-                 before may still be held: leave out without_restart_guard()"
-            }
-            Self::JustStarted { votes_in: Some(votes_in), .. } => {
-                let votes_in = Span(*votes_in);
-                return format!(
-                    "the restart guard lets it vote in {votes_in}: what it granted before may be \
-                     held until then"
-                )
-                .into();
-            }
-            Self::Forgets { stays_away: None, .. } => {
-                "nothing keeps it from voting after one without the restart guard, and what was \
-                 held could be granted again: leave out without_restart_guard()"
-            }
-            Self::Forgets { stays_away: Some(away), .. } => {
-                let away = Span(*away);
-                return format!(
-                    "the restart guard keeps it from voting for {away} after one; only appendonly \
-                     yes, appendfsync always and no-appendfsync-on-rewrite no lose nothing"
-                )
-                .into();
-            }
-            Self::Withheld { right, error } => return right.to_grant(error).into(),
-            Self::Fails { right, .. } => {
-                return format!("fix what it reports; until then {}", right.cost()).into();
-            }
-        }
-        .into()
-    }
 }
+
+/// Declares, for each kind, the severity of the finding, its text and its remedy.
+macro_rules! findings {
+    ($($kind:pat $(if $when:expr)? => $severity:expr, [$($text:tt)+], [$($remedy:tt)+];)+) => {
+        impl FindingKind {
+            /// Returns its severity, its text and its remedy.
+            fn row(&self) -> (Severity, String, String) {
+                match self {
+                    $($kind $(if $when)? => ($severity, format!($($text)+), format!($($remedy)+)),)+
+                }
+            }
+        }
+    };
+}
+
+findings! {
+    Self::Unreachable(cause) => Failure, ["not reachable ({cause})"],
+        ["start it, or fix its address or the network on the way"];
+    Self::Silent(cause) => Failure, ["fell silent ({cause})"],
+        ["see whether it is stopped, overloaded, at its maxclients, or not a Redis server"];
+    Self::TooManyClients(cause) => Failure, ["takes no more clients ({cause})"],
+        ["raise its maxclients, or see who keeps so many connections open (CLIENT LIST)"];
+    Self::NotRedis(said) => Failure, ["not a Redis server ({said})"],
+        ["fix host and port in its address: something else listens there"];
+    Self::Cluster => Failure, ["a node of a cluster"],
+        ["name independent masters, with cluster-enabled no: a cluster decides by itself where a \
+          key is"];
+    Self::Sentinel => Failure, ["a Sentinel"],
+        ["name independent masters, each by its own port and without replicas to fail over to"];
+    Self::Rejected(cause) if wire::is_unknown(cause) => Failure, ["does not let us in ({cause})"],
+        ["upgrade it to Redis 6.2 or later, or end its rename-command of HELLO"];
+    Self::Rejected(cause) => Failure, ["does not let us in ({cause})"],
+        ["fix user, password or database in its address"];
+    Self::TooOld(version) => Failure, ["Redis {version} is too old"],
+        ["upgrade it to Redis 6.2 or later"];
+    Self::Replica(Some(master)) => Failure, ["a replica of {master}"],
+        ["name independent masters only"];
+    Self::Replica(None) => Failure, ["a replica"], ["name independent masters only"];
+    Self::Promoted => Failure, ["was promoted from a replica, and may lack keys that were granted"],
+        ["replace it by a master that starts empty"];
+    Self::HasReplicas(1) => Warning, ["a replica is attached"], ["{DETACH}"];
+    Self::HasReplicas(count) => Warning, ["{count} replicas are attached"], ["{DETACH}"];
+    Self::Evicts { maxmemory, policy } => Failure,
+        ["evicts keys from {maxmemory} bytes on (maxmemory-policy {policy})"],
+        ["set maxmemory-policy noeviction: each key of a lock has a ttl, which the volatile \
+          policies look for"];
+    Self::WouldEvict(policy) => Note,
+        ["would evict keys if it had a maxmemory (maxmemory-policy {policy})"],
+        ["set maxmemory-policy noeviction before anybody sets maxmemory: until then it keeps all \
+          keys"];
+    Self::EvictionUntold => Warning, ["does not say whether it evicts keys"],
+        ["make sure that its maxmemory-policy is noeviction"];
+    Self::Forgets { persistence, stays_away: None } => Warning,
+        ["may lose keys in a restart ({persistence})"],
+        ["nothing keeps it from voting after one without the restart guard, and what was held \
+          could be granted again: leave out restart_guard(RestartGuard::Off)"];
+    Self::Forgets { persistence, stays_away: Some(away) } => Note,
+        ["may lose keys in a restart ({persistence})"],
+        ["the restart guard keeps it from voting for {} after one; only appendonly yes, \
+          appendfsync always and no-appendfsync-on-rewrite no lose nothing", Span(*away)];
+    Self::JustStarted { uptime, votes_in: None } => Warning, ["started {} ago", Span(*uptime)],
+        ["nothing keeps it from voting without the restart guard, though what it granted before \
+          may still be held: leave out restart_guard(RestartGuard::Off)"];
+    Self::JustStarted { uptime, votes_in: Some(votes_in) } => Note,
+        ["started {} ago", Span(*uptime)],
+        ["the restart guard lets it vote in {}: what it granted before may be held until then",
+         Span(*votes_in)];
+    Self::NotPersistent(persistence) => Failure, ["does not keep every write ({persistence})"],
+        ["RestartGuard::TrustPersistence needs appendonly yes, appendfsync always and \
+          no-appendfsync-on-rewrite no: set them, or leave it out"];
+    Self::DropsTransactions(words) => Failure,
+        ["would drop transactions when it reads its append-only file ({words})"],
+        ["ACL SETUSER default ~* &* +@all, which may stay off: the server reads the file as that \
+          user, and would forget fenced locks and those of several resources"];
+    Self::Disagrees(difference) => Failure, ["{difference}"], ["{}", difference.remedy()];
+    Self::SameServer(other) => Failure, ["the same server as {other}"],
+        ["name each master once: one server is one vote"];
+    Self::ClockOff(offset) => Warning,
+        ["its clock is {} {} ours", Span(offset.distance()),
+         if offset.as_micros() < 0 { "behind" } else { "ahead of" }],
+        ["keep both clocks synchronised (NTP): fenced locks go by them"];
+    Self::ClocksApart { behind, ahead, by, bound } => Failure,
+        ["the clock of {ahead} is {} ahead of that of {behind}, over {}", Span(*by), Span(*bound)],
+        ["keep their clocks synchronised (NTP)"];
+    Self::Withheld { permission, error } => permission.severity(),
+        ["{permission} is denied ({error})"],
+        ["{}", permission.to_grant(error)];
+    Self::Fails { permission, error } => permission.severity(), ["{permission} fails ({error})"],
+        ["fix what it reports; until then {}", permission.cost()];
+}
+
+const DETACH: &str = "detach them: no lock needs them, and one that is promoted later brings a \
+                      second copy of the keys";
 
 impl From<FindingKind> for Finding {
     fn from(kind: FindingKind) -> Self {
-        Self { severity: kind.severity(), remedy: kind.remedy(), kind }
+        let (severity, _, remedy) = kind.row();
+        Self { kind, severity, remedy: remedy.into() }
     }
 }
 
@@ -230,16 +240,16 @@ impl Finding {
     /// Checks whether it makes the master unfit.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        self.severity == Severity::Failure
+        self.severity == Failure
     }
 }
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Failure => "failure",
+            Note => "note",
+            Warning => "warning",
+            Failure => "failure",
         })
     }
 }
@@ -252,48 +262,6 @@ impl fmt::Display for Finding {
 
 impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable(cause) => write!(f, "not reachable ({cause})"),
-            Self::Silent(cause) => write!(f, "fell silent ({cause})"),
-            Self::TooManyClients(cause) => write!(f, "takes no more clients ({cause})"),
-            Self::NotRedis(said) => write!(f, "not a Redis server ({said})"),
-            Self::Cluster => f.write_str("a node of a cluster"),
-            Self::Sentinel => f.write_str("a Sentinel"),
-            Self::Rejected(cause) => write!(f, "does not let us in ({cause})"),
-            Self::TooOld(version) => write!(f, "Redis {version} is too old"),
-            Self::Replica(Some(master)) => write!(f, "a replica of {master}"),
-            Self::Replica(None) => f.write_str("a replica"),
-            Self::Promoted => {
-                f.write_str("was promoted from a replica, and may lack keys that were granted")
-            }
-            Self::HasReplicas(1) => f.write_str("a replica is attached"),
-            Self::HasReplicas(count) => write!(f, "{count} replicas are attached"),
-            Self::Evicts { maxmemory, policy } => {
-                write!(f, "evicts keys from {maxmemory} bytes on (maxmemory-policy {policy})")
-            }
-            Self::WouldEvict(policy) => {
-                write!(f, "would evict keys if it had a maxmemory (maxmemory-policy {policy})")
-            }
-            Self::EvictionUntold => f.write_str("does not say whether it evicts keys"),
-            Self::Forgets { persistence, .. } => {
-                write!(f, "may lose keys in a restart ({persistence})")
-            }
-            Self::JustStarted { uptime, .. } => write!(f, "started {} ago", Span(*uptime)),
-            Self::NotPersistent(persistence) => {
-                write!(f, "does not keep every write ({persistence})")
-            }
-            Self::Disagrees(difference) => write!(f, "{difference}"),
-            Self::SameServer(other) => write!(f, "the same server as {other}"),
-            Self::ClockOff(offset) => {
-                let direction = if offset.as_micros() < 0 { "behind" } else { "ahead of" };
-                write!(f, "its clock is {} {direction} ours", Span(offset.distance()))
-            }
-            Self::ClocksApart { behind, ahead, by, bound } => {
-                let (by, bound) = (Span(*by), Span(*bound));
-                write!(f, "the clock of {ahead} is {by} ahead of that of {behind}, over {bound}")
-            }
-            Self::Withheld { right, error } => write!(f, "{right} is denied ({error})"),
-            Self::Fails { right, error } => write!(f, "{right} fails ({error})"),
-        }
+        f.write_str(&self.row().1)
     }
 }

@@ -1,11 +1,13 @@
 //! The meaning of the answers. No I/O.
 
-mod rights;
+mod permissions;
 
 use super::question::{Heard, Question, TimeSample};
-use super::{ClockOffset, Finding, FindingKind, NodePreflight, Persistence, Role};
+use super::{ClockOffset, Finding, FindingKind, NodePreflight, Permission, Persistence, Role};
 use quorumlock_core::coordinator::wire::Reply;
-use quorumlock_core::coordinator::{RestartGuard, Terms, wire};
+use quorumlock_core::coordinator::{Difference, RestartGuard, ServerFacts, SharedSettings};
+use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::standing::Start;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,32 +19,41 @@ pub(super) struct Bounds {
     pub(super) stays_away: Duration,
     /// The setting that keeps it from voting.
     pub(super) restart_guard: RestartGuard,
-    /// The terms that all clients of a master must have in common.
-    pub(super) terms: Terms,
+    /// The settings that all clients of a master must have in common.
+    pub(super) shared: SharedSettings,
 }
 
 /// The oldest version whose answers are known here.
 const OLDEST: (u64, u64) = (6, 2);
 
-/// The step of an uptime: it is reported in whole seconds, and rounded up by as much.
-const UPTIME_STEP: Duration = Duration::from_secs(1);
+/// The first versions that read their append-only file whatever the user `default` may do. (The
+/// release notes of Redis 8.6 name its pull request 14545. Valkey 8.1.1 drops transactions, and
+/// 9.1.2 does not.)
+const REDIS_REPLAYS_ALL: (u64, u64, u64) = (8, 6, 0);
+const VALKEY_REPLAYS_ALL: (u64, u64, u64) = (9, 1, 2);
 
 /// Judges one master by itself.
 pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePreflight {
-    let mut judged = NodePreflight::new(node);
-    judged.findings.extend(heard.ended.clone().map(Finding::from));
-    if heard.hello.is_some() {
-        let answers = Answers(heard);
-        answers.identity(&mut judged);
-        judged.persistence = answers.kept();
-        answers.standing(&mut judged, bounds);
-        answers.replication(&mut judged);
-        answers.eviction(&mut judged);
-        answers.persistence(&mut judged, bounds);
-        answers.agreement(&mut judged, bounds);
-        answers.clock(&mut judged, bounds);
-        answers.rights(&mut judged);
-    }
+    let facts = heard.facts();
+    let mut judged = NodePreflight::new(node, &facts);
+    judged.round_trip = heard.time.as_ref().map(|sample| sample.round_trip);
+    judged.clock = heard.time.as_ref().and_then(offset);
+    let off = judged.clock.filter(|clock| clock.distance() > bounds.clocks / 2);
+    let mut found = Vec::from_iter(heard.ended.clone());
+    found.extend(too_old(&facts));
+    found.extend(just_started(&facts, bounds));
+    found.extend(not_alone(&facts));
+    found.extend(facts.replicas.filter(|count| *count > 0).map(FindingKind::HasReplicas));
+    found.extend(eviction(&facts, heard.ended.is_some()));
+    found.extend(forgets(&facts, bounds));
+    found.extend(differences(heard, bounds).into_iter().map(FindingKind::Disagrees));
+    found.extend(off.map(FindingKind::ClockOff));
+    let replays = replays_as_default(&facts, bounds);
+    found.extend(drops_transactions(heard).filter(|_| replays));
+    let mut withheld = permissions::lacking(heard, facts.role == Some(Role::Replica));
+    withheld.retain(|kind| replays || !is_about_replay(kind));
+    found.extend(withheld);
+    judged.findings = found.into_iter().map(Finding::from).collect();
     judged
 }
 
@@ -52,190 +63,119 @@ pub(super) fn compare(nodes: &mut [NodePreflight], bounds: &Bounds) -> Vec<Findi
     for (place, node) in nodes.iter_mut().enumerate() {
         let others = ids.iter().enumerate().filter(|(other, _)| *other != place);
         let mut twins = others.filter(|(_, (_, id))| id.is_some() && *id == node.run_id);
-        if let Some((_, (twin, _))) = twins.next() {
-            node.find(FindingKind::SameServer(twin.clone()));
-        }
+        let twin = twins.next().map(|(_, (twin, _))| FindingKind::SameServer(twin.clone()));
+        node.findings.extend(twin.map(Finding::from));
     }
     let clocks = || nodes.iter().filter_map(|node| Some((node.clock?, &node.node)));
     let (Some((least, behind)), Some((most, ahead))) = (clocks().min(), clocks().max()) else {
         return Vec::new();
     };
-    let by = Duration::from_micros(most.0.abs_diff(least.0));
-    let apart = || FindingKind::ClocksApart {
-        behind: behind.clone(),
-        ahead: ahead.clone(),
-        by,
-        bound: bounds.clocks,
-    };
-    (by > bounds.clocks).then(|| apart().into()).into_iter().collect()
+    let (by, bound) = (Duration::from_micros(most.0.abs_diff(least.0)), bounds.clocks);
+    let [behind, ahead] = [behind, ahead].map(Arc::clone);
+    let apart = FindingKind::ClocksApart { behind, ahead, by, bound };
+    (by > bound).then(|| apart.into()).into_iter().collect()
 }
 
-struct Answers<'a>(&'a Heard);
+fn too_old(facts: &ServerFacts) -> Option<FindingKind> {
+    let (major, minor, _) = version(facts)?;
+    let is_old = (major, minor) < OLDEST;
+    is_old.then(|| facts.version.clone().map(FindingKind::TooOld))?
+}
 
-impl Answers<'_> {
-    /// Returns a field of an INFO reply.
-    fn info(&self, section: Question, field: &str) -> Option<&str> {
-        wire::info_field(self.0.answers.get(&section)?.text()?, field)
+/// Returns the server's own version in numbers; what follows the second may be missing.
+fn version(facts: &ServerFacts) -> Option<(u64, u64, u64)> {
+    let mut numbers = facts.version.as_ref()?.split('.').map(|number| number.parse::<u64>().ok());
+    Some((numbers.next()??, numbers.next()??, numbers.next().flatten().unwrap_or(0)))
+}
+
+/// Finds a master that may have started too recently to vote.
+fn just_started(facts: &ServerFacts, bounds: &Bounds) -> Option<FindingKind> {
+    let keeps_all = facts.persistence() == Some(Persistence::EveryWrite);
+    match bounds.restart_guard {
+        RestartGuard::TrustPersistence if facts.weakness().is_some() => return None,
+        RestartGuard::TrustPersistence | RestartGuard::Off if keeps_all => return None,
+        _ => {}
     }
+    let uptime = facts.uptime?;
+    let votes_in = warms_up_for(uptime, bounds.stays_away)?;
+    let guarded = bounds.restart_guard != RestartGuard::Off;
+    Some(FindingKind::JustStarted { uptime, votes_in: guarded.then_some(votes_in) })
+}
 
-    fn config(&self, pattern: Question, name: &str) -> Option<&str> {
-        self.0.answers.get(&pattern)?.field(name)
+/// Returns how long the restart guard keeps a master that reports this uptime from voting, if it
+/// does.
+pub(crate) fn warms_up_for(uptime: Duration, quarantine: Duration) -> Option<Duration> {
+    let now = Instant::default();
+    let left = Start::told(now, uptime).votes_from(quarantine).since(now);
+    (!left.is_zero()).then_some(left)
+}
+
+/// Finds a server that copies another one, or has done so.
+pub(crate) fn not_alone(facts: &ServerFacts) -> Option<FindingKind> {
+    match facts.role {
+        Some(Role::Replica) => Some(FindingKind::Replica(facts.replica_of.clone())),
+        _ => facts.promoted.then_some(FindingKind::Promoted),
     }
+}
 
-    fn hello(&self, field: &str) -> Option<&str> {
-        self.0.hello.as_ref()?.field(field)
+fn eviction(facts: &ServerFacts, ended: bool) -> Option<FindingKind> {
+    match (facts.maxmemory, facts.maxmemory_policy.clone()) {
+        (_, Some(policy)) if &*policy == "noeviction" => None,
+        (Some(0), policy) => policy.map(FindingKind::WouldEvict),
+        (Some(maxmemory), Some(policy)) => Some(FindingKind::Evicts { maxmemory, policy }),
+        _ => (!ended).then_some(FindingKind::EvictionUntold),
     }
+}
 
-    fn identity(&self, judged: &mut NodePreflight) {
-        let told = |field: &str| self.info(Question::InfoServer, field);
-        let server = told("server_name").or_else(|| self.hello("server"));
-        judged.server = server.map(capitalised);
-        // A server that is not Redis also reports a version that it is compatible with.
-        let its_own = told("server_name").and_then(|name| told(&format!("{name}_version")));
-        let version = its_own.or_else(|| told("redis_version"));
-        judged.version = version.or_else(|| self.hello("version")).map(Arc::from);
-        if let Some(version) = judged.version.clone()
-            && parsed(&version).is_some_and(|it| it < OLDEST)
-        {
-            judged.find(FindingKind::TooOld(version));
-        }
-        judged.run_id = self.info(Question::InfoServer, "run_id").map(Arc::from);
-        let uptime = self.info(Question::InfoServer, "uptime_in_seconds");
-        // Negative on a master whose clock was set back.
-        let seconds = uptime.and_then(|text| text.parse::<i64>().ok());
-        let seconds = seconds.map(|seconds| u64::try_from(seconds).unwrap_or(0));
-        judged.uptime = seconds.map(Duration::from_secs);
-    }
-
-    /// Judges whether it votes, as far as its age and its persistence are concerned.
-    fn standing(&self, judged: &mut NodePreflight, bounds: &Bounds) {
-        let keeps_all = judged.persistence == Some(Persistence::EveryWrite);
-        let guarded = match bounds.restart_guard {
-            RestartGuard::TrustPersistence if self.breaks_trust() => return,
-            RestartGuard::TrustPersistence | RestartGuard::Off if keeps_all => return,
-            RestartGuard::Off => false,
-            _ => true,
-        };
-        let Some(uptime) = judged.uptime else { return };
-        let votes_in = bounds.stays_away.saturating_sub(uptime.saturating_sub(UPTIME_STEP));
-        if !votes_in.is_zero() {
-            let votes_in = guarded.then_some(votes_in);
-            judged.find(FindingKind::JustStarted { uptime, votes_in });
-        }
-    }
-
-    fn replication(&self, judged: &mut NodePreflight) {
-        let field = |name| self.info(Question::InfoReplication, name);
-        judged.role = match field("role").or_else(|| self.hello("role")) {
-            Some("master") => Some(Role::Master),
-            Some("slave" | "replica") => Some(Role::Replica),
-            _ => None,
-        };
-        if judged.role == Some(Role::Replica) {
-            let master = field("master_host")
-                .map(|host| Arc::from(format!("{host}:{}", field("master_port").unwrap_or("?"))));
-            judged.find(FindingKind::Replica(master));
-        } else if field("master_replid2").is_some_and(|id| id.bytes().any(|byte| byte != b'0')) {
-            judged.find(FindingKind::Promoted);
-        }
-        judged.replicas = field("connected_slaves").and_then(|count| count.parse().ok());
-        if let Some(count) = judged.replicas.filter(|count| *count > 0) {
-            judged.find(FindingKind::HasReplicas(count));
-        }
-    }
-
-    fn eviction(&self, judged: &mut NodePreflight) {
-        let field = |in_info, in_config| {
-            let configured = || self.config(Question::ConfigMemory, in_config);
-            self.info(Question::InfoMemory, in_info).or_else(configured)
-        };
-        let limit = field("maxmemory", "maxmemory").and_then(|bytes| bytes.parse::<u64>().ok());
-        let policy = field("maxmemory_policy", "maxmemory-policy");
-        match (limit, policy) {
-            (_, Some("noeviction")) | (Some(0), None) => {}
-            (Some(0), Some(policy)) => judged.find(FindingKind::WouldEvict(policy.into())),
-            (Some(maxmemory), Some(policy)) => {
-                judged.find(FindingKind::Evicts { maxmemory, policy: policy.into() });
-            }
-            _ if self.0.ended.is_some() => {}
-            _ => judged.find(FindingKind::EvictionUntold),
-        }
-    }
-
-    /// Returns what it keeps across a restart.
-    fn kept(&self) -> Option<Persistence> {
-        let config = |name| self.config(Question::ConfigAppend, name);
-        let informed = || self.info(Question::InfoPersistence, "aof_enabled");
-        match config("appendonly").or_else(informed)? {
-            "no" | "0" => return Some(Persistence::Nothing),
-            "yes" | "1" => {}
-            _ => return None,
-        }
-        Some(match (config("appendfsync"), config("no-appendfsync-on-rewrite")) {
-            (Some("always"), Some("no")) => Persistence::EveryWrite,
-            (Some("always"), Some(_)) => Persistence::NotInRewrites,
-            (appendfsync, _) => Persistence::Later(appendfsync.map(Arc::from)),
-        })
-    }
-
-    /// Checks whether its configuration contradicts `trust_persistence()`. A configuration that it
-    /// may not report does not: the master then waits after each start, as it does without that
-    /// setting.
-    fn breaks_trust(&self) -> bool {
-        let needed =
-            [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
-        let told = |name| self.config(Question::ConfigAppend, name);
-        needed.iter().any(|(name, wanted)| told(name).is_some_and(|told| told != *wanted))
-    }
-
-    fn persistence(&self, judged: &mut NodePreflight, bounds: &Bounds) {
-        let kept = judged.persistence.clone();
-        let Some(persistence) = kept.filter(|kept| *kept != Persistence::EveryWrite) else {
-            return;
-        };
-        let guard = bounds.restart_guard;
-        judged.find(if guard == RestartGuard::TrustPersistence && self.breaks_trust() {
+/// Finds a master that may lose keys in a restart.
+fn forgets(facts: &ServerFacts, bounds: &Bounds) -> Option<FindingKind> {
+    let persistence = facts.persistence().filter(|kept| *kept != Persistence::EveryWrite)?;
+    let guard = bounds.restart_guard;
+    Some(match guard {
+        RestartGuard::TrustPersistence if facts.weakness().is_some() => {
             FindingKind::NotPersistent(persistence)
-        } else {
+        }
+        _ => {
             let stays_away = (guard != RestartGuard::Off).then_some(bounds.stays_away);
             FindingKind::Forgets { persistence, stays_away }
-        });
-    }
-
-    /// Compares what other clients of it have recorded there.
-    fn agreement(&self, judged: &mut NodePreflight, bounds: &Bounds) {
-        let noted = self.0.answers.get(&Question::Noted);
-        let now = self.0.time.as_ref().and_then(TimeSample::shown);
-        let (Some(noted), Some(now)) = (noted, now) else { return };
-        let left = match self.0.answers.get(&Question::NotedLife) {
-            Some(Reply::Int(left)) => Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
-            _ => bounds.terms.life,
-        };
-        for difference in bounds.terms.differences(noted, left, now) {
-            judged.find(FindingKind::Disagrees(difference));
         }
-    }
-
-    fn clock(&self, judged: &mut NodePreflight, bounds: &Bounds) {
-        let Some(sample) = &self.0.time else { return };
-        judged.round_trip = Some(sample.round_trip);
-        judged.clock = offset(sample);
-        if let Some(clock) = judged.clock.filter(|clock| clock.distance() > bounds.clocks / 2) {
-            judged.find(FindingKind::ClockOff(clock));
-        }
-    }
+    })
 }
 
-/// Capitalises a name that servers write in lower case.
-fn capitalised(name: &str) -> Arc<str> {
-    let mut letters = name.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect::<String>().into()
+/// Returns whether locks rely on what the server reads from its append-only file, and the server
+/// reads that as its user `default`: whatever a script with several writes has left there is a
+/// transaction, and dropped if that user may not do it.
+fn replays_as_default(facts: &ServerFacts, bounds: &Bounds) -> bool {
+    let is_trusted = bounds.restart_guard == RestartGuard::TrustPersistence
+        && facts.persistence() == Some(Persistence::EveryWrite);
+    let first_without = match facts.name.as_deref() {
+        Some("valkey") => VALKEY_REPLAYS_ALL,
+        _ => REDIS_REPLAYS_ALL,
+    };
+    is_trusted && version(facts).is_none_or(|version| version < first_without)
 }
 
-fn parsed(version: &str) -> Option<(u64, u64)> {
-    let mut numbers = version.split('.');
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+/// Finds that the user `default` may not do what a fenced acquire does. A server that does not know
+/// the question (6.2) reads its file as no user.
+fn drops_transactions(heard: &Heard) -> Option<FindingKind> {
+    let words = heard.answers.get(&Question::Replay)?.text()?;
+    (words != "OK").then(|| FindingKind::DropsTransactions(words.into()))
+}
+
+fn is_about_replay(kind: &FindingKind) -> bool {
+    matches!(kind, FindingKind::Withheld { permission: Permission::AclDryRun, .. })
+}
+
+/// Compares our settings with those that other clients have recorded there.
+fn differences(heard: &Heard, bounds: &Bounds) -> Vec<Difference> {
+    let noted = heard.answers.get(&Question::Noted);
+    let now = heard.time.as_ref().and_then(TimeSample::shown);
+    let (Some(noted), Some(now)) = (noted, now) else { return Vec::new() };
+    let left = match heard.answers.get(&Question::NotedLife) {
+        Some(Reply::Int(left)) => Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
+        _ => bounds.shared.life,
+    };
+    bounds.shared.differences(noted, left, now)
 }
 
 /// Returns the offset of the server's clock from ours in the middle of the round trip.

@@ -6,7 +6,7 @@
 //! about them.) [`Redlock::preflight`](crate::Redlock::preflight) asks at any time after that.
 //!
 //! ```no_run
-//! # async fn example() -> Result<(), quorumlock::error::Invalid> {
+//! # async fn example() -> Result<(), quorumlock::PreflightError> {
 //! use quorumlock::Redlock;
 //!
 //! let preflight = Redlock::builder()
@@ -22,52 +22,53 @@
 //! # Ok(()) }
 //! ```
 
+mod connection;
 mod finding;
 mod judge;
-mod probe;
+mod permission;
 mod question;
-mod report;
-mod right;
+mod result;
+pub(crate) mod side_connection;
 
 pub use finding::{Finding, FindingKind, Severity};
-pub use quorumlock_core::coordinator::Difference;
-pub use report::{ClockOffset, NodePreflight, Persistence, Preflight, Role};
-pub use right::Right;
+pub(crate) use judge::{not_alone, warms_up_for};
+pub use permission::Permission;
+pub use quorumlock_core::coordinator::{Difference, Persistence, Role};
+pub use result::{ClockOffset, NodePreflight, Preflight};
 
-use crate::error::Invalid;
+use crate::driver::runtime;
+use crate::error::WrongContext;
 use crate::lists::Resolved;
 use crate::options::Options;
+use connection::Conversation;
 use judge::Bounds;
-use probe::Probe;
 use question::{Heard, Subject};
-use tokio::runtime::Handle;
+use quorumlock_core::coordinator::RestartGuard;
 use tokio::task::JoinSet;
 
 /// The number of operation timeouts that an answer may take: as long as a session waits for one.
-const TIMEOUTS_PER_ANSWER: u32 = 3;
+pub(crate) const TIMEOUTS_PER_ANSWER: u32 = 3;
 
 /// Asks all masters at once.
-pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Preflight, Invalid> {
-    if Handle::try_current().is_err() {
-        let problem = "preflight() must be awaited on a tokio runtime with I/O and time enabled";
-        return Err(Invalid::new("runtime", problem));
-    }
+pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Preflight, WrongContext> {
     let (masters, membership) = resolved;
+    runtime::check("preflight()", masters.iter().map(|one| &one.transport))?;
     let bounds = Bounds {
         clocks: options.fencing_window.width(),
         stays_away: options.quarantine(),
         restart_guard: options.restart_guard,
-        terms: options.terms(*membership, masters),
+        shared: options.shared_settings(*membership, masters),
     };
-    let probe = Probe {
+    let conversation = Conversation {
         connect_timeout: options.connect_timeout,
         patience: options.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
-        subject: Subject::new(bounds.terms.clone(), options.own_key("preflight")),
+        trusts_persistence: options.restart_guard == RestartGuard::TrustPersistence,
+        subject: Subject::new(bounds.shared.clone(), options.own_key("preflight")),
     };
     let mut asking = JoinSet::new();
     for (place, master) in masters.iter().cloned().enumerate() {
-        let probe = probe.clone();
-        asking.spawn(async move { (place, probe.ask(master).await) });
+        let conversation = conversation.clone();
+        asking.spawn(async move { (place, conversation.hold(master).await) });
     }
     let ended = || Some(FindingKind::Unreachable("the dial panicked".into()));
     let lost = || Heard { ended: ended(), ..Heard::default() };
@@ -81,7 +82,7 @@ pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Prefli
     let mut nodes: Vec<NodePreflight> =
         judged.map(|(master, heard)| judge::judge(master.name.clone(), heard, &bounds)).collect();
     let findings = judge::compare(&mut nodes, &bounds);
-    Ok(Preflight { nodes, findings })
+    Ok(Preflight { nodes, findings, membership: *membership })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The meaning of answers, without a server.
 
 mod agreement;
-mod rights;
+mod permissions;
+mod replay;
 mod servers;
 mod standing;
 
@@ -9,8 +10,8 @@ use super::judge::{Bounds, compare, judge};
 use super::question::{Heard, Question, TimeSample};
 use super::*;
 use quorumlock_core::coordinator::wire::Reply;
-use quorumlock_core::coordinator::{RestartGuard, Terms};
-use quorumlock_core::quorum::Window;
+use quorumlock_core::coordinator::{RestartGuard, ServerFacts, SharedSettings};
+use quorumlock_core::quorum::{FencingWindow, Membership};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,8 +21,15 @@ const STAYS_AWAY: Duration = Duration::from_secs(30);
 fn bounds(restart_guard: RestartGuard) -> Bounds {
     let lists = vec![vec!["b".into(), "a".into()], vec!["c".into()]];
     let (key, max_ttl, life) = ("agreement".into(), Duration::from_secs(20), STAYS_AWAY);
-    let terms = Terms { key, max_ttl, window: Window::DEFAULT, masters: Vec::new(), lists, life };
-    Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, terms }
+    let shared = SharedSettings {
+        key,
+        max_ttl,
+        window: FencingWindow::DEFAULT,
+        masters: Vec::new(),
+        lists,
+        life,
+    };
+    Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, shared }
 }
 
 fn text(words: &str) -> Reply {
@@ -44,6 +52,17 @@ fn heard<const N: usize>(answers: [(Question, Reply); N]) -> Heard {
 
 fn judged(heard: &Heard) -> NodePreflight {
     judge("n1".into(), heard, &bounds(RestartGuard::On))
+}
+
+/// Returns a preflight of one list.
+fn of(nodes: Vec<NodePreflight>, findings: Vec<Finding>) -> Preflight {
+    let membership = Membership::of(nodes.len().max(1)).unwrap();
+    Preflight { nodes, findings, membership }
+}
+
+/// Returns a master that has said nothing.
+fn unasked(name: &str) -> NodePreflight {
+    NodePreflight::new(name.into(), &ServerFacts::default())
 }
 
 fn kinds(node: &NodePreflight) -> Vec<FindingKind> {
@@ -88,7 +107,7 @@ fn what_info_may_not_tell_comes_from_hello_and_config() {
         kinds(&node),
         [
             FindingKind::Evicts { maxmemory: 7, policy: "allkeys-lfu".into() },
-            FindingKind::Withheld { right: Right::Info, error },
+            FindingKind::Withheld { permission: Permission::Info, error },
         ]
     );
     let mut replica = heard([]);
@@ -97,7 +116,7 @@ fn what_info_may_not_tell_comes_from_hello_and_config() {
 }
 
 #[test]
-fn a_master_has_just_started_until_it_surely_runs_for_as_long_as_it_stays_away() {
+fn a_master_has_just_started_until_the_end_of_its_quarantine() {
     for (uptime, votes_in) in [(0, 30), (1, 30), (2, 29), (30, 1), (31, 0), (99, 0)] {
         let info = text(&format!("uptime_in_seconds:{uptime}\r\n"));
         let (uptime, votes_in) = (Duration::from_secs(uptime), Duration::from_secs(votes_in));
@@ -108,7 +127,7 @@ fn a_master_has_just_started_until_it_surely_runs_for_as_long_as_it_stays_away()
 }
 
 #[test]
-fn who_does_not_say_whether_it_evicts_is_told_of_unless_it_fell_silent() {
+fn a_hidden_eviction_policy_is_found_unless_a_master_is_silent() {
     let mut silent = heard([]);
     assert_eq!(kinds(&judged(&silent)), [FindingKind::EvictionUntold]);
     silent.ended = Some(FindingKind::Silent("no answer".into()));
@@ -155,7 +174,7 @@ fn with_clock(ahead: i64) -> NodePreflight {
 }
 
 #[test]
-fn a_clock_is_compared_with_ours_in_the_middle_of_the_round_trip() {
+fn clocks_are_compared_at_the_middle_of_the_round_trip() {
     for (ahead, off) in [
         (0, false),
         (-1, false),
@@ -187,11 +206,10 @@ fn the_quickest_answer_tells_the_time() {
 }
 
 #[test]
-fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
+fn clocks_farthest_apart_are_named_if_they_exceed_the_bound() {
     let named = |name: &str, ahead| NodePreflight { node: name.into(), ..with_clock(ahead) };
     let spread = |least, most| {
-        let mut nodes =
-            [named("b", 0), named("a", least), named("c", most), NodePreflight::new("d".into())];
+        let mut nodes = [named("b", 0), named("a", least), named("c", most), unasked("d")];
         compare(&mut nodes, &bounds(RestartGuard::On))
     };
     assert_eq!(spread(-1_500_000, 2_500_000), []);
@@ -203,11 +221,11 @@ fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
     };
     let findings = spread(-1_500_000, 2_500_001);
     assert_eq!(findings, [Finding::from(apart)]);
-    let report = Preflight { nodes: Vec::new(), findings };
+    let report = of(Vec::new(), findings);
     assert!(!report.is_ok());
     assert_eq!(
         report.to_string(),
-        "not ok: 0 of 0 masters are fit\nfailure: the clock of c is 4 s ahead of that of a, over 4 s: \
+        "not ok: 0 of 0 masters are fit, which is no quorum\nfailure: the clock of c is 4 s ahead of that of a, over 4 s: \
          keep their clocks synchronised (NTP)"
     );
     assert_eq!(compare(&mut [], &bounds(RestartGuard::On)), []);
@@ -217,7 +235,7 @@ fn the_clocks_that_are_farthest_apart_are_named_beyond_the_bound() {
 fn twins_are_told_at_each_of_them_and_unknown_servers_are_none() {
     let named = |name: &str, run_id: Option<&str>| NodePreflight {
         run_id: run_id.map(Arc::from),
-        ..NodePreflight::new(name.into())
+        ..unasked(name)
     };
     let mut nodes = [
         named("a", Some("1")),
@@ -234,7 +252,7 @@ fn twins_are_told_at_each_of_them_and_unknown_servers_are_none() {
 }
 
 #[test]
-fn what_ails_the_whole_master_is_told_once_and_where_it_is_worst() {
+fn a_failure_of_the_whole_master_is_found_once_at_its_worst() {
     let loading = || error("LOADING Redis is loading the dataset in memory");
     let kinds = found([
         (Question::InfoMemory, loading()),
@@ -244,6 +262,6 @@ fn what_ails_the_whole_master_is_told_once_and_where_it_is_worst() {
         (Question::Pttl, loading()),
     ]);
     let words = "LOADING Redis is loading the dataset in memory";
-    assert_eq!(kinds, [FindingKind::Fails { right: Right::Set, error: words.into() }]);
+    assert_eq!(kinds, [FindingKind::Fails { permission: Permission::Set, error: words.into() }]);
     assert_eq!(Finding::from(kinds[0].clone()).severity, Severity::Failure);
 }

@@ -1,61 +1,48 @@
 //! Reports of what happens, for observers: `tracing` (feature `tracing`) and `metrics` (feature
 //! `metrics`). `docs/observability.md` lists all names.
 //!
-//! The machine itself reports nothing: it hands out events, notes and standings. The driver and the
-//! futures of callers turn them into [`Happening`]s here. Without the features [`WATCHED`] is
-//! false, and nothing of this is left in the compiled code.
+//! The machine itself reports nothing: it hands out events and standings. The driver and the
+//! futures of callers bring them here. Whatever happens has one function, which logs and counts it.
+//! Without the features [`WATCHED`] is false, and nothing of this is left in the compiled code.
 
-mod acquiring;
-mod happening;
+#![cfg_attr(
+    not(all(feature = "tracing", feature = "metrics")),
+    allow(dead_code, unused_imports, unused_variables, reason = "each feature uses a part of it")
+)]
+
+mod acquires;
+mod locks;
 #[cfg(feature = "metrics")]
-mod metered;
+mod meters;
 mod nodes;
 #[cfg(feature = "tracing")]
 mod redacted;
-mod releasing;
 #[cfg(feature = "tracing")]
 mod traced;
-mod words;
 
-pub(crate) use acquiring::{Ending, Span};
-pub(crate) use words::ReleaseEnd;
+pub(crate) use acquires::{Ending, Span};
 
-use crate::driver::LeaseState;
-use crate::error::LostReason;
-use crate::report::NodeReport;
-use happening::Happening;
 use nodes::Nodes;
-use quorumlock_core::coordinator::{Coordinator, Note, RequestId, WATCHED, Watching};
+use quorumlock_core::coordinator::{Coordinator, RequestId, WATCHED, Watching};
 use quorumlock_core::quorum::Instant;
-use releasing::Releasing;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use words::LossReason;
+use std::time::Duration;
 
-/// The destination of happenings: shared by the driver and the futures of its callers.
+/// The destination of all reports: shared by the driver and the futures of its callers.
 #[derive(Clone)]
 pub(crate) struct Outlet {
     #[cfg(feature = "metrics")]
-    meters: Arc<metered::Meters>,
+    meters: Arc<meters::Meters>,
 }
 
 impl Outlet {
     /// Creates an outlet. Its meters are registered now, at zero, with whatever recorder there is.
     pub(crate) fn new<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Self {
-        #[cfg(not(feature = "metrics"))]
-        let _ = names;
         Self {
             #[cfg(feature = "metrics")]
-            meters: Arc::new(metered::Meters::new(names)),
+            meters: Arc::new(meters::Meters::new(names)),
         }
-    }
-
-    fn tell(&self, happening: &Happening<'_>) {
-        #[cfg(feature = "tracing")]
-        traced::tell(happening);
-        #[cfg(feature = "metrics")]
-        self.meters.tell(happening);
-        #[cfg(not(any(feature = "tracing", feature = "metrics")))]
-        let _ = happening;
     }
 
     /// Returns how much observers want to know at the moment.
@@ -72,13 +59,15 @@ impl Outlet {
 pub(crate) struct Telemetry {
     outlet: Outlet,
     nodes: Nodes,
-    releasing: Releasing,
+    /// The releases that a caller waits for: what was locked, and for how long. `None` if its loss
+    /// has been reported before.
+    releasing: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
     watching: Watching,
 }
 
 impl Telemetry {
     pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
-        let (releasing, watching) = (Releasing::default(), Watching::Nothing);
+        let (releasing, watching) = (BTreeMap::new(), Watching::Nothing);
         Self { outlet, nodes: Nodes::new(names), releasing, watching }
     }
 
@@ -96,83 +85,6 @@ impl Telemetry {
     pub(crate) fn end_turn(&mut self, machine: &Coordinator, now: impl FnOnce() -> Instant) {
         if WATCHED && self.watching > Watching::Nothing {
             self.nodes.look(machine, now(), &self.outlet);
-        }
-    }
-
-    /// Reports what the machine has noted. `span` and `hold` are those that the note is about.
-    pub(crate) fn note(&self, note: &Note, span: Option<(&Span, &str)>, hold: Option<&LeaseState>) {
-        match note {
-            Note::Attempt { number, decided, took, votes, .. } => {
-                let Some((span, resource)) = span else { return };
-                let (number, took) = (*number, *took);
-                let verdict = (*decided).into();
-                self.outlet.tell(&Happening::Attempted {
-                    span,
-                    resource,
-                    number,
-                    verdict,
-                    took,
-                    votes,
-                });
-            }
-            Note::Extension { by_keeper, decided, took, votes, .. } => {
-                let (resource, end) = (hold.map(|hold| &*hold.resource), (*decided).into());
-                let (by_keeper, took) = (*by_keeper, *took);
-                let told = Happening::Extended { resource, by_keeper, end, took, votes };
-                self.outlet.tell(&told);
-            }
-            Note::ToppedUp { node, .. } => {
-                let resource = hold.map(|hold| &*hold.resource);
-                self.outlet.tell(&Happening::ToppedUp { resource, node });
-            }
-        }
-    }
-
-    /// Reports that a hold is over before its guard was given up.
-    #[inline]
-    pub(crate) fn lost(&self, now: Instant, hold: &LeaseState, reason: &LostReason) {
-        if WATCHED {
-            let votes: &[NodeReport] = match reason {
-                LostReason::QuorumGone(nodes) => nodes,
-                _ => &[],
-            };
-            let Some(reason) = LossReason::of(reason) else { return };
-            let (resource, held) = (&*hold.resource, hold.held_for(now));
-            self.outlet.tell(&Happening::Lost { resource, reason, held, votes });
-        }
-    }
-
-    /// Reports that a guard was given up. `hold` is `None` if its loss has been reported before.
-    /// `request` is set if a caller waits for the outcome of its release.
-    #[inline]
-    pub(crate) fn given_up(
-        &mut self,
-        now: Instant,
-        hold: Option<&LeaseState>,
-        request: Option<RequestId>,
-        in_time: bool,
-    ) {
-        if WATCHED {
-            if let Some(hold) = hold.filter(|_| !in_time) {
-                self.lost(now, hold, &LostReason::Lapsed);
-            }
-            self.releasing.given_up(now, hold, request, in_time, &self.outlet);
-        }
-    }
-
-    /// Reports that a guard was given up, and that its key stays.
-    #[inline]
-    pub(crate) fn left(&self, now: Instant, hold: Option<&LeaseState>) {
-        if WATCHED {
-            Releasing::left(now, hold, &self.outlet);
-        }
-    }
-
-    /// Reports the outcome of a release.
-    #[inline]
-    pub(crate) fn released(&mut self, request: RequestId, end: ReleaseEnd) {
-        if WATCHED {
-            self.releasing.released(request, end, &self.outlet);
         }
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_cut_short_wherever_it_stands_and_nothing_else_is_changed() {
+    fn tokens_are_shortened_anywhere_and_other_text_is_unchanged() {
         let token = "0123456789abcdefFEDCBA9876543210";
         let text = format!("ERR {token}, '{token}:label' and {token}{token}: 10.0.0.1:6379 äß");
         let expected = "ERR 012345…, '012345…:label' and 012345…: 10.0.0.1:6379 äß";

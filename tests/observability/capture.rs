@@ -17,6 +17,8 @@ pub(crate) struct Told {
     pub(crate) fields: BTreeMap<String, String>,
     /// The enclosing span of an event, or the span itself.
     pub(crate) span: Option<u64>,
+    /// The fields that were recorded after a span was created, each as often as it was.
+    pub(crate) recorded: Vec<String>,
 }
 
 impl Told {
@@ -60,7 +62,12 @@ impl Capture {
         let kind = if metadata.is_span() { "span" } else { "event" };
         let (target, level) = (metadata.target().to_owned(), metadata.level().to_string());
         let event = Event { name, kind: kind.to_owned(), target, level };
-        self.told.lock().unwrap().push(Told { event, fields: fields.0, span });
+        self.told.lock().unwrap().push(Told {
+            event,
+            fields: fields.0,
+            span,
+            recorded: Vec::new(),
+        });
     }
 }
 
@@ -96,7 +103,9 @@ impl Subscriber for Capture {
         let mut told = self.told.lock().unwrap();
         let id = Some(span.into_u64());
         let span = told.iter_mut().find(|one| one.event.kind == "span" && one.span == id);
-        span.expect("a span").fields.extend(fields.0);
+        let span = span.expect("a span");
+        span.recorded.extend(fields.0.keys().cloned());
+        span.fields.extend(fields.0);
     }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}

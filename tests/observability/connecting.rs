@@ -8,12 +8,12 @@ use quorumlock::{ConnectError, NodeStanding};
 use std::time::Duration;
 
 #[tokio::test]
-async fn a_master_that_a_new_client_cannot_use_is_an_error_and_a_gauge_with_its_reason() {
+async fn an_unfit_master_at_the_connect_is_an_error_event_and_a_gauge() {
     let recorder = recorder();
     let handle = recorder.handle();
     let _recording = metrics::set_default_local_recorder(&recorder);
     let (capture, _capturing) = Capture::set();
-    let masters = Masters::start_in_memory(3).await.unwrap();
+    let masters = Masters::start_in_memory(3).unwrap();
     masters[1].deny(&["eval"]).unwrap();
     let redlock = client(&masters).connect().await.unwrap();
     let status = redlock.status().await.unwrap();
@@ -28,7 +28,7 @@ async fn a_master_that_a_new_client_cannot_use_is_an_error_and_a_gauge_with_its_
     let are = |number: f64, expected: f64| (number - expected).abs() < 1e-6;
     assert!(are(standing("rejected"), 1.0) && are(standing("voting"), 2.0));
 
-    // Another client has other terms: the newcomer is refused, with a report for each master.
+    // Another client has other settings: the newcomer is refused, with a report for each master.
     let other = client(&masters).max_ttl(Duration::from_secs(60)).connect().await;
     assert!(matches!(other, Err(ConnectError::Disagreement(_))), "{other:?}");
     let told = capture.named("unfit");

@@ -5,10 +5,11 @@ use crate::capture::Capture;
 use crate::exposed::Exposed;
 use crate::page;
 use crate::support::poll::eventually;
+use crate::support::witness;
 use futures::FutureExt;
 use metrics_exporter_prometheus::{PrometheusHandle, PrometheusRecorder};
 use quorumlock::embedded::{Masters, Memory};
-use quorumlock::{ExtendError, Guard, Redlock, RedlockBuilder, Released};
+use quorumlock::{ExtendError, FencingWindow, Guard, Redlock, RedlockBuilder, Released};
 use redis::cmd;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -32,14 +33,18 @@ pub(crate) fn exposed(handle: &PrometheusHandle) -> Exposed {
 /// machine.
 pub(crate) fn client(masters: &Masters) -> RedlockBuilder {
     let window = Duration::from_millis(100);
-    let builder = masters.builder().ttl(TTL).max_ttl(TTL).fencing_window(window, window);
+    let builder = masters
+        .builder()
+        .ttl(TTL)
+        .max_ttl(TTL)
+        .fencing_window(FencingWindow { back: window, ahead: window });
     // No master is given up only because the machine is busy.
     builder.operation_timeout(PATIENCE / 10).connect_timeout(PATIENCE / 10)
 }
 
 async fn ask(masters: &Masters, node: usize, command: &str) {
     let client = redis::Client::open(masters[node].url()).unwrap();
-    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut connection = witness::connect(&client).await.unwrap();
     let mut words = command.split(' ');
     let mut command = cmd(words.next().unwrap());
     command.arg(words.collect::<Vec<_>>());
@@ -71,7 +76,7 @@ async fn revive(masters: &Masters, node: usize, capture: &Capture) {
 
 async fn held(redlock: &Redlock, resource: &str) -> Guard {
     // Attempts on a busy machine may take longer than their ttl: repeated until one is won.
-    redlock.acquire(resource).wait(PATIENCE).keep_alive().await.unwrap()
+    redlock.acquire(resource).timeout(PATIENCE).keep_alive().await.unwrap()
 }
 
 async fn play(masters: &Masters, capture: &Capture) {
@@ -85,8 +90,21 @@ async fn play(masters: &Masters, capture: &Capture) {
         other.try_acquire("r").await.is_err_and(|error| error.is_contended())
     };
     eventually("contention", PATIENCE, contended).await;
+    // A wait for another client, until the time that is left is known.
+    let waiting = async || {
+        let _guard = held(&redlock, "waited for").await;
+        let waited = other.acquire("waited for").timeout(TTL / 6).await;
+        let waiting = capture.named("waiting");
+        waited.is_err() && waiting.iter().any(|one| !one.field("left_ms").is_empty())
+    };
+    eventually("a wait", PATIENCE, waiting).await;
+    // A keep-alive that reaches its end.
+    while capture.named("cannot be extended").is_empty() {
+        let acquire = redlock.acquire("kept").timeout(PATIENCE).keep_alive_for(TTL + TTL / 10);
+        acquire.await.unwrap().lost().await;
+    }
     assert!(redlock.acquire("").await.is_err(), "invalid");
-    let mut given_up = other.acquire("r").wait(PATIENCE).into_future();
+    let mut given_up = other.acquire("r").timeout(PATIENCE).into_future();
     assert!((&mut given_up).now_or_never().is_none());
     drop(given_up);
     // The keep-alive tops up a master that has no key.
@@ -99,15 +117,15 @@ async fn play(masters: &Masters, capture: &Capture) {
             _ = guard.lost() => {}
         }
     }
-    let released = async || held(&redlock, "r").await.release().await == Released::Released;
+    let released = async || held(&redlock, "r").await.release().await == Ok(Released::Confirmed);
     eventually("a release", PATIENCE, released).await;
     drop(held(&redlock, "r").await);
-    held(&redlock, "left").await.leave();
+    held(&redlock, "forgotten").await.forget();
 
     // A debt to a master that is down, which is then paid.
     let guard = held(&redlock, "owed").await;
     kill(masters, 0, capture).await;
-    guard.release().await;
+    guard.release().await.unwrap();
     eventually("a debt", PATIENCE, async || !capture.named("owes deletions").is_empty()).await;
     revive(masters, 0, capture).await;
     eventually("no debt", PATIENCE, async || !capture.named("owes nothing").is_empty()).await;
@@ -119,11 +137,11 @@ async fn play(masters: &Masters, capture: &Capture) {
         let (lapsing, released) = (held(&redlock, "lapsing").await, held(&redlock, "u").await);
         kill(masters, 0, capture).await;
         kill(masters, 1, capture).await;
-        unconfirmed = matches!(released.release().await, Released::Unconfirmed(_));
+        unconfirmed = matches!(released.release().await, Ok(Released::Unconfirmed(_)));
         let extended = lapsing.extend().await;
         assert!(matches!(extended, Err(ExtendError::Unextended(_) | ExtendError::Lost(_))));
         lapsing.lost().await;
-        assert!(matches!(lapsing.release().await, Released::Lost(_)));
+        lapsing.release().await.unwrap_err();
         assert!(redlock.try_acquire("r").await.unwrap_err().is_no_quorum());
         revive(masters, 0, capture).await;
         revive(masters, 1, capture).await;
@@ -166,7 +184,7 @@ async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
     let handle = recorder.handle();
     let _recording = metrics::set_default_local_recorder(&recorder);
     let (capture, _capturing) = Capture::set();
-    let masters = Masters::start(3).await.unwrap();
+    let masters = Masters::start(3).unwrap();
     play(&masters, &capture).await;
 
     let page = page::events();
@@ -224,13 +242,13 @@ async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
 
 /// Counts are the same whether a loss is noticed by a timer, an extension, or the guard itself.
 #[tokio::test]
-async fn a_lock_that_is_dropped_after_its_deadline_is_counted_as_lost_once() {
+async fn a_lock_dropped_after_its_deadline_is_counted_as_lost_once() {
     let recorder = recorder();
     let handle = recorder.handle();
     let _recording = metrics::set_default_local_recorder(&recorder);
-    let masters = Masters::start_in_memory(1).await.unwrap();
+    let masters = Masters::start_in_memory(1).unwrap();
     let redlock = client(&masters).connect().await.unwrap();
-    let guard = redlock.acquire("r").wait(PATIENCE).await.unwrap();
+    let guard = redlock.acquire("r").timeout(PATIENCE).await.unwrap();
     // This thread is also the driver's: it can't see the deadline pass.
     std::thread::sleep(guard.remaining() + Duration::from_millis(5));
     assert!(guard.check().is_err());
@@ -250,7 +268,7 @@ async fn coordinators_of_a_process_add_up() {
     let recorder = recorder();
     let handle = recorder.handle();
     let _recording = metrics::set_default_local_recorder(&recorder);
-    let masters = Masters::start_in_memory(3).await.unwrap();
+    let masters = Masters::start_in_memory(3).unwrap();
     let one = client(&masters).connect().await.unwrap();
     let other = client(&masters).connect().await.unwrap();
     let voting = || exposed(&handle).sum("quorumlock_node_standing", &[("standing", "voting")]);

@@ -65,7 +65,7 @@ impl Counter {
         if rng.chance(20) {
             drop(guard);
         } else {
-            guard.release().await;
+            drop(guard.release().await);
         }
     }
 

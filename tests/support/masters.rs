@@ -1,7 +1,7 @@
 //! Several independent masters.
 
 use super::server::{self, Server};
-use quorumlock::{Redlock, RedlockBuilder};
+use quorumlock::{Redlock, RedlockBuilder, RestartGuard};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::thread;
@@ -50,7 +50,7 @@ impl Masters {
 /// Configures a client of masters that have only just started. It does not wait until they are old
 /// enough to vote: what they had granted before a restart is the test's responsibility.
 pub(crate) fn builder() -> RedlockBuilder {
-    Redlock::builder().without_restart_guard()
+    Redlock::builder().restart_guard(RestartGuard::Off)
 }
 
 impl Deref for Masters {

@@ -8,13 +8,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub(crate) mod clock;
+pub(crate) mod conformance;
 pub(crate) mod counter;
 pub(crate) mod docker;
+pub(crate) mod example;
 pub(crate) mod late;
 pub(crate) mod masters;
 pub(crate) mod normalised;
+pub(crate) mod page;
 pub(crate) mod poll;
 pub(crate) mod port;
+pub(crate) mod prelude;
 pub(crate) mod proxy;
 pub(crate) mod sabotage;
 pub(crate) mod samples;

@@ -11,6 +11,15 @@ pub(crate) fn without_ports(error: impl Display, masters: &[Server]) -> String {
     })
 }
 
+/// Shows the masters as `<1>`, `<2>`, in their order, whether they have their own addresses or those
+/// of a recording: `10.0.0.1:6379`.
+pub(crate) fn without_addresses(text: &str, masters: &[Server]) -> String {
+    masters.iter().zip(1..).fold(text.to_owned(), |text, (server, place)| {
+        text.replace(&server.addr().to_string(), &format!("<{place}>"))
+            .replace(&format!("10.0.0.{place}:6379"), &format!("<{place}>"))
+    })
+}
+
 /// Replaces each span of time (`1.2 ms`, `2 min 3 s`, and `1m 20s` of a setting) with one `<time>`; what
 /// follows it stays.
 pub(crate) fn without_times(text: &str) -> String {

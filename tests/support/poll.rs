@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// Time between two looks; short compared with anything that a test waits for.
-pub(super) const PAUSE: Duration = Duration::from_millis(2);
+pub(crate) const PAUSE: Duration = Duration::from_millis(2);
 
 /// Waits until `holds` returns true, and panics with `claim` if it has not done so within `within`.
 ///

@@ -29,7 +29,7 @@ pub(crate) enum Sabotage {
     Kill,
 }
 
-/// Makes a dialer for `RedlockBuilder::node_via`; `spoiled` counts the spoiled commands.
+/// Makes a dialer for `RedlockBuilder::node_with_connector`; `spoiled` counts the spoiled commands.
 pub(crate) fn dial_through(
     address: SocketAddr,
     sabotage: Sabotage,

@@ -257,7 +257,7 @@ fn spawn(
 
 /// Checks whether a server there answers PING. Introduces itself as the witness, so that it is not
 /// counted.
-pub(super) fn answers(address: SocketAddr) -> bool {
+pub(crate) fn answers(address: SocketAddr) -> bool {
     let ask = || -> std::io::Result<bool> {
         let limit = Duration::from_millis(500);
         let mut stream = TcpStream::connect_timeout(&address, limit)?;

@@ -7,13 +7,14 @@
 use super::poll::PAUSE;
 use super::server::Server;
 use futures::future::join_all;
-use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, IntoConnectionInfo};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, IntoConnectionInfo, RedisResult};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Bound on the time for a master to answer the witness.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The reason why a master gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,15 @@ pub(crate) enum Unseen {
     Down,
     /// It is stopped, or did not answer in time, or answered with an error.
     Silent(String),
+}
+
+/// Opens a connection that waits for a busy machine: half a second, the bound of the `redis` crate,
+/// is too short beside a hundred other tests.
+pub(crate) async fn connect(client: &Client) -> RedisResult<MultiplexedConnection> {
+    let limits = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(PATIENCE))
+        .set_response_timeout(Some(PATIENCE));
+    client.get_multiplexed_async_connection_with_config(&limits).await
 }
 
 /// Returns which of the masters have the key. All that run must answer.
@@ -52,7 +62,7 @@ pub(crate) async fn total_keys(masters: &[Server]) -> Vec<Result<u64, Unseen>> {
 
 /// Key under which clients note their settings at each master. It outlives them for a while, so a
 /// search for leftovers does not count it.
-pub(super) const AGREEMENT: &str = "quorumlock:agreement";
+pub(crate) const AGREEMENT: &str = "quorumlock:agreement";
 
 /// Checks the key behind any prefix.
 pub(crate) fn is_agreement(key: &str) -> bool {
@@ -203,10 +213,7 @@ pub(crate) async fn ask<T: FromRedisValue>(server: &Server, command: &Cmd) -> Re
             server.witnessed.fetch_add(1, Ordering::Relaxed);
         }
         let client = Client::open(address.set_redis_settings(settings))?;
-        let limits = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
-        let mut connection = client.get_multiplexed_async_connection_with_config(&limits).await?;
+        let mut connection = connect(&client).await?;
         server.witnessed.fetch_add(2, Ordering::Relaxed);
         let mut introduced = redis::pipe();
         introduced.cmd("CLIENT").arg("SETNAME").arg("witness").ignore();

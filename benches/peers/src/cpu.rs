@@ -6,7 +6,16 @@ use std::time::Duration;
 
 /// Returns the time used by this process.
 pub(crate) fn used() -> Duration {
-    let used = clock_gettime(ClockId::ProcessCPUTime);
+    read(ClockId::ProcessCPUTime)
+}
+
+#[cfg(test)]
+pub(crate) fn used_by_this_thread() -> Duration {
+    read(ClockId::ThreadCPUTime)
+}
+
+fn read(clock: ClockId) -> Duration {
+    let used = clock_gettime(clock);
     let seconds = u64::try_from(used.tv_sec).unwrap_or(0);
     Duration::from_secs(seconds) + Duration::from_nanos(u64::try_from(used.tv_nsec).unwrap_or(0))
 }

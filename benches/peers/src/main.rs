@@ -56,10 +56,10 @@ fn main() {
     if args.next_if_eq(delay::ARGUMENT).is_some() {
         return delay::serve(args);
     }
-    let plan = Plan::from_args(args).unwrap_or_else(|usage| {
-        eprintln!("{usage}");
-        std::process::exit(2);
-    });
+    let plan = Plan::from_args(args).unwrap_or_else(|usage| leave(&usage));
+    if plan.only_drawn {
+        return report::draw().unwrap_or_else(|why| leave(&why));
+    }
     let kinds = Kind::all();
     let scenes = Scene::all().into_iter().filter(|&one| plan.includes_scene(one));
     let scenes: Vec<_> = scenes.filter(|&one| is_there(&kinds, one)).collect();
@@ -87,6 +87,11 @@ fn main() {
     if plan.writes() {
         report::write(&summaries, &format!("{plan} {} {referee}", played_on(&kinds)));
     }
+}
+
+fn leave(why: &str) -> ! {
+    eprintln!("{why}");
+    std::process::exit(2);
 }
 
 /// Checks whether there are servers for the scene. A scene that is left out is reported.

@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) limit: Duration,
     /// Only prints the plan and plays nothing.
     pub(crate) only_told: bool,
+    /// Only draws the results of the last run again.
+    pub(crate) only_drawn: bool,
     quick: bool,
     long: bool,
     write: bool,
@@ -37,7 +39,7 @@ pub(crate) struct Plan {
 }
 
 const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N]
-             [--minutes N] [--plan] [--write] [NAME]...
+             [--minutes N] [--plan] [--draw] [--write] [NAME]...
   --quick     under two minutes in all: fewer scenes, no other crates, unless NAME asks for them
   --long      with the sweeps on Valkey 9, too: eight minutes more
   --rounds N  rounds of each scene
@@ -45,7 +47,8 @@ const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)
   --minutes N disturbed cells are played again for as long as all of it ends within that: 60
   --plan      say what would be played and how long that takes
-  --write     write results.md and results.svg, as is done without --quick and NAME
+  --draw      write the words and pictures again around the figures in results.md; measure nothing
+  --write     write results.md and its pictures, as is done without --quick and NAME
   NAME        only this scene (w2-valkey), all of this workload (w1, w5) or contenders whose name
               contains it";
 
@@ -67,6 +70,7 @@ impl Plan {
                 "--write" => plan.write = true,
                 "--minutes" => plan.limit = 60 * Duration::from_secs(number().ok_or(USAGE)?.into()),
                 "--plan" => plan.only_told = true,
+                "--draw" => plan.only_drawn = true,
                 "--long" => plan.long = true,
                 "--bench" | "--quick" => {}
                 name if name.starts_with('-') => return Err(USAGE.to_owned()),
@@ -87,6 +91,7 @@ impl Plan {
             longest: Duration::from_secs(8),
             limit: Duration::from_secs(60 * 60),
             only_told: false,
+            only_drawn: false,
             quick: false,
             long: false,
             write: false,
@@ -275,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_leaves_a_quarter_of_its_time_to_cells_that_are_played_again() {
+    fn a_run_keeps_a_quarter_of_its_time_for_repeated_cells() {
         for line in ["", "--quick"] {
             let plan = plan(line);
             let scenes = Scene::all().into_iter().filter(|scene| plan.includes_scene(*scene));

@@ -43,7 +43,7 @@ impl Sheet {
     }
 
     pub(crate) fn summary(&self) -> Summary {
-        let yardsticks: Vec<usize> = self.yardsticks().collect();
+        let yardsticks = contenders::yardsticks(&self.names);
         let line = |(contender, name): (usize, &&'static str)| {
             let metrics = 0..self.metrics.len();
             let cells = metrics.map(|metric| self.cell(contender, metric, &yardsticks));
@@ -53,18 +53,10 @@ impl Sheet {
         Summary {
             name: self.name.clone(),
             about: self.about.clone(),
-            metrics: self.metrics,
-            yardsticks: yardsticks.iter().map(|&one| self.names[one]).collect(),
+            metrics: self.metrics.iter().map(|&metric| metric.to_owned()).collect(),
+            yardsticks: yardsticks.iter().map(|&one| self.names[one].to_owned()).collect(),
             lines: self.names.iter().enumerate().map(line).collect(),
         }
-    }
-
-    /// Returns the baselines: the first contender, and every other floor next to it.
-    fn yardsticks(&self) -> impl Iterator<Item = usize> {
-        let beside_floor = self.names.first() == Some(&contenders::FLOOR);
-        let floors = (1..self.names.len())
-            .filter(move |&one| beside_floor && contenders::is_yardstick(self.names[one]));
-        (0..self.names.len().min(1)).chain(floors)
     }
 
     /// Summarises the rounds in which the contender has not failed. Anything that it cannot do is
@@ -146,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_the_median_of_the_rounds_and_not_that_of_the_medians() {
+    fn a_ratio_is_the_median_of_the_rounds_not_of_the_medians() {
         let mut sheet = sheet(&[contenders::FLOOR, "it", "bare sockets, EVALSHA"]);
         // The machine was faster in the second round, and there was a disturbance in the third.
         for (round, figures) in

@@ -21,7 +21,8 @@ pub(crate) fn highest(figures: &[f64]) -> f64 {
 
 /// Formats three digits, or all digits before the decimal point.
 pub(crate) fn short(figure: f64) -> String {
-    let places = if figure.abs() < 10.0 { 2 } else { usize::from(figure.abs() < 100.0) };
+    // Bounds are those after rounding, so that a figure that is read back is formatted alike.
+    let places = if figure.abs() < 9.995 { 2 } else { usize::from(figure.abs() < 99.95) };
     format!("{figure:.places$}")
 }
 
@@ -33,5 +34,14 @@ mod tests {
     fn a_median_is_in_the_middle() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    #[test]
+    fn a_figure_has_three_digits_also_after_rounding() {
+        for (figure, text) in
+            [(9.994, "9.99"), (9.996, "10.0"), (99.94, "99.9"), (99.96, "100"), (1234.4, "1234")]
+        {
+            assert_eq!(short(figure), text);
+        }
     }
 }

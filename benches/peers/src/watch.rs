@@ -36,8 +36,8 @@ fn used_by_ours() -> Option<Duration> {
             continue;
         };
         // A process that has ended in the meantime is counted among the reaped.
-        if Stat::of(&number.to_string()).is_some_and(|stat| stat.parent == own) {
-            all += cpu::used_by(number).unwrap_or_default();
+        if let Some(child) = Stat::of(&number.to_string()).filter(|stat| stat.parent == own) {
+            all += ticks(child.used + child.reaped);
         }
     }
     Some(all)
@@ -77,6 +77,9 @@ impl Machine {
 /// Fields of `/proc/PID/stat`.
 struct Stat {
     parent: u32,
+    /// Its own ticks, including those of threads that have ended: a proxy has one for each
+    /// connection.
+    used: u64,
     /// Ticks of the children that it has waited for.
     reaped: u64,
 }
@@ -91,7 +94,8 @@ impl Stat {
         let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
         let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
         let parent = u32::try_from(number(1)?).ok()?;
-        Some(Self { parent, reaped: number(13)? + number(14)? })
+        let (used, reaped) = (number(11)? + number(12)?, number(13)? + number(14)?);
+        Some(Self { parent, used, reaped })
     }
 }
 
@@ -125,7 +129,7 @@ mod tests {
     fn a_name_with_parentheses_is_no_field() {
         let stat = "7 (a) b) S 3 7 7 0 -1 0 0 0 0 0 11 12 13 14 20 0 1 0 99";
         let stat = Stat::parse(stat).expect("its fields");
-        assert_eq!((stat.parent, stat.reaped), (3, 13 + 14));
+        assert_eq!((stat.parent, stat.used, stat.reaped), (3, 11 + 12, 13 + 14));
     }
 
     #[test]
@@ -139,10 +143,24 @@ mod tests {
         let stdout = child.stdout.as_mut().expect("what it says");
         std::io::Read::read_exact(stdout, &mut said).expect("a line");
         let spent = cpu::used_by(child.id()).expect("a process that lives");
-        assert!(used_by_ours().expect("a kernel that tells") >= before + spent);
-        child.wait().expect("a shell that ends");
         // A tick is ten milliseconds or less.
-        let after = used_by_ours().expect("a kernel that tells") + Duration::from_millis(20);
+        let now = || used_by_ours().expect("a kernel that tells") + Duration::from_millis(20);
+        let alive = now();
+        assert!(alive >= before + spent, "{alive:?} {before:?} {spent:?}");
+        child.wait().expect("a shell that ends");
+        let after = now();
         assert!(after >= before + spent, "{after:?} {before:?} {spent:?}");
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_still_counts() {
+        let used = || Stat::of("self").expect("a kernel that tells").used;
+        let before = used();
+        let spin = || {
+            let until = cpu::used_by_this_thread() + ticks(20);
+            while cpu::used_by_this_thread() < until {}
+        };
+        std::thread::spawn(spin).join().expect("a thread that ends");
+        assert!(used() >= before + 18, "{} {before}", used());
     }
 }

@@ -1,9 +1,9 @@
-//! Other Redlock crates on our masters, tested for the claims of the crate's `tests/interop.rs`.
-//! They are not dependencies of the crate, not even of its tests.
+//! Other Redlock crates on our masters, tested for the claims of the crate's
+//! `tests/redis/interop.rs`. They are not dependencies of the crate, not even of its tests.
 
 #![allow(dead_code)]
 
-#[path = "../../../tests/interop/peer.rs"]
+#[path = "../../../tests/redis/interop/peer.rs"]
 mod peer;
 #[path = "interop/redlock.rs"]
 mod redlock;
@@ -11,13 +11,13 @@ mod redlock;
 mod redsync;
 #[path = "interop/rslock.rs"]
 mod rslock;
-#[path = "../../../tests/interop/scenes.rs"]
+#[path = "../../../tests/redis/interop/scenes.rs"]
 mod scenes;
-#[path = "../../../tests/interop/storm.rs"]
+#[path = "../../../tests/redis/interop/storm.rs"]
 mod storm;
 #[path = "../src/support.rs"]
 mod support;
-#[path = "../../../tests/interop/world.rs"]
+#[path = "../../../tests/redis/interop/world.rs"]
 mod world;
 
 use scenes::excludes;

@@ -60,25 +60,29 @@ fn word() -> impl Strategy<Value = OsString> {
         "bench",
         "completions",
         "man",
+        "help",
         "--",
         "--node",
-        "--also",
+        "--joint-with",
         "--config",
         "--json",
         "-v",
-        "--wait",
+        "--timeout",
         "--no-wait",
-        "--wait-forever",
+        "--no-timeout",
         "--ttl",
         "--max-hold",
-        "--hold-forever",
+        "--keep-alive-forever",
         "--lock-delay",
         "--label",
         "--fenced",
-        "--leave",
+        "--forget",
         "--grace",
         "-E",
         "--cycles",
+        "--tasks",
+        "--color",
+        "never",
         "--yes",
         "-h",
         "--help",
@@ -110,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn whatever_the_arguments_they_are_read_or_refused_in_one_line_without_passwords(
+    fn any_arguments_parse_or_fail_in_one_line_without_passwords(
         words in prop::collection::vec(word(), 0..12),
     ) {
         let arguments: Vec<OsString> =

@@ -23,12 +23,12 @@ pub(super) const SHIM: &str = "__child";
 const JSON: &str = "json";
 const TEXT: &str = "text";
 
-/// Returns a command for this program, even if its file has been replaced since.
-pub(super) fn ourselves() -> io::Result<Command> {
+/// Returns a command for this program, even if its file has been replaced since. `ps` shows `name`.
+pub(super) fn ourselves(name: &str) -> io::Result<Command> {
     let path =
         if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
     let mut command = Command::new(path);
-    command.arg0("quorumlock");
+    command.arg0(name);
     Ok(command)
 }
 
@@ -47,7 +47,7 @@ impl Group {
         output: Output,
     ) -> io::Result<Self> {
         let mut command = if cfg!(target_os = "linux") {
-            let mut shim = ourselves()?;
+            let mut shim = ourselves("quorumlock")?;
             let form = if output.json { JSON } else { TEXT };
             shim.args([SHIM, &std::process::id().to_string(), form]);
             shim.arg(&program.path).args(&program.words);

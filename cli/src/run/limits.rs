@@ -18,6 +18,9 @@ pub(super) struct Limits {
     pub(super) watchdog_margin: Duration,
     /// The time from SIGTERM to SIGKILL.
     pub(super) grace: Duration,
+    /// A lock that has less than this left was not extended when it was time, which is when two
+    /// thirds are left.
+    pub(super) overdue: Duration,
     /// How often the deadline is looked at.
     pub(super) tick: Duration,
 }
@@ -29,6 +32,7 @@ impl Limits {
             margin,
             watchdog_margin: margin / 2,
             grace: grace.min((validity / 3).saturating_sub(margin)),
+            overdue: validity / 2,
             tick: (validity / 24).clamp(Duration::from_millis(5), LONGEST_TICK),
         }
     }
@@ -45,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_has_two_thirds_of_the_validity_at_least_and_is_killed_before_its_end() {
+    fn the_command_is_killed_in_the_last_third_of_the_validity() {
         for validity in [40, 300, 1_000, 9_898, 29_698, 3_600_000].map(Duration::from_millis) {
             for grace in [0, 1, 500, 5_000, u64::MAX].map(Duration::from_millis) {
                 let limits = Limits::of(validity, grace);
@@ -58,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_grace_is_cut_by_the_default_ttl_and_not_by_the_longest() {
+    fn the_default_grace_is_cut_by_the_default_ttl_not_the_longest() {
         let of = |validity| Limits::of(Duration::from_millis(validity), Duration::from_secs(5));
         assert!(of(9_898).grace < Duration::from_secs(3), "{:?}", of(9_898));
         assert_eq!(of(29_698).grace, Duration::from_secs(5));

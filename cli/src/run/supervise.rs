@@ -3,6 +3,7 @@
 use super::child::Group;
 use super::environment::Environment;
 use super::limits::Limits;
+use super::loss::{Loss, Reason};
 use super::program::Program;
 use super::reap;
 use super::signals::{Signals, ends};
@@ -11,7 +12,8 @@ use super::watchdog::Watchdog;
 use crate::exit::Exit;
 use crate::output::Output;
 use nix::sys::signal::{Signal, raise};
-use quorumlock::error::LostReason;
+use quorumlock::error::LossReason;
+use quorumlock::report::Span;
 use quorumlock::{Guard, Kind, Lost};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -27,7 +29,7 @@ const UNREACHABLE_AFTER: Duration = Duration::from_secs(1);
 pub(super) struct Ended {
     pub(super) exit: Exit,
     /// The reason why the command was ended without a lock.
-    pub(super) lost: Option<String>,
+    pub(super) lost: Option<Loss>,
     /// A process of the group is still there, and may go on working.
     pub(super) is_unreachable: bool,
 }
@@ -54,8 +56,11 @@ pub(super) struct Supervisor<'a, K: Kind> {
     limits: Limits,
     /// The last known deadline, on a clock that tokio has, too.
     deadline: Instant,
+    began: Instant,
     stage: Stage,
-    lost: Option<String>,
+    lost: Option<Loss>,
+    /// Reported as not extended, though it was time.
+    is_overdue: bool,
     output: Output,
 }
 
@@ -84,8 +89,10 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             terminal,
             limits,
             deadline: Instant::now() + remaining,
+            began: Instant::now(),
             stage: Stage::Running,
             lost: None,
+            is_overdue: false,
             output,
         };
         let watched = watchdog.watch(this.group.pid());
@@ -146,12 +153,14 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         {
             self.deadline = now + remaining;
             self.allow(remaining);
+            self.report_overdue(remaining);
             if remaining <= self.limits.lead() {
-                let resource = self.guard.resource();
-                self.lost = Some(format!(
-                    "\"{resource}\" could not be extended any further: too few masters confirm, \
-                     or it has been held for max_hold"
-                ));
+                let (resource, left) = (self.guard.resource(), Span(remaining));
+                self.output.note(&format!("ending the command: \"{resource}\" expires in {left}"));
+                self.lost = Some(self.loss(match self.guard.is_deadline_final() {
+                    true => Reason::MaxHold,
+                    false => Reason::Unextended,
+                }));
                 self.terminate(self.kill_by());
             }
         }
@@ -176,10 +185,27 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         self.deadline.checked_sub(self.limits.margin).unwrap_or(self.deadline)
     }
 
+    fn loss(&self, reason: Reason) -> Loss {
+        Loss { reason, held_for: self.began.elapsed() }
+    }
+
+    /// Reports, once, that the keeper does not extend the lock, and that it does so again.
+    fn report_overdue(&mut self, remaining: Duration) {
+        let is_overdue = remaining < self.limits.overdue;
+        if is_overdue == self.is_overdue {
+            return;
+        }
+        self.is_overdue = is_overdue;
+        let what = if is_overdue { "not extended so far" } else { "extended again" };
+        let (resource, left) = (self.guard.resource(), Span(remaining));
+        self.output.note(&format!("{what}: \"{resource}\" expires in {left}"));
+    }
+
     fn lose(&mut self, lost: &Lost) {
-        self.lost = Some(lost.to_string());
-        match lost.reason() {
-            LostReason::QuorumGone(_) => {
+        self.output.note(&format!("ending the command: lost \"{}\"", lost.resource));
+        self.lost = Some(lost.into());
+        match lost.reason {
+            LossReason::QuorumGone(_) => {
                 let kill_at = (Instant::now() + self.limits.grace).min(self.kill_by());
                 self.terminate(kill_at);
             }
@@ -238,12 +264,9 @@ impl<'a, K: Kind> Supervisor<'a, K> {
 
     /// Records that the watchdog has killed the group.
     fn was_killed(&mut self) {
-        let resource = self.guard.resource();
-        self.lost.get_or_insert_with(|| {
-            format!(
-                "\"{resource}\" was not extended in time, because this process was held up or stopped"
-            )
-        });
+        if self.lost.is_none() {
+            self.lost = Some(self.loss(Reason::HeldUp));
+        }
     }
 
     /// Passes a signal on. Signals that end, and those that the terminal sends to a whole group, go

@@ -10,13 +10,26 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Pid, read, setsid};
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// The first argument of the watchdog.
-pub(super) const WATCH: &str = "__watch";
+/// The name of the watchdog in `ps`, followed by its owner's process id. It is the whole command
+/// line: by its name, the program knows what it is.
+const NAME: &str = "quorumlock: watchdog of ";
+
+/// The same where a name may have 15 characters: `top`, `ps -o comm`.
+#[cfg(target_os = "linux")]
+const SHORT_NAME: &std::ffi::CStr = c"quorumlock-wdog";
+
+/// Returns whether this process was started as a watchdog.
+pub(super) fn is_watchdog(arguments: &[OsString]) -> bool {
+    let [name] = arguments else { return false };
+    let owner = name.to_str().and_then(|name| name.strip_prefix(NAME));
+    owner.is_some_and(|owner| owner.parse::<u32>().is_ok())
+}
 
 /// A poll does not count suspend: the clock is read again after this time.
 const LONGEST_POLL: Duration = Duration::from_millis(250);
@@ -46,8 +59,8 @@ pub(super) struct Watchdog {
 impl Watchdog {
     /// Starts the watchdog, and returns when it is ready.
     pub(super) fn start() -> io::Result<Self> {
-        let mut command = ourselves()?;
-        command.arg(WATCH).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut command = ourselves(&format!("{NAME}{}", std::process::id()))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn()?;
         let (Some(pipe), Some(mut answers)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(io::Error::other("no pipe to the watchdog"));
@@ -140,6 +153,9 @@ impl Orders {
 /// The watchdog's own `main`.
 pub(super) fn watch() -> ExitCode {
     let _ = setsid();
+    // It works without a name, too.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_name(SHORT_NAME);
     let stdin = io::stdin();
     let mut orders = Orders::default();
     let mut chunk = [0; 256];
@@ -199,6 +215,23 @@ mod tests {
         assert_eq!(orders.deadline, Some(Duration::from_nanos(200)));
         orders.hear(b"00\nq\n");
         assert_eq!((orders.deadline, orders.dismissed), (Some(Duration::from_nanos(300)), true));
+    }
+
+    #[test]
+    fn only_its_own_name_makes_a_process_a_watchdog() {
+        let is = |arguments: &[&str]| {
+            is_watchdog(&arguments.iter().map(OsString::from).collect::<Vec<_>>())
+        };
+        assert!(is(&[&format!("{NAME}1234")]));
+        for arguments in [
+            &[][..],
+            &["quorumlock"],
+            &[NAME],
+            &["quorumlock: watchdog of me"],
+            &["quorumlock: watchdog of 1", "doctor"],
+        ] {
+            assert!(!is(arguments), "{arguments:?}");
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) fn bare() -> Command {
     for name in ours.filter(|name| name.to_string_lossy().starts_with("QUORUMLOCK_")) {
         command.env_remove(name);
     }
+    // No settings of the person who runs the tests.
+    command.env("XDG_CONFIG_HOME", "/no/such/folder");
     command.stdin(Stdio::null());
     command
 }

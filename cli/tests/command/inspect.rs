@@ -54,7 +54,7 @@ async fn several_locks_are_told_in_turn_and_as_a_json_line_each() {
 
 /// The inspection has noted nothing at the master that could keep other clients away.
 #[test]
-fn after_an_inspection_with_one_master_of_five_a_command_with_all_five_runs() {
+fn an_inspection_of_one_master_keeps_no_later_command_away() {
     let masters = Masters::start(5);
     let inspected = told(cli::over([masters[0].url()]).args(["inspect", "r"]));
     assert_eq!((inspected.code, &*inspected.stderr), (Some(0), ""), "{inspected:?}");
@@ -75,7 +75,7 @@ fn a_lock_of_which_no_quorum_tells_gives_112() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_yes_a_lock_is_taken_away_and_without_a_terminal_nobody_is_asked() {
+async fn without_a_terminal_force_release_needs_the_yes_option() {
     let masters = Masters::start(3);
     let _held = hold(&masters, "r").await;
     let refused = told(&mut cli::on(&masters, &["force-release", "r"]));

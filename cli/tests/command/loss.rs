@@ -8,6 +8,7 @@ use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
 use crate::support::witness;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -68,7 +69,7 @@ impl Stamps {
 const STUBBORN: &str = "trap '' TERM INT HUP";
 
 #[test]
-fn a_command_whose_masters_are_lost_is_gone_before_the_deadline_and_its_children_too() {
+fn a_command_without_masters_and_its_children_end_in_time() {
     // Most of it is waiting.
     thread::scope(|scope| {
         for (first, grace) in [("true", "5s"), (STUBBORN, "5s"), (STUBBORN, "0s")] {
@@ -80,7 +81,7 @@ fn a_command_whose_masters_are_lost_is_gone_before_the_deadline_and_its_children
 fn loses_its_masters(first: &str, grace: &str) {
     let masters = Masters::start(5);
     let stamps = Stamps::new();
-    let options = [&TTL_OPTION[..], &["--grace", grace]].concat();
+    let options = [&TTL_OPTION[..], &["-v", "--grace", grace]].concat();
     let running = Running::start(&mut shell(&masters, &options, &stamps.script(first)));
     stamps.await_both();
     (0..3).for_each(|node| masters.kill(node));
@@ -89,15 +90,20 @@ fn loses_its_masters(first: &str, grace: &str) {
     let told = running.told();
     assert_eq!((told.code, &*told.stdout), (Some(113), ""), "{told:?}");
     // The second reason is the watchdog's, if the whole process was held up when it was time.
-    let reasons = ["could not be extended", "was not extended in time"];
-    let is_told = |why: &&str| told.stderr.starts_with(&format!("quorumlock: \"r\" {why}"));
-    assert!(reasons.iter().any(is_told), "{told:?}");
+    let ended = "\nquorumlock: too few masters extended \"r\" in time; the command ";
+    let held_up = "\nquorumlock: lost \"r\": it was not extended in time, because this process";
+    assert!([ended, held_up].iter().any(|line| told.stderr.contains(line)), "{told:?}");
+    // It is said before it is too late.
+    let early = "quorumlock: acquired \"r\"\nquorumlock: not extended so far: \"r\" expires in ";
+    let then = "\nquorumlock: ending the command: \"r\" expires in ";
+    let is_told = told.stderr.starts_with(early) && told.stderr.contains(then);
+    assert!(is_told || told.stderr.contains(held_up), "{told:?}");
     assert_eq!(told.stderr.matches("down (Connection refused").count(), 3, "{told:?}");
     stamps.assert_none_after(end);
 }
 
 #[test]
-fn at_max_hold_the_command_is_gone_before_the_deadline_that_it_was_told() {
+fn at_max_hold_the_command_is_gone_before_its_given_deadline() {
     let masters = Masters::start(3);
     let stamps = Stamps::new();
     let script = format!(
@@ -105,9 +111,14 @@ fn at_max_hold_the_command_is_gone_before_the_deadline_that_it_was_told() {
         stamps.path("deadline").display(),
         stamps.script(STUBBORN)
     );
-    let options = [&TTL_OPTION[..], &["--max-hold", "6s"]].concat();
+    let options = [&TTL_OPTION[..], &["--json", "--max-hold", "6s"]].concat();
     let told = told(&mut shell(&masters, &options, &script));
     assert_eq!(told.code, Some(113), "{told:?}");
+    let value: Value = serde_json::from_str(&told.stderr).unwrap();
+    assert_eq!((&value["error"], &value["reason"]), (&"lost".into(), &"max_hold".into()));
+    assert_eq!((&value["resource"], &value["command_signal"]), (&"r".into(), &9.into()));
+    let held_for = value["held_for_ms"].as_u64().unwrap();
+    assert!((2_000..6_000).contains(&held_for), "{value}");
     let deadline = std::fs::read_to_string(stamps.path("deadline")).unwrap();
     let deadline: u128 = deadline.trim().parse().unwrap();
     // An extension may give back what the drift had taken off, and not more.
@@ -116,12 +127,14 @@ fn at_max_hold_the_command_is_gone_before_the_deadline_that_it_was_told() {
 }
 
 #[test]
-fn a_child_that_heeds_sigterm_has_its_grace_and_its_own_last_words() {
+fn a_child_that_heeds_sigterm_gets_its_grace_and_last_words() {
     let masters = Masters::start(3);
     let script = "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done";
     let told = told(&mut shell(&masters, &["--ttl", "6s", "--max-hold", "6s"], script));
     assert_eq!((told.code, &*told.stdout), (Some(113), "bye\n"), "{told:?}");
-    assert!(told.stderr.contains("; the command ended with code 0\n"), "{told:?}");
+    let line = "quorumlock: max_hold reached for \"r\"; the command ended with code 0\n";
+    // The shell may say before it that a signal ended its sleep.
+    assert!(told.stderr.contains(line), "{told:?}");
 }
 
 #[tokio::test]
@@ -135,17 +148,17 @@ async fn a_lock_that_is_taken_away_ends_the_command() {
     assert_eq!(away.code, Some(0), "{away:?}");
     let told = running.told();
     assert_eq!(told.code, Some(113), "{told:?}");
-    assert!(told.stderr.starts_with("quorumlock: lost \"r\" "), "{told:?}");
+    assert!(told.stderr.starts_with("quorumlock: lost \"r\": masters had "), "{told:?}");
     assert!(told.stderr.contains("; the command was ended by signal 15\n"), "{told:?}");
 }
 
 #[test]
-fn a_lock_that_was_taken_away_from_a_command_that_leaves_it_counts_as_lost() {
+fn a_lock_taken_from_a_command_with_leave_counts_as_lost() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let (ready, done) = (files.path().join("ready"), files.path().join("done"));
     // With this ttl, no extension reports it before the end.
-    let options = ["--leave", "--ttl", "30s"];
+    let options = ["--forget", "--ttl", "30s"];
     let script = format!("echo $$ > {}; {}", ready.display(), wait_for(&done));
     let mut command = shell(&masters, &options, &script);
     // Too few answers in time would not be a loss.
@@ -156,7 +169,7 @@ fn a_lock_that_was_taken_away_from_a_command_that_leaves_it_counts_as_lost() {
     std::fs::write(&done, "").unwrap();
     let told = running.told();
     assert_eq!(told.code, Some(113), "{told:?}");
-    assert!(told.stderr.starts_with("quorumlock: lost \"r\" "), "{told:?}");
+    assert!(told.stderr.starts_with("quorumlock: lost \"r\": masters had "), "{told:?}");
 }
 
 #[test]
@@ -182,7 +195,7 @@ fn a_lock_that_was_gone_when_it_was_to_be_released_is_told() {
 
 /// A zombie cannot be killed. Here zombies represent processes that belong to another user.
 #[tokio::test]
-async fn a_lock_is_not_released_while_somebody_of_the_group_is_still_there() {
+async fn a_lock_is_kept_while_a_process_of_the_group_remains() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let ready = files.path().join("ready");
@@ -204,7 +217,7 @@ fn wait_for(path: &Path) -> String {
     format!("while ! [ -e {} ]; do sleep 0.05; done", path.display())
 }
 
-/// Returns the watchdog of `parent`: a process of this program.
+/// Returns the watchdog of `parent`, by the names that `ps` and `top` show.
 fn watchdog_of(parent: Pid) -> Option<Pid> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -212,7 +225,9 @@ fn watchdog_of(parent: Pid) -> Option<Pid> {
         let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
         let status = String::from_utf8_lossy(&read("status")).into_owned();
         status.contains(&format!("\nPPid:\t{}\n", parent.as_raw_nonzero()))
-            && read("cmdline") == b"quorumlock\0__watch\0"
+            && read("cmdline")
+                == format!("quorumlock: watchdog of {}\0", parent.as_raw_nonzero()).as_bytes()
+            && read("comm") == b"quorumlock-wdog\n"
     };
     pids.into_iter().find(is_ours).and_then(Pid::from_raw)
 }
@@ -230,7 +245,7 @@ fn pid_of(stamps: &Stamps, name: &str) -> Pid {
 
 /// Checks the lock as its next holder sees it.
 fn assert_free_within_a_ttl(masters: &Masters, killed: u128) {
-    let next: &mut Command = &mut shell(masters, &["--wait", "60s"], "date +%s%N");
+    let next: &mut Command = &mut shell(masters, &["--timeout", "60s"], "date +%s%N");
     let told = told(next);
     assert_eq!(told.code, Some(0), "{told:?}");
     let entered: u128 = told.stdout.trim().parse().unwrap();
@@ -240,7 +255,7 @@ fn assert_free_within_a_ttl(masters: &Masters, killed: u128) {
 }
 
 #[test]
-fn killed_with_sigkill_it_takes_the_whole_group_along_and_leaves_the_lock_for_a_ttl_at_most() {
+fn sigkill_ends_the_group_and_leaves_the_lock_one_ttl_at_most() {
     let masters = Masters::start(3);
     let stamps = Stamps::new();
     let (running, watchdog) = started(&masters, &stamps);
@@ -272,7 +287,7 @@ fn killed_together_with_its_watchdog_it_takes_the_command_along() {
 }
 
 #[test]
-fn stopped_itself_it_has_the_command_killed_before_the_deadline_and_says_so_when_it_goes_on() {
+fn a_stopped_run_has_its_command_killed_in_time_and_reports_it() {
     let masters = Masters::start(3);
     let stamps = Stamps::new();
     let (running, _watchdog) = started(&masters, &stamps);

@@ -3,10 +3,17 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bench;
 mod cli;
 mod doctor;
+mod doctor_shown;
+mod image;
 mod inspect;
+mod list;
 mod loss;
+mod pages;
+mod recorded_run;
+mod recordings;
 mod refused;
 mod rolling_upgrade;
 mod run;
@@ -14,3 +21,4 @@ mod signals;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
 mod unfit;
+mod waiting;

@@ -4,6 +4,7 @@ use crate::cli::{self, Told, bare, shell, told};
 use crate::support::masters::Masters;
 use quorumlock::Redlock;
 use serde_json::Value;
+use std::process::Command;
 use std::time::Duration;
 
 fn holder(masters: &Masters) -> quorumlock::RedlockBuilder {
@@ -27,7 +28,7 @@ fn assert_refused(told: &Told, code: i32, line: &str) {
 async fn a_lock_that_is_held_gives_111_and_says_by_whom() {
     let masters = Masters::start(3);
     let _held = held(&masters).await;
-    for options in [&["--no-wait"][..], &["-n"], &["--wait", "100ms"]] {
+    for options in [&["--no-wait"][..], &["-n"], &["--timeout", "100ms"]] {
         let told = told(&mut shell(&masters, options, "echo ran"));
         assert_eq!((told.code, &*told.stdout), (Some(111), ""), "{told:?}");
         let (line, nodes) = told.stderr.split_once('\n').unwrap();
@@ -49,7 +50,21 @@ async fn the_code_for_a_lock_that_is_held_is_the_users_if_they_want() {
     let value: Value = serde_json::from_str(&told.stderr).unwrap();
     assert_eq!((&value["error"], &value["exit"]), (&"held".into(), &0.into()));
     assert!(value["message"].as_str().unwrap().contains("worker-7"), "{value}");
-    assert_eq!(value["nodes"].as_array().unwrap().len(), 3, "{value}");
+    assert_eq!((&value["resource"], &value["holder"]["label"]), (&"r".into(), &"worker-7".into()));
+    let left = value["remaining_ms"].as_u64().unwrap();
+    assert!(left <= 10_000 && value["attempts"] == 1 && value["waited_ms"].is_u64(), "{value}");
+    let nodes = value["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), 3, "{value}");
+    for (node, server) in nodes.iter().zip(masters.iter()) {
+        assert_eq!(node["node"], server.addr().to_string(), "{value}");
+        assert_eq!(
+            (&node["answer"], &node["holder"]["label"]),
+            (&"held".into(), &"worker-7".into())
+        );
+        assert!(node["remaining_ms"].as_u64().unwrap() <= 10_000, "{value}");
+    }
+    // A quorum has answered before the attempt was over.
+    assert!(nodes.iter().filter(|node| node["latency_us"].is_u64()).count() >= 2, "{value}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,9 +82,9 @@ async fn a_lock_that_is_held_and_no_error_is_told_only_to_who_asks() {
 async fn who_waits_gets_the_lock_when_it_is_released() {
     let masters = Masters::start(3);
     let (_redlock, guard) = held(&masters).await;
-    let mut waits = shell(&masters, &["--wait-forever"], "echo ran");
+    let mut waits = shell(&masters, &["--no-timeout"], "echo ran");
     let waiting = cli::Running::start(&mut waits);
-    guard.release().await;
+    guard.release().await.unwrap();
     let told = waiting.told();
     assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(0), "ran\n", ""));
 }
@@ -90,7 +105,41 @@ fn without_a_quorum_it_is_112_and_told_what_each_master_says() {
 }
 
 #[test]
-fn masters_that_have_just_started_are_told_as_such_with_the_setting_that_changes_it() {
+fn without_a_quorum_json_has_the_answer_of_each_master() {
+    let masters = Masters::start(3);
+    (1..3).for_each(|node| masters.kill(node));
+    let told = told(&mut shell(&masters, &["--json", "--no-wait"], "echo ran"));
+    let value: Value = serde_json::from_str(&told.stderr).unwrap();
+    assert_eq!((&value["error"], &value["resource"]), (&"no_quorum".into(), &"r".into()));
+    assert_eq!((&value["attempts"], &value["ready_in_ms"]), (&1.into(), &Value::Null));
+    let nodes = value["nodes"].as_array().unwrap();
+    // The two decide before the first has answered.
+    assert_eq!(nodes[0]["answer"], "outstanding", "{value}");
+    for node in &nodes[1..] {
+        assert_eq!((&node["answer"], &node["latency_us"]), (&"down".into(), &Value::Null));
+        assert!(node["said"].as_str().unwrap().starts_with("down (Connection refused"), "{value}");
+    }
+}
+
+#[test]
+fn a_setting_that_cannot_work_is_a_field_in_json() {
+    let json = |command: &mut Command| -> Value {
+        serde_json::from_str(&told(command.arg("--json")).stderr).unwrap()
+    };
+    let node = ["--node", "redis://127.0.0.1:1"];
+    let set = json(bare().args(node).args(["inspect", "quorumlock:x"]));
+    assert_eq!((&set["error"], &set["field"]), (&"usage".into(), &"resource".into()));
+    assert!(set["problem"].as_str().unwrap().contains("which is reserved"), "{set}");
+    let files = tempfile::tempdir().unwrap();
+    let file = files.path().join("quorumlock.toml");
+    std::fs::write(&file, "\nttl = 10\n").unwrap();
+    let read = json(bare().arg("--config").arg(&file).args(["inspect", "r"]));
+    assert_eq!((&read["error"], &read["field"]), (&"configuration".into(), &"ttl".into()));
+    assert_eq!((&read["file"], &read["line"]), (&file.to_str().unwrap().into(), &2.into()));
+}
+
+#[test]
+fn the_error_for_fresh_masters_names_the_restart_guard_setting() {
     let masters = Masters::start(3);
     let mut command = shell(&masters, &["--no-wait"], "echo ran");
     let told = told(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
@@ -113,7 +162,7 @@ fn a_command_that_is_not_there_or_no_program_asks_for_no_lock() {
 }
 
 #[test]
-fn a_script_whose_interpreter_is_missing_is_told_and_the_lock_is_released() {
+fn a_missing_interpreter_is_reported_and_the_lock_is_released() {
     use std::os::unix::fs::PermissionsExt;
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
@@ -143,16 +192,16 @@ fn each_typical_mistake_has_its_line() {
             "the following required arguments were not provided: <COMMAND>..., behind --",
         ),
         (
-            &["run", "--wait", "10", "r", "--", "true"],
-            "invalid value '10' for '--wait <DURATION>': a unit is missing: write 10s or 10ms",
+            &["run", "--timeout", "10", "r", "--", "true"],
+            "invalid value '10' for '--timeout <DURATION>': a unit is missing: write 10s or 10ms",
         ),
         (
             &["run", "--ttl", "soon", "r", "--", "true"],
             "invalid value 'soon' for '--ttl <DURATION>': expected number at 0: write it like 10s, 500ms or \"1m 30s\"",
         ),
         (
-            &["run", "--no-wait", "--wait", "1s", "r", "--", "true"],
-            "the argument '--no-wait' cannot be used with '--wait <DURATION>'",
+            &["run", "--no-wait", "--timeout", "1s", "r", "--", "true"],
+            "the argument '--no-wait' cannot be used with '--timeout <DURATION>'",
         ),
         (
             &["run", "--tll", "1s", "r", "--", "true"],
@@ -206,12 +255,12 @@ fn settings_that_cannot_work_are_told_by_their_names() {
     assert_refused(
         &none,
         115,
-        "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or under `nodes` in the file of --config",
+        "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or under `nodes` in the file of --config or /etc/quorumlock/config.toml",
     );
 }
 
 #[test]
-fn masters_are_named_by_option_environment_or_file_and_options_win() {
+fn options_name_masters_over_the_environment_and_the_file() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let file = files.path().join("quorumlock.toml");
@@ -224,6 +273,41 @@ fn masters_are_named_by_option_environment_or_file_and_options_win() {
     let nowhere = ["--node", "redis://127.0.0.1:1", "run", "--no-wait", "r", "--", "true"];
     let told = told(bare().env("QUORUMLOCK_CONFIG", &file).args(nowhere));
     assert_eq!(told.code, Some(112), "{told:?}");
+}
+
+#[test]
+fn a_file_in_the_users_folder_is_read_if_no_masters_are_named() {
+    let masters = Masters::start(3);
+    let files = tempfile::tempdir().unwrap();
+    let folder = files.path().join("quorumlock");
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("config.toml");
+    let nodes =
+        masters.urls().iter().map(|url| format!("\"{url}\"")).collect::<Vec<_>>().join(", ");
+    std::fs::write(&file, format!("nodes = [{nodes}]\nrestart_guard = \"off\"\n")).unwrap();
+    let run = |change: fn(&mut Command) -> &mut Command| {
+        let mut command = bare();
+        command.env("XDG_CONFIG_HOME", files.path());
+        told(change(&mut command).args(["run", "-v", "-n", "r", "--", "true"]))
+    };
+    let used = format!("quorumlock: settings from {}\n", file.display());
+    let by_default = run(|command| command);
+    assert_eq!(by_default.code, Some(0), "{by_default:?}");
+    assert_eq!(by_default.stderr, format!("{used}quorumlock: acquired \"r\"\n"));
+    // A variable that names no masters does not turn it off.
+    let with_variable = run(|command| command.env("QUORUMLOCK_TTL", "9s"));
+    assert_eq!(with_variable.code, Some(0), "{with_variable:?}");
+    for named in [
+        run(|command| command.env("QUORUMLOCK_NODES", "redis://127.0.0.1:1")),
+        run(|command| command.args(["--node", "redis://127.0.0.1:1"])),
+    ] {
+        assert_eq!(named.code, Some(112), "{named:?}");
+        assert!(!named.stderr.contains("settings from"), "{named:?}");
+    }
+    let other = run(|command| command.args(["--config", "/no/such/file"]));
+    assert_eq!(other.code, Some(115), "{other:?}");
+    let line = "quorumlock: settings from /no/such/file\nquorumlock: /no/such/file: cannot be read";
+    assert!(other.stderr.starts_with(line), "{other:?}");
 }
 
 #[test]

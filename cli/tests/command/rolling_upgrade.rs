@@ -61,16 +61,15 @@ async fn clients_of_both_versions_agree_on_the_same_whoever_was_first() {
         }
         let redlock = builder(masters.urls()).connect().await.unwrap();
         all_agree(&masters).await;
-        redlock.acquire("r").await.unwrap().release().await;
+        redlock.acquire("r").await.unwrap().release().await.unwrap();
         // Another client of this version finds the notes of both.
         let other = builder(masters.urls()).connect().await.unwrap();
-        other.acquire("r").await.unwrap().release().await;
+        other.acquire("r").await.unwrap().release().await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn a_client_of_this_version_is_refused_beside_others_of_the_one_before_and_takes_its_note_back()
- {
+async fn a_client_refused_beside_an_older_version_withdraws_its_note() {
     let masters = Masters::start(4);
     let list: Vec<&Server> = masters.iter().take(3).collect();
     for server in &list {
@@ -107,7 +106,7 @@ async fn a_client_of_the_version_before_is_told_of_this_one() {
 /// The previous version sets the life of all notes to its own, without the drift of 15 s that this
 /// version has added.
 #[tokio::test]
-async fn a_client_of_the_version_before_takes_no_more_than_the_drift_of_a_note() {
+async fn an_older_client_shortens_a_note_by_no_more_than_the_drift() {
     let masters = Masters::start(3);
     let _redlock = builder(masters.urls()).connect().await.unwrap();
     all_agree(&masters).await;
@@ -142,7 +141,7 @@ fn commands_of_both_versions_keep_each_other_out_up_and_down() {
     let inside = folder.path().join("inside");
     // Making a directory fails if it exists.
     let script = "mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"";
-    let arguments = ["run", "--wait", "30s", "--ttl", "5s", "r", "--", "sh", "-c", script];
+    let arguments = ["run", "--timeout", "30s", "--ttl", "5s", "r", "--", "sh", "-c", script];
     let of = |is_new: bool| {
         let masters = &masters;
         let inside = inside.clone();

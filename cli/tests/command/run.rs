@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 #[tokio::test]
-async fn the_exit_code_is_the_commands_and_the_lock_is_free_afterwards() {
+async fn run_exits_with_the_commands_code_and_frees_the_lock() {
     let masters = Masters::start(3);
     for code in [0, 1, 7, 255] {
         let told = told(&mut shell(&masters, &[], &format!("exit {code}")));
@@ -45,7 +45,7 @@ fn the_command_is_told_its_resource_and_until_when() {
 }
 
 #[test]
-fn a_fenced_command_is_told_its_token_and_each_is_greater_than_the_last() {
+fn a_fenced_command_receives_a_token_greater_than_the_last() {
     let masters = Masters::start(3);
     let tokens = [(); 3].map(|()| {
         let told = told(&mut shell(&masters, &["--fenced"], "echo $QUORUMLOCK_FENCING_TOKEN"));
@@ -120,7 +120,7 @@ async fn a_lock_is_kept_alive_for_longer_than_its_ttl() {
 #[tokio::test]
 async fn a_lock_that_is_left_keeps_its_key_for_about_another_ttl() {
     let masters = Masters::start(3);
-    let told = told(&mut shell(&masters, &["--leave", "--ttl", "30s"], "true"));
+    let told = told(&mut shell(&masters, &["--forget", "--ttl", "30s"], "true"));
     assert_eq!(told.code, Some(0), "{told:?}");
     assert_eq!(witness::holders(&masters, "r").await.len(), 3);
     let left = witness::pttl(&masters[0], "r").await.unwrap();
@@ -128,7 +128,7 @@ async fn a_lock_that_is_left_keeps_its_key_for_about_another_ttl() {
 }
 
 #[tokio::test]
-async fn what_the_command_leaves_behind_in_its_group_is_ended_before_the_lock_is_free() {
+async fn leftover_processes_of_the_group_end_before_the_release() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let left = files.path().join("left");

@@ -32,7 +32,7 @@ async fn signals_that_end_are_passed_on_and_the_lock_is_released() {
 }
 
 #[tokio::test]
-async fn a_command_that_a_passed_on_signal_ends_gives_128_and_the_signal() {
+async fn a_command_ended_by_a_passed_on_signal_gives_128_plus_signal() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let ready = files.path().join("ready");
@@ -69,12 +69,12 @@ async fn who_waits_for_the_lock_is_ended_at_once_and_leaves_nothing() {
     let masters = Masters::start(3);
     let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").keep_alive().await.unwrap();
-    let running = Running::start(&mut shell(&masters, &["--wait-forever"], "echo ran"));
+    let running = Running::start(&mut shell(&masters, &["--no-timeout"], "echo ran"));
     eventually_waits(&masters).await;
     running.signal(Signal::INT);
     let told = running.told();
     assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(130), "", ""));
-    guard.release().await;
+    guard.release().await.unwrap();
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
@@ -83,12 +83,12 @@ async fn who_waits_for_the_lock_can_be_suspended_and_goes_on_waiting() {
     let masters = Masters::start(3);
     let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").keep_alive().await.unwrap();
-    let running = Running::start(&mut shell(&masters, &["--wait-forever"], "echo ran"));
+    let running = Running::start(&mut shell(&masters, &["--no-timeout"], "echo ran"));
     eventually_waits(&masters).await;
     running.signal(Signal::TSTP);
     eventually("it is stopped", PATIENCE, async || cli::is_stopped(running.pid())).await;
     running.signal(Signal::CONT);
-    guard.release().await;
+    guard.release().await.unwrap();
     let told = running.told();
     assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(0), "ran\n", ""));
 }
@@ -175,7 +175,7 @@ fn program() -> &'static str {
 }
 
 #[test]
-fn on_a_terminal_the_command_can_read_and_the_shell_can_again_afterwards() {
+fn on_a_terminal_the_command_reads_and_then_the_shell_again() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let ready = files.path().join("ready");
@@ -194,7 +194,7 @@ fn on_a_terminal_the_command_can_read_and_the_shell_can_again_afterwards() {
 }
 
 #[test]
-fn on_a_terminal_control_z_suspends_both_and_continued_both_go_on() {
+fn on_a_terminal_control_z_suspends_both_and_fg_resumes_both() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let [ours, child, resume, done] =

@@ -35,7 +35,7 @@ impl Place {
 }
 
 #[test]
-fn every_command_that_connects_works_and_warns_of_the_master_that_cannot_be_used() {
+fn every_connecting_command_works_and_warns_of_an_unfit_master() {
     let place = Place::new();
     let line = format!("quorumlock: warning: {}\n", place.warning());
     for (arguments, stdout) in [

@@ -4,30 +4,30 @@
 //! "Retry on Failure".
 
 use super::acquisition::Acquisition;
-use super::attempt::{Asking, Hold, Stage, Subject};
+use super::attempt::{Asking, Attempt, Hold, Stage};
 use super::barrier;
 use super::contention::Phase;
 use super::fencing::refusal;
-use super::note::Decided;
 use super::release::Told;
-use super::round::{self, Round};
+use super::round::RoundKind;
 use super::timers::Timer;
 use super::wire::Reply;
 use super::{
-    Acquire, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId,
+    AcquireRequest, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId,
 };
 use crate::quorum::{Instant, Verdict, Vote, validity};
-use crate::report::{Answer, Cause, Reason};
+use crate::report::{Answer, Refusal, UnknownCause};
 use std::time::Duration;
 
 impl Coordinator {
-    pub(super) fn begin_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
-        let until = acquire.wait.map_or(Instant::NEVER, |wait| now.after(wait));
-        let Acquire { keys, fences, ttl, lock_delay, keep_alive, .. } = acquire;
-        let life = ttl.saturating_add(lock_delay);
-        let subject = Subject { keys, fences, ttl: ttl.into(), life: life.into() };
-        let acquisition = Acquisition { subject, keep_alive, began: now, until, contention: None };
-        if self.local_queue.take(&acquisition.subject.keys, request) {
+    pub(super) fn begin_acquire(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        acquire: AcquireRequest,
+    ) {
+        let acquisition = Acquisition { request: acquire, began: now, contention: None };
+        if self.local_queue.take(&acquisition.request.keys, request) {
             self.acquisitions.insert(request, acquisition);
             self.acquisitions.contend(request);
             self.try_again(now, request);
@@ -40,25 +40,31 @@ impl Coordinator {
     /// acquire that does not wait has lost.
     fn queue(&mut self, now: Instant, request: RequestId, acquisition: Acquisition) {
         if !acquisition.may_retry(now) {
-            let in_front = self.failure_in_front(&acquisition.subject.keys);
-            return self.events.push_back(acquisition.not_served(request, now, in_front));
+            let in_front = self.failure_in_front(&acquisition.request.keys);
+            return self.events.push(acquisition.not_served(request, now, in_front));
         }
-        self.local_queue.wait(&acquisition.subject.keys, request);
-        self.timers.set(acquisition.until, Timer::Attempt(request));
+        let held_here = self.local_queue.is_held(&acquisition.request.keys);
+        self.events.queued(request, held_here);
+        self.local_queue.wait(&acquisition.request.keys, request);
+        self.timers.set(acquisition.until(), Timer::Attempt(request));
         self.acquisitions.insert(request, acquisition);
     }
 
-    /// Returns why the acquire that contends for one of `keys` in this process has not won yet,
-    /// unless that is another holder. An outage must not be reported as contention to the acquires
-    /// behind it.
-    fn failure_in_front(&self, keys: &Keys) -> Option<Failure> {
+    /// Returns why an acquire that waits for one of `keys` in this process has not been served. If
+    /// the acquire that contends for it has met an outage, that is the reason: it must not be
+    /// reported as contention to the acquires behind it.
+    fn failure_in_front(&self, keys: &Keys) -> Failure {
         let contenders = keys.iter().filter_map(|key| self.local_queue.contender(key));
         let mut failures =
             contenders.filter_map(|one| match self.acquisitions.get(one)?.phase()? {
                 Phase::Waiting { failure, .. } => Some(failure),
                 Phase::Confirming | Phase::Trying { .. } => None,
             });
-        failures.find(|one| one.kind != FailureKind::Contended).cloned()
+        let outage = failures.find(|one| one.kind != FailureKind::Contended).cloned();
+        outage.unwrap_or_else(|| {
+            let held_here = self.local_queue.is_held(keys);
+            Failure { held_here, ..Failure::contended(0) }
+        })
     }
 
     /// Serves the queue after places have become free. An acquire that is first in all its queues
@@ -68,9 +74,9 @@ impl Coordinator {
         self.let_through(now, false);
         while let Some(request) = self.local_queue.next_head() {
             let Some(acquisition) = self.acquisitions.get(request) else { continue };
-            let keys = &acquisition.subject.keys;
+            let keys = &acquisition.request.keys;
             if self.local_queue.advance(keys, request) {
-                self.timers.cancel(acquisition.until, Timer::Attempt(request));
+                self.timers.cancel(acquisition.until(), Timer::Attempt(request));
                 let steps_back = self.local_queue.steps_back(keys);
                 self.acquisitions.contend(request);
                 if steps_back {
@@ -92,8 +98,8 @@ impl Coordinator {
         };
         self.timers.cancel(again_at, Timer::Attempt(request));
         // A timer is usually a little late, and very late after the process was stopped.
-        let round_timeout = self.settings.round_timeout(acquisition.subject.ttl.span());
-        if now > acquisition.until.after(round_timeout) {
+        let round_timeout = self.settings.round_timeout(acquisition.request.ttl.span());
+        if now > acquisition.until().after(round_timeout) {
             return self.give_up_waiting(now, request);
         }
         self.try_again(now, request);
@@ -101,7 +107,7 @@ impl Coordinator {
 
     fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
-        let life = acquisition.subject.life.span();
+        let life = acquisition.request.life().span();
         if self.is_held_up(now, life, barrier::Round::Acquire(request)) {
             if let Some(contention) = self.acquisitions.contention_mut(request) {
                 contention.phase = Phase::Confirming;
@@ -115,13 +121,13 @@ impl Coordinator {
     pub(super) fn begin_attempt(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let Some(contention) = &acquisition.contention else { return };
-        let subject = acquisition.subject.clone();
+        let acquire = acquisition.request.clone();
         let probes = contention.probes(now, &self.settings);
         let asking = Asking {
-            remaining: contention.asks_remaining(now),
-            first: probes.then(|| self.asked_first(now, &subject)).flatten(),
+            remaining: acquisition.asks_remaining(now, &self.settings),
+            first: probes.then(|| self.asked_first(now, &acquire)).flatten(),
         };
-        match self.attempt(now, request, &subject, &asking) {
+        match self.attempt(now, request, acquire, &asking) {
             Some((round, attempt)) => {
                 if let Some(contention) = self.acquisitions.contention_mut(request) {
                     if asking.first.is_none() {
@@ -133,7 +139,7 @@ impl Coordinator {
             }
             None => {
                 self.end_acquisition(request);
-                self.events.push_back(Event::NoRandomness { request });
+                self.events.push(Event::NoRandomness { request });
             }
         }
     }
@@ -142,8 +148,8 @@ impl Coordinator {
     fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
         let acquisition = self.acquisitions.remove(request)?;
         match acquisition.contention {
-            None => self.local_queue.forget(&acquisition.subject.keys, request),
-            Some(_) => self.local_queue.free(&acquisition.subject.keys),
+            None => self.local_queue.forget(&acquisition.request.keys, request),
+            Some(_) => self.local_queue.free(&acquisition.request.keys),
         }
         Some(acquisition)
     }
@@ -160,15 +166,15 @@ impl Coordinator {
     /// the attempt before that.
     fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.end_acquisition(request) else { return };
-        let in_front = self.failure_in_front(&acquisition.subject.keys);
-        self.events.push_back(acquisition.not_served(request, now, in_front));
+        let in_front = self.failure_in_front(&acquisition.request.keys);
+        self.events.push(acquisition.not_served(request, now, in_front));
     }
 
     /// Cancels an acquire whose caller is gone: what it began is rolled back.
     pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.end_acquisition(request) else { return };
         match acquisition.phase() {
-            None => self.timers.cancel(acquisition.until, Timer::Attempt(request)),
+            None => self.timers.cancel(acquisition.until(), Timer::Attempt(request)),
             Some(Phase::Confirming) => {}
             Some(Phase::Trying { round, attempt }) => {
                 self.close_round(*round);
@@ -184,16 +190,10 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn vote_acquire(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        round.vote(node, answer, now);
-        self.judge_acquire(now, id);
-    }
-
     /// Judges the round by the answers so far.
     pub(super) fn judge_acquire(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
-        let round::Purpose::Acquire { request, attempt, tally } = &round.purpose else { return };
+        let RoundKind::Acquire { request, attempt, tally } = &round.kind else { return };
         let (request, attempt_id, verdict, started) =
             (*request, *attempt, tally.verdict(), round.started);
         if round.held_back.is_some() {
@@ -218,7 +218,7 @@ impl Coordinator {
         if let Some(ttl) = ttl {
             match validity::deadline(started, now, ttl, self.settings.drift) {
                 Some(deadline) if verdict == Verdict::Won => {
-                    self.note_won(now, id);
+                    self.observe_win(now, id);
                     self.win(request, attempt_id, started, deadline);
                 }
                 _ => self.lose(now, id, request, attempt_id, verdict == Verdict::Won),
@@ -236,11 +236,11 @@ impl Coordinator {
         started: Instant,
         deadline: Instant,
     ) {
-        let (mut keep_alive, mut ballot) = (None, 0);
+        let (mut keep_alive, mut ballot) = (None, None);
         if let Some(acquisition) = self.acquisitions.remove(request) {
-            self.local_queue.won(&acquisition.subject.keys);
+            self.local_queue.won(&acquisition.request.keys);
             self.acquisitions.keep_room(acquisition.contention);
-            keep_alive = acquisition.keep_alive;
+            keep_alive = acquisition.request.keep_alive;
         }
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             ballot = attempt.ballot();
@@ -248,7 +248,7 @@ impl Coordinator {
             attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
-        self.events.push_back(Event::Acquired { request, attempt: attempt_id, deadline, ballot });
+        self.events.push(Event::Acquired { request, attempt: attempt_id, deadline, ballot });
         self.keep_after(started, attempt_id);
     }
 
@@ -263,20 +263,20 @@ impl Coordinator {
         won: bool,
     ) {
         let Some(round) = self.take_round(id) else { return };
-        let ballot = self.attempts.get(attempt_id).map_or(0, |attempt| attempt.ballot());
+        let ballot = self.attempts.get(attempt_id).and_then(Attempt::ballot);
         self.roll_back(attempt_id);
         let apart = self.learn_clocks(now, request, &round, ballot);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         let Some(acquisition) = self.acquisitions.get(request) else { return };
-        let is_barred = self.barred(now, acquisition.subject.life.span()).is_some();
+        let is_barred = self.barred(now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && self.quorum_can_vote(now);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let may_hurry = contention.may_hurry(&reports);
         for (node, report) in reports.iter().enumerate() {
             let free_in = match report.answer {
                 Answer::Granted => Some(Duration::ZERO),
-                Answer::Refused(Reason::Held { remaining }) => remaining,
-                Answer::Refused(Reason::Stale | Reason::Clock { .. }) => {
+                Answer::Refused(Refusal::Held { remaining }) => remaining,
+                Answer::Refused(Refusal::Stale | Refusal::Clock { .. }) => {
                     may_hurry.then_some(Duration::ZERO)
                 }
                 // It may have reported the remaining life, but not its refusal yet.
@@ -287,34 +287,35 @@ impl Coordinator {
         }
         // An attempt that a quorum granted too late was not refused.
         let kind = match apart {
-            _ if won => FailureKind::NoQuorum,
+            _ if won => FailureKind::TooLate,
             Some(cause) => FailureKind::Disagreement(cause),
             None => FailureKind::of(self.settings.membership, &reports),
         };
-        let (decided, took) = (Decided::lost(won, &kind), now.since(round.started));
-        self.notes.lost(request, contention.attempts, decided, took, &reports);
+        let (number, took) = (contention.attempts, now.since(round.started));
+        self.events.attempt(request, number, Err(&kind), took, || reports.clone());
         // The fault was our own, and is fixed. A caller that asks for one attempt does not mean
         // that one.
         if contention.is_mended(self.settings.membership, &kind, &reports) {
             contention.probes = false;
             return self.try_again(now, request);
         }
-        let failure = Failure { kind, reports, attempts: contention.attempts };
+        let failure = Failure { kind, reports, attempts: contention.attempts, held_here: false };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
             // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| self.random.jitter());
-            let is_told = failure.kind == FailureKind::Contended && self.settings.wakes_up;
-            let keys = acquisition.subject.keys.clone();
+            let is_told = failure.kind == FailureKind::Contended && self.settings.wake_ups;
+            let keys = acquisition.request.keys.clone();
             let listening = is_told && self.listen(now, &keys);
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             (contention.probes, contention.listening) = (is_told, listening);
             let at = contention.wait(now, &self.settings, attempt_id, failure, took, random);
             self.timers.set(at, Timer::Attempt(request));
+            self.observe_wait(request);
         } else {
             let waited = now.since(acquisition.began);
             self.end_acquisition(request);
-            self.events.push_back(Event::NotAcquired { request, failure, waited });
+            self.events.push(Event::NotAcquired { request, failure, waited });
         }
     }
 
@@ -346,29 +347,22 @@ impl Coordinator {
     }
 }
 
-impl Round {
-    /// Notes an answer to an acquire, and counts it.
-    pub(super) fn vote(&mut self, node: usize, answer: Answer, now: Instant) {
-        let vote = match &answer {
-            Answer::Granted => Vote::Granted,
-            Answer::Unknown(_) => Vote::Unknown,
-            _ => Vote::Refused,
-        };
-        if self.note(node, answer, now)
-            && let round::Purpose::Acquire { tally, .. } = &mut self.purpose
-        {
-            tally.record(node, vote);
-        }
-    }
-}
-
 /// Reads a master's reply to `SET NX` or to the acquire's script.
 pub(super) fn answer(reply: &Reply) -> Answer {
     match reply {
         Reply::Okay => Answer::Granted,
-        Reply::Nil => Answer::Refused(Reason::Held { remaining: None }),
+        Reply::Nil => Answer::Refused(Refusal::Held { remaining: None }),
         Reply::Array(parts) => refusal(parts),
-        Reply::Error(_) => Answer::Refused(Reason::Server(reply.unexpected())),
-        other => Answer::Unknown(Cause::Server(other.unexpected())),
+        Reply::Error(_) => Answer::Refused(Refusal::Server(reply.unexpected())),
+        other => Answer::Unknown(UnknownCause::Server(other.unexpected())),
+    }
+}
+
+/// Returns how an answer to an acquire counts.
+pub(super) const fn vote(answer: &Answer) -> Vote {
+    match answer {
+        Answer::Granted => Vote::Granted,
+        Answer::Unknown(_) => Vote::Unknown,
+        _ => Vote::Refused,
     }
 }

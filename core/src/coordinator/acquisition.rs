@@ -1,24 +1,24 @@
 //! One acquire, from its caller's request to its answer.
 
-use super::attempt::Subject;
 use super::contention::{Contention, Phase};
-use super::request::KeepAlive;
-use super::{Event, Failure, RequestId};
+use super::{AcquireRequest, Event, Failure, RequestId, Settings};
 use crate::quorum::Instant;
 
 /// One acquire, over all its attempts.
 pub(super) struct Acquisition {
-    pub(super) subject: Subject,
-    pub(super) keep_alive: Option<KeepAlive>,
+    pub(super) request: AcquireRequest,
     pub(super) began: Instant,
-    /// No attempt begins after this.
-    pub(super) until: Instant,
     /// `None` while another acquire or a holder in this process has the place. Boxed, since
     /// thousands may wait, of which one contends.
     pub(super) contention: Option<Box<Contention>>,
 }
 
 impl Acquisition {
+    /// Returns the instant after which no attempt begins.
+    pub(super) fn until(&self) -> Instant {
+        self.request.wait.map_or(Instant::NEVER, |wait| self.began.after(wait.span()))
+    }
+
     /// Returns the phase of its contention; `None` while it waits in the queue.
     pub(super) fn phase(&self) -> Option<&Phase> {
         self.contention.as_ref().map(|contention| &contention.phase)
@@ -32,23 +32,27 @@ impl Acquisition {
     /// Builds the caller's answer when no further attempt is made. It is the outcome of the latest
     /// attempt, if there is one. Otherwise it is what keeps the acquire `in_front` from winning, or
     /// that this one waited behind others in this process.
-    pub(super) fn not_served(
-        self,
-        request: RequestId,
-        now: Instant,
-        in_front: Option<Failure>,
-    ) -> Event {
+    pub(super) fn not_served(self, request: RequestId, now: Instant, in_front: Failure) -> Event {
         let waited = now.since(self.began);
-        let contended = Failure::contended(self.attempts());
+        let attempts = self.attempts();
         let failure = match self.contention.map(|contention| contention.phase) {
             Some(Phase::Waiting { failure, .. }) => failure,
-            Some(Phase::Confirming | Phase::Trying { .. }) | None => in_front.unwrap_or(contended),
+            Some(Phase::Confirming | Phase::Trying { .. }) => Failure::contended(attempts),
+            None => in_front,
         };
         Event::NotAcquired { request, failure, waited }
     }
 
     /// Returns whether a further attempt may begin after `now`.
     pub(super) fn may_retry(&self, now: Instant) -> bool {
-        now < self.until
+        now < self.until()
+    }
+
+    /// Returns whether an attempt that asks a node now asks for the remaining life, too, of the key
+    /// that refuses us.
+    pub(super) fn asks_remaining(&self, now: Instant, settings: &Settings) -> bool {
+        let timeout = settings.round_timeout(self.request.ttl.span());
+        let contention = self.contention.as_ref();
+        contention.is_some_and(|contention| contention.asks_remaining(now, timeout, settings))
     }
 }

@@ -49,7 +49,7 @@ impl Acquisitions {
     pub(super) fn contend(&mut self, request: RequestId) {
         let spare = self.spare.pop();
         let Some(acquisition) = self.get_mut(request) else { return };
-        let contention = Contention::new(acquisition.began, acquisition.until);
+        let contention = Contention::new(acquisition.began, acquisition.until());
         acquisition.contention = Some(match spare {
             Some(mut room) => {
                 *room = contention;

@@ -13,17 +13,17 @@ pub use difference::Difference;
 
 use super::fault::Fault;
 use super::wire::{self, Reply};
-use crate::quorum::{ForeignList, Instant, LONGEST_SILENCE, Numbers, Window};
+use crate::quorum::{FencingWindow, ForeignList, Instant, LONGEST_SILENCE, Numbers};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The settings of a client.
+/// The settings of a client that all clients of the same masters must share.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Terms {
+pub struct SharedSettings {
     /// The key under which clients agree.
     pub key: String,
     pub max_ttl: Duration,
-    pub window: Window,
+    pub window: FencingWindow,
     /// The names of all masters, in node order.
     pub masters: Vec<Arc<str>>,
     /// The names of the masters of each list.
@@ -32,10 +32,10 @@ pub struct Terms {
     pub life: Duration,
 }
 
-/// The terms, and the command that confirms them at a master.
+/// The shared settings, and the command that confirms them at a master.
 #[derive(Clone, Debug)]
 pub struct Agreement {
-    terms: Terms,
+    shared: SharedSettings,
     looks: bool,
     question: Vec<u8>,
     #[cfg(any(test, feature = "testing"))]
@@ -82,21 +82,21 @@ pub(super) struct Told {
 
 impl Agreement {
     /// Creates the agreement of a client that acquires: it notes its settings.
-    pub fn new(terms: Terms) -> Self {
-        let life = wire::millis(terms.life);
-        Self::asking(terms, life)
+    pub fn new(shared: SharedSettings) -> Self {
+        let life = wire::millis(shared.life);
+        Self::asking(shared, life)
     }
 
     /// Creates the agreement of a client that only looks. It is shown the settings of the others
     /// and notes nothing.
-    pub fn to_look(terms: Terms) -> Self {
-        Self::asking(terms, 0)
+    pub fn to_look(shared: SharedSettings) -> Self {
+        Self::asking(shared, 0)
     }
 
-    fn asking(terms: Terms, life: u64) -> Self {
-        let question = wire::agree(&terms.key, life, &terms.texts(), &terms.lists());
+    fn asking(shared: SharedSettings, life: u64) -> Self {
+        let question = wire::agree(&shared.key, life, &shared.texts(), &shared.lists());
         Self {
-            terms,
+            shared,
             looks: life == 0,
             question,
             #[cfg(any(test, feature = "testing"))]
@@ -105,8 +105,8 @@ impl Agreement {
     }
 
     #[cfg(test)]
-    pub(super) const fn terms(&self) -> &Terms {
-        &self.terms
+    pub(super) const fn shared(&self) -> &SharedSettings {
+        &self.shared
     }
 
     /// Returns whether this client only looks.
@@ -121,16 +121,16 @@ impl Agreement {
     /// Packs the command that takes back a note that only this client made, and that lasts until
     /// `ends`.
     pub(super) fn withdrawal(&self, ends: u64) -> Vec<u8> {
-        wire::withdraw(&self.terms.key, ends, &self.terms.lists())
+        wire::withdraw(&self.shared.key, ends, &self.shared.lists())
     }
 
     /// Returns how long a note lasts.
     pub(super) const fn life(&self) -> Duration {
-        self.terms.life
+        self.shared.life
     }
 
     pub(super) const fn numbers(&self) -> Numbers {
-        self.terms.numbers()
+        self.shared.numbers()
     }
 
     /// Reads the master's answer to the question.
@@ -152,7 +152,7 @@ impl Agreement {
                 _ => Said::Unreadable,
             },
             denied if denied.is_denied() => {
-                let (error, key) = (denied.unexpected(), &self.terms.key);
+                let (error, key) = (denied.unexpected(), &self.shared.key);
                 let needed = format!("{error}: EVAL on the key {key} is needed");
                 Said::Error(Fault::rejected(needed))
             }
@@ -166,7 +166,7 @@ impl Agreement {
         let mut told = Told {
             cause: "".into(),
             clients: Vec::new(),
-            theirs: self.terms.numbers(),
+            theirs: self.shared.numbers(),
             lapses: now.after(Duration::MAX),
             until: now.after(LONGEST_SILENCE),
         };
@@ -179,13 +179,13 @@ impl Agreement {
             told.until = told.until.max(now.after(left));
             let number = theirs.parse().ok().map(Duration::from_millis);
             match (field, number) {
-                ("lists", _) => told.clients.push(self.terms.foreign(theirs)),
+                ("lists", _) => told.clients.push(self.shared.foreign(theirs)),
                 ("max_ttl", Some(max_ttl)) => told.theirs.max_ttl = max_ttl,
                 ("window back", Some(back)) => told.theirs.window.back = back,
                 ("window ahead", Some(ahead)) => told.theirs.window.ahead = ahead,
                 _ => {}
             }
-            let difference = Difference::new(field, theirs, left, &self.terms);
+            let difference = Difference::new(field, theirs, left, &self.shared);
             causes.push(format!("{difference}: {}", difference.remedy()));
         }
         told.cause = causes.join("; ").into();
@@ -193,7 +193,7 @@ impl Agreement {
     }
 }
 
-impl Terms {
+impl SharedSettings {
     const fn numbers(&self) -> Numbers {
         Numbers { max_ttl: self.max_ttl, window: self.window }
     }

@@ -1,25 +1,14 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
 use super::first_node::HeldBack;
-use super::round;
-use super::session::{Part, Purpose};
+use super::round::RoundKind;
+use super::session::{Part, PendingReply};
 use super::timers::Timer;
-use super::wire::{self, Ballot, Claim, Millis, Token};
-use super::{AttemptId, Coordinator, Keys, Loss, RequestId, RoundId};
+use super::wire::{self, Claim, Millis, Token};
+use super::{AcquireRequest, AttemptId, Coordinator, RequestId, RoundId};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally};
-use crate::report::Answer;
-use std::sync::Arc;
-
-/// The subject of an acquire, the same for all its attempts.
-#[derive(Clone, Debug)]
-pub(super) struct Subject {
-    pub(super) keys: Keys,
-    /// The fence of each key, if the acquire gets a fencing token.
-    pub(super) fences: Option<Arc<Keys>>,
-    pub(super) ttl: Millis,
-    /// The life of the keys: longer than the ttl by the lock-delay, unless they are released.
-    pub(super) life: Millis,
-}
+use crate::report::{Answer, LossReason};
+use std::num::NonZeroU64;
 
 /// An attempt: what is needed to extend it, and to undo it.
 pub(super) struct Attempt {
@@ -37,7 +26,7 @@ pub(super) enum Stage {
     Asked,
     Held(Hold),
     /// Lost for good. The entry remains until its guard is gone.
-    Lost(Loss),
+    Lost(LossReason),
 }
 
 /// A lock that was won.
@@ -63,18 +52,28 @@ impl Coordinator {
         &mut self,
         now: Instant,
         request: RequestId,
-        subject: &Subject,
+        acquire: AcquireRequest,
         asking: &Asking,
     ) -> Option<(RoundId, AttemptId)> {
-        let barred = self.barred(now, subject.life.span());
-        let ballot = self.propose(now, subject);
-        let mut attempt = Attempt::new(subject, now, self.random.bits()?, ballot);
+        let life = acquire.life();
+        let AcquireRequest { keys, fences, ttl, .. } = acquire;
+        let barred = self.barred(now, life.span());
+        let ballot = fences.map(|fences| self.propose(now, fences));
+        // Never used before, and never again.
+        let token = Token::new(self.random.bits()?);
+        let mut attempt = Attempt {
+            claim: Claim { keys, token, life, ballot },
+            ttl,
+            began: now,
+            touched: NodeSet::EMPTY,
+            stage: Stage::Asked,
+        };
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
         let tally = Tally::new(self.settings.membership);
-        let purpose = round::Purpose::Acquire { request, attempt: attempt_id, tally };
-        let timeout = self.settings.round_timeout(subject.ttl.span());
-        let mut round = self.new_round(purpose, now, timeout);
+        let kind = RoundKind::Acquire { request, attempt: attempt_id, tally };
+        let timeout = self.settings.round_timeout(ttl.span());
+        let mut round = self.new_round(kind, now, timeout);
         let set = attempt.claim.acquire(&mut self.packer);
 
         let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
@@ -83,9 +82,9 @@ impl Coordinator {
                 Part::Vote => takers.insert(node),
                 Part::Uncounted(reason) => {
                     warming.insert(node);
-                    round.vote(node, Answer::Refused(reason), now);
+                    round.record(node, Answer::Refused(reason), now);
                 }
-                Part::Absent(reason) => round.vote(node, Answer::Refused(reason), now),
+                Part::Absent(reason) => round.record(node, Answer::Refused(reason), now),
             }
         }
         // A SET that could not win is not sent.
@@ -94,23 +93,23 @@ impl Coordinator {
             if let Some(first) = asking.first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
                 let others = takers.union(warming).difference(asked);
-                let patience = self.settings.patience(subject.ttl.span());
+                let patience = self.settings.patience(ttl.span());
                 round.hold_back(HeldBack { first, others, set: set.to_vec() }, patience);
                 warming = NodeSet::EMPTY;
             }
             // A script's refusal reports the remaining life by itself.
             let pttl = attempt.claim.is_plain() && asking.remaining;
-            let pttl = pttl.then(|| wire::pttl(subject.keys.first()));
+            let pttl = pttl.then(|| wire::pttl(attempt.claim.keys.first()));
             for node in asked.iter() {
                 let session = &mut self.sessions[node];
                 // Sent before the vote: once a refusal decides, its duration must be known.
                 if let Some(pttl) = &pttl {
-                    session.push(Purpose::Remaining(request, attempt_id), pttl);
+                    session.push(PendingReply::Remaining(request, attempt_id), pttl);
                 }
-                session.push(Purpose::Vote(round_id), set);
+                session.push(PendingReply::Vote(round_id), set);
             }
             for node in warming.iter() {
-                self.sessions[node].push(Purpose::Uncounted, set);
+                self.sessions[node].push(PendingReply::Uncounted, set);
             }
             attempt.touched = asked.union(warming);
         }
@@ -122,19 +121,6 @@ impl Coordinator {
 }
 
 impl Attempt {
-    /// Creates an attempt. `random` is 128 bits that were never used before and never will be
-    /// again.
-    pub(super) fn new(
-        subject: &Subject,
-        began: Instant,
-        random: u128,
-        ballot: Option<Box<Ballot>>,
-    ) -> Self {
-        let (keys, token) = (subject.keys.clone(), Token::new(random));
-        let claim = Claim { keys, token, life: subject.life, ballot };
-        Self { claim, ttl: subject.ttl, began, touched: NodeSet::EMPTY, stage: Stage::Asked }
-    }
-
     /// Returns the hold, as long as it may still be relied on.
     pub(super) const fn held(&self) -> Option<&Hold> {
         match &self.stage {
@@ -151,9 +137,9 @@ impl Attempt {
     }
 
     /// Returns what ended the hold, if there was one.
-    pub(super) const fn loss(&self) -> Option<&Loss> {
+    pub(super) const fn loss(&self) -> Option<&LossReason> {
         match &self.stage {
-            Stage::Lost(loss) => Some(loss),
+            Stage::Lost(reason) => Some(reason),
             Stage::Asked | Stage::Held(_) => None,
         }
     }
@@ -163,8 +149,8 @@ impl Attempt {
         self.claim.life > self.ttl
     }
 
-    /// Returns the fencing token that the attempt has if it wins; zero if it is not fenced.
-    pub(super) fn ballot(&self) -> u64 {
-        self.claim.ballot.as_ref().map_or(0, |ballot| ballot.number)
+    /// Returns the fencing token that the attempt has if it wins and is fenced.
+    pub(super) fn ballot(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.claim.ballot.as_ref()?.number)
     }
 }

@@ -2,11 +2,17 @@
 
 use super::{AttemptId, Failure, RoundId, Settings};
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
-use crate::report::{Answer, NodeReport};
+use crate::report::Answer;
 use std::time::Duration;
 
 /// The number of attempts that quickly follow a message, each a little later than the one before.
 const MOST_TOLD_EARLY: u32 = 6;
+
+/// While messages report when the resource becomes free, a pause is at most this share of the time
+/// since the latest news, and at most so many times the widest window of the backoff. So a message
+/// that is missed costs little beside the time that was waited anyway.
+const SILENCE_PER_PAUSE: u32 = 8;
+const MOST_CAPS_PER_PAUSE: u32 = 8;
 
 /// The state of an acquire that has taken its places in this process.
 pub(super) struct Contention {
@@ -29,10 +35,12 @@ pub(super) struct Contention {
     /// Once a message has said that the resource is free: the number of attempts since then that
     /// only some nodes granted. The client that gives it back may be stopped between one node and
     /// the next.
-    pub(super) told: Option<u32>,
+    told: Option<u32>,
     /// Whether messages report when the resource becomes free. If so, there is no need to ask
     /// often.
     pub(super) listening: bool,
+    /// When there was last news of the resource: a message, or an attempt that some nodes granted.
+    heard: Instant,
     /// Whether the next attempt may ask one node first.
     pub(super) probes: bool,
     /// The last time all nodes were asked.
@@ -68,6 +76,7 @@ impl Contention {
             woken: false,
             told: None,
             listening: false,
+            heard: began,
             probes: false,
             asked_all: began,
         }
@@ -77,13 +86,44 @@ impl Contention {
     /// nodes, and so does one now and then. So a key that is stuck on that node keeps no client
     /// out.
     pub(super) fn probes(&self, now: Instant, settings: &Settings) -> bool {
-        self.probes && now < self.until && now < self.asked_all.after(settings.backoff.cap)
+        let often = if self.pauses_long(now, settings) { 2 } else { 1 };
+        let seldom = self.window(now, settings).saturating_mul(often);
+        self.probes && now < self.until && now < self.asked_all.after(seldom)
     }
 
     /// Returns whether the next attempt asks for the remaining life of the key that refuses us.
-    /// Once that is known and messages report the rest, only the last attempt asks, for the error.
-    pub(super) fn asks_remaining(&self, now: Instant) -> bool {
-        self.attempts == 1 || (self.attempts > 1 && (!self.listening || now >= self.until))
+    /// Once that is known and messages report the rest, an attempt asks if a long pause may follow,
+    /// which is to end when the key expires, or if it may be the last, for the error: an attempt
+    /// takes up to `timeout`.
+    pub(super) fn asks_remaining(
+        &self,
+        now: Instant,
+        timeout: Duration,
+        settings: &Settings,
+    ) -> bool {
+        let may_be_last = now.after(timeout) >= self.until;
+        let asks = !self.listening || self.pauses_long(now, settings) || may_be_last;
+        self.attempts == 1 || (self.attempts > 1 && asks)
+    }
+
+    /// Notes that a message says that the resource is free.
+    pub(super) fn notice(&mut self, now: Instant, settings: &Settings) {
+        if self.pauses_long(now, settings) {
+            // All who wait have the message, too, so it is not a time to ask all nodes.
+            self.asked_all = now;
+        }
+        (self.told, self.heard) = (Some(0), now);
+    }
+
+    /// Returns the longest pause before the next attempt.
+    fn window(&self, now: Instant, settings: &Settings) -> Duration {
+        let cap = settings.backoff.cap;
+        let silence = if self.listening { now.since(self.heard) } else { Duration::ZERO };
+        (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(MOST_CAPS_PER_PAUSE))
+    }
+
+    fn pauses_long(&self, now: Instant, settings: &Settings) -> bool {
+        self.window(now, settings) > settings.backoff.cap
     }
 
     /// Waits for a moment, so that others go first.
@@ -109,6 +149,11 @@ impl Contention {
         self.remaining.push((node, remaining));
     }
 
+    /// Returns the time until a quorum is free, if enough nodes have reported theirs.
+    pub(super) fn free_in(&mut self, settings: &Settings) -> Option<Duration> {
+        backoff::earliest_quorum(settings.membership, &mut self.remaining)
+    }
+
     /// Waits for the next attempt, and returns its time. The latest attempt has failed, and `took`
     /// this long.
     pub(super) fn wait(
@@ -121,7 +166,11 @@ impl Contention {
         random: Option<u64>,
     ) -> Instant {
         (self.clocks, self.mended) = (Clocks::default(), false);
-        let told_early = self.was_told_early(&failure.reports);
+        let is_split = failure.reports.iter().any(|report| report.answer == Answer::Granted);
+        if is_split || self.attempts <= 1 || !self.listening {
+            self.heard = now;
+        }
+        let told_early = self.was_told_early(is_split);
         let pause = random.map(|random| match told_early {
             // The resource has become free in the meantime.
             _ if std::mem::take(&mut self.woken) => now,
@@ -129,7 +178,7 @@ impl Contention {
                 let soon = Backoff { base: took, cap: settings.backoff.cap };
                 now.after(soon.delay(times, None, random))
             }
-            None => now.after(self.delay(settings, random)),
+            None => now.after(self.delay(now, settings, random)),
         });
         let again_at = pause.map_or(self.until, |at| at.min(self.until));
         self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };
@@ -138,8 +187,7 @@ impl Contention {
 
     /// Returns the number of earlier attempts that have found that a message came before all nodes
     /// had the resource free. `None` if the latest one has not, or if there were too many.
-    fn was_told_early(&mut self, reports: &[NodeReport]) -> Option<u32> {
-        let is_split = reports.iter().any(|report| report.answer == Answer::Granted);
+    fn was_told_early(&mut self, is_split: bool) -> Option<u32> {
         let times = self.told.take().filter(|times| is_split && *times < MOST_TOLD_EARLY)?;
         self.told = Some(times + 1);
         Some(times)
@@ -147,18 +195,44 @@ impl Contention {
 
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
     /// a quorum is free by now. Otherwise contenders would collide in step.
-    fn delay(&mut self, settings: &Settings, random: u64) -> Duration {
-        let ceiling = backoff::earliest_quorum(settings.membership, &mut self.remaining);
+    fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
+        let ceiling = self.free_in(settings);
+        // The node that was asked first, and refused, speaks for the others.
+        let ceiling = ceiling.or_else(|| match *self.remaining {
+            [(_, free_in)] if self.listening && !free_in.is_zero() => Some(free_in),
+            _ => None,
+        });
         let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
         let attempt = if self.listening { u32::MAX } else { self.attempts.saturating_sub(1) };
-        settings.backoff.delay(attempt, ceiling, random)
+        let window = self.window(now, settings);
+        let delay = Backoff { cap: window, ..settings.backoff }.delay(attempt, ceiling, random);
+        if !self.pauses_long(now, settings) {
+            return delay;
+        }
+        // The jitter of a long pause need not begin at zero: that would double the attempts.
+        window.min(ceiling.unwrap_or(window)) / 2 + delay / 2
     }
 
     /// Shortens the pause after another node has reported how long it will be. If the next attempt
     /// is now earlier, returns its old time and its new time.
     pub(super) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
-        let Phase::Waiting { since, random: Some(random), .. } = self.phase else { return None };
-        let sooner = since.after(self.delay(settings, random));
+        let Phase::Waiting { since, .. } = self.phase else { return None };
+        self.pause_from(since, settings)
+    }
+
+    /// Does the same after messages have stopped: one may have been missed.
+    pub(super) fn miss_messages(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+    ) -> Option<(Instant, Instant)> {
+        (self.listening, self.heard) = (false, now);
+        self.pause_from(now, settings)
+    }
+
+    fn pause_from(&mut self, since: Instant, settings: &Settings) -> Option<(Instant, Instant)> {
+        let Phase::Waiting { random: Some(random), .. } = self.phase else { return None };
+        let sooner = since.after(self.delay(since, settings, random));
         let Phase::Waiting { again_at, .. } = &mut self.phase else { return None };
         let old = std::mem::replace(again_at, sooner.min(*again_at));
         (*again_at < old).then_some((old, *again_at))

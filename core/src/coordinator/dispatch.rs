@@ -1,56 +1,127 @@
 //! The masters' answers, and what the coordinator does with them.
 
-use super::session::{Settled, Wake};
-use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, round, wire};
+use super::round::RoundKind;
+use super::session::{Incoming, Stranded, Wake};
+use super::wire::Reply;
+use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, inspect, release, wire};
 use crate::quorum::Instant;
-use crate::report::{Answer, Cause, Reason};
+use crate::report::{Answer, Refusal, UnknownCause};
 use std::sync::Arc;
 
 impl Coordinator {
-    pub(super) fn handle_settled(&mut self, now: Instant, node: usize, settled: Settled) {
-        match settled {
-            Settled::Nothing => {}
-            Settled::Identified => self.identified(now, node),
-            Settled::HandedOver => self.open(now, node),
-            Settled::Broken(fault) => self.break_session(now, node, fault),
-            Settled::Vote(round, reply) => match self.rounds.get(round).map(|one| &one.purpose) {
-                Some(round::Purpose::Acquire { .. }) => {
-                    if reply.is_noscript() {
-                        self.sessions[node].load(wire::ACQUIRE);
-                    }
-                    self.learn(now, round, node, &reply);
-                    self.vote_acquire(now, round, node, acquire::answer(&reply));
-                }
-                Some(round::Purpose::Extend { .. }) => {
-                    // For the next round, not for this one: a second round trip could arrive after
-                    // the release.
-                    if reply.is_noscript() {
-                        self.sessions[node].load(wire::EXTEND);
-                    }
-                    self.vote_extension(now, round, node, extend::answer(&reply));
-                }
-                Some(round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. }) => {
-                    self.hear(now, round, node, &reply);
-                }
-                Some(round::Purpose::Release { .. }) => {}
-                // Too late for its round, which alone knew which script it had called.
-                None if reply.is_noscript() => {
-                    self.sessions[node].load(wire::ACQUIRE);
-                    self.sessions[node].load(wire::EXTEND);
-                }
-                None => {}
-            },
-            Settled::Remaining(request, attempt, reply) => {
+    pub(super) fn handle_incoming(&mut self, now: Instant, node: usize, incoming: Incoming) {
+        match incoming {
+            Incoming::Nothing => {}
+            Incoming::Identified => self.identified(now, node),
+            Incoming::HandedOver => self.open(now, node),
+            Incoming::Broken(fault) => self.break_session(now, node, fault),
+            Incoming::Vote(round, reply) => self.replied(now, round, node, &reply),
+            Incoming::Remaining(request, attempt, reply) => {
                 self.learn_remaining(node, request, attempt, &reply);
             }
-            Settled::Release { round, said } => self.vote_release(now, round, node, said),
-            Settled::NotDone(debt) => self.release_again(now, node, debt),
-            Settled::Told { key, listeners } => {
+            Incoming::Release { round, said } => {
+                self.answered(now, round, node, release::answer(said));
+            }
+            Incoming::NotDone(debt) => self.release_again(now, node, debt),
+            Incoming::Told { key, listeners } => {
                 let ours = u64::from(self.listens(node, &key));
                 self.local_queue.heard(&key, listeners > ours);
             }
-            Settled::Subscribed(key) => self.subscribed(now, node, &key),
-            Settled::Freed(key) => self.wake_contender(now, &key),
+            Incoming::Subscribed(key) => self.subscribed(now, node, &key),
+            Incoming::Freed(key) => self.wake_contender(now, &key),
+        }
+    }
+
+    /// Handles the reply to a command of a round.
+    fn replied(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
+        let answer = match self.rounds.get(id).map(|round| &round.kind) {
+            Some(RoundKind::Acquire { .. }) => {
+                if reply.is_noscript() {
+                    self.sessions[node].load(wire::ACQUIRE);
+                }
+                self.learn(now, id, node, reply);
+                acquire::answer(reply)
+            }
+            Some(RoundKind::Extend { .. }) => {
+                // For the next round, not for this one: a second round trip could arrive after the
+                // release.
+                if reply.is_noscript() {
+                    self.sessions[node].load(wire::EXTEND);
+                }
+                extend::answer(reply)
+            }
+            Some(RoundKind::Inspect { .. }) => return self.inspected(now, id, node, reply),
+            Some(RoundKind::ForceRelease { .. }) => inspect::deleted(reply),
+            // Its answers come from the ledger.
+            Some(RoundKind::Release { .. }) => return,
+            // Too late for its round, which alone knew which script it had called.
+            None => {
+                if reply.is_noscript() {
+                    self.sessions[node].load(wire::ACQUIRE);
+                    self.sessions[node].load(wire::EXTEND);
+                }
+                return;
+            }
+        };
+        self.answered(now, id, node, answer);
+    }
+
+    /// Handles a command of a round whose connection is gone.
+    fn strand(&mut self, now: Instant, node: usize, stranded: &Stranded, cause: &Arc<str>) {
+        let Stranded { round: id, may_have_left } = *stranded;
+        let answer = match self.rounds.get(id).map(|round| &round.kind) {
+            Some(RoundKind::Acquire { attempt, .. }) if !may_have_left => {
+                if let Some(attempt) = self.attempts.get_mut(*attempt) {
+                    attempt.touched.remove(node);
+                }
+                Answer::Refused(Refusal::Down(cause.clone()))
+            }
+            _ => Answer::Unknown(UnknownCause::ConnectionLost(cause.clone())),
+        };
+        self.answered(now, id, node, answer);
+    }
+
+    /// Handles a round whose operation timeout has passed: what has not been answered is unknown.
+    /// All of it is noted before the round is judged. Otherwise the failure would be reported as if
+    /// some answers were still awaited. A release goes on, but no caller waits for it any more.
+    pub(super) fn time_out(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        if round.held_back.is_some() {
+            return self.ask_the_others(now, id);
+        }
+        for node in round.outstanding().iter() {
+            round.record(node, Answer::Unknown(UnknownCause::TimedOut), now);
+        }
+        self.judge(now, id);
+    }
+
+    /// Notes the answer of one node, and judges its round.
+    fn answered(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        // A straggler of an extension that was already won.
+        let topped_up = match round.kind {
+            RoundKind::Extend { won: true, attempt, .. } if answer == Answer::Vacant => {
+                Some(attempt)
+            }
+            _ => None,
+        };
+        round.record(node, answer, now);
+        self.judge(now, id);
+        if let Some(attempt) = topped_up {
+            self.top_up(now, attempt, node);
+        }
+    }
+
+    /// Judges a round by the answers so far.
+    fn judge(&mut self, now: Instant, id: RoundId) {
+        match self.rounds.get(id).map(|round| &round.kind) {
+            Some(RoundKind::Acquire { .. }) => self.judge_acquire(now, id),
+            Some(RoundKind::Extend { .. }) => self.judge_extension(now, id),
+            Some(RoundKind::Release { .. }) => self.judge_release(id),
+            Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
+                self.judge_heard(id);
+            }
+            None => {}
         }
     }
 
@@ -79,7 +150,7 @@ impl Coordinator {
         sessions[node].open(now, &mut **random, packer);
         sessions[node].take_back(now, settings, packer);
         self.wake_starved(now);
-        self.note_settled();
+        self.note_connected();
     }
 
     /// Returns why this node may not be used, if it may not.
@@ -96,9 +167,9 @@ impl Coordinator {
 
     /// Returns a fault if another address leads to the same server.
     fn twin(&self, node: usize) -> Option<Fault> {
-        let run_id = self.sessions[node].identity()?.run_id.as_ref()?;
+        let run_id = self.sessions[node].identity()?.facts.run_id.as_ref()?;
         let twin = self.sessions.iter().enumerate().find_map(|(other, one)| {
-            let theirs = one.identity()?.run_id.as_ref()?;
+            let theirs = one.identity()?.facts.run_id.as_ref()?;
             (other != node && theirs == run_id).then_some(&one.name)
         })?;
         let alike = match self.settings.membership.also() {
@@ -116,71 +187,10 @@ impl Coordinator {
         }
         let cause = fault.cause.clone();
         for vote in session.close(now, fault, &mut *self.random) {
-            self.strand(now, node, vote.round, vote.may_have_left, &cause);
+            self.strand(now, node, &vote, &cause);
         }
-        self.note_settled();
-    }
-
-    /// Handles a vote whose connection is gone.
-    fn strand(
-        &mut self,
-        now: Instant,
-        node: usize,
-        id: RoundId,
-        may_have_left: bool,
-        cause: &Arc<str>,
-    ) {
-        let Some(round) = self.rounds.get(id) else { return };
-        let lost = Answer::Unknown(Cause::ConnectionLost(cause.clone()));
-        match &round.purpose {
-            round::Purpose::Acquire { .. } if may_have_left => {
-                self.vote_acquire(now, id, node, lost)
-            }
-            round::Purpose::Acquire { attempt, .. } => {
-                if let Some(attempt) = self.attempts.get_mut(*attempt) {
-                    attempt.touched.remove(node);
-                }
-                let down = Answer::Refused(Reason::Down(cause.clone()));
-                self.vote_acquire(now, id, node, down);
-            }
-            round::Purpose::Extend { .. } => self.vote_extension(now, id, node, lost),
-            round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. } => {
-                self.hear_nothing(now, id, node, lost);
-            }
-            round::Purpose::Release { .. } => {}
-        }
-    }
-
-    /// Handles a round whose operation timeout has passed: what has not been answered is unknown.
-    /// All of it is noted before the round is judged. Otherwise the failure would be reported as if
-    /// some answers were still awaited.
-    pub(super) fn time_out(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        let silent = Answer::Unknown(Cause::TimedOut);
-        let outstanding = round.outstanding();
-        let outstanding = outstanding.iter();
-        match round.purpose {
-            round::Purpose::Acquire { .. } if round.held_back.is_some() => {
-                self.ask_the_others(now, id);
-            }
-            round::Purpose::Acquire { .. } => {
-                outstanding.for_each(|node| round.vote(node, silent.clone(), now));
-                self.judge_acquire(now, id);
-            }
-            round::Purpose::Extend { .. } => {
-                outstanding.for_each(|node| round.report(node, silent.clone(), now));
-                self.judge_extension(now, id);
-            }
-            round::Purpose::Inspect { .. } | round::Purpose::ForceRelease { .. } => {
-                outstanding.for_each(|node| round.hear(node, Err(silent.clone()), now));
-                self.judge_heard(id);
-            }
-            // The release goes on, but no caller waits for it any more.
-            round::Purpose::Release { .. } => {
-                outstanding.for_each(|node| round.deletion(node, silent.clone(), now));
-                self.judge_release(id);
-            }
-        }
+        self.miss_messages(now, node);
+        self.note_connected();
     }
 
     pub(super) fn wake_sessions(&mut self, now: Instant) {
@@ -201,10 +211,10 @@ impl Coordinator {
         }
     }
 
-    fn note_settled(&mut self) {
-        if !self.settled && self.sessions.iter().all(|session| session.settled_once) {
-            self.settled = true;
-            self.events.push_back(Event::Settled);
+    fn note_connected(&mut self) {
+        if !self.connected && self.sessions.iter().all(|session| session.was_tried) {
+            self.connected = true;
+            self.events.push(Event::Connected);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The output of the machine: what to do, and what has been decided.
 
-use super::{AttemptId, Epoch, RequestId, Seen};
+use super::{AttemptId, Epoch, Observation, RequestId, Seen};
 use crate::quorum::{Instant, Membership, NodeSet};
-use crate::report::{Answer, NodeReport, Reason};
+use crate::report::{Answer, LossReason, NodeReport, Refusal};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,13 +20,13 @@ pub enum Action {
 #[derive(Debug)]
 pub enum Event {
     /// Every node has been reached or has failed once.
-    Settled,
+    Connected,
     Acquired {
         request: RequestId,
         attempt: AttemptId,
         deadline: Instant,
-        /// The fencing token of a fenced acquire; zero otherwise.
-        ballot: u64,
+        /// The fencing token of a fenced acquire.
+        ballot: Option<NonZeroU64>,
     },
     NotAcquired {
         request: RequestId,
@@ -40,7 +41,7 @@ pub enum Event {
     Extended {
         request: Option<RequestId>,
         attempt: AttemptId,
-        result: Result<Instant, NotExtended>,
+        result: Result<Extended, NotExtended>,
     },
     Released {
         request: RequestId,
@@ -48,7 +49,7 @@ pub enum Event {
     },
     Lost {
         attempt: AttemptId,
-        loss: Loss,
+        reason: LossReason,
     },
     /// Every node's answer, by name, and the membership by which they are judged.
     Inspected {
@@ -62,6 +63,8 @@ pub enum Event {
         request: RequestId,
         result: Result<Vec<NodeReport>, Vec<NodeReport>>,
     },
+    /// No decision, and only there if the machine is watched.
+    Observed(Observation),
 }
 
 /// The reason for the failure of an acquire.
@@ -70,27 +73,42 @@ pub struct Failure {
     pub kind: FailureKind,
     pub reports: Vec<NodeReport>,
     pub attempts: u32,
+    /// No master was asked, since a guard of this machine has one of the keys.
+    pub held_here: bool,
 }
 
 impl Failure {
     /// Creates the failure of an acquire that was behind another one in this process.
     pub(super) const fn contended(attempts: u32) -> Self {
-        Self { kind: FailureKind::Contended, reports: Vec::new(), attempts }
+        let kind = FailureKind::Contended;
+        Self { kind, reports: Vec::new(), attempts, held_here: false }
     }
 }
 
-/// The kind of a failure, by what the caller can do about it.
+/// The kind of a failure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FailureKind {
     /// Another holder has the lock.
     Contended,
     /// Too few masters could vote in time.
     NoQuorum,
+    /// A quorum granted when no validity was left.
+    TooLate,
     /// Too few masters could vote, because something that all must have in common differs.
     Disagreement(Arc<str>),
 }
 
 impl FailureKind {
+    /// Returns the kind in a word, as events name it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Contended => "contended",
+            Self::NoQuorum => "no_quorum",
+            Self::TooLate => "too_late",
+            Self::Disagreement(_) => "disagreement",
+        }
+    }
+
     /// Returns the cause of a loss. It is another holder if a quorum could have voted for us. If no
     /// quorum could, it is an outage, even if the lock is held. It is a disagreement instead if the
     /// disagreement alone would have been enough to prevent a quorum.
@@ -99,25 +117,26 @@ impl FailureKind {
             let said = reports.iter().enumerate();
             said.filter_map(|(node, report)| wanted(&report.answer).then_some(node)).collect()
         };
-        let held =
-            nodes(|answer| matches!(answer, Answer::Refused(Reason::Held { .. } | Reason::Stale)));
+        let held = nodes(|answer| {
+            matches!(answer, Answer::Refused(Refusal::Held { .. } | Refusal::Stale))
+        });
         let able =
             nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
         if held != NodeSet::EMPTY && membership.is_quorum(able) {
             return Self::Contended;
         }
         let disagreeing = nodes(|answer| {
-            matches!(answer, Answer::Refused(Reason::Disagreement(_) | Reason::Barred { .. }))
+            matches!(answer, Answer::Refused(Refusal::Disagreement(_) | Refusal::Barred { .. }))
         });
         if membership.can_spare(disagreeing) {
             return Self::NoQuorum;
         }
         let told = |report: &NodeReport| match &report.answer {
-            Answer::Refused(Reason::Disagreement(cause)) => Some(cause.clone()),
+            Answer::Refused(Refusal::Disagreement(cause)) => Some(cause.clone()),
             _ => None,
         };
         let barred = |report: &NodeReport| match &report.answer {
-            Answer::Refused(reason @ Reason::Barred { .. }) => Some(reason.to_string().into()),
+            Answer::Refused(reason @ Refusal::Barred { .. }) => Some(reason.to_string().into()),
             _ => None,
         };
         let cause = reports.iter().find_map(told).or_else(|| reports.iter().find_map(barred));
@@ -125,15 +144,12 @@ impl FailureKind {
     }
 }
 
-/// The reason for the end of a hold.
-#[derive(Clone, Debug)]
-pub enum Loss {
-    /// The deadline has passed.
-    Lapsed,
-    /// A quorum is known not to hold our token.
-    QuorumGone(Arc<Vec<NodeReport>>),
-    /// The lock was released in the meantime.
-    Released,
+/// A deadline that an extension has moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extended {
+    pub deadline: Instant,
+    /// Whether it is the end of the keep-alive, so that no extension moves it any further.
+    pub is_last: bool,
 }
 
 /// The reason for a deadline that did not move.
@@ -151,7 +167,18 @@ pub enum Release {
     /// A quorum has deleted our key.
     Released,
     /// The lock was lost before.
-    Lost(Loss),
+    Lost(LossReason),
     /// No quorum has confirmed the release. The rest is owed.
     Unconfirmed(Vec<NodeReport>),
+}
+
+impl Release {
+    /// Returns the outcome in a word, as events and metrics name it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Released => "released",
+            Self::Lost(_) => "lost",
+            Self::Unconfirmed(_) => "unconfirmed",
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The reason why a master has no session.
 
 use super::wire::Reply;
-use crate::report::Reason;
+use crate::report::Refusal;
 use std::sync::Arc;
 
 /// The reason why a master has no session.
@@ -85,10 +85,10 @@ impl Fault {
         }
     }
 
-    pub(super) fn reason(&self) -> Reason {
+    pub(super) fn refusal(&self) -> Refusal {
         match self.kind {
-            FaultKind::Down | FaultKind::Rejected => Reason::Down(self.cause.clone()),
-            FaultKind::Unfit => Reason::Unfit(self.cause.clone()),
+            FaultKind::Down | FaultKind::Rejected => Refusal::Down(self.cause.clone()),
+            FaultKind::Unfit => Refusal::Unfit(self.cause.clone()),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Fenced acquires: what they propose, and what they learn from refusals.
 
-use super::attempt::Subject;
 use super::contention::Contention;
 use super::round::Round;
 use super::wire::{Ballot, Reply};
-use super::{Coordinator, FailureKind, RequestId, RoundId};
+use super::{Coordinator, FailureKind, Keys, RequestId, RoundId};
 use crate::quorum::{Instant, Membership, NodeSet, fence};
-use crate::report::{Answer, Cause, NodeReport, Reason, Span};
+use crate::report::{Answer, NodeReport, Refusal, Span, UnknownCause};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,13 +22,12 @@ struct Lesson {
 }
 
 impl Coordinator {
-    /// Returns the ballot of the next attempt, if it needs one.
-    pub(super) fn propose(&mut self, now: Instant, subject: &Subject) -> Option<Box<Ballot>> {
-        let fences = subject.fences.clone()?;
+    /// Returns the ballot of the next attempt at the keys of these fences.
+    pub(super) fn propose(&mut self, now: Instant, fences: Arc<Keys>) -> Box<Ballot> {
         let wall_us = self.wall_us(now);
         let number = self.ballots.propose(wall_us);
         let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
-        Some(Box::new(Ballot { fences, number, window: self.settings.window, kept }))
+        Box::new(Ballot { fences, number, window: self.settings.window, kept })
     }
 
     /// Learns from one refusal: a fence for the next ballot, and one node's clock.
@@ -37,7 +36,7 @@ impl Coordinator {
         let Some(Lesson { fence, clock_us }) = lesson(parts) else { return };
         self.ballots.learn_fence(fence);
         let wall_us = self.wall_us(now);
-        let request = self.rounds.get(id).and_then(|round| round.purpose.acquirer());
+        let request = self.rounds.get(id).and_then(|round| round.kind.acquirer());
         if let Some(one) = request.and_then(|request| self.acquisitions.contention_mut(request)) {
             one.clocks.record(node, clock_us, wall_us);
         }
@@ -50,18 +49,20 @@ impl Coordinator {
         now: Instant,
         request: RequestId,
         round: &Round,
-        ballot: u64,
+        ballot: Option<NonZeroU64>,
     ) -> Option<Arc<str>> {
         let wall_us = self.wall_us(now);
         let asked_us = wall_us.saturating_sub(fence::micros(now.since(round.started)));
         let (membership, window) = (self.settings.membership, self.settings.window);
         let clocks = &mut self.acquisitions.contention_mut(request)?.clocks;
-        let refused = ballot != 0 && round.refuses_ballots();
-        for node in (0..self.sessions.len()).filter(|&node| refused && round.has_granted(node)) {
-            clocks.record_grant(node, ballot, window, asked_us..=wall_us);
+        let refused = ballot.filter(|_| round.refuses_ballots());
+        if let Some(ballot) = refused {
+            for node in (0..self.sessions.len()).filter(|&node| round.has_granted(node)) {
+                clocks.record_grant(node, ballot.get(), window, asked_us..=wall_us);
+            }
         }
         self.ballots.learn_clocks(clocks, membership, wall_us);
-        clocks.apart(membership, window).filter(|_| refused).map(|apart| {
+        clocks.apart(membership, window).filter(|_| refused.is_some()).map(|apart| {
             let (spread, width) = (Span(apart.spread), Span(self.settings.window.width()));
             format!("the masters' clocks are {spread} apart, the fencing window is {width} wide")
                 .into()
@@ -83,7 +84,7 @@ impl Contention {
     /// again, the masters' clocks have to change, and it is unknown when they will.
     pub(super) fn may_hurry(&mut self, reports: &[NodeReport]) -> bool {
         let refused = |report: &NodeReport| {
-            matches!(report.answer, Answer::Refused(Reason::Stale | Reason::Clock { .. }))
+            matches!(report.answer, Answer::Refused(Refusal::Stale | Refusal::Clock { .. }))
         };
         self.ballots_refused =
             if reports.iter().any(refused) { self.ballots_refused.saturating_add(1) } else { 0 };
@@ -99,8 +100,8 @@ impl Contention {
         reports: &[NodeReport],
     ) -> bool {
         let mended = |answer: &Answer| match answer {
-            Answer::Refused(Reason::Stale | Reason::Clock { .. }) => true,
-            Answer::Refused(Reason::Server(error)) => error.starts_with("NOSCRIPT"),
+            Answer::Refused(Refusal::Stale | Refusal::Clock { .. }) => true,
+            Answer::Refused(Refusal::Server(error)) => error.starts_with("NOSCRIPT"),
             _ => false,
         };
         let willing = reports.iter().enumerate().filter_map(|(node, report)| {
@@ -133,13 +134,13 @@ pub(super) fn refusal(parts: &[Reply]) -> Answer {
         [Reply::Int(0), Reply::Int(left), ..] => {
             // -1: a key that never expires.
             let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-            Answer::Refused(Reason::Held { remaining })
+            Answer::Refused(Refusal::Held { remaining })
         }
-        [Reply::Int(-1), ..] => Answer::Refused(Reason::Stale),
+        [Reply::Int(-1), ..] => Answer::Refused(Refusal::Stale),
         [Reply::Int(-2), ..] => {
             let shows_us = lesson(parts).map_or(0, |lesson| lesson.clock_us);
-            Answer::Refused(Reason::Clock { shows_us })
+            Answer::Refused(Refusal::Clock { shows_us })
         }
-        _ => Answer::Unknown(Cause::Server("an answer that an acquire cannot have".into())),
+        _ => Answer::Unknown(UnknownCause::Server("an answer that an acquire cannot have".into())),
     }
 }

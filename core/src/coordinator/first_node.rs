@@ -11,13 +11,13 @@
 //! that is slow, down or far away decides nothing alone, and delays nothing by more than that
 //! moment.
 
-use super::attempt::Subject;
-use super::round::{Purpose as RoundPurpose, Round};
-use super::session::{Part, Purpose};
+use super::round::RoundKind;
+use super::session::{Part, PendingReply};
 use super::timers::Timer;
-use super::{Coordinator, RoundId, Settings};
+use super::wire;
+use super::{AcquireRequest, Coordinator, RoundId, Settings};
 use crate::quorum::{Instant, NodeSet};
-use crate::report::{Answer, Reason};
+use crate::report::{Answer, Refusal};
 use std::time::Duration;
 
 /// The command that is sent to the other nodes unless the first refuses.
@@ -37,23 +37,23 @@ impl Coordinator {
         Some(node)
     }
 
-    /// Returns the node that is asked first for the keys of `subject`. It is not a node that has
-    /// owed an answer for longer than it would be waited for.
-    pub(super) fn asked_first(&self, now: Instant, subject: &Subject) -> Option<usize> {
-        let patience = self.settings.patience(subject.ttl.span());
-        let first = self.first_node(now, subject.keys.first())?;
+    /// Returns the node that is asked first by this acquire. It is not a node that has owed an
+    /// answer for longer than it would be waited for.
+    pub(super) fn asked_first(&self, now: Instant, acquire: &AcquireRequest) -> Option<usize> {
+        let patience = self.settings.patience(acquire.ttl.span());
+        let first = self.first_node(now, acquire.keys.first())?;
         (self.sessions[first].silent_for(now) <= patience).then_some(first)
     }
 
     /// Judges the answer of the node that was asked first.
     pub(super) fn judge_first(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
-        let RoundPurpose::Acquire { request, attempt, .. } = round.purpose else { return };
+        let RoundKind::Acquire { request, attempt, .. } = round.kind else { return };
         let ends = self.acquisitions.get(request).is_none_or(|one| !one.may_retry(now));
         match round.first_answer() {
             None | Some(Answer::Outstanding) => {}
             // At the end of a wait, that is not a verdict: all nodes are asked.
-            Some(Answer::Refused(Reason::Held { .. })) if !ends => {
+            Some(Answer::Refused(Refusal::Held { .. })) if !ends => {
                 self.lose(now, id, request, attempt, false);
             }
             Some(_) => self.ask_the_others(now, id),
@@ -63,26 +63,34 @@ impl Coordinator {
     /// Asks the other nodes, after the first has not refused or has not answered in time. They have
     /// a timeout of their own.
     pub(super) fn ask_the_others(&mut self, now: Instant, id: RoundId) {
-        let attempt = self.rounds.get(id).and_then(Round::attempt);
-        let claim = attempt.and_then(|id| Some(&self.attempts.get(id)?.claim));
-        let Some(life) = claim.map(|claim| claim.life.span()) else { return };
-        let barred = self.barred(now, life);
+        let Some(round) = self.rounds.get(id) else { return };
+        let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
+        let Some(claim) = self.attempts.get(attempt_id).map(|one| &one.claim) else { return };
+        let barred = self.barred(now, claim.life.span());
+        let acquisition = self.acquisitions.get(request).filter(|_| claim.is_plain());
+        let pttl = acquisition.is_some_and(|one| one.asks_remaining(now, &self.settings));
+        let pttl = pttl.then(|| wire::pttl(claim.keys.first()));
         let Some(round) = self.rounds.get_mut(id) else { return };
         let Some(held_back) = round.held_back.take() else { return };
-        let Some(attempt) = attempt.and_then(|id| self.attempts.get_mut(id)) else { return };
+        let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
         self.timers.cancel(round.timeout_at, Timer::Round(id));
         round.timeout_at = now.after(self.settings.round_timeout(attempt.ttl.span()));
         self.timers.set(round.timeout_at, Timer::Round(id));
         for node in held_back.others.iter() {
             let session = &mut self.sessions[node];
             match session.part(held_back.set.len(), now, barred.as_ref()) {
-                Part::Vote => session.push(Purpose::Vote(id), &held_back.set),
+                Part::Vote => {
+                    if let Some(pttl) = &pttl {
+                        session.push(PendingReply::Remaining(request, attempt_id), pttl);
+                    }
+                    session.push(PendingReply::Vote(id), &held_back.set);
+                }
                 Part::Uncounted(reason) => {
-                    session.push(Purpose::Uncounted, &held_back.set);
-                    round.vote(node, Answer::Refused(reason), now);
+                    session.push(PendingReply::Uncounted, &held_back.set);
+                    round.record(node, Answer::Refused(reason), now);
                 }
                 Part::Absent(reason) => {
-                    round.vote(node, Answer::Refused(reason), now);
+                    round.record(node, Answer::Refused(reason), now);
                     continue;
                 }
             }

@@ -1,12 +1,12 @@
 //! Inspecting a lock that is held, and taking it away from its holder.
 
-use super::round::{self, Round};
-use super::session::Purpose;
+use super::round::{Round, RoundKind};
+use super::session::PendingReply;
 use super::timers::Timer;
 use super::wire::{self, Reply};
 use super::{Coordinator, Event, RequestId, RoundId};
 use crate::quorum::{Instant, Tally, Verdict, Vote};
-use crate::report::{Answer, Cause, Reason};
+use crate::report::{Answer, Refusal, UnknownCause};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct Mark(Vec<u8>);
 
 /// The value under a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct StoredValue {
     pub value: Mark,
     /// The remaining life of the key; `None` if it does not expire.
     pub remaining: Option<Duration>,
@@ -43,6 +43,12 @@ impl From<String> for Mark {
     }
 }
 
+impl From<Vec<u8>> for Mark {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         String::from_utf8_lossy(&self.0).fmt(f)
@@ -50,15 +56,15 @@ impl fmt::Display for Mark {
 }
 
 /// One node's answer about a key.
-pub type Seen = Result<Option<Standing>, Answer>;
+pub type Seen = Result<Option<StoredValue>, Answer>;
 
 impl Coordinator {
     /// Asks every node for the value under `key`.
     pub fn handle_inspect(&mut self, now: Instant, request: RequestId, key: &str) {
         let seen = self.sessions.iter().map(|_| Err(Answer::Outstanding)).collect();
         let command = wire::inspect(key);
-        let purpose = round::Purpose::Inspect { request, seen };
-        let round = self.ask_all(now, purpose, &command);
+        let kind = RoundKind::Inspect { request, seen };
+        let round = self.ask_all(now, kind, &command);
         self.judge_heard(round);
     }
 
@@ -71,22 +77,22 @@ impl Coordinator {
         value: impl Into<Mark>,
     ) {
         let tally = Tally::new(self.settings.membership);
-        let purpose = round::Purpose::ForceRelease { request, tally };
+        let kind = RoundKind::ForceRelease { request, tally };
         let command = wire::delete(key, &value.into().0);
-        let round = self.ask_all(now, purpose, &command);
+        let round = self.ask_all(now, kind, &command);
         self.judge_heard(round);
     }
 
     /// Sends one command to every node that takes it. For the other nodes, the reason is their
     /// answer.
-    fn ask_all(&mut self, now: Instant, purpose: round::Purpose, command: &[u8]) -> RoundId {
+    fn ask_all(&mut self, now: Instant, kind: RoundKind, command: &[u8]) -> RoundId {
         let timeout = self.settings.operation_timeout;
-        let mut round = self.new_round(purpose, now, timeout);
+        let mut round = self.new_round(kind, now, timeout);
         let id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.admits(command.len()) {
-                Ok(()) => session.push(Purpose::Vote(id), command),
-                Err(reason) => round.hear(node, Err(Answer::Refused(reason)), now),
+                Ok(()) => session.push(PendingReply::Vote(id), command),
+                Err(reason) => round.record(node, Answer::Refused(reason), now),
             }
         }
         self.timers.set(round.timeout_at, Timer::Round(id));
@@ -94,76 +100,41 @@ impl Coordinator {
         id
     }
 
-    /// Handles a node's answer to an inspection or a forced release.
-    pub(super) fn hear(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
+    /// Handles a node's answer to an inspection.
+    pub(super) fn inspected(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
         // The node may have forgotten the holder: its answer counts for nothing.
-        let warming = self.sessions[node].warming_up(now);
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        let heard = match (&round.purpose, warming) {
-            (round::Purpose::Inspect { .. }, Some(remaining)) => {
-                Err(Answer::Refused(Reason::WarmingUp { remaining }))
-            }
-            (round::Purpose::Inspect { .. }, None) => seen(reply),
-            _ => Err(deleted(reply)),
+        let seen = match self.sessions[node].warming_up(now) {
+            Some(remaining) => Err(Answer::Refused(Refusal::WarmingUp { remaining })),
+            None => seen(reply),
         };
-        round.hear(node, heard, now);
-        self.judge_heard(id);
-    }
-
-    /// Handles a node that will not answer any more.
-    pub(super) fn hear_nothing(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
         let Some(round) = self.rounds.get_mut(id) else { return };
-        round.hear(node, Err(answer), now);
+        match seen {
+            Ok(found) => round.find(node, found, now),
+            Err(answer) => round.record(node, answer, now),
+        }
         self.judge_heard(id);
     }
 
-    /// Reports the result once all nodes are done. Both purposes wait for all of them: every node
+    /// Reports the result once all nodes are done. Both kinds wait for all of them: every node
     /// that is reached has to be inspected, or has to have its key deleted.
     pub(super) fn judge_heard(&mut self, id: RoundId) {
         if !self.rounds.get(id).is_some_and(Round::is_complete) {
             return;
         }
         let Some(round) = self.take_round(id) else { return };
-        match round.purpose {
-            round::Purpose::Inspect { request, seen } => {
+        match round.kind {
+            RoundKind::Inspect { request, seen } => {
                 let names = self.sessions.iter().map(|session| session.name.clone());
                 let nodes = names.zip(seen).collect();
                 let membership = self.settings.membership;
-                self.events.push_back(Event::Inspected { request, nodes, membership });
+                self.events.push(Event::Inspected { request, nodes, membership });
             }
-            round::Purpose::ForceRelease { request, ref tally } => {
+            RoundKind::ForceRelease { request, ref tally } => {
                 let reports = round.reports(self.sessions.iter().map(|session| &session.name));
                 let won = tally.verdict() == Verdict::Won;
                 let result = if won { Ok(reports) } else { Err(reports) };
-                self.events.push_back(Event::ForceReleased { request, result });
+                self.events.push(Event::ForceReleased { request, result });
             }
-            _ => {}
-        }
-    }
-}
-
-impl Round {
-    /// Notes a node's answer to an inspection or a forced release.
-    pub(super) fn hear(&mut self, node: usize, heard: Seen, now: Instant) {
-        let answer = match &heard {
-            Ok(None) => Answer::Vacant,
-            Ok(Some(_)) => Answer::Taken,
-            Err(answer) => answer.clone(),
-        };
-        let vote = match answer {
-            Answer::Deleted | Answer::Vacant => Vote::Granted,
-            _ => Vote::Unknown,
-        };
-        if !self.note(node, answer, now) {
-            return;
-        }
-        match &mut self.purpose {
-            round::Purpose::Inspect { seen, .. } => {
-                if let Some(slot) = seen.get_mut(node) {
-                    *slot = heard;
-                }
-            }
-            round::Purpose::ForceRelease { tally, .. } => _ = tally.record(node, vote),
             _ => {}
         }
     }
@@ -181,7 +152,7 @@ fn seen(reply: &Reply) -> Seen {
                 };
                 // -1: a key that never expires.
                 let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-                Ok(Some(Standing { value, remaining }))
+                Ok(Some(StoredValue { value, remaining }))
             }
             _ => Err(unknown(reply)),
         },
@@ -189,7 +160,8 @@ fn seen(reply: &Reply) -> Seen {
     }
 }
 
-fn deleted(reply: &Reply) -> Answer {
+/// Reads a master's reply to a forced release.
+pub(super) fn deleted(reply: &Reply) -> Answer {
     match reply {
         Reply::Int(0) => Answer::Vacant,
         Reply::Int(_) => Answer::Deleted,
@@ -197,7 +169,15 @@ fn deleted(reply: &Reply) -> Answer {
     }
 }
 
+/// Returns how an answer to a forced release counts.
+pub(super) const fn vote(answer: &Answer) -> Vote {
+    match answer {
+        Answer::Deleted | Answer::Vacant => Vote::Granted,
+        _ => Vote::Unknown,
+    }
+}
+
 fn unknown(reply: &Reply) -> Answer {
     let error: Arc<str> = reply.unexpected();
-    Answer::Unknown(Cause::Server(error))
+    Answer::Unknown(UnknownCause::Server(error))
 }

@@ -120,6 +120,12 @@ impl LocalQueue {
         }
     }
 
+    /// Returns whether a guard of this process has one of `keys`.
+    pub(super) fn is_held(&self, keys: &Keys) -> bool {
+        let occupant = |key: &Arc<str>| self.places.get(key).map(Place::occupant);
+        keys.iter().any(|key| occupant(key) == Some(Occupant::Holder))
+    }
+
     /// Takes all places. Returns `false` if one of them was already wanted.
     pub(super) fn take(&mut self, keys: &Keys, request: RequestId) -> bool {
         if keys.iter().skip(1).any(|key| self.is_wanted(key)) {

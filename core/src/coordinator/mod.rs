@@ -29,7 +29,7 @@ mod keeper;
 mod keys;
 mod ledger;
 mod local_queue;
-mod note;
+mod observe;
 mod random;
 mod release;
 mod remaining;
@@ -39,6 +39,7 @@ mod round;
 mod session;
 mod settings;
 mod slab;
+mod status;
 mod table;
 #[cfg(any(test, feature = "testing"))]
 mod taken_back;
@@ -51,13 +52,13 @@ mod tests;
 
 use crate::coordinator::wire::Login;
 use crate::quorum::{Ballots, Instant};
-use crate::report::Quorum;
+use crate::report::{LossReason, Quorum};
 use acquisitions::Acquisitions;
 use attempt::Attempt;
 use barrier::Barrier;
 use local_queue::LocalQueue;
-use note::Notes;
-use round::{Asker, Round};
+use observe::Events;
+use round::{Asker, Round, RoundKind};
 use session::Session;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -67,17 +68,17 @@ use timers::{Timer, Timers};
 use wake_ups::WakeUps;
 
 pub use agreement::Difference;
-pub use agreement::{Agreement, Terms};
-pub use event::{Action, Event, Failure, FailureKind, Loss, NotExtended, Release};
+pub use agreement::{Agreement, SharedSettings};
+pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub use id::{AttemptId, RequestId, RoundId};
-pub use inspect::{Mark, Seen, Standing};
+pub use inspect::{Mark, Seen, StoredValue};
 pub use keys::Keys;
-pub use note::{Decided, Margin, Note, Prolonged, WATCHED, Watching};
+pub use observe::{Observation, WATCHED, WaitsFor, Watching};
 pub use random::Random;
-pub use request::{Acquire, KeepAlive};
+pub use request::{AcquireRequest, KeepAlive};
 pub use restart_guard::RestartGuard;
-pub use session::Epoch;
+pub use session::{Epoch, Persistence, Role, ServerFacts};
 pub use settings::{Settings, round_timeout};
 #[cfg(any(test, feature = "testing"))]
 pub use taken_back::Rule;
@@ -102,14 +103,14 @@ pub struct Coordinator {
     quarantine: Duration,
     wake_ups: WakeUps,
     actions: VecDeque<Action>,
-    events: VecDeque<Event>,
-    notes: Notes,
+    events: Events,
     random: Box<dyn Random>,
     packer: wire::Packer,
     ballots: Ballots,
     /// The wall clock when it was last read, in microseconds since 1970.
     wall: (Instant, u64),
-    settled: bool,
+    /// Every node has been reached or has failed once.
+    connected: bool,
 }
 
 impl Coordinator {
@@ -138,11 +139,10 @@ impl Coordinator {
             quarantine,
             wake_ups: WakeUps::default(),
             actions: VecDeque::new(),
-            events: VecDeque::new(),
-            notes: Notes::default(),
+            events: Events::default(),
             random,
             wall: (now, 0),
-            settled: false,
+            connected: false,
         };
         machine.wake_sessions(now);
         machine
@@ -156,7 +156,7 @@ impl Coordinator {
         self.random.forget();
     }
 
-    pub fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: Acquire) {
+    pub fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: AcquireRequest) {
         self.begin_acquire(now, request, acquire);
         self.serve_waiting(now);
     }
@@ -187,15 +187,15 @@ impl Coordinator {
     }
 
     /// Leaves the key until it expires.
-    pub fn handle_leave(&mut self, now: Instant, attempt: AttemptId) {
-        self.leave(attempt);
+    pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
+        self.forget(attempt);
         self.serve_waiting(now);
     }
 
     /// Handles a guard that saw its deadline pass before an extension could move it: the hold is
     /// lost.
     pub fn handle_lapsed(&mut self, now: Instant, attempt: AttemptId) {
-        self.lose_hold(attempt, Loss::Lapsed);
+        self.lose_hold(attempt, LossReason::Lapsed);
         self.serve_waiting(now);
     }
 
@@ -239,8 +239,8 @@ impl Coordinator {
             return;
         }
         self.sessions[node].receive(bytes);
-        while let Some(settled) = self.sessions[node].next_settled(now, &self.settings) {
-            self.handle_settled(now, node, settled);
+        while let Some(incoming) = self.sessions[node].next_incoming(now, &self.settings) {
+            self.handle_incoming(now, node, incoming);
         }
         self.serve_waiting(now);
     }
@@ -285,7 +285,7 @@ impl Coordinator {
 
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     /// Returns the bytes to send to `node`, and the connection to send them over.
@@ -308,9 +308,9 @@ impl Coordinator {
         self.poll_timeout().into_iter().chain(self.opens_at()).min()
     }
 
-    /// Returns the number of events to poll: as many callers will go on, or nearly.
+    /// Returns the number of decisions to poll: as many callers will go on, or nearly.
     pub fn decided(&self) -> usize {
-        self.events.len()
+        self.events.decided()
     }
 
     /// Returns the number of open rounds: a measure of how busy the machine is.
@@ -355,9 +355,9 @@ impl Coordinator {
 
     // Internals.
 
-    fn new_round(&mut self, purpose: round::Purpose, now: Instant, timeout: Duration) -> Round {
+    fn new_round(&mut self, kind: RoundKind, now: Instant, timeout: Duration) -> Round {
         let room = self.rooms.pop().unwrap_or_default();
-        Round::new(purpose, now, timeout, self.sessions.len(), room)
+        Round::new(kind, now, timeout, self.sessions.len(), room)
     }
 
     fn close_round(&mut self, id: RoundId) {

@@ -3,11 +3,11 @@
 use super::attempt::{Attempt, Stage};
 use super::ledger::{Debt, Deleted, Deletion};
 use super::local_queue::LocalQueue;
-use super::round::{self, Round};
+use super::round::RoundKind;
 use super::timers::{Timer, Timers};
-use super::{AttemptId, Coordinator, Event, Keys, Loss, Release, RequestId, RoundId};
+use super::{AttemptId, Coordinator, Event, Keys, Release, RequestId, RoundId};
 use crate::quorum::{Instant, NodeSet, Tally, Verdict, Vote};
-use crate::report::{Answer, Cause};
+use crate::report::{Answer, LossReason, UnknownCause};
 use std::sync::Arc;
 
 impl Coordinator {
@@ -16,20 +16,20 @@ impl Coordinator {
     pub(super) fn lapse_if_due(&mut self, now: Instant, id: AttemptId) {
         let hold = self.attempts.get(id).and_then(Attempt::held);
         if hold.is_some_and(|hold| now >= hold.deadline) {
-            self.lose_hold(id, Loss::Lapsed);
+            self.lose_hold(id, LossReason::Lapsed);
         }
     }
 
     /// Marks a hold as lost for good. The keys stay until the guard is gone. A holder that works on
     /// without noticing is then not exposed to the next holder any earlier than necessary.
-    pub(super) fn lose_hold(&mut self, id: AttemptId, loss: Loss) {
+    pub(super) fn lose_hold(&mut self, id: AttemptId, reason: LossReason) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         if attempt.held().is_none() {
             return;
         }
         disarm(&mut self.timers, &mut self.local_queue, id, attempt);
-        attempt.stage = Stage::Lost(loss.clone());
-        self.events.push_back(Event::Lost { attempt: id, loss });
+        attempt.stage = Stage::Lost(reason.clone());
+        self.events.push(Event::Lost { attempt: id, reason });
     }
 
     // Release.
@@ -47,25 +47,26 @@ impl Coordinator {
         }
         let Some(attempt) = self.attempts.remove(id) else {
             if let Some(request) = request {
-                let release = Release::Lost(Loss::Released);
-                self.events.push_back(Event::Released { request, release });
+                let release = Release::Lost(LossReason::Released);
+                self.events.push(Event::Released { request, release });
             }
             return;
         };
         disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
-        let lost =
-            attempt.loss().filter(|loss| !(in_time && matches!(loss, Loss::Lapsed))).cloned();
+        let counts = |reason: &&LossReason| !(in_time && **reason == LossReason::Lapsed);
+        let lost = attempt.loss().filter(counts).cloned();
         match (request, lost) {
             // Whatever was still under way when the lock was lost has the lock-delay to arrive in.
-            (request, Some(loss)) if attempt.is_delayed() => {
-                let release = Release::Lost(loss);
-                let told = request.map(|request| Event::Released { request, release });
-                self.events.extend(told);
+            (request, Some(reason)) if attempt.is_delayed() => {
+                if let Some(request) = request {
+                    let release = Release::Lost(reason);
+                    self.events.push(Event::Released { request, release });
+                }
             }
             (None, _) => self.give_back(now, attempt, None),
-            (Some(request), Some(loss)) => {
+            (Some(request), Some(reason)) => {
                 self.give_back(now, attempt, None);
-                self.events.push_back(Event::Released { request, release: Release::Lost(loss) });
+                self.events.push(Event::Released { request, release: Release::Lost(reason) });
             }
             (Some(request), None) => self.confirm_release(now, request, attempt),
         }
@@ -74,14 +75,14 @@ impl Coordinator {
     fn confirm_release(&mut self, now: Instant, request: RequestId, attempt: Attempt) {
         let tally = Tally::new(self.settings.membership);
         let deadline = attempt.held().map(|hold| hold.deadline);
-        let purpose = round::Purpose::Release { request, tally, deadline, gone: NodeSet::EMPTY };
+        let kind = RoundKind::Release { request, tally, deadline, gone: NodeSet::EMPTY };
         let timeout = self.settings.round_timeout(attempt.ttl.span());
-        let mut round = self.new_round(purpose, now, timeout);
+        let mut round = self.new_round(kind, now, timeout);
         for (node, session) in self.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
-                round.deletion(node, Answer::Vacant, now);
+                round.record(node, Answer::Vacant, now);
             } else if let Some(fault) = session.fault() {
-                round.deletion(node, Answer::Unknown(Cause::Down(fault.cause.clone())), now);
+                round.record(node, Answer::Unknown(UnknownCause::Down(fault.cause.clone())), now);
             }
         }
         let id: RoundId = self.rounds.reserve();
@@ -91,26 +92,9 @@ impl Coordinator {
         self.judge_release(id);
     }
 
-    pub(super) fn vote_release(
-        &mut self,
-        now: Instant,
-        id: RoundId,
-        node: usize,
-        said: Result<bool, Arc<str>>,
-    ) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        let answer = match said {
-            Ok(true) => Answer::Deleted,
-            Ok(false) => Answer::Vacant,
-            Err(error) => Answer::Unknown(Cause::Server(error)),
-        };
-        round.deletion(node, answer, now);
-        self.judge_release(id);
-    }
-
     pub(super) fn judge_release(&mut self, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
-        let round::Purpose::Release { request, tally, gone, .. } = &round.purpose else { return };
+        let RoundKind::Release { request, tally, gone, .. } = &round.kind else { return };
         let request = *request;
         let release = match tally.verdict() {
             Verdict::Pending => return,
@@ -121,16 +105,16 @@ impl Coordinator {
                 if self.settings.membership.can_spare(*gone) {
                     Release::Unconfirmed(reports)
                 } else {
-                    Release::Lost(Loss::QuorumGone(Arc::new(reports)))
+                    Release::Lost(LossReason::QuorumGone(reports))
                 }
             }
         };
-        self.events.push_back(Event::Released { request, release });
+        self.events.push(Event::Released { request, release });
         self.close_round(id);
     }
 
     /// Leaves the key until it expires: it is neither extended nor deleted.
-    pub(super) fn leave(&mut self, id: AttemptId) {
+    pub(super) fn forget(&mut self, id: AttemptId) {
         if let Some(attempt) = self.attempts.remove(id) {
             disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
         }
@@ -140,7 +124,7 @@ impl Coordinator {
     /// waiters that are notified.
     pub(super) fn give_back(&mut self, now: Instant, attempt: Attempt, round: Option<RoundId>) {
         let keys = &attempt.claim.keys;
-        let told = match self.local_queue.pass_on(keys) && self.settings.wakes_up {
+        let told = match self.local_queue.pass_on(keys) && self.settings.wake_ups {
             true if keys.len() == 1 => Told::By(self.first_node(now, keys.first())),
             true => {
                 let by = |key: &Arc<str>| Some((self.first_node(now, key)?, key.clone()));
@@ -170,19 +154,17 @@ impl Coordinator {
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (told.by(node, &keys), by_hash);
-            self.sessions[node].settle(debt, &mut self.packer);
+            self.sessions[node].send_deletion(debt, &mut self.packer);
         }
     }
-}
 
-impl Coordinator {
     /// Repeats a release that `node` has not done. Waiters elsewhere may have been notified by
     /// another node before, and may have tried while the key still existed here. They are notified
     /// again, after this release.
     pub(super) fn release_again(&mut self, now: Instant, node: usize, debt: Debt) {
         let deletion = debt.deletion.clone();
         let tells_itself = debt.tells.is_some();
-        self.sessions[node].settle(debt, &mut self.packer);
+        self.sessions[node].send_deletion(debt, &mut self.packer);
         let Deleted::Claim(claim) = &deletion.what else { return };
         if deletion.is_told && !tells_itself {
             for key in claim.keys.iter() {
@@ -233,21 +215,20 @@ fn disarm(timers: &mut Timers, queue: &mut LocalQueue, id: AttemptId, attempt: &
     queue.free(&attempt.claim.keys);
 }
 
-impl Round {
-    /// Notes an answer to a release.
-    pub(super) fn deletion(&mut self, node: usize, answer: Answer, now: Instant) {
-        let vote = match &answer {
-            Answer::Deleted => Vote::Granted,
-            Answer::Vacant => Vote::Refused,
-            _ => Vote::Unknown,
-        };
-        if self.note(node, answer, now)
-            && let round::Purpose::Release { tally, deadline, gone, .. } = &mut self.purpose
-        {
-            tally.record(node, vote);
-            if vote == Vote::Refused && deadline.is_some_and(|deadline| now < deadline) {
-                gone.insert(node);
-            }
-        }
+/// Reads what a master said to a release: whether a key was deleted, or an error.
+pub(super) fn answer(said: Result<bool, Arc<str>>) -> Answer {
+    match said {
+        Ok(true) => Answer::Deleted,
+        Ok(false) => Answer::Vacant,
+        Err(error) => Answer::Unknown(UnknownCause::Server(error)),
+    }
+}
+
+/// Returns how an answer to a release counts.
+pub(super) const fn vote(answer: &Answer) -> Vote {
+    match answer {
+        Answer::Deleted => Vote::Granted,
+        Answer::Vacant => Vote::Refused,
+        _ => Vote::Unknown,
     }
 }

@@ -5,6 +5,7 @@ use super::contention::Phase;
 use super::timers::Timer;
 use super::wire::Reply;
 use super::{AttemptId, Coordinator, RequestId};
+use crate::quorum::Instant;
 use std::time::Duration;
 
 /// The reply of PTTL where there is no key.
@@ -37,12 +38,16 @@ impl Coordinator {
             // From a node that was not waited for.
             Phase::Waiting { failed, .. } if *failed == attempt => {
                 contention.learn(node, left);
-                if let Some((old, new)) = contention.shorten(&self.settings) {
-                    self.timers.cancel(old, Timer::Attempt(request));
-                    self.timers.set(new, Timer::Attempt(request));
+                if let Some(sooner) = contention.shorten(&self.settings) {
+                    self.try_sooner(request, sooner);
                 }
             }
             _ => {}
         }
+    }
+    /// Moves the next attempt of an acquire from its old time to its new one.
+    pub(super) fn try_sooner(&mut self, request: RequestId, (old, new): (Instant, Instant)) {
+        self.timers.cancel(old, Timer::Attempt(request));
+        self.timers.set(new, Timer::Attempt(request));
     }
 }

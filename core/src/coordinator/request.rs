@@ -1,23 +1,31 @@
 //! The parameters of an acquire.
 
 use super::Keys;
+use super::wire::Millis;
 use crate::quorum::{Instant, Keeper, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The parameters of an acquire.
+/// The parameters of an acquire, the same for all its attempts.
 #[derive(Clone, Debug)]
-pub struct Acquire {
+pub struct AcquireRequest {
     pub keys: Keys,
     /// The fence of each key, if the acquire gets a fencing token.
     pub fences: Option<Arc<Keys>>,
-    pub ttl: Duration,
+    pub ttl: Millis,
     /// The time by which the keys outlive the ttl, unless they are released.
-    pub lock_delay: Duration,
+    pub lock_delay: Millis,
     /// The time during which new attempts may begin: zero for a single attempt, `None` for no
     /// limit.
-    pub wait: Option<Duration>,
+    pub wait: Option<Nanos>,
     pub keep_alive: Option<KeepAlive>,
+}
+
+impl AcquireRequest {
+    /// Returns the life of the keys, unless they are released.
+    pub(super) const fn life(&self) -> Millis {
+        self.ttl.saturating_add(self.lock_delay)
+    }
 }
 
 /// The option to have the hold extended in time, without being asked.

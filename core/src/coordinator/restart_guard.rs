@@ -1,15 +1,21 @@
 //! The wait of a master that may have forgotten its grants.
 
-/// The rule that keeps a master that has lost its memory from voting.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The rule that keeps a master that has just started, and may have lost its memory, from voting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum RestartGuard {
-    /// The master waits until everything that it may have granted has expired. The default.
+    /// The master waits, on the client's clock, until every lock that it may have granted before
+    /// has expired. That is the greater of `max_ttl` and the width of the fencing window, plus the
+    /// drift of that.
+    #[default]
     On,
-    /// The same, except for masters that write each command to disk before they answer:
-    /// `RedlockBuilder::trust_persistence`.
+    /// A master votes at once if it writes each command to disk before it answers: it has forgotten
+    /// nothing. That takes `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite
+    /// no`. A master whose configuration says otherwise is refused. A master that may not show its
+    /// configuration (`CONFIG GET` is denied) waits as usual. The disk must keep what it has
+    /// confirmed.
     TrustPersistence,
-    /// The master votes at once, and may grant to a second holder what it has forgotten:
-    /// `RedlockBuilder::without_restart_guard`.
+    /// Each master votes at once. One master that returns empty while a lock is held then leads to
+    /// two holders. Intended for tests and demos on masters that they have just started themselves.
     Off,
 }

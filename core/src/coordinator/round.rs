@@ -4,14 +4,14 @@
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
 use super::first_node::HeldBack;
-use super::{AttemptId, RequestId, Seen};
-use crate::quorum::{Extension, Instant, NodeSet, Tally};
-use crate::report::{Answer, NodeReport, Reason};
+use super::{AttemptId, RequestId, Seen, StoredValue, acquire, extend, inspect, release};
+use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
+use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The question that the votes of a round decide.
-pub(super) enum Purpose {
+pub(super) enum RoundKind {
     Acquire {
         request: RequestId,
         attempt: AttemptId,
@@ -43,7 +43,7 @@ pub(super) enum Purpose {
     },
 }
 
-impl Purpose {
+impl RoundKind {
     /// Returns the request of an acquire.
     pub(super) const fn acquirer(&self) -> Option<RequestId> {
         match self {
@@ -73,7 +73,7 @@ impl Asker {
 pub(super) type Answers = Vec<(Answer, Duration)>;
 
 pub(super) struct Round {
-    pub(super) purpose: Purpose,
+    pub(super) kind: RoundKind,
     pub(super) started: Instant,
     pub(super) timeout_at: Instant,
     /// The nodes that are asked unless the first one refuses.
@@ -88,7 +88,7 @@ pub(super) struct Round {
 impl Round {
     /// Creates a round in the `room` of an earlier one.
     pub(super) fn new(
-        purpose: Purpose,
+        kind: RoundKind,
         started: Instant,
         timeout: Duration,
         nodes: usize,
@@ -99,7 +99,7 @@ impl Round {
         answers.resize(nodes, (Answer::Outstanding, Duration::ZERO));
         let (timeout_at, outstanding) = (started.after(timeout), NodeSet::first(nodes));
         let lives = Vec::new();
-        Self { purpose, started, timeout_at, held_back: None, answers, outstanding, lives }
+        Self { kind, started, timeout_at, held_back: None, answers, outstanding, lives }
     }
 
     /// Returns the room for the answers of another round.
@@ -107,19 +107,57 @@ impl Round {
         self.answers
     }
 
-    /// Notes what `node` said. Its first answer is its only one: a late one changes nothing.
-    pub(super) fn note(&mut self, node: usize, mut answer: Answer, now: Instant) -> bool {
+    /// Notes the answer of `node`, and counts it for the question of the round. A node's first answer
+    /// is its only one: a late one changes nothing.
+    pub(super) fn record(&mut self, node: usize, mut answer: Answer, now: Instant) {
         if !self.outstanding.contains(node) {
-            return false;
+            return;
         }
         self.outstanding.remove(node);
+        match &mut self.kind {
+            RoundKind::Acquire { tally, .. } => _ = tally.record(node, acquire::vote(&answer)),
+            RoundKind::Extend { extension, .. } => {
+                let report = extend::report(&answer);
+                extension.record(node, report);
+                // The node was warming up when it was asked. Its answer may lead to a top-up, but
+                // does not count.
+                if report != Report::Unknown && extension.is_warming(node) {
+                    answer = Answer::Unknown(UnknownCause::WarmingUp);
+                }
+            }
+            RoundKind::Release { tally, deadline, gone, .. } => {
+                let vote = release::vote(&answer);
+                tally.record(node, vote);
+                if vote == Vote::Refused && deadline.is_some_and(|deadline| now < deadline) {
+                    gone.insert(node);
+                }
+            }
+            RoundKind::Inspect { seen, .. } => {
+                if let Some(slot) = seen.get_mut(node) {
+                    *slot = Err(answer.clone());
+                }
+            }
+            RoundKind::ForceRelease { tally, .. } => {
+                tally.record(node, inspect::vote(&answer));
+            }
+        }
         if let Some(left) = self.life(node) {
             answer.note_remaining(left);
         }
         if let Some(slot) = self.answers.get_mut(node) {
             *slot = (answer, now.since(self.started));
         }
-        true
+    }
+
+    /// Notes what an inspection has found on `node`.
+    pub(super) fn find(&mut self, node: usize, found: Option<StoredValue>, now: Instant) {
+        let is_first = self.outstanding.contains(node);
+        self.record(node, if found.is_some() { Answer::Taken } else { Answer::Vacant }, now);
+        if let RoundKind::Inspect { seen, .. } = &mut self.kind
+            && let Some(slot) = seen.get_mut(node).filter(|_| is_first)
+        {
+            *slot = Ok(found);
+        }
     }
 
     /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
@@ -136,23 +174,16 @@ impl Round {
         self.lives.get(node).copied().flatten()
     }
 
-    pub(super) const fn attempt(&self) -> Option<AttemptId> {
-        match self.purpose {
-            Purpose::Acquire { attempt, .. } | Purpose::Extend { attempt, .. } => Some(attempt),
-            _ => None,
-        }
-    }
-
     /// Returns whether a node has refused a ballot that is too far from its clock.
     pub(super) fn speaks_of_clocks(&self) -> bool {
-        let clock = |answer: &Answer| matches!(answer, Answer::Refused(Reason::Clock { .. }));
+        let clock = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Clock { .. }));
         self.answers.iter().any(|(answer, _)| clock(answer))
     }
 
     /// Returns whether a node has refused a ballot: another ballot would have been enough.
     pub(super) fn refuses_ballots(&self) -> bool {
         let refuses = |answer: &Answer| {
-            matches!(answer, Answer::Refused(Reason::Clock { .. } | Reason::Stale))
+            matches!(answer, Answer::Refused(Refusal::Clock { .. } | Refusal::Stale))
         };
         self.answers.iter().any(|(answer, _)| refuses(answer))
     }
@@ -201,11 +232,11 @@ mod tests {
     #[test]
     fn the_first_answer_of_a_node_is_its_only_one() {
         let began = Instant::from_nanos(0);
-        let purpose = Purpose::Inspect { request: RequestId(1), seen: Vec::new() };
-        let mut round = Round::new(purpose, began, Duration::from_secs(1), 1, Vec::new());
-        assert!(round.note(0, Answer::Vacant, began));
-        assert!(!round.note(0, Answer::Granted, began.after(Duration::from_millis(1))));
-        assert!(!round.note(1, Answer::Granted, began), "there is no such node");
+        let kind = RoundKind::Inspect { request: RequestId(1), seen: Vec::new() };
+        let mut round = Round::new(kind, began, Duration::from_secs(1), 1, Vec::new());
+        round.record(0, Answer::Vacant, began);
+        round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));
+        round.record(1, Answer::Granted, began); // There is no such node.
         assert_eq!(round.answers, [(Answer::Vacant, Duration::ZERO)]);
     }
 }

@@ -1,7 +1,7 @@
 //! The configuration of the machine.
 
 use super::{Agreement, RestartGuard};
-use crate::quorum::{Backoff, Drift, Membership, Window};
+use crate::quorum::{Backoff, ClockDrift, FencingWindow, Membership};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub membership: Membership,
-    pub drift: Drift,
+    pub drift: ClockDrift,
     pub backoff: Backoff,
     pub operation_timeout: Duration,
     pub connect_timeout: Duration,
@@ -18,9 +18,9 @@ pub struct Settings {
     pub quarantine: Duration,
     pub agreement: Agreement,
     /// How far a ballot may be from a node's clock.
-    pub window: Window,
+    pub window: FencingWindow,
     /// A waiter is notified when a lock becomes free, and asks one node first.
-    pub wakes_up: bool,
+    pub wake_ups: bool,
     /// The name of the holder, for clients that inspect a lock; it follows each token.
     pub label: Option<Arc<str>>,
 }

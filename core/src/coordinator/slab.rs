@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_large_gives_its_memory_back_and_one_that_was_not_keeps_it() {
+    fn an_emptied_slab_frees_its_memory_only_if_it_was_large() {
         let mut slab = Slab::new();
         let fill = |slab: &mut Slab<usize>, count: usize| {
             let slots: Vec<u32> = (0..count).map(|number| slab.insert(number)).collect();

@@ -5,11 +5,12 @@
 //! key. To publish on all nodes would cost each release one more command on each. If two clients do
 //! not agree on which node that is, a message is missed.
 //!
-//! A message is only a hint: polling goes on behind it. Other clients do not publish, messages get
-//! lost, and a master may deny the permission.
+//! A message is only a hint: polling goes on behind it, ever more seldom behind a long hold
+//! (`contention.rs`). Other clients do not publish, messages get lost, and a master may deny the
+//! permission.
 
 use super::contention::Phase;
-use super::session::Purpose;
+use super::session::PendingReply;
 use super::{AttemptId, Coordinator, Epoch, Keys, wire};
 use crate::quorum::Instant;
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ impl Coordinator {
             if self.wake_ups.0.len() < MOST_TOPICS || self.wake_ups.0.contains_key(key) {
                 let session = &mut self.sessions[node];
                 session.push(
-                    Purpose::Subscribe(key.clone()),
+                    PendingReply::Subscribe(key.clone()),
                     &wire::subscribe(&session.channels, key),
                 );
                 let topic = Topic { node, epoch: session.epoch(), confirmed: false };
@@ -88,12 +89,31 @@ impl Coordinator {
             // The contender has just let others go first.
             Phase::Waiting { failed: AttemptId::NONE, .. } => {}
             Phase::Waiting { .. } => {
-                contention.told = Some(0);
+                contention.notice(now, &self.settings);
                 self.retry_acquire(now, request);
             }
             // The nodes may have been asked too early.
-            Phase::Trying { .. } => (contention.woken, contention.told) = (true, Some(0)),
+            Phase::Trying { .. } => {
+                contention.woken = true;
+                contention.notice(now, &self.settings);
+            }
             Phase::Confirming => {}
+        }
+    }
+
+    /// Lets the contenders that listen to `node` poll as often as if nothing were reported: its
+    /// connection is gone.
+    pub(super) fn miss_messages(&mut self, now: Instant, node: usize) {
+        let listened = self.wake_ups.0.iter_mut().filter(|(_, topic)| topic.node == node);
+        let contenders = listened.filter_map(|(key, topic)| {
+            std::mem::take(&mut topic.confirmed).then(|| self.local_queue.contender(key))?
+        });
+        for request in contenders.collect::<Vec<_>>() {
+            let contention = self.acquisitions.contention_mut(request);
+            if let Some(sooner) = contention.and_then(|one| one.miss_messages(now, &self.settings))
+            {
+                self.try_sooner(request, sooner);
+            }
         }
     }
 
@@ -106,7 +126,7 @@ impl Coordinator {
                 return true;
             }
             if topic.epoch == epoch && session.is_open() {
-                session.push(Purpose::Unsubscribe, &wire::unsubscribe(&session.channels, key));
+                session.push(PendingReply::Unsubscribe, &wire::unsubscribe(&session.channels, key));
             }
             false
         });

@@ -11,9 +11,9 @@ pub use claim::{Ballot, Claim, Packer, Way};
 pub use login::Login;
 pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied_within_a_script, is_unknown};
+pub use resp::pack;
 pub use token::Token;
 
-use resp::pack;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +55,10 @@ pub struct Millis(u64);
 impl Millis {
     pub const fn span(self) -> Duration {
         Duration::from_millis(self.0)
+    }
+
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
     }
 }
 

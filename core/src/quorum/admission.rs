@@ -9,13 +9,13 @@ pub enum Admission {
     Granted,
     /// Without the unfit masters there is no quorum, or no master was allowed to be unfit.
     Unfit,
-    /// Another client has different terms: the later client gives way, whatever masters it could do
+    /// Another client has different settings: the later client gives way, whatever masters it could do
     /// without.
     Disagreement,
 }
 
 /// Decides whether a client is admitted. `unfit` masters answered, and cannot be used as they are;
-/// `disagreeing` masters know a client with other terms. Those that are down or warming up are in
+/// `disagreeing` masters know a client with other settings. Those that are down or warming up are in
 /// neither set: they recover by themselves.
 ///
 /// One unfit master costs its vote, as one that is down does. Otherwise a password that was rotated

@@ -26,7 +26,7 @@
 //!  shields 1 2            it can have 3, 4 and 6: both stop
 //! ```
 
-use super::{Drift, Instant, NodeSet, Window, standing};
+use super::{ClockDrift, FencingWindow, Instant, NodeSet, standing};
 use std::time::Duration;
 
 /// The longest time that a master's confirmation counts, from when it was asked: `L`.
@@ -43,7 +43,7 @@ pub fn is_fresh(asked: Instant, now: Instant) -> bool {
 /// Returns how long a client's note lasts at a master after its last confirmation. Whatever is sent
 /// while the confirmation is fresh is over before that. The drift is that of `L`; `D` includes its
 /// own.
-pub fn life(quarantine: Duration, drift: Drift) -> Duration {
+pub fn life(quarantine: Duration, drift: ClockDrift) -> Duration {
     quarantine.saturating_add(LONGEST_SILENCE).saturating_add(drift.of(LONGEST_SILENCE))
 }
 
@@ -88,7 +88,7 @@ pub fn wins_apart(lists: &[ForeignList], shields: NodeSet) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Numbers {
     pub max_ttl: Duration,
-    pub window: Window,
+    pub window: FencingWindow,
 }
 
 impl Numbers {
@@ -96,14 +96,15 @@ impl Numbers {
     #[must_use]
     pub fn joint(self, other: Self) -> Self {
         let (one, two) = (self.window, other.window);
-        let window = Window { back: one.back.max(two.back), ahead: one.ahead.max(two.ahead) };
+        let window =
+            FencingWindow { back: one.back.max(two.back), ahead: one.ahead.max(two.ahead) };
         Self { max_ttl: self.max_ttl.max(other.max_ttl), window }
     }
 
     /// Returns how long a master that may have forgotten does not vote. A client that was told of
     /// others' numbers uses those and its own together, and at every master. A restart elsewhere
     /// may have forgotten what the other client was granted there.
-    pub fn quarantine(self, drift: Drift) -> Duration {
+    pub fn quarantine(self, drift: ClockDrift) -> Duration {
         standing::quarantine(self.max_ttl, self.window, drift)
     }
 }

@@ -4,20 +4,29 @@ use super::instant::nanos;
 use super::{Membership, NodeSet};
 use std::time::Duration;
 
-/// Exponential backoff with full jitter: the window doubles with each attempt, up to a cap.
+/// Exponential backoff with full jitter: a random pause within a window that doubles with each
+/// attempt, up to a cap. Default: 5 ms to 250 ms.
 ///
 /// Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Backoff {
     /// The window after the first refusal.
     pub base: Duration,
-    /// The widest window.
+    /// The widest window. An acquire that is notified of the release may pause for up to eight times
+    /// as long.
     pub cap: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { base: Duration::from_millis(5), cap: Duration::from_millis(250) }
+    }
 }
 
 impl Backoff {
     /// Returns a delay in `0..=min(cap, base * 2^attempt, ceiling)`, where `random` picks the place
     /// in the window. `attempt` counts from 0.
+    #[doc(hidden)] // A user only sets the fields.
     pub fn delay(self, attempt: u32, ceiling: Option<Duration>, random: u64) -> Duration {
         let doubled = self.base.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX));
         let window = doubled.min(self.cap).min(ceiling.unwrap_or(Duration::MAX));

@@ -1,6 +1,6 @@
 //! The distance of our wall clock from the nodes' clocks, and of those from each other.
 
-use super::{Membership, NodeSet, Window, fence::micros};
+use super::{FencingWindow, Membership, NodeSet, fence::micros};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ impl Clocks {
         &mut self,
         node: usize,
         ballot: u64,
-        window: Window,
+        window: FencingWindow,
         wall_us: RangeInclusive<u64>,
     ) {
         let known = self.bounded.iter().any(|&(other, _)| other == node);
@@ -79,7 +79,7 @@ impl Clocks {
 
     /// Returns the spread if no quorum fits into the window, whatever clocks the other nodes may
     /// still report. This is seldom known when a round is lost, so ask once the round has ended.
-    pub fn apart(&self, membership: Membership, window: Window) -> Option<Apart> {
+    pub fn apart(&self, membership: Membership, window: FencingWindow) -> Option<Apart> {
         let spread_us = self.closest_quorum_us(membership)?;
         let too_far = spread_us > u128::from(micros(window.width()));
         let spread_us = u64::try_from(spread_us).unwrap_or(u64::MAX);

@@ -14,16 +14,22 @@ use std::time::Duration;
 /// The greatest ballot: 2^53 - 1, a day in the year 2255.
 pub const GREATEST: u64 = (1 << 53) - 1;
 
-/// The distance from its own clock at which a node lets a ballot in.
+/// The distance from a master's clock at which it accepts a fencing token. Default: 2 s each way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window {
-    /// Behind the node's clock.
+pub struct FencingWindow {
+    /// Behind the master's clock.
     pub back: Duration,
     /// Ahead of it.
     pub ahead: Duration,
 }
 
-impl Window {
+impl Default for FencingWindow {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl FencingWindow {
     /// Wide enough for NTP, narrow compared with the longest ttl.
     pub const DEFAULT: Self = Self { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
 
@@ -38,7 +44,7 @@ impl Window {
 /// several.
 #[derive(Clone, Debug)]
 pub struct Ballots {
-    window: Window,
+    window: FencingWindow,
     /// The offset of the nodes' clocks from our wall clock; `None` until they have reported it.
     offset_us: Option<i128>,
     /// The greatest ballot that a quorum still let in when we last looked at the clock. Without
@@ -54,7 +60,7 @@ pub struct Ballots {
 impl Ballots {
     /// Until a quorum has reported its time, our wall clock counts as theirs, and any fence is
     /// believed.
-    pub const fn new(window: Window) -> Self {
+    pub const fn new(window: FencingWindow) -> Self {
         Self { window, offset_us: None, ceiling: GREATEST, learned: 0, proposed: 0 }
     }
 

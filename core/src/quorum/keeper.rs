@@ -36,6 +36,11 @@ impl Keeper {
         deadline.min(self.ends_at)
     }
 
+    /// Returns whether `deadline` is the last one: no extension moves it any further.
+    pub fn is_last(self, deadline: Instant) -> bool {
+        deadline >= self.ends_at
+    }
+
     /// Returns when to extend a hold whose last won round began at `started`; `None` once its
     /// deadline can't be moved any further. `place` is drawn at random, and stays the same for the
     /// hold.
@@ -46,7 +51,7 @@ impl Keeper {
         deadline: Instant,
         place: u16,
     ) -> Option<Instant> {
-        let more = deadline < self.ends_at;
+        let more = !self.is_last(deadline);
         let pause = ttl / EXTENSIONS_PER_TTL;
         let step = pause / (SPREAD * (1 << u16::BITS));
         let early = step.saturating_mul(place.into());

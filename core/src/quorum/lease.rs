@@ -4,7 +4,7 @@
 //! found without it. An extension sets nothing and shortens nothing. It counts only masters that
 //! answered *held* before the old deadline, and that could vote when they were asked.
 
-use super::{Drift, Instant, Membership, NodeSet, validity};
+use super::{ClockDrift, Instant, Membership, NodeSet, validity};
 use std::time::Duration;
 
 /// A master's report on our key in an extension round.
@@ -31,6 +31,18 @@ pub enum Progress {
     Unconfirmed,
     /// A quorum can no longer hold our token: lost, for good and at once.
     Lost,
+}
+
+impl Progress {
+    /// Returns the result in a word, as events and metrics name it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Extended(_) => "extended",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Lost => "lost",
+        }
+    }
 }
 
 /// One extension round. A master's first report is its only one.
@@ -79,7 +91,7 @@ impl Extension {
     }
 
     /// Returns the result of the round at `now`, for a lock that is held until `deadline`.
-    pub fn progress(&self, deadline: Instant, now: Instant, drift: Drift) -> Progress {
+    pub fn progress(&self, deadline: Instant, now: Instant, drift: ClockDrift) -> Progress {
         let held = self.held.difference(self.warming);
         let gone = self.vacant.union(self.taken).difference(self.warming);
         let unknown = self.unknown.union(self.warming);

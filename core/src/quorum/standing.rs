@@ -1,7 +1,7 @@
 //! The instant from which a node that has lost its memory may vote.
 
 use super::instant::nanos;
-use super::{Drift, Instant, Window};
+use super::{ClockDrift, FencingWindow, Instant};
 use std::time::Duration;
 
 /// The grain of the clocks that the window is measured with. A ballot that is exactly as far from
@@ -21,7 +21,7 @@ const UPTIME_ROUNDS_UP: Duration = Duration::from_secs(1);
 ///        the greatest ballot    the smallest one
 ///        that it has let in     that it lets in now
 /// ```
-pub fn quarantine(max_ttl: Duration, window: Window, drift: Drift) -> Duration {
+pub fn quarantine(max_ttl: Duration, window: FencingWindow, drift: ClockDrift) -> Duration {
     let longest = max_ttl.max(window.width().saturating_add(GRAIN));
     longest.saturating_add(drift.of(longest))
 }

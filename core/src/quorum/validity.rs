@@ -14,16 +14,22 @@
 use super::Instant;
 use std::time::Duration;
 
-/// The part taken off a ttl because clocks differ in speed.
+/// The part taken off a ttl because clocks differ in speed. Default: 1 % and 2 ms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Drift {
+pub struct ClockDrift {
     /// Parts per million of the ttl.
     pub rate_ppm: u32,
     /// Taken off any ttl; covers the millisecond grain of Redis's own expiry.
     pub constant: Duration,
 }
 
-impl Drift {
+impl Default for ClockDrift {
+    fn default() -> Self {
+        Self { rate_ppm: 10_000, constant: Duration::from_millis(2) }
+    }
+}
+
+impl ClockDrift {
     /// Returns `ttl * rate + constant`, rounded up to the nanosecond.
     pub fn of(self, ttl: Duration) -> Duration {
         let share = (ttl.as_nanos().saturating_mul(u128::from(self.rate_ppm))).div_ceil(1_000_000);
@@ -42,6 +48,11 @@ pub fn validity(ttl: Duration, elapsed: Duration, drift: Duration) -> Option<Dur
 
 /// Returns the instant until which a round begun at `started` may be relied on, if it is won by
 /// `now`.
-pub fn deadline(started: Instant, now: Instant, ttl: Duration, drift: Drift) -> Option<Instant> {
+pub fn deadline(
+    started: Instant,
+    now: Instant,
+    ttl: Duration,
+    drift: ClockDrift,
+) -> Option<Instant> {
     validity(ttl, now.since(started), drift.of(ttl)).map(|left| now.after(left))
 }

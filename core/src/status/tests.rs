@@ -10,7 +10,7 @@ const fn warming_up(secs: u64) -> NodeStanding {
 }
 
 #[test]
-fn a_status_tells_in_a_line_whether_locks_can_be_had_and_in_one_for_each_master_how_it_stands() {
+fn a_status_shows_availability_and_a_line_for_each_master() {
     let cause = || "why".into();
     let every = vec![
         NodeStanding::Voting,

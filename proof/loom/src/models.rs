@@ -36,7 +36,7 @@ fn spawn<T: 'static>(
 }
 
 #[test]
-fn a_lapse_and_an_extension_agree_on_who_was_first_and_so_does_everybody_for_good() {
+fn a_lapse_and_an_extension_agree_for_good_on_which_came_first() {
     every_order(|| {
         let deadline = Arc::new(AtomicDeadline::new(at(100)));
         let extending = spawn(&deadline, |it| it.extend(at(200)));
@@ -98,13 +98,13 @@ fn an_end_is_final_whatever_else_is_going_on() {
 }
 
 #[test]
-fn a_guard_on_its_way_is_the_callers_or_taken_back_and_never_both() {
+fn a_guard_in_transit_is_delivered_or_taken_back_and_never_both() {
     every_order(|| {
         let latch = Arc::new(Latch::new());
         let theirs = latch.clone();
         let caller = thread::spawn(move || theirs.take());
         let driver = latch.take();
         assert!(caller.join().unwrap() ^ driver);
-        assert!(!latch.take());
+        assert!(!latch.take() && latch.is_taken());
     });
 }

@@ -4,7 +4,7 @@ use crate::checker::Model;
 use crate::config::{Config, Contender, Fence, NODES};
 use crate::mutant::Mutant;
 use crate::properties;
-use crate::quorum::{Drift, Instant, Membership, NodeSet, Window, standing};
+use crate::quorum::{ClockDrift, FencingWindow, Instant, Membership, NodeSet, standing};
 use crate::scripts::{Ballot, Claim};
 use crate::state::{Phase, State, bit};
 use std::time::Duration;
@@ -57,9 +57,9 @@ impl Protocol {
         Self { config, memberships, classes, quarantine }
     }
 
-    pub(crate) fn drift(&self) -> Drift {
+    pub(crate) fn drift(&self) -> ClockDrift {
         let drift = if self.config.is(Mutant::DriftDropped) { 0 } else { self.config.drift };
-        Drift { rate_ppm: 0, constant: span(drift) }
+        ClockDrift { rate_ppm: 0, constant: span(drift) }
     }
 
     pub(crate) fn claim(&self, attempt: usize) -> Claim {
@@ -227,8 +227,9 @@ fn quarantine(config: &Config) -> u8 {
         Fence::Window { back, ahead, .. } => (span(back), span(ahead)),
         _ => (Duration::ZERO, Duration::ZERO),
     };
-    let drift = Drift { rate_ppm: 0, constant: span(config.drift) };
-    let longest = standing::quarantine(span(config.longest()), Window { back, ahead }, drift);
+    let drift = ClockDrift { rate_ppm: 0, constant: span(config.drift) };
+    let longest =
+        standing::quarantine(span(config.longest()), FencingWindow { back, ahead }, drift);
     let from = ticks(votes_after(longest));
     match config.mutant {
         Some(Mutant::NoRestartGuard) => 0,

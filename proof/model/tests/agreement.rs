@@ -49,7 +49,7 @@ fn found(outcome: &Outcome<Action>) -> Option<(&'static str, usize)> {
 }
 
 #[test]
-fn to_take_nodes_and_clients_for_the_same_changes_no_verdict_and_no_length() {
+fn symmetry_of_nodes_and_clients_changes_no_verdict_or_length() {
     let mut compared = 0;
     for run in quick().filter(|run| matches!(run.search, Search::All)) {
         let (name, bounds) = (run.name(), Bounds { states: 20_000 });
@@ -136,7 +136,7 @@ fn walks_find_what_a_search_finds() {
 }
 
 #[test]
-fn walks_are_the_same_every_time_and_a_shortened_way_still_ends_badly() {
+fn walks_are_repeatable_and_a_shortened_trace_still_fails() {
     let config = Config::new("walked", 4, &ONE_REPLACED).mutant(Mutant::NoBarrier);
     let agreement = Agreement::new(config);
     let [one, other] = [0, 1].map(|_| agreement.walk(3_000_000, |_| ()));

@@ -115,7 +115,7 @@ impl Model for Lamps {
 }
 
 #[test]
-fn states_that_differ_by_names_alone_count_once_and_keep_their_names_in_a_trace() {
+fn states_differing_in_names_count_once_but_traces_keep_names() {
     for (alike, states) in [(false, 16), (true, 5)] {
         let outcome = explore(&Lamps { places: 4, alike }, ENOUGH, |_| ());
         assert_eq!(outcome.states, states);

@@ -45,7 +45,7 @@ fn nodes_that_can_change_places_are_the_same_and_others_are_not() {
 }
 
 #[test]
-fn a_grant_that_was_not_read_is_another_state_than_one_that_was_never_given() {
+fn an_unread_grant_and_no_grant_are_different_states() {
     let protocol = Protocol::new(Config::new("a grant", 3, 2));
     let none = after(&protocol, &[BEGIN]);
     let one = after(&protocol, &[BEGIN, FIRST_GRANTS]);

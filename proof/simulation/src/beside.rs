@@ -7,7 +7,7 @@ use super::play::play_plan;
 use super::seed::Seed;
 use super::setup::Setup;
 use super::world::World;
-use quorumlock_core::quorum::{Membership, NodeSet, Window};
+use quorumlock_core::quorum::{FencingWindow, Membership, NodeSet};
 use std::time::Duration;
 
 /// The seat of the clients that are there, and that of the newcomer.
@@ -20,7 +20,7 @@ const SEEDS: u64 = 25;
 fn setup(seed: Seed) -> Setup {
     let mut rng = seed.rng();
     let mut setup = Setup::draw(&mut rng, None);
-    let window = Window { back: millis(50), ahead: millis(50) };
+    let window = FencingWindow { back: millis(50), ahead: millis(50) };
     let kind = |nodes: [usize; 5]| {
         let list: NodeSet = nodes.into_iter().collect();
         Kind::new(Membership::joint(list, list).unwrap(), millis(1_000), window, false)

@@ -8,8 +8,8 @@ use super::history::How;
 use super::master::FENCE;
 use super::plan::{Act, Asked};
 use super::world::World;
-use quorumlock_core::coordinator::{Acquire, Keys, RequestId};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::coordinator::{AcquireRequest, Keys, RequestId};
+use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl World {
             | Act::Extend { seat, .. }
             | Act::Release { seat, .. }
             | Act::Drop { seat, .. }
-            | Act::Leave { seat, .. }
+            | Act::Forget { seat, .. }
             | Act::Inspect { seat, .. }
             | Act::ForceRelease { seat } => *seat,
         };
@@ -46,7 +46,7 @@ impl World {
             Act::Extend { dice, .. } => self.extend(place, dice),
             Act::Release { dice, heard_after, .. } => self.give_up(place, dice, heard_after, true),
             Act::Drop { dice, .. } => self.give_up(place, dice, Duration::ZERO, false),
-            Act::Leave { dice, .. } => self.leave(place, dice),
+            Act::Forget { dice, .. } => self.forget(place, dice),
             Act::Inspect { key, .. } => self.inspect(place, key),
             Act::ForceRelease { .. } => self.force_release(place),
             Act::Fault(_) => {}
@@ -63,15 +63,16 @@ impl World {
             let keys = asked.keys.iter().map(|key| format!("{prefix}{key}").into());
             Keys::several(keys).expect("at least one key")
         };
-        let acquire = Acquire {
+        let lock_delay = match self.setup.flaw {
+            Some(Flaw::NoLockDelay) => Duration::ZERO,
+            _ => asked.lock_delay,
+        };
+        let acquire = AcquireRequest {
             keys: keys(""),
             fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
-            ttl: asked.ttl,
-            lock_delay: match self.setup.flaw {
-                Some(Flaw::NoLockDelay) => Duration::ZERO,
-                _ => asked.lock_delay,
-            },
-            wait: Some(asked.wait),
+            ttl: asked.ttl.into(),
+            lock_delay: lock_delay.into(),
+            wait: Some(Nanos::of(asked.wait)),
             keep_alive: asked.keep_alive,
         };
         let client = &mut self.clients[place];
@@ -174,18 +175,18 @@ impl World {
         }
     }
 
-    fn leave(&mut self, place: usize, dice: u64) {
+    fn forget(&mut self, place: usize, dice: u64) {
         let local = self.local(place);
         let client = &mut self.clients[place];
         let Some(hold) = client.any_guard(dice) else { return };
-        self.ends(place, hold, How::Left);
+        self.ends(place, hold, How::Forgotten);
         let Some(held) = self.clients[place].holds.remove(&hold) else { return };
         self.say(|| format!("{} leaves {}", name(place), held.token));
         self.invariants.never_again.over(&held.token);
         self.invariants.keepers.released(&held.token, self.agenda.now);
         self.kept.insert(held.token);
         if let Some(machine) = &mut self.clients[place].machine {
-            machine.handle_leave(local, held.attempt);
+            machine.handle_forget(local, held.attempt);
         }
         self.turn(place);
     }

@@ -21,7 +21,7 @@ pub(super) struct HoldSpan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum How {
     Released,
-    Left,
+    Forgotten,
     Lapsed,
     QuorumGone,
     /// It ended with its client.

@@ -5,8 +5,8 @@ use super::clock::millis;
 use super::flaw::Flaw;
 use super::seed::Rng;
 use super::setup::DRIFT;
-use quorumlock_core::coordinator::Terms;
-use quorumlock_core::quorum::{Membership, NodeSet, Window, agreement, standing};
+use quorumlock_core::coordinator::SharedSettings;
+use quorumlock_core::quorum::{FencingWindow, Membership, NodeSet, agreement, standing};
 use std::time::Duration;
 
 /// The settings that clients of the same masters have to share.
@@ -15,7 +15,7 @@ pub(super) struct Kind {
     /// The lists, by the masters' places in the world.
     pub(super) members: Membership,
     pub(super) max_ttl: Duration,
-    pub(super) window: Window,
+    pub(super) window: FencingWindow,
     pub(super) quarantine: Duration,
     /// The client claims one list of all masters, whatever its settings.
     claims_all: bool,
@@ -46,7 +46,7 @@ impl Kind {
     pub(super) fn new(
         members: Membership,
         max_ttl: Duration,
-        window: Window,
+        window: FencingWindow,
         claims_all: bool,
     ) -> Self {
         let quarantine = standing::quarantine(max_ttl, window, DRIFT);
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn terms(&self, masters: usize) -> Terms {
+    pub(super) fn shared_settings(&self, masters: usize) -> SharedSettings {
         let names =
             |list: NodeSet| list.iter().map(|node| format!("n{}", node + 1).into()).collect();
         let lists = match self.claims_all {
@@ -95,7 +95,7 @@ impl Kind {
                 std::iter::once(self.members.list()).chain(also).map(names).collect()
             }
         };
-        Terms {
+        SharedSettings {
             key: super::master::AGREEMENT.into(),
             max_ttl: self.max_ttl,
             window: self.window,
@@ -161,7 +161,7 @@ fn kinds(rng: &mut Rng, about: About) -> (usize, Vec<Kind>) {
     let joint =
         |one: &[usize], two: &[usize]| Membership::joint(list(one), list(two)).expect("lists");
     let alone = |nodes: &[usize]| joint(nodes, nodes);
-    let window = |wide: u64| Window { back: millis(wide), ahead: millis(wide) };
+    let window = |wide: u64| FencingWindow { back: millis(wide), ahead: millis(wide) };
     let short = (millis(1_000), window(50));
     let long = (millis(*rng.pick(&[3_000, 6_000])), window(50));
     let wide = (millis(1_000), window(*rng.pick(&[500, 1_000])));
@@ -188,9 +188,9 @@ fn kinds(rng: &mut Rng, about: About) -> (usize, Vec<Kind>) {
 }
 
 #[test]
-fn lists_are_counted_in_their_own_order_and_told_by_their_masters_names() {
+fn lists_count_places_in_their_own_order_and_show_master_names() {
     let list = |nodes: [usize; 3]| nodes.into_iter().collect::<NodeSet>();
-    let window = Window { back: millis(10), ahead: millis(10) };
+    let window = FencingWindow { back: millis(10), ahead: millis(10) };
     let kind = |one, two| {
         let members = Membership::joint(list(one), list(two)).unwrap();
         Kind::new(members, millis(1_000), window, false)
@@ -202,5 +202,5 @@ fn lists_are_counted_in_their_own_order_and_told_by_their_masters_names() {
     assert!(
         old.is_at_odds_with(&new) && !joint.is_at_odds_with(&old) && !new.is_at_odds_with(&joint)
     );
-    assert_eq!(new.terms(4).lists[0].join(" "), "n2 n3 n4");
+    assert_eq!(new.shared_settings(4).lists[0].join(" "), "n2 n3 n4");
 }

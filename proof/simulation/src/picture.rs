@@ -25,7 +25,7 @@ pub(super) fn timeline(seed: Seed, world: &World) -> Timeline {
     let lane = |name: &str| Client { name: name.to_owned(), holds: Vec::new(), paused: Vec::new() };
     for hold in &world.history.holds {
         let ended = match hold.how {
-            How::Released | How::Left => Ended::Released,
+            How::Released | How::Forgotten => Ended::Released,
             How::Lapsed => Ended::Lapsed,
             How::QuorumGone => Ended::Lost,
             How::Killed => Ended::Killed,
@@ -67,7 +67,7 @@ pub(super) fn timeline(seed: Seed, world: &World) -> Timeline {
         )),
     };
     Timeline {
-        title: format!("the world of seed {seed}"),
+        title: "A simulated cluster while masters and clients fail".to_owned(),
         span: span(0, now),
         clients: clients.into_values().collect(),
         masters: (0..world.masters.len()).map(master).collect(),

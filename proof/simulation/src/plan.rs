@@ -48,7 +48,7 @@ pub(super) enum Act {
         seat: usize,
         dice: u64,
     },
-    Leave {
+    Forget {
         seat: usize,
         dice: u64,
     },
@@ -192,7 +192,7 @@ fn follow_up(seat: usize, rng: &mut Rng) -> Act {
         8..11 => Act::Drop { seat, dice },
         11..17 => Act::Extend { seat, dice },
         17..19 => Act::Cancel { seat, dice },
-        _ => Act::Leave { seat, dice },
+        _ => Act::Forget { seat, dice },
     }
 }
 
@@ -279,11 +279,11 @@ fn every_deed_and_every_fault_is_drawn() {
         "Extend",
         "FlushesScripts",
         "ForceRelease",
+        "Forget",
         "Inspect",
         "Kills",
         "KillsAll",
         "KillsClient",
-        "Leave",
         "MakesReplica",
         "PausesClient",
         "Release",

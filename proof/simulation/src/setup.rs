@@ -5,11 +5,14 @@ use super::flaw::Flaw;
 use super::kinds::{self, Kind, Story};
 use super::seed::Rng;
 use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings};
-use quorumlock_core::quorum::{Backoff, Drift, LONGEST_SILENCE, Membership, NodeSet, Window};
+use quorumlock_core::quorum::{
+    Backoff, ClockDrift, FencingWindow, LONGEST_SILENCE, Membership, NodeSet,
+};
 use std::ops::Range;
 use std::time::Duration;
 
-pub(super) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+pub(super) const DRIFT: ClockDrift =
+    ClockDrift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
 
 /// The largest difference in speed between any two clocks, at most the drift.
 const MOST_PPM: u64 = 4_500;
@@ -43,7 +46,7 @@ pub(super) struct Setup {
     /// How long a master that has lost its memory may not vote, for the client that waits longest.
     pub(super) quarantine: Duration,
     operation_timeout: Duration,
-    wakes_up: bool,
+    wake_ups: bool,
     /// The largest distance between wall clocks.
     spread: Duration,
     /// The commands that a user may not run, and the masters that deny them.
@@ -63,7 +66,7 @@ pub(super) struct Setup {
 impl Setup {
     pub(super) fn draw(rng: &mut Rng, flaw: Option<Flaw>) -> Self {
         let half = millis(*rng.pick(&[500, 1_000]));
-        let window = Window { back: half, ahead: half };
+        let window = FencingWindow { back: half, ahead: half };
         let max_ttl = millis(*rng.pick(&[1_000, 2_000, 2_000, 5_000]));
         let (masters, members) = members(rng, flaw);
         let claims_all = flaw == Some(Flaw::TwoOfFive);
@@ -96,7 +99,7 @@ impl Setup {
             young: guarded && rng.chance(10),
             max_ttl,
             operation_timeout: millis(*rng.pick(&[50, 100, 200])),
-            wakes_up: rng.chance(60),
+            wake_ups: rng.chance(60),
             spread,
             denied,
             denies,
@@ -168,7 +171,7 @@ impl Setup {
             label: (seat % 2 == 1).then(|| "me".into()),
             membership: kind.own_members(),
             drift: match self.flaw {
-                Some(Flaw::NoDrift) => Drift { rate_ppm: 0, constant: Duration::ZERO },
+                Some(Flaw::NoDrift) => ClockDrift { rate_ppm: 0, constant: Duration::ZERO },
                 _ => DRIFT,
             },
             backoff: Backoff { base: millis(5), cap: millis(250) },
@@ -178,18 +181,18 @@ impl Setup {
             quarantine: kind.quarantine,
             agreement: self.agreement(kind),
             window: kind.window,
-            wakes_up: self.wakes_up,
+            wake_ups: self.wake_ups,
         }
     }
 
     fn agreement(&self, kind: &Kind) -> Agreement {
-        let mut terms = kind.terms(self.masters);
+        let mut shared = kind.shared_settings(self.masters);
         if self.flaw == Some(Flaw::NoSlack) {
-            terms.life = kind.quarantine;
+            shared.life = kind.quarantine;
         }
         let agreement = match kind.only_looks && self.flaw != Some(Flaw::ReadersNote) {
-            true => Agreement::to_look(terms),
-            false => Agreement::new(terms),
+            true => Agreement::to_look(shared),
+            false => Agreement::new(shared),
         };
         agreement.without(self.flaw.and_then(Flaw::taken_back))
     }

@@ -7,16 +7,17 @@ use super::history::{HoldSpan, How};
 use super::invariants::{Extended, HonestDeadline};
 use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::{
-    AttemptId, Event, FailureKind, Loss, Mark, RequestId, Standing,
-};
+use quorumlock_core::coordinator::{AttemptId, Event, FailureKind, Mark, RequestId, StoredValue};
 use quorumlock_core::quorum::{Instant, NodeSet};
+use quorumlock_core::report::LossReason;
+use std::num::NonZeroU64;
 
 impl World {
     pub(super) fn note(&mut self, place: usize, event: Event) {
         match event {
-            Event::Settled => self.connected(place),
+            Event::Connected => self.connected(place),
             Event::Acquired { request, attempt, deadline, ballot } => {
+                let ballot = ballot.map_or(0, NonZeroU64::get);
                 self.won(place, request, attempt, deadline, ballot);
             }
             Event::NotAcquired { request, failure, waited } => {
@@ -34,21 +35,21 @@ impl World {
             Event::NoRandomness { .. } => self.find(Err("no random bits".into())),
             Event::Extended { request, attempt, result } => {
                 request.iter().for_each(|one| _ = self.clients[place].awaited.remove(&one.0));
-                if let Ok(deadline) = result {
-                    self.extended(place, attempt, deadline);
+                if let Ok(extended) = result {
+                    self.extended(place, attempt, extended.deadline);
                 }
             }
             Event::Released { request, .. } | Event::ForceReleased { request, .. } => {
                 self.clients[place].awaited.remove(&request.0);
             }
-            Event::Lost { attempt, loss } => self.lost(place, attempt, &loss),
+            Event::Lost { attempt, reason } => self.lost(place, attempt, &reason),
             Event::Inspected { request, nodes, membership } => {
                 let client = &mut self.clients[place];
                 let Some(key) = client.inspected.remove(&request.0) else { return };
-                let standing: Vec<Option<&Standing>> =
+                let standing: Vec<Option<&StoredValue>> =
                     nodes.iter().map(|(_, seen)| seen.as_ref().ok()?.as_ref()).collect();
                 let on = |value: &Mark| -> NodeSet {
-                    let same = |(node, other): (usize, &Option<&Standing>)| {
+                    let same = |(node, other): (usize, &Option<&StoredValue>)| {
                         other.is_some_and(|other| other.value == *value).then_some(node)
                     };
                     standing.iter().enumerate().filter_map(same).collect()
@@ -57,6 +58,7 @@ impl World {
                 let mut holder = holder.filter(|one| membership.is_quorum(on(&one.value)));
                 client.seen = holder.next().map(|one| (key, one.value.to_string()));
             }
+            Event::Observed(_) => {}
         }
     }
 
@@ -137,7 +139,7 @@ impl World {
         self.find(verdict);
     }
 
-    fn lost(&mut self, place: usize, attempt: AttemptId, loss: &Loss) {
+    fn lost(&mut self, place: usize, attempt: AttemptId, reason: &LossReason) {
         let local = self.local(place);
         let clock = self.clients[place].clock;
         let holds = &self.clients[place].holds;
@@ -145,19 +147,19 @@ impl World {
         let Some(hold) = hold else { return };
         let Some(held) = self.clients[place].holds.get_mut(&hold) else { return };
         let (token, deadline) = (held.token.clone(), held.deadline);
-        let why = match loss {
-            Loss::Lapsed => How::Lapsed,
-            Loss::QuorumGone(_) => How::QuorumGone,
-            Loss::Released => How::Released,
+        let why = match reason {
+            LossReason::Lapsed => How::Lapsed,
+            LossReason::QuorumGone(_) => How::QuorumGone,
+            _ => How::Released,
         };
-        held.is_gone |= matches!(loss, Loss::QuorumGone(_));
+        held.is_gone |= matches!(reason, LossReason::QuorumGone(_));
         if !held.in_time {
             let (keys, delay) = (held.asked.keys, held.asked.lock_delay);
             self.invariants.closed.lost(&token, keys, clock.when(deadline), delay);
         }
         self.invariants.never_again.over(&token);
         self.say(|| format!("{} has lost {token}: {why:?}", name(place)));
-        if matches!(loss, Loss::Lapsed) && local < deadline {
+        if *reason == LossReason::Lapsed && local < deadline {
             let early = deadline.since(local);
             self.find(Err(format!("{token} is told to have lapsed {early:?} before its deadline")));
         }

@@ -1,6 +1,7 @@
 //! Every key, from every source, up to its effect.
 
 use super::*;
+use crate::{Backoff, ClockDrift, FencingWindow};
 use serde_core::de::Deserialize;
 use serde_core::de::value::{Error, MapDeserializer};
 use std::collections::BTreeSet;
@@ -17,18 +18,26 @@ type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
 const OPTIONS: [(&str, &str, &str, ByHand); 18] = [
     ("ttl", r#""5s""#, "5s", |it| it.ttl(ms(5_000))),
     ("max_ttl", r#""1m 30s""#, "1m 30s", |it| it.max_ttl(ms(90_000))),
-    ("wait", r#""0s""#, "0s", |it| it.wait(ms(0))),
+    ("acquire_timeout", r#""0s""#, "0s", |it| it.acquire_timeout(ms(0))),
     ("max_hold", r#""1day""#, "1day", |it| it.max_hold(ms(86_400_000))),
     ("operation_timeout", r#""70ms""#, "70ms", |it| it.operation_timeout(ms(70))),
     ("connect_timeout", r#""3s""#, "3s", |it| it.connect_timeout(ms(3_000))),
-    ("drift_rate_ppm", "20_000", "20000", |it| it.drift(20_000, ms(2))),
-    ("drift_constant", r#""7ms""#, "7ms", |it| it.drift(10_000, ms(7))),
-    ("backoff_base", r#""9ms""#, "9ms", |it| it.backoff(ms(9), ms(250))),
-    ("backoff_cap", r#""1s""#, "1s", |it| it.backoff(ms(5), ms(1_000))),
-    ("fencing_window_back", r#""4s""#, "4s", |it| it.fencing_window(ms(4_000), ms(2_000))),
-    ("fencing_window_ahead", r#""1s""#, "1s", |it| it.fencing_window(ms(2_000), ms(1_000))),
-    ("restart_guard", r#""off""#, "off", RedlockBuilder::without_restart_guard),
-    ("wakes_up", "false", "false", RedlockBuilder::without_wake_ups),
+    ("drift_rate_ppm", "20_000", "20000", |it| {
+        it.drift(ClockDrift { rate_ppm: 20_000, constant: ms(2) })
+    }),
+    ("drift_constant", r#""7ms""#, "7ms", |it| {
+        it.drift(ClockDrift { rate_ppm: 10_000, constant: ms(7) })
+    }),
+    ("backoff_base", r#""9ms""#, "9ms", |it| it.backoff(Backoff { base: ms(9), cap: ms(250) })),
+    ("backoff_cap", r#""1s""#, "1s", |it| it.backoff(Backoff { base: ms(5), cap: ms(1_000) })),
+    ("fencing_window_back", r#""4s""#, "4s", |it| {
+        it.fencing_window(FencingWindow { back: ms(4_000), ahead: ms(2_000) })
+    }),
+    ("fencing_window_ahead", r#""1s""#, "1s", |it| {
+        it.fencing_window(FencingWindow { back: ms(2_000), ahead: ms(1_000) })
+    }),
+    ("restart_guard", r#""off""#, "off", |it| it.restart_guard(RestartGuard::Off)),
+    ("wake_ups", "false", "false", |it| it.wake_ups(false)),
     ("strict", "true", "true", RedlockBuilder::strict),
     ("key_prefix", r#""locks:""#, "locks:", |it| it.key_prefix("locks:")),
     ("lock_delay", r#""2s""#, "2s", |it| it.lock_delay(ms(2_000))),
@@ -74,7 +83,9 @@ fn masters_of_both_lists_are_named_from_every_source() {
             assert_eq!(membership.lists().count(), 1);
         }
     }
-    for config in from_everywhere("also", r#"["redis://a", "redis://b"]"#, "redis://a redis://b") {
+    for config in
+        from_everywhere("joint_with", r#"["redis://a", "redis://b"]"#, "redis://a redis://b")
+    {
         let builder = built(config).nodes(["redis://c", "redis://a"]);
         let (masters, membership) = builder.masters().unwrap();
         let names: Vec<_> = masters.iter().map(|master| &*master.name).collect();
@@ -106,9 +117,12 @@ fn files_for_tls_ask_for_the_feature() {
         let error = Config::from_toml(&format!("{key} = \"/etc/x.pem\"")).unwrap_err();
         assert_eq!(error.to_string(), format!("line 1: {key}: {problem}"));
         let mut config = Config::default();
-        if let Some(super::super::slot::Slot::Pem(file)) = config.slot(key) {
-            *file = Some(Path::new("/etc/x.pem").into());
-        }
+        let file = match key {
+            "tls_ca_file" => &mut config.tls_ca_file,
+            "tls_cert_file" => &mut config.tls_cert_file,
+            _ => &mut config.tls_key_file,
+        };
+        *file = Some(Path::new("/etc/x.pem").into());
         let Err(refused) = built(config).tls_files.read() else { panic!("{key} is taken") };
         assert_eq!(refused.to_string(), format!("{key}: {problem}"));
     }
@@ -116,8 +130,8 @@ fn files_for_tls_ask_for_the_feature() {
 
 #[test]
 fn every_key_is_tried_here() {
-    let tried = OPTIONS.iter().map(|(key, ..)| *key).chain(PEMS).chain(["nodes", "also"]);
-    assert_eq!(tried.collect::<BTreeSet<_>>(), BTreeSet::from(Config::keys()));
+    let tried = OPTIONS.iter().map(|(key, ..)| *key).chain(PEMS).chain(["nodes", "joint_with"]);
+    assert_eq!(tried.collect::<BTreeSet<_>>(), BTreeSet::from_iter(Config::KEYS.iter().copied()));
 }
 
 /// Returns the names at the first level of `options` in the builder's `Debug`.
@@ -129,7 +143,7 @@ fn options_of_the_builder() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_option_of_the_builder_has_its_key_and_every_key_its_option() {
+fn every_builder_option_has_a_key_and_every_key_an_option() {
     let options = options_of_the_builder();
     assert!(options.len() >= 14, "{options:?}");
     let belongs = |key: &str, option: &str| {
@@ -137,11 +151,11 @@ fn every_option_of_the_builder_has_its_key_and_every_key_its_option() {
     };
     // This is what a program is, not how it is set up.
     for option in options.iter().filter(|option| *option != "inspect_only") {
-        let has_one = Config::keys().iter().any(|key| belongs(key, option));
+        let has_one = Config::KEYS.iter().any(|key| belongs(key, option));
         assert!(has_one, "no key sets {option}");
     }
-    for key in Config::keys() {
-        let elsewhere = ["nodes", "also"].contains(&key) || PEMS.contains(&key);
+    for key in Config::KEYS {
+        let elsewhere = ["nodes", "joint_with"].contains(key) || PEMS.contains(key);
         let is_one = elsewhere || options.iter().any(|option| belongs(key, option));
         assert!(is_one, "{key} is called like no option");
     }

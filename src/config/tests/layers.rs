@@ -12,15 +12,15 @@ fn lines(one: bool) -> Vec<(&'static str, String)> {
     let (list, span, number, guard, switch) =
         if one { ("a", "5s", 1, "on", true) } else { ("b", "6s", 2, "off", false) };
     let value = |key| match key {
-        "nodes" | "also" => format!("[\"redis://{list}\"]"),
+        "nodes" | "joint_with" => format!("[\"redis://{list}\"]"),
         "drift_rate_ppm" => number.to_string(),
         "restart_guard" => format!("{guard:?}"),
-        "wakes_up" | "strict" => switch.to_string(),
+        "wake_ups" | "strict" => switch.to_string(),
         "key_prefix" | "label" => format!("{list:?}"),
         "tls_ca_file" | "tls_cert_file" | "tls_key_file" => format!("\"/{list}.pem\""),
         _ => format!("{span:?}"),
     };
-    let keys = Config::keys().into_iter().filter(|key| usable(key));
+    let keys = Config::KEYS.iter().copied().filter(|key| usable(key));
     keys.map(|key| (key, format!("{key} = {}\n", value(key)))).collect()
 }
 
@@ -45,12 +45,15 @@ fn what_is_above_wins_key_by_key() {
 fn the_environment_is_above_the_file_that_it_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("locks.toml");
-    fs::write(&path, "ttl = \"5s\"\nwait = \"6s\"\nnodes = [\"redis://a\", \"redis://b\"]")
-        .unwrap();
+    fs::write(
+        &path,
+        "ttl = \"5s\"\nacquire_timeout = \"6s\"\nnodes = [\"redis://a\", \"redis://b\"]",
+    )
+    .unwrap();
     let named = ("QUORUMLOCK_CONFIG", path.to_str().unwrap());
     let config =
         load([("QUORUMLOCK_TTL", "7s"), named, ("QUORUMLOCK_NODES", "redis://c")]).unwrap();
-    assert_eq!((config.ttl, config.wait), (Some(7 * SECOND), Some(6 * SECOND)));
+    assert_eq!((config.ttl, config.acquire_timeout), (Some(7 * SECOND), Some(6 * SECOND)));
     assert_eq!(config.nodes, addresses(["redis://c"]), "lists are not joined");
 
     assert_eq!(load([named]).unwrap(), Config::from_file(&path).unwrap());
@@ -63,10 +66,10 @@ fn the_environment_is_above_the_file_that_it_names() {
 
 #[test]
 fn an_empty_value_above_is_a_value() {
-    let below = toml("key_prefix = \"a:\"\nalso = [\"redis://a\"]\nlabel = \"me\"");
-    let empty = ["KEY_PREFIX", "ALSO", "LABEL"].map(|key| (format!("QUORUMLOCK_{key}"), ""));
+    let below = toml("key_prefix = \"a:\"\njoint_with = [\"redis://a\"]\nlabel = \"me\"");
+    let empty = ["KEY_PREFIX", "JOINT_WITH", "LABEL"].map(|key| (format!("QUORUMLOCK_{key}"), ""));
     let config = Config::from_vars(empty).unwrap().or(below);
-    assert_eq!(config, toml("key_prefix = \"\"\nalso = []\nlabel = \"\""));
+    assert_eq!(config, toml("key_prefix = \"\"\njoint_with = []\nlabel = \"\""));
     assert_eq!(shown(&built(config)), shown(&Redlock::builder()));
 }
 

@@ -31,8 +31,8 @@ fn a_value_that_can_not_be_read_says_what_to_write() {
         ("drift_rate_ppm = 1e4", "drift_rate_ppm: is not a whole number of parts per million: 10000 are 1 %".into()),
         ("restart_guard = false", r#"restart_guard: is none of "on", "off" and "trust-persistence""#.into()),
         ("restart_guard = \"On\"", r#"restart_guard: is none of "on", "off" and "trust-persistence""#.into()),
-        ("wakes_up = \"on\"", "wakes_up: is neither true nor false".into()),
-        ("wakes_up = 1", "wakes_up: is neither true nor false".into()),
+        ("wake_ups = \"on\"", "wake_ups: is neither true nor false".into()),
+        ("wake_ups = 1", "wake_ups: is neither true nor false".into()),
         ("key_prefix = 7", "key_prefix: is not a string: put it in quotes".into()),
         ("label = [\"a\"]", "label: is not a string: put it in quotes".into()),
         ("nodes = []", "nodes: there is none: name the masters, five usually, such as redis://10.0.0.1".into()),
@@ -41,8 +41,8 @@ fn a_value_that_can_not_be_read_says_what_to_write() {
         ("nodes = [\"redis://a\", 7]", "nodes: node 2 of 2: is not a string: put the address in quotes".into()),
         ("nodes = [\"redis://a\", \"redis://\"]", format!("nodes: node 2 of 2: the address has no host: {like}")),
         ("nodes = [\"redis://a:0\"]", format!("nodes: node 1 of 1: port 0 is not a port to connect to: {like}")),
-        ("also = [\"redis://a/-1\"]", "also: node 1 of 1: database -1: the numbers of databases start at 0".into()),
-        ("also = [\"http://a\"]", format!("also: node 1 of 1: the address is not a URL for Redis (it needs a scheme such as redis://, %XX for special characters in a user name or password, brackets around IPv6): {like}")),
+        ("joint_with = [\"redis://a/-1\"]", "joint_with: node 1 of 1: database -1: the numbers of databases start at 0".into()),
+        ("joint_with = [\"http://a\"]", format!("joint_with: node 1 of 1: the address is not a URL for Redis (it needs a scheme such as redis://, %XX for special characters in a user name or password, brackets around IPv6): {like}")),
         ("nodes = [\"redis://:pass#word@a\"]", "nodes: node 1 of 1: there is an @ behind the host: in a user name or password write / as %2F, ? as %3F, # as %23 and @ as %40".into()),
     ] {
         assert_eq!(refusal(line), format!("line 1: {text}"), "{line}");
@@ -67,8 +67,7 @@ fn an_unknown_key_says_which_one_was_meant() {
         ("drift", "write drift_rate_ppm and drift_constant"),
         ("backoff", "write backoff_base and backoff_cap"),
         ("fencing_window", "write fencing_window_back and fencing_window_ahead"),
-        ("trust_persistence", "restart_guard is \"trust-persistence\" for that"),
-        ("without_wake_ups", "wakes_up is false for that"),
+        ("node", "nodes has all of them"),
         ("flavour", "it is misspelt, or of another version"),
     ] {
         let text = format!("line 1: {key}: unknown key: {hint}");
@@ -85,12 +84,12 @@ fn an_unknown_key_says_which_one_was_meant() {
 #[test]
 fn the_first_mistake_is_told_with_its_line() {
     assert_eq!(
-        refusal("wait = \"1s\"\n\n# a comment\nttl = 1\nalso = 2\n"),
+        refusal("acquire_timeout = \"1s\"\n\n# a comment\nttl = 1\njoint_with = 2\n"),
         r#"line 4: ttl: a bare number has no unit: write it like "10s" or "500ms""#
     );
     assert_eq!(
-        refusal("\r\nwait = 1\r\n"),
-        r#"line 2: wait: a bare number has no unit: write it like "10s" or "500ms""#
+        refusal("\r\nacquire_timeout = 1\r\n"),
+        r#"line 2: acquire_timeout: a bare number has no unit: write it like "10s" or "500ms""#
     );
     let error = Config::from_toml("\n[lock]\nttl = \"1s\"").unwrap_err();
     assert_eq!((error.line, error.key.as_deref(), error.file), (Some(2), Some("lock"), None));
@@ -99,7 +98,7 @@ fn the_first_mistake_is_told_with_its_line() {
 #[test]
 fn what_is_no_toml_says_where() {
     for (text, line) in [
-        ("ttl = \"5s\"\nwait = 5s", 2),
+        ("ttl = \"5s\"\nacquire_timeout = 5s", 2),
         ("ttl = \"5s", 1),
         ("nodes = [\n\"redis://a\"\n\"redis://b\"]", 3),
         ("ttl\n", 1),
@@ -142,6 +141,11 @@ fn in_another_format_a_mistake_names_its_key() {
     for (refused, text) in [
         (one("ttl", 10), r#"ttl: a bare number has no unit: write it like "10s" or "500ms""#),
         (one("tll", 10), "tll: unknown key: did you mean ttl?"),
+        (one("ttl", u64::MAX), "ttl: its value cannot be read"),
+        (
+            Config::deserialize(MapDeserializer::new([(7_u64, "1s")].into_iter())),
+            "a key is not a string",
+        ),
         (
             Config::deserialize(StrDeserializer::new("redis://me:secret@a")),
             "this is a string, not a table of quorumlock's settings",

@@ -1,6 +1,7 @@
 //! No password is shown where it does not belong.
 
 use super::*;
+use crate::error::ConfigError;
 use serde_core::de::Deserialize;
 use serde_core::de::value::{Error, MapDeserializer};
 
@@ -54,7 +55,7 @@ fn seen(config: Result<Config, ConfigError>) -> String {
         Err(error) => format!("{error} {error:?} {error:#?}"),
         Ok(config) => {
             let mut seen = format!("{config:?} {config:#?}");
-            for address in config.nodes.iter().chain(&config.also).flatten() {
+            for address in config.nodes.iter().chain(&config.joint_with).flatten() {
                 seen.push_str(&format!(" {address} {address:?}"));
             }
             let builder = built(config);
@@ -85,7 +86,7 @@ fn assert_no_secret(config: Result<Config, ConfigError>, what: &str) {
 fn no_source_shows_a_secret_of_an_address() {
     for url in ADDRESSES {
         assert!(url.contains(SECRET));
-        for list in ["nodes", "also"] {
+        for list in ["nodes", "joint_with"] {
             let variable = format!("QUORUMLOCK_{}", list.to_ascii_uppercase());
             for urls in [url.to_owned(), format!("redis://b,{url},{url}")] {
                 assert_no_secret(Config::from_vars([(&variable, &urls)]), &urls);
@@ -97,10 +98,10 @@ fn no_source_shows_a_secret_of_an_address() {
 }
 
 #[test]
-fn no_source_shows_a_secret_that_stands_where_it_does_not_belong() {
+fn no_source_shows_a_secret_that_is_in_the_wrong_place() {
     // A prefix and a label are shown on purpose, and so is the path of a file.
     let shown = ["key_prefix", "label", "tls_ca_file", "tls_cert_file", "tls_key_file"];
-    for key in Config::keys().into_iter().filter(|key| !shown.contains(key)) {
+    for key in Config::KEYS.iter().filter(|key| !shown.contains(key)) {
         let variable = format!("QUORUMLOCK_{}", key.to_ascii_uppercase());
         for url in ["redis://:hunter2@a:x", SECRET, "1hunter2", "hunter2s"] {
             assert_no_secret(Config::from_vars([(&variable, url)]), key);
@@ -112,12 +113,22 @@ fn no_source_shows_a_secret_that_stands_where_it_does_not_belong() {
             ] {
                 assert_no_secret(Config::from_toml(&format!("{key} = {toml}")), key);
             }
-            let map = MapDeserializer::<_, Error>::new([(key, url)].into_iter());
+            let map = MapDeserializer::<_, Error>::new([(*key, url)].into_iter());
             if let Err(error) = Config::deserialize(map) {
                 assert!(!format!("{error} {error:?}").contains(SECRET), "{key}: {error}");
             }
         }
     }
+}
+
+/// What serde or a format says about a value may show it.
+#[test]
+fn what_another_format_says_of_a_value_is_left_out() {
+    let twice = || MapDeserializer::<_, Error>::new([(SECRET, 1), (SECRET, 2)].into_iter());
+    assert!(Value::deserialize(twice()).unwrap_err().to_string().contains(SECRET));
+    let map = MapDeserializer::<_, Error>::new([("nodes", twice())].into_iter());
+    let error = Config::deserialize(map).unwrap_err();
+    assert_eq!(error.to_string(), "nodes: its value cannot be read");
 }
 
 #[test]

@@ -118,7 +118,7 @@ const CERT: (&str, &str) = ("tls_cert_file", "client.pem");
 const KEY: (&str, &str) = ("tls_key_file", "client.key");
 
 #[tokio::test]
-async fn a_master_is_met_with_its_authority_and_our_certificate_and_not_without() {
+async fn a_master_is_met_only_with_its_authority_and_our_certificate() {
     let world = World::new();
     let all = world.read(&[CA, CERT, KEY]).unwrap().unwrap();
     assert!(world.meets(all).await);
@@ -169,7 +169,7 @@ fn a_file_that_can_not_be_used_is_named_with_its_key() {
 }
 
 #[test]
-fn files_are_looked_for_beside_the_configuration_unless_they_begin_at_the_root() {
+fn relative_paths_start_at_the_folder_of_the_configuration() {
     let world = World::new();
     let path = world.folder.path().join("locks.toml");
     fs::write(&path, "tls_ca_file = \"ca.pem\"\ntls_key_file = \"/etc/client.key\"").unwrap();

@@ -31,7 +31,7 @@ fn a_value_that_can_not_be_read_names_its_variable() {
     for (name, value, problem) in [
         ("QUORUMLOCK_TTL", "10", r#"a bare number has no unit: write it like "10s" or "500ms""#),
         ("QUORUMLOCK_TTL", "", r#"is not a duration, or too long: write it like "10s" or "500ms""#),
-        ("QUORUMLOCK_WAKES_UP", "on", "is neither true nor false"),
+        ("QUORUMLOCK_WAKE_UPS", "on", "is neither true nor false"),
         (
             "QUORUMLOCK_NODES",
             "",
@@ -40,7 +40,7 @@ fn a_value_that_can_not_be_read_names_its_variable() {
     ] {
         assert_eq!(refusal(name, value), format!("{name}: {problem}"));
     }
-    let many = [("QUORUMLOCK_WAIT", "1"), ("QUORUMLOCK_TTL", "1"), ("QUORUMLOCK_NODES", "")];
+    let many = [("QUORUMLOCK_WAKE_UPS", "1"), ("QUORUMLOCK_TTL", "1"), ("QUORUMLOCK_NODES", "")];
     let error = Config::from_vars(many).unwrap_err();
     assert_eq!(error.key.as_deref(), Some("QUORUMLOCK_NODES"), "always the same one");
 }
@@ -57,7 +57,7 @@ fn what_is_no_text_is_refused_only_where_it_is_ours() {
 }
 
 #[test]
-fn what_a_command_under_a_lock_is_told_and_what_others_set_is_no_mistake() {
+fn variables_set_by_run_or_by_other_programs_are_ignored() {
     for name in [
         "HOME",
         "quorumlock_tll",
@@ -107,7 +107,7 @@ fn visit(path: &Path, seen: &mut impl FnMut(&Path, &str)) {
 /// A program that is configured by the environment must not fail if this repository's tests or
 /// scripts have left their variables.
 #[test]
-fn no_variable_that_this_repository_goes_by_is_taken_for_a_misspelt_key() {
+fn no_variable_of_this_repository_passes_for_a_misspelt_key() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut count = 0;
     for place in [

@@ -16,4 +16,8 @@ impl Latch {
     pub(super) fn take(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }
+
+    pub(super) fn is_taken(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }

@@ -34,9 +34,9 @@ async fn try_connect(builder: RedlockBuilder) -> Result<Redlock, ConnectError> {
 
 /// Returns the numbers of the masters that are reported as unfit, counted from 0.
 fn unfit(masters: &Masters, result: &Result<Redlock, ConnectError>) -> Vec<usize> {
-    let Err(ConnectError::Unfit(unfit)) = result else { panic!("{result:?}") };
+    let Err(ConnectError::Unfit(nodes)) = result else { panic!("{result:?}") };
     let place = |name: &str| masters.urls().iter().position(|url| url.contains(name)).unwrap();
-    unfit.nodes.iter().map(|(name, _)| place(name.trim_end_matches(":6379"))).collect()
+    nodes.iter().map(|node| place(node.node.trim_end_matches(":6379"))).collect()
 }
 
 fn standings(status: &Status) -> Vec<NodeStanding> {
@@ -44,8 +44,8 @@ fn standings(status: &Status) -> Vec<NodeStanding> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unfit_masters_cost_their_votes_as_long_as_a_quorum_is_left_and_then_each_is_named() {
-    let masters = five().await;
+async fn unfit_masters_cost_votes_and_are_named_if_no_quorum_is_left() {
+    let masters = five();
     for broken in 1..=5 {
         // A replica, one without the rights, a replica, …
         let last = &masters[broken - 1];
@@ -67,14 +67,14 @@ async fn unfit_masters_cost_their_votes_as_long_as_a_quorum_is_left_and_then_eac
         assert_eq!(standings(&status)[0], NodeStanding::Unfit(REPLICA.into()));
         let rejected = |one: &&NodeStanding| matches!(one, NodeStanding::Rejected(_));
         assert_eq!(standings(&status).iter().filter(rejected).count(), broken - 1, "{status}");
-        redlock.acquire(KEY).await.unwrap().release().await;
+        redlock.acquire(KEY).await.unwrap().release().await.unwrap();
         redlock.shutdown().await.unwrap();
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn masters_that_are_down_are_not_unfit_and_do_not_make_an_unfit_one_an_error() {
-    let masters = five().await;
+async fn masters_that_are_down_do_not_count_as_unfit_at_the_connect() {
+    let masters = five();
     masters[..4].iter().for_each(Master::kill);
     try_connect(masters.builder().strict()).await.unwrap();
     make_replica(&masters[4]).await;
@@ -89,26 +89,27 @@ async fn masters_that_are_down_are_not_unfit_and_do_not_make_an_unfit_one_an_err
 
 /// Two of three masters remain of the second list, and one of three of the first.
 #[tokio::test(start_paused = true)]
-async fn each_of_two_lists_needs_a_quorum_of_masters_that_are_not_unfit() {
-    let masters = five().await;
+async fn each_of_two_lists_needs_a_quorum_of_fit_masters() {
+    let masters = five();
     let joint = || {
         let of = |node: usize| (masters[node].url(), masters[node].dialer());
         let list = [0, 1, 2].map(of).into_iter();
-        let builder = list.fold(Redlock::builder(), |it, (url, dial)| it.node_via(url, dial));
+        let builder =
+            list.fold(Redlock::builder(), |it, (url, dial)| it.node_with_connector(url, dial));
         let also = [2, 3, 4].map(of).into_iter();
-        also.fold(builder, |it, (url, dial)| it.also_via(url, dial))
+        also.fold(builder, |it, (url, dial)| it.joint_with_connector(url, dial))
     };
     make_replica(&masters[4]).await;
     let redlock = try_connect(joint()).await.unwrap();
-    redlock.acquire(KEY).await.unwrap().release().await;
+    redlock.acquire(KEY).await.unwrap().release().await.unwrap();
     redlock.shutdown().await.unwrap();
     make_replica(&masters[2]).await;
     assert_eq!(unfit(&masters, &try_connect(joint()).await), [2, 4]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unfit_master_votes_once_it_is_mended_without_another_connect() {
-    let masters = five().await;
+async fn an_unfit_master_votes_once_fixed_without_another_connect() {
+    let masters = five();
     make_replica(&masters[1]).await;
     let redlock = connect(masters.builder()).await;
     say(&masters[1], "REPLICAOF NO ONE").await;
@@ -126,16 +127,16 @@ async fn an_unfit_master_votes_once_it_is_mended_without_another_connect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_single_master_that_knows_a_client_with_other_terms_refuses_the_newcomer() {
-    let masters = five().await;
+async fn one_master_that_knows_other_terms_refuses_a_new_client() {
+    let masters = five();
     let stray = masters[..1].iter().fold(Redlock::builder(), |builder, master| {
-        builder.node_via(master.url(), master.dialer())
+        builder.node_with_connector(master.url(), master.dialer())
     });
     let stray = connect(stray.max_ttl(60 * SECOND)).await;
     for builder in [masters.builder(), masters.builder().strict()] {
         let error = try_connect(builder).await.unwrap_err();
-        let ConnectError::Disagreement(told) = &error else { panic!("{error}") };
-        assert_eq!(told.nodes.len(), 1, "{error}");
+        let ConnectError::Disagreement(nodes) = &error else { panic!("{error}") };
+        assert_eq!(nodes.len(), 1, "{error}");
     }
     settle().await;
     for master in &masters[1..] {
@@ -164,13 +165,13 @@ fn assert_nothing_noted(masters: &Masters, claim: &str) {
 }
 
 #[test]
-fn a_connect_that_is_dropped_at_any_poll_takes_back_what_it_has_noted() {
+fn a_connect_dropped_at_any_poll_withdraws_its_notes() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).event_interval(1).build();
     runtime.unwrap().block_on(async {
         for delay in [0, 3] {
-            let masters = five().await;
-            masters.iter().for_each(|master| master.slow(delay * MS));
+            let masters = five();
+            masters.iter().for_each(|master| master.set_latency(delay * MS));
             let mut noted = false;
             for polls in 0.. {
                 if dropped_after(polls, Duration::from_millis(delay.into()), masters.builder())
@@ -190,8 +191,8 @@ fn a_connect_that_is_dropped_at_any_poll_takes_back_what_it_has_noted() {
 
 /// One master does not answer, so the connect that is given up never returned a client.
 #[tokio::test(start_paused = true)]
-async fn a_connect_that_times_out_takes_back_what_it_has_noted_and_ends() {
-    let masters = five().await;
+async fn a_connect_that_times_out_withdraws_its_notes_and_ends() {
+    let masters = five();
     masters[2].pause();
     let connecting = try_connect(masters.builder());
     tokio::time::timeout(100 * MS, connecting).await.unwrap_err();
@@ -205,7 +206,7 @@ async fn a_connect_that_times_out_takes_back_what_it_has_noted_and_ends() {
     assert_eq!(tasks(), 0);
 }
 
-/// A client that is used and given up has asked for votes: its terms remain for as long as they
+/// A client that is used and given up has asked for votes: its settings remain for as long as they
 /// must.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_was_received_leaves_its_terms_standing() {

@@ -15,10 +15,10 @@ struct Clients {
 }
 
 /// Connects two processes.
-async fn clients(masters: &Masters, ttl: Duration, wakes_up: bool) -> Clients {
+async fn clients(masters: &Masters, ttl: Duration, wake_ups: bool) -> Clients {
     let builder = || {
         let builder = masters.builder().ttl(ttl);
-        if wakes_up { builder } else { builder.without_wake_ups() }
+        if wake_ups { builder } else { builder.wake_ups(false) }
     };
     let (ours, observed) = Observed::connect(builder()).await;
     let first_of = |driver: &Option<Driver>| driver.as_ref()?.machine.first_node(now(), KEY);
@@ -30,9 +30,9 @@ async fn clients(masters: &Masters, ttl: Duration, wakes_up: bool) -> Clients {
 async fn served(Clients { ours, theirs, .. }: &Clients) -> Duration {
     let mut total = Duration::ZERO;
     for round in 0..ROUNDS {
-        let held = theirs.acquire(KEY).wait(30 * SECOND).keep_alive().await.unwrap();
+        let held = theirs.acquire(KEY).timeout(30 * SECOND).keep_alive().await.unwrap();
         let waiting = async {
-            let guard = ours.acquire(KEY).wait(30 * SECOND).await.unwrap();
+            let guard = ours.acquire(KEY).timeout(30 * SECOND).await.unwrap();
             (guard, now())
         };
         let holding = async {
@@ -52,9 +52,9 @@ async fn served(Clients { ours, theirs, .. }: &Clients) -> Duration {
 /// ask first.
 async fn compared(ttl: Duration, befalls: impl Fn(&Masters, usize)) -> [Duration; 2] {
     let mut means = [Duration::ZERO; 2];
-    for (mean, wakes_up) in means.iter_mut().zip([true, false]) {
-        let masters = five().await;
-        let clients = clients(&masters, ttl, wakes_up).await;
+    for (mean, wake_ups) in means.iter_mut().zip([true, false]) {
+        let masters = five();
+        let clients = clients(&masters, ttl, wake_ups).await;
         befalls(&masters, clients.first);
         *mean = served(&clients).await;
     }
@@ -64,14 +64,15 @@ async fn compared(ttl: Duration, befalls: impl Fn(&Masters, usize)) -> [Duration
 /// It answers after more than an operation timeout, and before its connection is replaced.
 #[tokio::test(start_paused = true)]
 async fn a_slow_master_keeps_nobody_waiting_longer_whose_first_it_is() {
-    let [woken, polling] = compared(TTL, |masters, first| masters[first].slow(300 * MS)).await;
+    let [woken, polling] =
+        compared(TTL, |masters, first| masters[first].set_latency(300 * MS)).await;
     assert!(woken < polling + CHANCE, "{woken:?}, and {polling:?} by polling");
 }
 
 /// Two round trips take longer than a round may, which is a tenth of the ttl.
 #[tokio::test(start_paused = true)]
-async fn masters_that_are_far_away_keep_nobody_waiting_longer_who_asks_one_first() {
-    let far = |masters: &Masters, _| masters.iter().for_each(|master| master.slow(60 * MS));
+async fn distant_masters_delay_no_waiter_that_asks_one_of_them_first() {
+    let far = |masters: &Masters, _| masters.iter().for_each(|master| master.set_latency(60 * MS));
     let [woken, polling] = compared(SECOND, far).await;
     assert!(woken < polling + CHANCE, "{woken:?}, and {polling:?} by polling");
 }
@@ -79,21 +80,21 @@ async fn masters_that_are_far_away_keep_nobody_waiting_longer_who_asks_one_first
 /// With masters that are up but far away, a lock that others take all the time is at most
 /// contended.
 #[tokio::test(start_paused = true)]
-async fn masters_that_are_far_away_make_no_outage_of_a_lock_that_is_taken() {
+async fn a_lock_taken_on_distant_masters_is_contended_and_no_outage() {
     for rtt in [60, 90] {
-        let masters = five().await;
+        let masters = five();
         let Clients { ours, theirs, .. } = clients(&masters, SECOND, true).await;
-        masters.iter().for_each(|master| master.slow(rtt * MS));
+        masters.iter().for_each(|master| master.set_latency(rtt * MS));
         let busy = tokio::spawn(async move {
             loop {
-                let held = theirs.acquire(KEY).wait(60 * SECOND).await.unwrap();
+                let held = theirs.acquire(KEY).timeout(60 * SECOND).await.unwrap();
                 sleep(150 * MS).await;
-                held.release().await;
+                held.release().await.unwrap();
                 sleep(20 * MS).await;
             }
         });
         for _ in 0..100 {
-            match ours.acquire(KEY).wait(400 * MS).await {
+            match ours.acquire(KEY).timeout(400 * MS).await {
                 Ok(guard) => drop(guard),
                 Err(error) => assert!(error.is_contended(), "{error}"),
             }
@@ -106,8 +107,8 @@ async fn masters_that_are_far_away_make_no_outage_of_a_lock_that_is_taken() {
 /// Whichever master it is, and whenever the wait ends: another client holds the lock, and the error
 /// says so.
 #[tokio::test(start_paused = true)]
-async fn a_master_that_hangs_as_the_wait_ends_makes_no_outage_of_a_lock_that_is_held() {
-    let masters = five().await;
+async fn a_wait_ends_contended_though_a_master_hangs_at_its_end() {
+    let masters = five();
     let Clients { ours, theirs, first } = clients(&masters, TTL, true).await;
     let _held = theirs.acquire(KEY).keep_alive().await.unwrap();
     for wait in (300..1_500).step_by(50) {
@@ -115,7 +116,7 @@ async fn a_master_that_hangs_as_the_wait_ends_makes_no_outage_of_a_lock_that_is_
             sleep((wait - 150) * MS).await;
             masters[first].pause();
         };
-        let wait = async { ours.acquire(KEY).wait(wait * MS).await.unwrap_err() };
+        let wait = async { ours.acquire(KEY).timeout(wait * MS).await.unwrap_err() };
         let (refused, ()) = tokio::join!(wait, hangs);
         assert!(refused.is_contended(), "{refused}");
         masters[first].resume();

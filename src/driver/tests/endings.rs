@@ -3,7 +3,7 @@
 use super::*;
 use crate::AcquireError;
 use crate::embedded::Master;
-use crate::error::LostReason;
+use crate::error::LossReason;
 use std::future::IntoFuture;
 use tokio::time::Instant;
 
@@ -12,15 +12,15 @@ use tokio::time::Instant;
 const LINGER: Duration = CONNECT_TIMEOUT.saturating_add(OPERATION_TIMEOUT.saturating_mul(3));
 
 #[tokio::test(start_paused = true)]
-async fn a_connect_waits_for_silent_masters_as_long_as_its_timeout_and_for_dead_ones_not_at_all() {
-    let masters = five().await;
+async fn a_connect_waits_its_timeout_for_silent_masters_not_dead_ones() {
+    let masters = five();
     let began = Instant::now();
     masters[..3].iter().for_each(Master::kill);
     let redlock = connect(masters.builder()).await;
     assert_eq!(began.elapsed(), Duration::ZERO);
     assert!(redlock.try_acquire(KEY).await.unwrap_err().is_no_quorum());
     masters[3].pause();
-    masters[4].cut_off();
+    masters[4].partition();
     connect(masters.builder()).await;
     assert_eq!(began.elapsed(), CONNECT_TIMEOUT);
 }
@@ -31,11 +31,11 @@ async fn a_shutdown_without_debts_takes_no_time_and_ends_every_task() {
     assert_eq!(tasks(), 1 + masters.len(), "a driver, and a connection at each master");
     let (released, held) =
         (redlock.acquire("r").await.unwrap(), redlock.acquire(KEY).await.unwrap());
-    released.release().await;
+    released.release().await.unwrap();
     let began = Instant::now();
     let (ended, told) = tokio::join!(redlock.shutdown(), held.lost());
     ended.unwrap();
-    assert_eq!(told.reason(), &LostReason::Closed);
+    assert_eq!(told.reason, LossReason::Closed);
     assert_eq!(began.elapsed(), Duration::ZERO);
     assert!(matches!(redlock.acquire("r").await, Err(AcquireError::Closed(_))));
     settle().await;
@@ -47,7 +47,7 @@ async fn a_shutdown_takes_as_long_as_the_last_confirmation() {
     let (masters, redlock) = five_and_client().await;
     drop(redlock.acquire(KEY).await.unwrap());
     for (place, master) in (1..).zip(masters.iter()) {
-        master.slow(40 * place * MS);
+        master.set_latency(40 * place * MS);
     }
     let began = Instant::now();
     redlock.shutdown().await.unwrap();
@@ -56,9 +56,9 @@ async fn a_shutdown_takes_as_long_as_the_last_confirmation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_waits_no_longer_than_it_says_whatever_is_still_owed() {
+async fn a_shutdown_ends_after_its_linger_though_releases_are_owed() {
     type Fault = fn(&Master);
-    for fault in [Master::kill as Fault, Master::pause, Master::cut_off] {
+    for fault in [Master::kill as Fault, Master::pause, Master::partition] {
         let (masters, redlock) = five_and_client().await;
         let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
         settle().await;
@@ -76,7 +76,7 @@ async fn a_shutdown_waits_no_longer_than_it_says_whatever_is_still_owed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_redials_a_master_that_has_come_back_and_collects_what_it_owes() {
+async fn a_shutdown_redials_a_returned_master_and_settles_its_debts() {
     let (masters, redlock) = five_and_client().await;
     let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
     settle().await;
@@ -97,7 +97,7 @@ async fn a_driver_ends_with_its_last_handle_once_its_debts_are_paid() {
     let (masters, redlock) = five_and_client().await;
     let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
     settle().await;
-    masters.iter().for_each(|master| master.slow(100 * MS));
+    masters.iter().for_each(|master| master.set_latency(100 * MS));
     drop(redlock);
     sleep(SECOND).await;
     assert!(guard.is_valid(), "a guard is a handle");
@@ -110,7 +110,7 @@ async fn a_driver_ends_with_its_last_handle_once_its_debts_are_paid() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_win_on_its_way_is_taken_back_by_a_shutdown_and_told_as_closed() {
+async fn a_shutdown_takes_back_an_undelivered_win_and_reports_closed() {
     let (masters, redlock) = five_and_client().await;
     let mut acquire = Box::pin(redlock.acquire(KEY).into_future());
     assert!(futures::poll!(&mut acquire).is_pending());
@@ -123,7 +123,7 @@ async fn a_win_on_its_way_is_taken_back_by_a_shutdown_and_told_as_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_win_on_its_way_when_the_driver_dies_is_told_as_closed() {
-    let masters = five().await;
+    let masters = five();
     let (redlock, observed) = Observed::connect(masters.builder()).await;
     let mut acquire = Box::pin(redlock.acquire(KEY).into_future());
     assert!(futures::poll!(&mut acquire).is_pending());
@@ -134,18 +134,18 @@ async fn a_win_on_its_way_when_the_driver_dies_is_told_as_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dial_that_panics_is_a_dial_that_failed() {
-    let masters = five().await;
+    let masters = five();
     let builder = masters.builder();
     let dials = Arc::new(AtomicUsize::new(0));
     let counted = dials.clone();
-    let builder = builder.node_via("redis://10.0.0.6", move || {
+    let builder = builder.node_with_connector("redis://10.0.0.6", move || {
         counted.fetch_add(1, SeqCst);
         async { panic!("on purpose") as std::io::Result<tokio::io::DuplexStream> }
     });
     let redlock = connect(builder).await;
     sleep(SECOND).await;
     assert!(dials.load(SeqCst) > 2, "it is dialled again");
-    redlock.acquire(KEY).await.unwrap().release().await;
+    redlock.acquire(KEY).await.unwrap().release().await.unwrap();
     masters[..3].iter().for_each(Master::kill);
     let told = redlock.try_acquire(KEY).await.unwrap_err().to_string();
     assert!(told.contains("10.0.0.6:6379 down (the dial panicked)"), "{told}");
@@ -162,11 +162,11 @@ async fn a_shutdown_waits_as_long_as_there_is_anything_to_delete() {
         (short, TTL, LINGER),
     ] {
         for builders in [short, TTL] {
-            let masters = five().await;
+            let masters = five();
             let redlock = connect(masters.builder().ttl(builders)).await;
             let guard = redlock.acquire(KEY).ttl(ttl).lock_delay(delay).await.unwrap();
             settle().await;
-            masters[1..].iter().for_each(Master::cut_off);
+            masters[1..].iter().for_each(Master::partition);
             drop(guard);
             let began = Instant::now();
             let undrained = redlock.shutdown().await.unwrap_err();
@@ -177,16 +177,16 @@ async fn a_shutdown_waits_as_long_as_there_is_anything_to_delete() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_collects_from_a_master_that_comes_back_within_the_life_of_the_key() {
-    let masters = five().await;
+async fn a_shutdown_settles_with_a_master_back_before_the_key_expires() {
+    let masters = five();
     let redlock = connect(masters.builder().ttl(200 * MS)).await;
     let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
     settle().await;
-    masters[0].cut_off();
+    masters[0].partition();
     drop(guard);
     let (ended, ()) = tokio::join!(redlock.shutdown(), async {
         sleep(500 * MS).await;
-        masters[0].rejoin();
+        masters[0].heal();
     });
     ended.unwrap();
     assert_no_keys(&masters, "after the shutdown");

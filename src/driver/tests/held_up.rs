@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Lease;
-use crate::error::LostReason;
+use crate::error::LossReason;
 use std::future::{Future, IntoFuture};
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
@@ -30,7 +30,7 @@ impl Wake for HoldUp {
 /// The driver reads its clock once for all that it reports at a time. Here it has read the clock
 /// before the deadline, is held up beyond the deadline, and only then moves it: the swap fails.
 #[tokio::test(start_paused = true)]
-async fn a_lapse_that_the_holder_saw_while_the_driver_was_held_up_is_told_at_once() {
+async fn a_late_driver_reports_at_once_a_lapse_the_holder_has_seen() {
     let (masters, redlock) = five_and_client().await;
     let began = now();
     let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_lapse_that_the_holder_saw_while_the_driver_was_held_up_is_told_at_onc
     assert_eq!(holders(&masters), [0, 1, 2, 3, 4], "the masters did extend it");
 
     let lost = guard.lost().await;
-    assert_eq!((lost.reason(), lost.held_for()), (&LostReason::Lapsed, VALIDITY));
+    assert_eq!((&lost.reason, lost.held_for), (&LossReason::Lapsed, VALIDITY));
     let late = now().since(began.after(VALIDITY));
     assert!(late < 5 * MS, "told {late:?} after the deadline");
     assert!(matches!(extending.await, Err(ExtendError::Lost(_))));

@@ -1,9 +1,9 @@
 //! An idle driver, and what it remembers of the past.
 
 use super::*;
-use crate::Released;
+use crate::RestartGuard;
 use crate::embedded::{Master, Memory};
-use crate::error::LostReason;
+use crate::error::LossReason;
 use futures::future::join_all;
 use tokio::time::timeout;
 
@@ -19,7 +19,7 @@ async fn polls_within(span: Duration, driver: &Observed) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_driver_sleeps_until_the_next_heartbeat() {
-    let masters = five().await;
+    let masters = five();
     let (_redlock, driver) = Observed::connect(masters.builder()).await;
     // One timer may be left from the handshake.
     assert!(polls_within(CONNECT_TIMEOUT + MS, &driver).await <= 5);
@@ -30,46 +30,47 @@ async fn an_idle_driver_sleeps_until_the_next_heartbeat() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_driver_looks_at_the_clock_four_times_a_second_while_a_lock_is_held() {
-    let masters = five().await;
+async fn a_driver_reads_the_clock_four_times_a_second_during_a_hold() {
+    let masters = five();
     let (redlock, driver) = Observed::connect(masters.builder()).await;
     let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
     settle().await;
     let held = polls_within(5 * SECOND, &driver).await;
     assert!((19..=22).contains(&held), "{held} polls");
-    guard.release().await;
+    guard.release().await.unwrap();
     let after = polls_within(SECOND, &driver).await;
     assert!(after <= 2, "{after} polls");
 }
 
 /// However long its guard is kept, or forever if the guard is leaked.
 #[tokio::test(start_paused = true)]
-async fn a_lock_that_is_lost_is_not_watched_and_only_its_attempt_is_remembered() {
-    let masters = five().await;
-    let (redlock, driver) = Observed::connect(masters.builder().without_restart_guard()).await;
+async fn a_lost_lock_is_not_watched_and_only_its_attempt_is_kept() {
+    let masters = five();
+    let (redlock, driver) =
+        Observed::connect(masters.builder().restart_guard(RestartGuard::Off)).await;
     let lapsed = redlock.acquire(KEY).ttl(2 * SECOND).await.unwrap();
     lapsed.lost().await;
     let after = polls_within(4 * SECOND, &driver).await;
     assert!(after <= 2, "{after} polls for a lock that has lapsed");
     assert_eq!(driver.remembered(), 1);
-    assert_eq!(not_extended(&lapsed).await.reason(), &LostReason::Lapsed);
+    assert_eq!(not_extended(&lapsed).await.reason, LossReason::Lapsed);
     let gone = redlock.acquire(KEY).await.unwrap();
     settle().await;
     masters.iter().for_each(|master| drop(master.restart(Memory::Lost)));
     sleep(SECOND).await;
     let lost = not_extended(&gone).await;
-    assert!(matches!(lost.reason(), LostReason::QuorumGone(_)), "{lost}");
+    assert!(matches!(lost.reason, LossReason::QuorumGone(_)), "{lost}");
     assert_eq!(gone.check().unwrap_err(), lost);
     assert_eq!(driver.remembered(), 2);
-    assert_eq!(gone.release().await, Released::Lost(lost.reason().clone()));
+    assert_eq!(gone.release().await, Err(lost));
     drop(lapsed);
     settle().await;
     assert_eq!(driver.remembered(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_driver_without_masters_dials_every_other_second_and_does_nothing_else() {
-    let masters = five().await;
+async fn a_driver_without_masters_only_dials_every_two_seconds() {
+    let masters = five();
     masters.iter().for_each(Master::kill);
     let (_redlock, driver) = Observed::connect(masters.builder()).await;
     sleep(10 * SECOND).await;
@@ -80,18 +81,18 @@ async fn a_driver_without_masters_dials_every_other_second_and_does_nothing_else
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_remembered_of_callers_that_have_finished() {
-    let masters = five().await;
+    let masters = five();
     let (redlock, driver) = Observed::connect(masters.builder()).await;
     let caller = async |n: u32| {
         let resource = format!("r:{}", n % 40);
         let patience = MS * (n * 7 % 400);
-        let acquire = redlock.acquire(resource).ttl(SECOND).wait(MS * (n * 13 % 500));
+        let acquire = redlock.acquire(resource).ttl(SECOND).timeout(MS * (n * 13 % 500));
         let Ok(Ok(guard)) = timeout(patience, acquire.into_future()).await else { return false };
         let _extended_or_dropped = timeout(MS * (n % 3), guard.extend()).await;
         sleep(MS * (n * 11 % 100)).await;
         match n % 4 {
             0 => drop(guard),
-            1 => guard.leave(),
+            1 => guard.forget(),
             2 => drop(timeout(MS * (n % 5), guard.release()).await),
             // It expires first.
             _ => drop((guard.lost().await, guard.extend().await, guard.release().await)),
@@ -99,7 +100,7 @@ async fn nothing_is_remembered_of_callers_that_have_finished() {
         true
     };
     for fault in [None, Some(Master::kill as fn(&Master)), Some(Master::pause)] {
-        masters.iter().for_each(|master| master.slow(2 * MS));
+        masters.iter().for_each(|master| master.set_latency(2 * MS));
         fault.inspect(|strike| masters[..2].iter().for_each(strike));
         let held = join_all((0..150).map(caller)).await.into_iter().filter(|held| *held).count();
         assert!(held > 20, "{held} of 150 held a lock");

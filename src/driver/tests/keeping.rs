@@ -1,18 +1,18 @@
 //! The keep-alive at work: to the millisecond, through a sleep of the machine, and at its end.
 
 use super::*;
-use crate::error::LostReason;
+use crate::error::LossReason;
 
 #[tokio::test(start_paused = true)]
-async fn a_kept_lock_ends_with_max_hold_to_the_millisecond() {
+async fn a_lock_kept_alive_for_a_span_ends_with_it_to_the_millisecond() {
     let (masters, redlock) = five_and_client().await;
     let (began, most) = (now(), 60 * SECOND);
-    let guard = redlock.acquire(KEY).ttl(TTL).max_hold(most).await.unwrap();
+    let guard = redlock.acquire(KEY).ttl(TTL).keep_alive_for(most).await.unwrap();
     sleep(most - 2 * MS).await;
     assert!(guard.is_valid());
     let lost = guard.lost().await;
-    assert_eq!((now(), lost.held_for()), (began.after(most), most));
-    assert_eq!(lost.reason(), &LostReason::Lapsed);
+    assert_eq!((now(), lost.held_for), (began.after(most), most));
+    assert_eq!(lost.reason, LossReason::Lapsed);
     drop(guard);
     settle().await;
     assert_no_keys(&masters, "after the end");
@@ -31,7 +31,7 @@ async fn a_keeper_that_slept_through_the_deadline_extends_nothing() {
         assert!(!guard.is_valid());
         let woken = now();
         let lost = guard.lost().await;
-        assert_eq!(lost.reason(), &LostReason::Lapsed);
+        assert_eq!(lost.reason, LossReason::Lapsed);
         settle().await;
         let expected = asked.checked_sub(slept + now().since(woken));
         assert_eq!(masters[0].time_to_live(KEY), expected, "no life was prolonged");
@@ -43,9 +43,9 @@ async fn a_keeper_that_slept_through_the_deadline_extends_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_keeper_ends_with_its_guard_also_while_it_extends() {
-    let masters = five().await;
+    let masters = five();
     let (redlock, driver) = Observed::connect(masters.builder()).await;
-    masters.iter().for_each(|master| master.slow(5 * MS));
+    masters.iter().for_each(|master| master.set_latency(5 * MS));
     let third = TTL / 3;
     for held in [MS, third - MS, third, third + MS, third + 4 * MS, third + 9 * MS, 3 * TTL] {
         let guard = redlock.acquire(KEY).ttl(TTL).keep_alive().await.unwrap();
@@ -62,13 +62,13 @@ async fn a_keeper_ends_with_its_guard_also_while_it_extends() {
 async fn a_lock_with_an_end_is_not_extended_beyond_it_by_hand() {
     let (masters, redlock) = five_and_client().await;
     let most = 15 * SECOND;
-    let guard = redlock.acquire(KEY).ttl(TTL).max_hold(most).await.unwrap();
+    let guard = redlock.acquire(KEY).ttl(TTL).keep_alive_for(most).await.unwrap();
     let mut deadlines = Vec::new();
     for _ in 0..20 {
         deadlines.extend(guard.extend().await);
         sleep(SECOND).await;
     }
-    assert_eq!(guard.lost().await.held_for(), most);
+    assert_eq!(guard.lost().await.held_for, most);
     assert_eq!(deadlines.len(), 15, "none is extended once it is over");
     assert_eq!(deadlines.iter().max(), deadlines.last());
     assert!(deadlines[6..].iter().all(|at| at == &deadlines[6]), "{deadlines:?}");
@@ -79,7 +79,7 @@ async fn a_lock_with_an_end_is_not_extended_beyond_it_by_hand() {
 
 /// A script that a top-up misses is loaded again for the next round, like one that a vote misses.
 #[tokio::test(start_paused = true)]
-async fn a_lock_of_several_is_topped_up_on_a_master_that_forgot_its_scripts() {
+async fn a_lock_of_several_is_topped_up_where_scripts_were_flushed() {
     let (masters, redlock) = five_and_client().await;
     let guard = redlock.acquire([KEY, "another"]).ttl(TTL).keep_alive().await.unwrap();
     settle().await;
@@ -88,7 +88,7 @@ async fn a_lock_of_several_is_topped_up_on_a_master_that_forgot_its_scripts() {
     operate(&masters[0], &["DEL", KEY, "another"]).await;
     sleep(2 * TTL).await;
     assert_eq!(holders(&masters), [0, 1, 2, 3, 4], "six extensions later");
-    guard.release().await;
+    guard.release().await.unwrap();
     settle().await;
     assert_no_keys(&masters, "after the release");
 }

@@ -19,7 +19,7 @@ mod torn;
 mod unread;
 
 use super::clock::Clock;
-use super::{Driver, Message};
+use super::{Driver, Request};
 use crate::embedded::{Master, Masters};
 use crate::{ExtendError, Guard, Lost, Redlock, RedlockBuilder};
 use quorumlock_core::quorum::Instant;
@@ -41,8 +41,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 const KEY: &str = "orders:42";
 
 /// Starts five masters, on the same time as everything else here.
-async fn five() -> Masters {
-    let masters = Masters::start_in_memory(5).await.unwrap();
+fn five() -> Masters {
+    let masters = Masters::start_in_memory(5).unwrap();
     for master in masters.iter() {
         let since = || Duration::from_nanos(Clock::tokio().now().as_nanos());
         master.set_clock(move || SystemTime::UNIX_EPOCH + since());
@@ -55,7 +55,7 @@ async fn connect(builder: RedlockBuilder) -> Redlock {
 }
 
 async fn five_and_client() -> (Masters, Redlock) {
-    let masters = five().await;
+    let masters = five();
     let redlock = connect(masters.builder()).await;
     (masters, redlock)
 }
@@ -126,7 +126,7 @@ impl Observed {
             polled
         }));
         connected.await.unwrap().unwrap();
-        redlock.driver().send(Message::Connected);
+        redlock.driver().send(Request::Connected);
         (redlock, observed)
     }
 

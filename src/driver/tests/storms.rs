@@ -9,7 +9,7 @@ mod seed;
 
 use super::*;
 use crate::embedded::{Master, Memory};
-use crate::{FencingToken, Kind, Released};
+use crate::{FencingToken, FencingWindow, Kind, Released};
 use seed::{Rng, Seed};
 use std::collections::BTreeMap;
 use tokio::task::JoinHandle;
@@ -60,7 +60,7 @@ async fn work(redlock: Redlock, mut rng: Rng, register: Arc<Register>, until: In
         let resource = *rng.pick(&RESOURCES);
         let patience = rng.duration(Duration::ZERO..2 * SECOND);
         let ttl = *rng.pick(&[300 * MS, SECOND, MAX_TTL]);
-        let acquire = redlock.acquire(resource).ttl(ttl).wait(SECOND);
+        let acquire = redlock.acquire(resource).ttl(ttl).timeout(SECOND);
         let acquire = if rng.chance(30) { acquire.keep_alive() } else { acquire };
         if rng.chance(40) {
             if let Ok(Ok(guard)) = timeout(patience, acquire.fenced().into_future()).await {
@@ -106,17 +106,17 @@ fn befall(rng: &mut Rng, masters: &Masters) {
         2 => master.kill(),
         3 => master.restart(Memory::Kept).expect("a master that restarts"),
         4 => master.restart(Memory::Lost).expect("a master that restarts"),
-        5 | 6 => master.cut_off(),
-        7 => master.slow(rng.duration(Duration::ZERO..300 * MS)),
+        5 | 6 => master.partition(),
+        7 => master.set_latency(rng.duration(Duration::ZERO..300 * MS)),
         8 if rng.chance(30) => masters.iter().for_each(Master::kill),
         _ => heal(master),
     }
 }
 
 fn heal(master: &Master) {
-    master.slow(Duration::ZERO);
+    master.set_latency(Duration::ZERO);
     master.resume();
-    master.rejoin();
+    master.heal();
     if master.keys().is_empty() {
         // It may have been killed.
         let _is_running = master.restart(Memory::Kept);
@@ -125,10 +125,13 @@ fn heal(master: &Master) {
 
 async fn storm(seed: Seed) -> usize {
     let mut rng = seed.rng();
-    let masters = five().await;
+    let masters = five();
     let (register, mut clients) = (Arc::new(Register::default()), Vec::new());
     for _ in 0..3 {
-        let builder = masters.builder().max_ttl(MAX_TTL).fencing_window(SECOND, SECOND);
+        let builder = masters
+            .builder()
+            .max_ttl(MAX_TTL)
+            .fencing_window(FencingWindow { back: SECOND, ahead: SECOND });
         clients.push(connect(builder.ttl(SECOND)).await);
     }
     let until = now().after(rng.duration(SECOND..8 * SECOND));
@@ -145,8 +148,9 @@ async fn storm(seed: Seed) -> usize {
         worker.await.unwrap();
     }
     for resource in RESOURCES {
-        let guard = clients[0].acquire(resource).wait(AFTERWARDS).await.expect("a lock to be had");
-        assert_eq!(guard.release().await, Released::Released);
+        let guard =
+            clients[0].acquire(resource).timeout(AFTERWARDS).await.expect("a lock to be had");
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
     for client in clients {
         client.shutdown().await.expect("nothing that is owed");
@@ -161,7 +165,7 @@ async fn storm(seed: Seed) -> usize {
 
 /// `QUORUMLOCK_SEED` is the first storm.
 #[test]
-fn whatever_storm_there_was_each_lock_had_one_holder_and_can_be_had_again() {
+fn each_lock_has_one_holder_in_any_storm_and_is_free_after_it() {
     let first = Seed::from_env("QUORUMLOCK_SEED");
     let mut wins = 0;
     for one in 0..STORMS {

@@ -24,7 +24,7 @@ impl Tap {
     pub(super) fn builder(&self, masters: &Masters) -> RedlockBuilder {
         masters.iter().fold(Redlock::builder(), |builder, master| {
             let (dial, tap) = (master.dialer(), self.clone());
-            builder.node_via(master.url(), move || {
+            builder.node_with_connector(master.url(), move || {
                 let (dialing, tap) = (dial(), tap.clone());
                 async move { Ok(Tapped { stream: dialing.await?, tap }) }
             })
@@ -99,7 +99,7 @@ impl AsyncWrite for Tapped {
 
 #[tokio::test(start_paused = true)]
 async fn the_tap_opens_after_the_answers_it_waits_for() {
-    let masters = super::five().await;
+    let masters = super::five();
     let tap = Tap::default();
     let redlock = tap.builder(&masters).connect_on(Clock::tokio()).await.unwrap();
     let _guard = redlock.acquire(super::KEY).await.unwrap();

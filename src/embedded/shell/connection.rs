@@ -99,7 +99,7 @@ impl Shell {
             if due > Instant::now() {
                 sleep_until(due).await;
             }
-            if !self.until(life, |condition| !condition.cut_off).await
+            if !self.until(life, |condition| !condition.partitioned).await
                 || to.write_all(&answer).await.is_err()
             {
                 return;

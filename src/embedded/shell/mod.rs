@@ -23,7 +23,7 @@ pub(super) struct Condition {
     /// Counts starts and stops: odd while the master runs. A task of another life has no say.
     life: u64,
     pub(super) paused: bool,
-    pub(super) cut_off: bool,
+    pub(super) partitioned: bool,
 }
 
 impl Condition {
@@ -32,7 +32,7 @@ impl Condition {
     }
 
     const fn reads(&self) -> bool {
-        !self.paused && !self.cut_off
+        !self.paused && !self.partitioned
     }
 }
 
@@ -42,7 +42,7 @@ type Answer = (Instant, Vec<u8>);
 struct State {
     machine: Machine,
     clock: Clock,
-    delay: Duration,
+    latency: Duration,
     listener: Option<TcpListener>,
     links: BTreeMap<ClientId, UnboundedSender<Answer>>,
     tasks: JoinSet<()>,
@@ -63,12 +63,12 @@ impl Shell {
         let state = State {
             machine: Machine::new(seed, Duration::ZERO),
             clock: Arc::new(SystemTime::now),
-            delay: Duration::ZERO,
+            latency: Duration::ZERO,
             listener: None,
             links: BTreeMap::new(),
             tasks: JoinSet::new(),
         };
-        let condition = Condition { life: 0, paused: false, cut_off: false };
+        let condition = Condition { life: 0, paused: false, partitioned: false };
         let condition = watch::Sender::new(condition);
         Ok(Arc::new(Self { state: Mutex::new(state), condition, runtime }))
     }
@@ -110,8 +110,8 @@ impl Shell {
         self.condition.send_modify(change);
     }
 
-    pub(super) fn slow(&self, by: Duration) {
-        self.state().delay = by;
+    pub(super) fn set_latency(&self, latency: Duration) {
+        self.state().latency = latency;
     }
 
     /// Sets the clock. The step from one clock to the other does not count as uptime of the
@@ -160,7 +160,7 @@ impl State {
     }
 
     fn distribute(&mut self) {
-        let due = Instant::now() + self.delay;
+        let due = Instant::now() + self.latency;
         while let Some(output) = self.machine.poll_output() {
             match output {
                 // If the connection has gone in the meantime, this answer has no receiver.

@@ -14,7 +14,7 @@ fn won(meddle: impl FnOnce(&mut Play)) -> Play {
 }
 
 #[test]
-fn masters_that_are_well_grant_a_lock_and_are_forgotten_by_it_when_it_is_over() {
+fn healthy_masters_grant_a_lock_and_an_ended_hold_is_forgotten() {
     let mut play = won(|_| {});
     assert_eq!((play.holds.len(), play.open.len()), (1, 0));
     play.pass(Duration::from_secs(11));

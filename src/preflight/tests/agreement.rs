@@ -1,4 +1,4 @@
-//! The terms of other clients of a master, compared with ours.
+//! The settings of other clients of a master, compared with ours.
 
 use super::*;
 use std::time::Duration;
@@ -37,7 +37,7 @@ fn what_other_clients_have_noted_is_compared_with_ours() {
         format!(
             "failure: this client's masters are [a, b] and [c], another client's {theirs}: two such \
              clients could both win; name both lists while masters change, with \
-             RedlockBuilder::also, or wait 3 s after the other has stopped"
+             RedlockBuilder::joint_with, or wait 3 s after the other has stopped"
         )
     };
     for (lists, until, theirs) in [

@@ -68,8 +68,15 @@ fn whoever_cannot_be_asked_is_told_of_with_a_remedy_that_fits() {
 fn nobody_is_killed_but_by_an_id_that_nobody_has() {
     let (key, max_ttl, life) = ("a".to_owned(), STAYS_AWAY, STAYS_AWAY);
     let masters = Vec::new();
-    let terms = Terms { key, max_ttl, window: Window::DEFAULT, masters, lists: Vec::new(), life };
-    let kill = Question::Kill.command(&Subject::new(terms, "k".into()), &Token::new(0));
+    let shared = SharedSettings {
+        key,
+        max_ttl,
+        window: FencingWindow::DEFAULT,
+        masters,
+        lists: Vec::new(),
+        life,
+    };
+    let kill = Question::Kill.command(&Subject::new(shared, "k".into()), &Token::new(0));
     assert!(
         kill.ends_with(b"$2\r\nID\r\n$19\r\n9223372036854775807\r\n"),
         "{}",

@@ -6,19 +6,20 @@ mod project;
 use super::poll::eventually_blocking;
 use super::port::ReservedPort;
 use super::server::answers;
-use super::witness::is_agreement;
+use super::witness::{self, is_agreement};
 use futures::future::join_all;
 pub(crate) use project::{Project, docker};
-use quorumlock::{Redlock, RedlockBuilder};
-use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisResult};
+use quorumlock::{Redlock, RedlockBuilder, RestartGuard};
+use redis::{Client, Cmd, FromRedisValue, RedisResult};
 use std::io::Write;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// Bound on the time for a master to be ready, or to answer the witness.
+/// Bound on the time for a master to be ready.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One project at a time in this process; between processes the test runner ensures it.
@@ -94,9 +95,9 @@ impl Containers {
         match self.profile {
             // They have only just started. If one returns empty later, that is the test's
             // responsibility.
-            Profile::Volatile => builder.without_restart_guard(),
+            Profile::Volatile => builder.restart_guard(RestartGuard::Off),
             // They forget nothing, as their configuration says.
-            Profile::Durable => builder.trust_persistence(),
+            Profile::Durable => builder.restart_guard(RestartGuard::TrustPersistence),
         }
     }
 
@@ -169,10 +170,7 @@ impl Containers {
     /// Sends one command on a separate connection, bypassing the crate under test.
     pub(crate) async fn ask<T: FromRedisValue>(&self, node: usize, cmd: &Cmd) -> RedisResult<T> {
         let client = Client::open(format!("redis://{}", self.address(node)))?;
-        let limits = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
-        let mut connection = client.get_multiplexed_async_connection_with_config(&limits).await?;
+        let mut connection = witness::connect(&client).await?;
         cmd.query_async(&mut connection).await
     }
 
@@ -211,6 +209,13 @@ pub(crate) fn is_available() -> bool {
     assert!(std::env::var_os("CI").is_none(), "CI is set, and no Docker daemon answers: {cause}");
     tell(&format!("NOT TESTED: no Docker daemon answers ({cause})"));
     false
+}
+
+/// Returns the path of a script in `docker/`. The tests of the command are in a package of their own.
+pub(crate) fn script(name: &str) -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = package.ancestors().map(|folder| folder.join("docker"));
+    folders.map(|folder| folder.join(name)).find(|script| script.exists()).expect("the script")
 }
 
 /// Writes a line that is shown even when the test passes: the test harness captures only what is

@@ -1,12 +1,12 @@
 //! A compose project with a name of its own, which is removed when its owner ends, however that
 //! happens.
 
+use super::script;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docker");
 const PREFIX: &str = "quorumlock-test-";
 const LABEL: &str = "com.docker.compose.project";
 
@@ -32,7 +32,9 @@ impl Project {
         let name = format!("{PREFIX}{pid}-{started}-{count}");
         // In its own process group, so a signal to the group of the test does not reach it.
         let janitor = Command::new("bash")
-            .args(["-c", JANITOR, &format!("{FOLDER}/down"), &name])
+            .args(["-c", JANITOR])
+            .arg(script("down"))
+            .arg(&name)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -47,7 +49,7 @@ impl Project {
 
     /// Starts the masters of a profile on these ports and returns when all are healthy.
     pub(super) fn up(&self, profile: &str, ports: &[u16]) {
-        let mut up = Command::new(format!("{FOLDER}/up"));
+        let mut up = Command::new(script("up"));
         up.env("COMPOSE_PROJECT_NAME", &self.name).env("DOCKER_PROFILE", profile);
         for (n, port) in (1..).zip(ports) {
             up.env(format!("QUORUMLOCK_PORT_{n}"), port.to_string());
@@ -73,7 +75,7 @@ impl Project {
     pub(crate) fn sweep() {
         for left in Self::all().iter().filter(|name| is_orphan(name)) {
             // Another process may be sweeping as well.
-            let _by_whomever = Command::new(format!("{FOLDER}/down")).arg(left).output();
+            let _by_whomever = Command::new(script("down")).arg(left).output();
         }
     }
 
@@ -97,7 +99,7 @@ impl Project {
 
 impl Drop for Project {
     fn drop(&mut self) {
-        let down = Command::new(format!("{FOLDER}/down")).arg(&self.name).output();
+        let down = Command::new(script("down")).arg(&self.name).output();
         if let Ok(answer) = &down
             && answer.status.success()
         {

@@ -48,7 +48,9 @@ impl Setup {
             let url = format!("redis://{address}");
             match sabotage {
                 None => builder.node(url),
-                Some(how) => builder.node_via(url, dial_through(address, how, spoiled.clone())),
+                Some(how) => {
+                    builder.node_with_connector(url, dial_through(address, how, spoiled.clone()))
+                }
             }
         });
         let builder = builder.ttl(ttl).operation_timeout(OPERATION_TIMEOUT);

@@ -40,13 +40,9 @@ pub(super) fn legend(canvas: &mut Canvas<'_>) {
     if !entries.is_empty() {
         line(canvas, "a hold", std::mem::take(&mut entries));
     }
-    if !canvas.timeline.masters.is_empty() {
-        let states = STATES.into_iter().map(|state| {
-            let (class, word) = named(state);
-            let class = if state == State::Up { "state up" } else { class };
-            Entry::Box(class.to_owned(), word.to_owned())
-        });
-        line(canvas, "a master", states.collect());
+    entries.extend(states(canvas));
+    if !entries.is_empty() {
+        line(canvas, "a master", std::mem::take(&mut entries));
     }
     entries.push(Entry::Mark("fault", "a fault".to_owned()));
     let all = canvas.overlaps.len() < MOST_OVERLAPS;
@@ -101,6 +97,20 @@ fn ends(canvas: &Canvas<'_>) -> Vec<Entry> {
         entries.push(Entry::Box("mixed".to_owned(), text));
     }
     entries
+}
+
+/// Lists only what occurs in this picture.
+fn states(canvas: &Canvas<'_>) -> Vec<Entry> {
+    let occurs = |state: &State| {
+        let mut states = canvas.timeline.masters.iter().flat_map(|master| &master.states);
+        states.any(|(_, one)| one == state)
+    };
+    let entry = |state| {
+        let (class, word) = named(state);
+        let class = if state == State::Up { "state up" } else { class };
+        Entry::Box(class.to_owned(), word.to_owned())
+    };
+    STATES.into_iter().filter(occurs).map(entry).collect()
 }
 
 fn line(canvas: &mut Canvas<'_>, name: &str, entries: Vec<Entry>) {

@@ -92,6 +92,8 @@ pub(crate) enum State {
     Up,
     /// It answers, but its vote does not count yet.
     WarmingUp,
+    /// It has started so recently that its vote may not count yet.
+    JustStarted,
     Slow,
     Paused,
     /// Off the network, or a part of it.

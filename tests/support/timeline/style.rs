@@ -2,64 +2,72 @@
 //! the marks.
 
 /// Styles of the picture, prefixed with `.tl`, since a page's own elements are in the same
-/// document.
+/// document. All colours are explicit: programs other than browsers know no variables.
 pub(super) const PICTURE: &str = r"
-.tl { --paper: #fff; --ink: #1d2733; --soft: #5b6877; --line: #e3e8ee; --grid: #eef1f5;
-  --bad: #d4123a; --good: #17784a; --up: #79c9a3; --amber: #e0a100; --blue: #3f7fc1;
-  --violet: #8a5fc0; --dark: #3c4654; --hatch: #fff;
-  font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif;
+.tl { font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif;
   font-variant-numeric: tabular-nums; }
-@media (prefers-color-scheme: dark) {
-  .tl { --paper: #14191f; --ink: #e4eaf1; --soft: #97a4b3; --line: #2a333d; --grid: #1f262e;
-    --bad: #ff4d6d; --good: #2aa56a; --up: #2f8f63; --amber: #d9a21b; --blue: #6aa6e0;
-    --violet: #ab86db; --dark: #aab4c0; --hatch: #14191f; } }
-.tl text { fill: var(--ink); font-size: 11px; }
-.tl .paper { fill: var(--paper); }
+.tl text { fill: #1d2733; font-size: 11px; }
+.tl .paper, .tl .plate, .tl .tint { fill: #fff; }
 .tl .title { font-size: 18px; font-weight: 600; }
 .tl .text { font-size: 13px; }
 .tl .word { font-size: 13px; font-weight: 700; fill: #fff; }
 .tl .verdict { rx: 12px; }
 .tl .verdict.good { fill: #17784a; }
 .tl .verdict.bad { fill: #c40f34; }
-.tl .heading { font-size: 11px; font-weight: 700; fill: var(--soft); letter-spacing: .06em;
+.tl .heading, .tl .note, .tl .key-text, .tl .tick { fill: #5b6877; }
+.tl .heading { font-size: 11px; font-weight: 700; letter-spacing: .06em;
   text-transform: uppercase; }
 .tl .name { text-anchor: end; }
-.tl .note, .tl .key-text, .tl .tick { font-size: 10px; fill: var(--soft); }
+.tl .note, .tl .key-text { font-size: 10px; }
 .tl .tick { text-anchor: middle; font-size: 11px; }
-.tl .rule { fill: var(--line); }
-.tl .grid { fill: var(--grid); }
-.tl .r0 { --fill: #4aa3df; } .tl .r1 { --fill: #e8a317; } .tl .r2 { --fill: #2fb391; }
-.tl .r3 { --fill: #b07fd8; } .tl .r4 { --fill: #c4b71c; } .tl .r5 { --fill: #e583b0; }
-.tl .r6 { --fill: #b08d57; } .tl .r7 { --fill: #8299b5; } .tl .mixed { --fill: #98a3af; }
-.tl .hold, .tl .key, .tl .keys { fill: var(--fill); }
-.tl .hold { rx: 2px; }
-.tl .key { rx: 2px; }
-.tl .over { fill: url(#tl-over); stroke: var(--soft); stroke-width: .75; }
+.tl .rule { fill: #e3e8ee; }
+.tl .grid { fill: #eef1f5; }
+.tl .r0 { fill: #4aa3df; } .tl .r1 { fill: #e8a317; } .tl .r2 { fill: #2fb391; }
+.tl .r3 { fill: #b07fd8; } .tl .r4 { fill: #c4b71c; } .tl .r5 { fill: #e583b0; }
+.tl .r6 { fill: #b08d57; } .tl .r7 { fill: #8299b5; } .tl .mixed { fill: #98a3af; }
+.tl .hold, .tl .key, .tl .plate { rx: 2px; }
+.tl .over { fill: url(#tl-over); stroke-width: .75; }
 .tl .in-bar { font-size: 9px; fill: #101820; pointer-events: none; }
-.tl .overlap { fill: url(#tl-overlap); stroke: var(--bad); stroke-width: 1; }
-.tl .violation { fill: var(--bad); fill-opacity: .22; }
-.tl .paused { fill: url(#tl-paused); stroke: var(--soft); stroke-width: .5; }
+.tl .overlap { fill: url(#tl-overlap); stroke-width: 1; }
+.tl .violation { fill: #d4123a; fill-opacity: .22; }
+.tl .paused { fill: url(#tl-paused); stroke-width: .5; }
 .tl .state { rx: 1.5px; }
-.tl .up { fill: var(--up); }
-.tl .warming { fill: url(#tl-warming); stroke: var(--amber); stroke-width: .75; }
-.tl .slow { fill: url(#tl-slow); stroke: var(--blue); stroke-width: .75; }
-.tl .stopped { fill: url(#tl-stopped); stroke: var(--soft); stroke-width: .75; }
-.tl .cut { fill: url(#tl-cut); stroke: var(--violet); stroke-width: .75;
-  stroke-dasharray: 3 2; }
-.tl .down { fill: var(--dark); }
-.tl .plate { fill: var(--paper); rx: 2px; pointer-events: none; }
-.tl .on-plate { font-size: 9px; pointer-events: none; }
-.tl .fault { fill: var(--ink); stroke: var(--paper); stroke-width: .75; }
+.tl .up { fill: #79c9a3; }
+.tl .warming { fill: url(#tl-warming); stroke-width: .75; }
+.tl .slow { fill: url(#tl-slow); stroke-width: .75; }
+.tl .stopped { fill: url(#tl-stopped); stroke-width: .75; }
+.tl .cut { fill: url(#tl-cut); stroke-width: .75; stroke-dasharray: 3 2; }
+.tl .down { fill: #3c4654; }
+.tl .plate, .tl .on-plate { pointer-events: none; }
+.tl .on-plate { font-size: 9px; }
+.tl .fault { fill: #1d2733; stroke: #fff; stroke-width: .75; }
 .tl .fault-text { font-size: 10px; }
-.tl .lapsed { fill: var(--paper); stroke: var(--ink); stroke-width: 1.25; }
-.tl .lost, .tl .killed { fill: none; stroke: var(--ink); stroke-width: 1.5; }
-.tl .broken { fill: var(--bad); stroke: var(--paper); stroke-width: 1; }
+.tl .lapsed { fill: #fff; stroke: #1d2733; stroke-width: 1.25; }
+.tl .lost, .tl .killed { fill: none; stroke: #1d2733; stroke-width: 1.5; }
+.tl .broken { fill: #d4123a; stroke: #fff; stroke-width: 1; }
 .tl .check, .tl .cross { fill: none; stroke: #fff; stroke-width: 2.25; }
-.tl .tint { fill: var(--paper); }
-.tl .s-soft { stroke: var(--soft); } .tl .s-ink { stroke: var(--ink); }
-.tl .s-amber { stroke: var(--amber); } .tl .s-blue { stroke: var(--blue); }
-.tl .s-violet { stroke: var(--violet); } .tl .s-bad { stroke: var(--bad); }
-.tl .f-bad { fill: var(--bad); } .tl .s-hatch { stroke: var(--hatch); }
+.tl .s-soft, .tl .over, .tl .paused, .tl .stopped { stroke: #5b6877; }
+.tl .s-amber, .tl .warming { stroke: #e0a100; } .tl .s-blue, .tl .slow { stroke: #3f7fc1; }
+.tl .s-violet, .tl .cut { stroke: #8a5fc0; } .tl .overlap { stroke: #d4123a; }
+.tl .s-ink { stroke: #1d2733; } .tl .f-bad { fill: #d4123a; } .tl .s-hatch { stroke: #fff; }
+@media (prefers-color-scheme: dark) {
+  .tl text { fill: #e4eaf1; }
+  .tl .paper, .tl .plate, .tl .tint { fill: #14191f; }
+  .tl .heading, .tl .note, .tl .key-text, .tl .tick { fill: #97a4b3; }
+  .tl .rule { fill: #2a333d; }
+  .tl .grid { fill: #1f262e; }
+  .tl .violation { fill: #ff4d6d; }
+  .tl .up { fill: #2f8f63; }
+  .tl .down { fill: #aab4c0; }
+  .tl .fault { fill: #e4eaf1; stroke: #14191f; }
+  .tl .lapsed { fill: #14191f; stroke: #e4eaf1; }
+  .tl .lost, .tl .killed { stroke: #e4eaf1; }
+  .tl .broken { fill: #ff4d6d; stroke: #14191f; }
+  .tl .s-soft, .tl .over, .tl .paused, .tl .stopped { stroke: #97a4b3; }
+  .tl .s-amber, .tl .warming { stroke: #d9a21b; } .tl .s-blue, .tl .slow { stroke: #6aa6e0; }
+  .tl .s-violet, .tl .cut { stroke: #ab86db; } .tl .overlap { stroke: #ff4d6d; }
+  .tl .s-ink { stroke: #e4eaf1; } .tl .f-bad { fill: #ff4d6d; } .tl .s-hatch { stroke: #14191f; }
+}
 ";
 
 /// The patterns, and the marks around their middle.
@@ -82,18 +90,16 @@ pub(super) const DEFINITIONS: &str = r#"<defs>
 
 /// Styles of the page around it.
 pub(super) const PAGE: &str = r"
-:root { color-scheme: light dark; --paper: #fff; --ink: #1d2733; --soft: #5b6877; --line: #e3e8ee; }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #14191f; --ink: #e4eaf1; --soft: #97a4b3; --line: #2a333d; } }
-body { margin: 0 auto; padding: 20px 16px 40px; max-width: 1600px; background: var(--paper);
-  color: var(--ink); font: 14px/1.5 system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif;
+:root { color-scheme: light dark; }
+body { margin: 0 auto; padding: 20px 16px 40px; max-width: 1600px; background: #fff;
+  color: #1d2733; font: 14px/1.5 system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif;
   font-variant-numeric: tabular-nums; }
 h1 { font-size: 20px; margin: 0 16px 10px; }
 #verdict { margin: 0 16px; display: flex; gap: 12px; align-items: center; flex-wrap: wrap; }
 #verdict strong { border-radius: 99px; padding: 2px 14px; color: #fff; }
 #verdict.good strong { background: #17784a; }
 #verdict.bad strong { background: #c40f34; }
-.facts { margin: 8px 16px 0; color: var(--soft); }
+.facts { margin: 8px 16px 0; color: #5b6877; }
 .facts b { color: #d4123a; }
 .tl { display: block; width: 100%; height: auto; }
 details, .footer { margin: 12px 16px; }
@@ -101,6 +107,11 @@ summary { cursor: pointer; font-weight: 600; }
 table { border-collapse: collapse; margin-top: 6px; }
 td { padding: 1px 18px 1px 0; vertical-align: top; }
 td:first-child { text-align: right; white-space: nowrap; }
-pre { white-space: pre-wrap; border-top: 1px solid var(--line); padding-top: 12px;
+pre { white-space: pre-wrap; border-top: 1px solid #e3e8ee; padding-top: 12px;
   font: 12px/1.5 ui-monospace, 'DejaVu Sans Mono', monospace; }
+@media (prefers-color-scheme: dark) {
+  body { background: #14191f; color: #e4eaf1; }
+  .facts { color: #97a4b3; }
+  pre { border-color: #2a333d; }
+}
 ";

@@ -65,7 +65,7 @@ async fn give_back(guards: Vec<Vec<Guard>>) {
     let givers = guards.into_iter().map(|guards| {
         tokio::spawn(async move {
             for guard in guards {
-                assert_eq!(guard.release().await, Released::Released);
+                assert_eq!(guard.release().await, Ok(Released::Confirmed));
             }
         })
     });

@@ -106,9 +106,12 @@ pub(crate) fn is_other(name: &str) -> bool {
 /// Name of the physical limit.
 pub(crate) const FLOOR: &str = "bare sockets";
 
-/// Checks whether others are compared with it where it takes part.
-pub(crate) fn is_yardstick(name: &str) -> bool {
-    name == FLOOR || bare::RELEASING.contains(&name)
+/// Returns the baselines among those that take part: the first, and if that is the floor, the floor
+/// of each other way to release.
+pub(crate) fn yardsticks(names: &[&str]) -> Vec<usize> {
+    let beside_floor = names.first() == Some(&FLOOR);
+    let is_one = |at: &usize| *at == 0 || (beside_floor && bare::RELEASING.contains(&names[*at]));
+    (0..names.len()).filter(is_one).collect()
 }
 
 /// Returns the contenders that are measured from outside. The first is the baseline for the others.

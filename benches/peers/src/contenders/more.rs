@@ -65,7 +65,7 @@ impl Locker for Several {
     }
 
     async fn release(&mut self, guard: Guard) {
-        assert_eq!(guard.release().await, Released::Released);
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
 }
 
@@ -79,6 +79,6 @@ impl Locker for Fenced {
     }
 
     async fn release(&mut self, guard: FencedGuard) {
-        assert_eq!(guard.release().await, Released::Released);
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
 }

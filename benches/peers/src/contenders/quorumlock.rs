@@ -4,7 +4,7 @@ use super::client::Peer;
 use super::{Client, Contender, one_thread, two_workers};
 use crate::cell::Cell;
 use crate::workloads::{Locker, Measured, Workload, alone, crowd};
-use quorumlock::{Guard, Redlock, Released};
+use quorumlock::{Guard, Redlock, Released, RestartGuard};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -45,7 +45,7 @@ impl Contender for Quorumlock {
 pub(super) async fn connect(masters: &[SocketAddr]) -> Redlock {
     let urls = masters.iter().map(|address| format!("redis://{address}"));
     // The masters have been started for this: nothing was granted before.
-    let builder = Redlock::builder().nodes(urls).without_restart_guard();
+    let builder = Redlock::builder().nodes(urls).restart_guard(RestartGuard::Off);
     builder.connect().await.expect("masters that answer")
 }
 
@@ -57,7 +57,7 @@ impl Locker for Redlock {
     }
 
     async fn release(&mut self, guard: Guard) {
-        assert_eq!(guard.release().await, Released::Released);
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
 }
 
@@ -82,7 +82,7 @@ impl Client for Redlock {
     }
 
     async fn release(&self, guard: Guard) {
-        guard.release().await;
+        guard.release().await.unwrap();
     }
 
     async fn close(self) {

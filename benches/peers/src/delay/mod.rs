@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_one_after_the_other_takes_one_round_trip_and_not_one_each() {
+    fn bytes_sent_in_succession_take_one_round_trip_in_all() {
         let round_trip = Duration::from_millis(100);
         let address = start(echo(), round_trip / 2);
         let mut stream = TcpStream::connect(address).expect("a connection");

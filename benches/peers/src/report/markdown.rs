@@ -2,14 +2,16 @@
 
 use super::{Cell, Line, Summary, ratios, tell};
 
-const HEAD: &str = "# quorumlock beside others
+const HEAD: &str = "# quorumlock next to other ways to lock
 
-What `make bench` writes. The redis-servers share one machine with the clients: ratios count,
-absolute times do not. All contenders take turns in every round, in an order that changes, and floors
-stand next to those that are compared with them. Each cell is the median of the rounds, in brackets
-the lowest and the highest, and behind it the ratio to the table's first line: the median of the
-rounds' ratios. Every crate has its defaults; where one attempt is measured, it is a single try.
-CPU us/cycle is the client's, beside it stands that of all masters together.
+`make bench` writes this file, and draws most of it as bars: [results.svg](results.svg).
+
+The redis-servers share one machine with the clients, so compare ratios, not absolute times. All
+contenders take turns in every round, in an order that changes, and each floor has its turn next to the
+contenders that are compared with it. A cell is the median of the rounds, with the lowest and the highest
+in brackets, and then the ratio to the first line of the table: the median of the rounds' ratios. Every
+crate runs with its defaults; where one attempt is measured, it is a single try. CPU us/cycle is what the
+client spends, masters' CPU us/cycle what all masters spend together.
 ";
 
 pub(super) fn text(summaries: &[Summary], how: &str) -> String {

@@ -3,15 +3,17 @@
 use super::sweeps::floor;
 use super::{Cell, Line, Ratio, Summary};
 
+/// Title of the table.
+pub(super) const NAME: &str = "Beside the floors";
+
 /// Metrics whose ratios are shown.
 const METRICS: [&str; 2] = ["cycles/s", "acquire p50 us"];
 
 const HEAD: &str = "
-## Beside the floors
-
-Ratios to bare sockets that release by the script in full (EVAL), that release as quorumlock does there
-(EVALSHA, or DELIFEQ where the server has it), and that also send the PUBLISH with which quorumlock tells
-other processes: with that the masters do the very same. Medians of the rounds' ratios, lowest and highest.
+Ratios to bare sockets that release by the script in full (EVAL), that release as quorumlock does on that
+server (EVALSHA, or DELIFEQ where the server has it), and that also send the PUBLISH with which quorumlock
+notifies other processes: there, the masters do exactly the same work. Each is the median of the rounds'
+ratios, with the lowest and the highest in brackets.
 
 | | | | EVAL | the same release | the same release + PUBLISH |
 |---|---|---|--:|--:|--:|
@@ -20,30 +22,36 @@ other processes: with that the masters do the very same. Medians of the rounds' 
 pub(super) fn table(summaries: &[Summary]) -> String {
     let compared = summaries.iter().filter(|summary| summary.yardsticks.len() > 1);
     let rows: String = compared.flat_map(rows).collect();
-    if rows.is_empty() { rows } else { format!("{HEAD}{rows}") }
+    if rows.is_empty() { rows } else { format!("\n## {NAME}\n{HEAD}{rows}") }
 }
 
 fn rows(summary: &Summary) -> impl Iterator<Item = String> {
-    let told = summary.metrics.iter().enumerate().filter(|(_, metric)| METRICS.contains(metric));
+    let told = summary.metrics.iter().enumerate();
+    let told = told.filter(|(_, metric)| METRICS.contains(&metric.as_str()));
     told.flat_map(move |(at, metric)| {
         let ours = summary.lines.iter().filter(|line| line.name.starts_with("quorumlock"));
-        ours.filter_map(move |line| row(summary, line, metric, line.cells[at].as_ref()?))
+        ours.filter_map(move |line| Some(row(summary, line, metric, line.cells[at].as_ref()?)))
     })
 }
 
-fn row(summary: &Summary, line: &Line, metric: &str, cell: &Cell) -> Option<String> {
-    let ratio = |fits: fn(&str) -> bool| {
-        let at = summary.yardsticks.iter().position(|name| fits(&floor(name)))?;
-        cell.beside[at].as_ref().map(Ratio::to_string)
-    };
-    let ratios = [
-        ratio(|release| release == "EVAL"),
-        ratio(|release| release != "EVAL" && !release.ends_with("PUBLISH")),
-        ratio(|release| release.ends_with("PUBLISH")),
-    ];
-    let ratios = ratios.map(|ratio| ratio.unwrap_or_else(|| "-".to_owned())).join(" | ");
+fn row(summary: &Summary, line: &Line, metric: &str, cell: &Cell) -> String {
+    let mut ratios: [Option<Ratio>; 3] = [None; 3];
+    for (name, ratio) in summary.yardsticks.iter().zip(&cell.beside) {
+        ratios[column(&floor(name))] = *ratio;
+    }
+    let told = |ratio: Option<Ratio>| ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
+    let ratios = ratios.map(told).join(" | ");
     let notes = line.notes.as_ref().map(|notes| format!(" ({notes})")).unwrap_or_default();
-    Some(format!("| {} | {}{notes} | {metric} | {ratios} |\n", summary.name, line.name))
+    format!("| {} | {}{notes} | {metric} | {ratios} |\n", summary.name, line.name)
+}
+
+/// Returns the place among the ratios of a floor that releases in this way.
+pub(super) fn column(release: &str) -> usize {
+    match release {
+        "EVAL" => 0,
+        other if other.ends_with("PUBLISH") => 2,
+        _ => 1,
+    }
 }
 
 #[cfg(test)]
@@ -60,8 +68,10 @@ mod tests {
         let summary = Summary {
             name: "W2-8-tasks".to_owned(),
             about: String::new(),
-            metrics: &["cycles/s"],
-            yardsticks: vec![contenders::FLOOR, "bare sockets, DELIFEQ + PUBLISH"],
+            metrics: vec!["cycles/s".to_owned()],
+            yardsticks: [contenders::FLOOR, "bare sockets, DELIFEQ + PUBLISH"]
+                .map(str::to_owned)
+                .into(),
             lines: vec![Line { name, cells: vec![Some(cell)], notes: None }],
         };
         let row = "| W2-8-tasks | quorumlock, one thread | cycles/s | 1.10 (1.10..1.10) | - | \

@@ -7,7 +7,8 @@ use crate::contenders;
 /// Metric of the ratios.
 const RATE: &str = "cycles/s";
 
-const METRICS: [&str; 1] = ["of a floor's rate"];
+/// The only metric of a sweep.
+pub(super) const METRIC: &str = "of a floor's rate";
 
 /// Scenes that differ in one thing.
 struct Sweep {
@@ -26,7 +27,7 @@ const SWEEPS: [Sweep; 3] = [
             ("64 tasks", "W2"),
             ("512 tasks", "W2-512-tasks"),
         ],
-        says: "How much of the rate of bare sockets (EVAL) quorumlock has, with more tasks at once.",
+        says: "quorumlock's rate divided by that of bare sockets (EVAL), with 1 to 512 tasks at once",
     },
     Sweep {
         name: "W2 by masters",
@@ -35,23 +36,26 @@ const SWEEPS: [Sweep; 3] = [
             ("5 masters", "W2"),
             ("7 masters", "W2-7-masters"),
         ],
-        says: "How much of the rate of bare sockets (EVAL) quorumlock has, with more masters.",
+        says: "quorumlock's rate divided by that of bare sockets (EVAL), with 3 to 7 masters",
     },
     Sweep {
         name: "W2 by round trip",
         scenes: &[("none added", "W2"), ("0.5 ms", "W2-0.5ms"), ("5 ms", "W2-5ms")],
-        says: "How much of the rate of bare sockets (EVAL) quorumlock has, with masters further away.",
+        says: "quorumlock's rate divided by that of bare sockets (EVAL), with masters further away",
     },
 ];
 
 /// Scenes in which there is a floor for each way to release.
 const FLOORS: [(&str, &str); 2] = [
-    ("W2", "quorumlock's rate with 64 tasks, as a share of that of each floor."),
-    ("W2-valkey", "quorumlock's rate on Valkey 9, as a share of that of each floor."),
+    ("W2", "64 tasks on Redis: quorumlock's rate divided by that of each kind of bare sockets"),
+    (
+        "W2-valkey",
+        "64 tasks on Valkey 9: quorumlock's rate divided by that of each kind of bare sockets",
+    ),
 ];
 
-/// Returns all sweeps, each with a sentence. Those of which nothing was played are left out.
-pub(super) fn all(summaries: &[Summary]) -> Vec<(Summary, &'static str)> {
+/// Returns all sweeps. Those of which nothing was played are left out.
+pub(super) fn all(summaries: &[Summary]) -> Vec<Summary> {
     let scene = |name: &str| summaries.iter().find(|summary| summary.name == name);
     let by_floor = FLOORS.iter().filter_map(|(name, says)| {
         let lines = ours(scene(name)?).flat_map(|(who, ratios)| {
@@ -71,8 +75,8 @@ pub(super) fn all(summaries: &[Summary]) -> Vec<(Summary, &'static str)> {
     });
     let drawn = by_floor.chain(sweeps).filter(|(_, lines, _)| !lines.is_empty());
     let summary = |(name, lines, says): (String, Vec<Line>, &'static str)| {
-        let about = says.to_owned();
-        (Summary { name, about, metrics: &METRICS, yardsticks: Vec::new(), lines }, says)
+        let (about, metrics) = (says.to_owned(), vec![METRIC.to_owned()]);
+        Summary { name, about, metrics, yardsticks: Vec::new(), lines }
     };
     drawn.map(summary).collect()
 }
@@ -90,7 +94,7 @@ type Ratios<'a> = Box<dyn Iterator<Item = Beside> + 'a>;
 /// Returns the lines of quorumlock, by the part after the comma, with the ratio of their rate to
 /// each floor.
 fn ours(summary: &Summary) -> impl Iterator<Item = (String, Ratios<'_>)> {
-    let rate = summary.metrics.iter().position(|metric| *metric == RATE);
+    let rate = summary.column(RATE);
     summary.lines.iter().filter_map(move |line| {
         let who = line.name.strip_prefix("quorumlock, ")?.to_owned();
         let ratios = summary.yardsticks.iter().zip(&line.cells[rate?].as_ref()?.beside);
@@ -123,13 +127,15 @@ mod tests {
         let ratio = |&median| Some(Ratio { median, lowest: median, highest: median });
         let beside = ratios.iter().map(ratio).collect();
         let cell = Cell { median: 1.0, lowest: 1.0, highest: 1.0, beside };
+        let yardsticks =
+            [contenders::FLOOR, "bare sockets, EVALSHA"].map(str::to_owned).into_iter();
         let line =
             |name: &str, cell| Line { name: name.to_owned(), cells: vec![cell], notes: None };
         Summary {
             name: name.to_owned(),
             about: String::new(),
-            metrics: &[RATE],
-            yardsticks: vec![contenders::FLOOR, "bare sockets, EVALSHA"][..ratios.len()].to_vec(),
+            metrics: vec![RATE.to_owned()],
+            yardsticks: yardsticks.take(ratios.len()).collect(),
             lines: vec![line(contenders::FLOOR, None), line("quorumlock, one thread", Some(cell))],
         }
     }
@@ -138,18 +144,18 @@ mod tests {
     fn scenes_that_differ_in_one_thing_stand_together() {
         let all = all(&[played("W2", &[1.1, 0.9]), played("W2-8-tasks", &[0.8])]);
         let names = |at: usize| {
-            let lines = all[at].0.lines.iter();
+            let lines = all[at].lines.iter();
             lines.map(|line| line.name.as_str()).collect::<Vec<_>>()
         };
         assert_eq!(names(0), ["one thread / EVAL", "one thread / EVALSHA"]);
         assert_eq!(names(1), ["8 tasks, one thread", "64 tasks, one thread"]);
-        let of_64 = all[1].0.lines[1].cells[0].as_ref().map(|cell| cell.median);
+        let of_64 = all[1].lines[1].cells[0].as_ref().map(|cell| cell.median);
         assert_eq!(of_64, Some(1.1));
     }
 
     #[test]
     fn what_was_not_played_is_not_drawn() {
         assert!(all(&[]).is_empty());
-        assert!(!all(&[played("W2", &[1.0])]).iter().any(|(one, _)| one.name.contains("valkey")));
+        assert!(!all(&[played("W2", &[1.0])]).iter().any(|one| one.name.contains("valkey")));
     }
 }

@@ -38,11 +38,21 @@ impl Rivals {
         }
     }
 
-    pub(crate) fn about(&self) -> String {
-        let who = match self.processes {
+    fn who(&self) -> String {
+        match self.processes {
             1 => format!("{} tasks", self.tasks),
             processes => format!("{processes} processes with {} tasks each", self.tasks),
-        };
+        }
+    }
+
+    /// Describes it as the title of a picture.
+    pub(crate) fn in_words(&self) -> String {
+        let pause = if self.thinking { " and pause 10 ms after each turn" } else { "" };
+        format!("{} compete for one lock{pause}", self.who())
+    }
+
+    pub(crate) fn about(&self) -> String {
+        let who = self.who();
         let pause = if self.thinking { ", 10 ms between release and acquire" } else { "" };
         format!("one resource, {who}: 2 ms of work under the lock{pause}")
     }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_a_thousand_may_exceed_the_last_quantile_and_none_the_most() {
+    fn one_in_a_thousand_may_exceed_the_last_quantile_none_the_most() {
         let samples: Samples = (1..=2000).map(Duration::from_micros).collect();
         let at = |share| samples.per_mille(share).as_micros();
         assert_eq!(RANKS.map(at), [1000, 1980, 1998, 2000]);

@@ -1,6 +1,6 @@
 //! A setting that two clients of a master do not share.
 
-use super::Terms;
+use super::SharedSettings;
 use crate::report::Span;
 use humantime::format_duration;
 use std::fmt;
@@ -23,8 +23,13 @@ pub struct Difference {
 
 impl Difference {
     /// Builds the difference from `field` and `theirs`, as they are noted at the master.
-    pub(super) fn new(field: &str, theirs: &str, lapses_in: Duration, terms: &Terms) -> Self {
-        let Terms { max_ttl, window, .. } = terms;
+    pub(super) fn new(
+        field: &str,
+        theirs: &str,
+        lapses_in: Duration,
+        shared: &SharedSettings,
+    ) -> Self {
+        let SharedSettings { max_ttl, window, .. } = shared;
         let (option, ours) = match field {
             "max_ttl" => ("max_ttl", max_ttl),
             "window back" => ("fencing_window", &window.back),
@@ -32,7 +37,7 @@ impl Difference {
             _ => {
                 let shown: String = theirs.chars().take(LONGEST_SHOWN).collect();
                 let theirs: Vec<String> = shown.split('\n').map(printable).collect();
-                let [ours, theirs] = [terms.lists(), theirs].map(|lists| named(&lists).into());
+                let [ours, theirs] = [shared.lists(), theirs].map(|lists| named(&lists).into());
                 return Self { option: "nodes", ours, theirs, lapses_in };
             }
         };
@@ -50,7 +55,7 @@ impl Difference {
         if self.option == "nodes" {
             format!(
                 "two such clients could both win; name both lists while masters change, with \
-                 RedlockBuilder::also, or wait {left} after the other has stopped"
+                 RedlockBuilder::joint_with, or wait {left} after the other has stopped"
             )
         } else {
             format!("make them equal, or stop all clients and wait {left}")

@@ -1,12 +1,12 @@
 //! A master's confirmation of this client's settings, without which no vote is asked of it.
 
-use super::{Purpose, RECONFIRM, REDIAL_BASE, Session, Settled, State};
+use super::{Incoming, PendingReply, RECONFIRM, REDIAL_BASE, Session, State};
 use crate::coordinator::Settings;
 use crate::coordinator::agreement::{Said, Told};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::wire::Reply;
 use crate::quorum::{Instant, agreement};
-use crate::report::Reason;
+use crate::report::Refusal;
 use std::time::Duration;
 
 /// The questions and answers of one connection. Each instant is the one at which the question was
@@ -35,7 +35,7 @@ impl Session {
     /// Asks whether the other clients of the server have the same settings.
     pub(super) fn ask_to_confirm(&mut self, now: Instant, settings: &Settings) {
         self.confirmation.asked = Some(now);
-        self.push(Purpose::Agree(now), settings.agreement.question());
+        self.push(PendingReply::Agree(now), settings.agreement.question());
     }
 
     /// Returns until when the master may take to answer a question that was asked at `since` or
@@ -78,7 +78,7 @@ impl Session {
         settings: &Settings,
         asked: Instant,
         reply: &Reply,
-    ) -> Settled {
+    ) -> Incoming {
         self.confirmation.answered = Some(asked);
         #[cfg(any(test, feature = "testing"))]
         let asked = settings.agreement.counts_from(asked, now);
@@ -108,14 +108,14 @@ impl Session {
             Said::Error(_) => {}
             Said::Unreadable => {
                 let cause = "an answer to the agreement that it cannot have";
-                return Settled::Broken(Fault::down(cause));
+                return Incoming::Broken(Fault::down(cause));
             }
         }
         let again_at = self.asks_again_at(now);
         if let State::Open { heartbeat_at } = &mut self.state {
             *heartbeat_at = again_at.min(*heartbeat_at);
         }
-        Settled::Identified
+        Incoming::Identified
     }
 
     /// Returns when to ask again at the latest: soon, after a disagreement or an error.
@@ -128,11 +128,11 @@ impl Session {
     }
 
     /// Checks whether a vote may be asked for: this client's own note is at the master.
-    pub(in crate::coordinator) fn confirmed(&self, now: Instant) -> Result<(), Reason> {
+    pub(in crate::coordinator) fn confirmed(&self, now: Instant) -> Result<(), Refusal> {
         match (&self.told, self.confirmation.agreed) {
             (_, Some(asked)) if agreement::is_fresh(asked, now) => Ok(()),
-            (Some(told), _) => Err(Reason::Disagreement(told.cause.clone())),
-            (None, _) => Err(Reason::Unconfirmed),
+            (Some(told), _) => Err(Refusal::Disagreement(told.cause.clone())),
+            (None, _) => Err(Refusal::Unconfirmed),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::confirmation::Confirmation;
 use super::releases::Known;
-use super::{Identity, Purpose, Session, Settled, State};
+use super::{Identity, Incoming, PendingReply, Session, State};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::ledger::{Debt, Deleted, Deletion};
 use crate::coordinator::wire::{Packer, Reply};
@@ -21,9 +21,9 @@ impl Session {
         self.confirmation = Confirmation::default();
         self.known = Known::default();
         self.state = State::Handshake { until: now.after(settings.connect_timeout) };
-        self.push(Purpose::Hello, &wire::hello(&self.login));
+        self.push(PendingReply::Hello, &wire::hello(&self.login));
         if self.login.database != 0 {
-            self.push(Purpose::Select, &wire::select(self.login.database));
+            self.push(PendingReply::Select, &wire::select(self.login.database));
         } else {
             self.introduce(now, settings);
         }
@@ -39,7 +39,7 @@ impl Session {
 
     /// Loads a script that the server does not know, or no longer knows.
     pub(in crate::coordinator) fn load(&mut self, script: &str) {
-        self.push(Purpose::Load, &wire::load(script));
+        self.push(PendingReply::Load, &wire::load(script));
     }
 
     /// Asks again, in case something has changed.
@@ -54,39 +54,39 @@ impl Session {
     /// Asks which server this is, and whether it may vote.
     fn ask_who(&mut self, settings: &Settings) {
         for section in SECTIONS {
-            self.push(Purpose::Info, &wire::info(section));
+            self.push(PendingReply::Info, &wire::info(section));
         }
         if settings.restart_guard == RestartGuard::TrustPersistence {
-            self.push(Purpose::Persistence, &wire::config_get("*append*"));
+            self.push(PendingReply::Persistence, &wire::config_get("*append*"));
         }
     }
 
-    pub(super) fn hello_answered(&mut self, reply: &Reply) -> Settled {
+    pub(super) fn hello_answered(&mut self, reply: &Reply) -> Incoming {
         self.identity.client_id = reply.hello_id();
         self.known.native = reply.has_delifeq();
         if self.identity.client_id.is_none() {
-            return Settled::Broken(Fault::from_hello(reply));
+            return Incoming::Broken(Fault::from_hello(reply));
         }
-        Fault::from_mode(reply).map_or(Settled::Nothing, Settled::Broken)
+        Fault::from_mode(reply).map_or(Incoming::Nothing, Incoming::Broken)
     }
 
     /// Handles an INFO section. A denied INFO reveals nothing. Any other error (BUSY, say) is no
     /// reason to open without the `run_id`: the hand-over and the search for twins rest on it.
-    pub(super) fn info_answered(&mut self, now: Instant, reply: &Reply) -> Settled {
+    pub(super) fn info_answered(&mut self, now: Instant, reply: &Reply) -> Incoming {
         let error = reply.error().filter(|_| !reply.is_denied() && !self.is_open()).cloned();
         if let Some(error) = error {
-            return Settled::Broken(Fault::down(error));
+            return Incoming::Broken(Fault::down(error));
         }
         if self.identity.contradicts(reply) {
             let cause = "the server behind this connection has changed: is there a proxy?";
-            return Settled::Broken(Fault::down(cause));
+            return Incoming::Broken(Fault::down(cause));
         }
         self.identity.learn(now, reply);
-        Settled::Nothing
+        Incoming::Nothing
     }
 
     /// Withdraws this client: a note that it was the first to make is taken back. Otherwise a
-    /// client with better terms would have to wait until the note lapses. This client asks no more
+    /// client with better settings would have to wait until the note lapses. This client asks no more
     /// questions. What a question in flight prolongs is taken back once that question is answered.
     pub(in crate::coordinator) fn withdraw(
         &mut self,
@@ -112,7 +112,7 @@ impl Session {
             let what = Deleted::Note(settings.agreement.withdrawal(ends));
             let ttl = settings.agreement.life();
             let deletion = Deletion { what, ttl, is_told: false, round: None, began: now };
-            self.settle(Debt::new(deletion.into()), packer);
+            self.send_deletion(Debt::new(deletion.into()), packer);
         }
     }
 
@@ -121,27 +121,27 @@ impl Session {
     /// killed.
     pub(in crate::coordinator) fn hand_over(&mut self, now: Instant) -> bool {
         let Some(predecessor) = &self.predecessor else { return true };
-        let id = match (&predecessor.run_id, &self.identity.run_id) {
+        let id = match (&predecessor.facts.run_id, &self.identity.facts.run_id) {
             (Some(theirs), Some(mine)) if theirs == mine => predecessor.client_id,
             (Some(_), Some(_)) => return true,
             _ => None,
         };
         match id {
-            Some(id) => self.push(Purpose::Kill, &wire::kill(id)),
+            Some(id) => self.push(PendingReply::Kill, &wire::kill(id)),
             // INFO is denied: it is unknown whose id that is now.
             None => self.unkillable_since = Some(now),
         }
         id.is_none()
     }
 
-    pub(super) fn kill_answered(&mut self, now: Instant, reply: &Reply) -> Settled {
+    pub(super) fn kill_answered(&mut self, now: Instant, reply: &Reply) -> Incoming {
         match reply {
             // Zero: the predecessor was gone already.
             Reply::Int(_) => {}
             // Without the right to kill, repeating the rollback for a ttl is the best option.
             denied if denied.is_denied() => self.unkillable_since = Some(now),
-            other => return Settled::Broken(Fault::down(other.unexpected())),
+            other => return Incoming::Broken(Fault::down(other.unexpected())),
         }
-        Settled::HandedOver
+        Incoming::HandedOver
     }
 }

@@ -11,11 +11,13 @@ mod identity;
 mod pipe;
 mod releases;
 mod replies;
+mod server_facts;
 mod standing;
 mod time;
 
 pub(super) use identity::Identity;
-pub(super) use pipe::Purpose;
+pub(super) use pipe::PendingReply;
+pub use server_facts::{Persistence, Role, ServerFacts};
 pub(super) use standing::Part;
 
 use super::agreement::Told;
@@ -27,7 +29,7 @@ use super::{AttemptId, Random, RequestId, RoundId, wire};
 use crate::coordinator::wire::Login;
 use crate::quorum::Instant;
 use crate::quorum::standing::Start;
-use crate::report::Reason;
+use crate::report::Refusal;
 use confirmation::Confirmation;
 use pipe::Pipe;
 use releases::Known;
@@ -59,8 +61,8 @@ const REDIAL_CAP: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Epoch(u64);
 
-/// The consequence of an answer.
-pub(super) enum Settled {
+/// The consequence of an answer or a message that has come in.
+pub(super) enum Incoming {
     Nothing,
     /// The server has answered everything it was asked: is this a master that may be used?
     Identified,
@@ -164,7 +166,7 @@ pub(super) struct Session {
     known: Known,
     failures: u32,
     /// Whether the first try to connect has ended, successfully or not.
-    pub(super) settled_once: bool,
+    pub(super) was_tried: bool,
 }
 
 impl Session {
@@ -195,7 +197,7 @@ impl Session {
             ledger: Ledger::default(),
             known: Known::default(),
             failures: 0,
-            settled_once: false,
+            was_tried: false,
         }
     }
 
@@ -216,7 +218,7 @@ impl Session {
         self.predecessor = None;
         self.fault = None;
         self.lost_at = None;
-        self.settled_once = true;
+        self.was_tried = true;
         let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
         self.state = State::Open { heartbeat_at };
         self.ledger.opened(now);
@@ -236,16 +238,16 @@ impl Session {
         }
         let pause = REDIAL_BASE.saturating_mul(1 << self.failures.min(16)).min(REDIAL_CAP);
         self.failures = self.failures.saturating_add(1);
-        self.settled_once = true;
+        self.was_tried = true;
         self.state = State::Down { redial_at: now.after(jittered(pause, random)) };
         self.fault = Some(fault);
         let mut stranded = Vec::new();
         for one in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
-            match one.purpose {
-                Purpose::Vote(round) => {
+            match one.pending {
+                PendingReply::Vote(round) => {
                     stranded.push(Stranded { round, may_have_left: one.may_have_left });
                 }
-                Purpose::Settle(mut debt, _) => {
+                PendingReply::Deletion(mut debt, _) => {
                     debt.may_have_run |= one.may_have_left;
                     self.ledger.owe(debt);
                 }
@@ -258,17 +260,17 @@ impl Session {
     // Sending.
 
     /// Checks whether a command that is not a debt would be sent now.
-    pub(super) fn admits(&self, len: usize) -> Result<(), Reason> {
+    pub(super) fn admits(&self, len: usize) -> Result<(), Refusal> {
         match &self.fault {
-            None if self.pipe.due_bytes() + len > LARGEST_QUEUE => Err(Reason::QueueFull),
-            None if self.debts() >= LARGEST_LEDGER => Err(Reason::QueueFull),
+            None if self.pipe.due_bytes() + len > LARGEST_QUEUE => Err(Refusal::QueueFull),
+            None if self.debts() >= LARGEST_LEDGER => Err(Refusal::QueueFull),
             None => Ok(()),
-            Some(fault) => Err(fault.reason()),
+            Some(fault) => Err(fault.refusal()),
         }
     }
 
-    pub(super) fn push(&mut self, purpose: Purpose, command: &[u8]) {
-        self.pipe.push(purpose, command);
+    pub(super) fn push(&mut self, pending: PendingReply, command: &[u8]) {
+        self.pipe.push(pending, command);
     }
 
     /// Prepares for shutdown: a master that owes something and is down is dialled at once.

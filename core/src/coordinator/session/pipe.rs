@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The purpose of a command, by which its answer is understood.
+/// The reply that a command waits for, by which it is understood.
 #[derive(Debug)]
-pub(in crate::coordinator) enum Purpose {
+pub(in crate::coordinator) enum PendingReply {
     Hello,
     Select,
     /// A section of INFO.
@@ -30,7 +30,7 @@ pub(in crate::coordinator) enum Purpose {
     /// A top-up, or an acquire of a master that is warming up: its answer counts for nothing.
     Uncounted,
     /// A release or a rollback, and the way in which it was sent.
-    Settle(Debt, Way),
+    Deletion(Debt, Way),
     /// The number of listeners for this key, which has become free.
     Tell(Arc<str>),
     /// Answered by a push: messages about this key arrive from now on.
@@ -38,15 +38,7 @@ pub(in crate::coordinator) enum Purpose {
     Unsubscribe,
 }
 
-/// An answer or a message that has arrived.
-pub(super) enum Arrived {
-    /// The answer to a command with this purpose.
-    Answer(Purpose, Reply),
-    /// A message on a channel that we listen to; its second part is the channel.
-    Message(Reply),
-}
-
-impl Purpose {
+impl PendingReply {
     const fn is_of_channels(&self) -> bool {
         matches!(self, Self::Subscribe(_) | Self::Unsubscribe)
     }
@@ -57,7 +49,7 @@ const KEPT: usize = 64 * 1024;
 
 /// A command without its answer.
 struct Due {
-    purpose: Purpose,
+    pending: PendingReply,
     /// The position of its first byte among all bytes ever queued on this connection.
     start: u64,
     len: usize,
@@ -67,7 +59,7 @@ struct Due {
 
 /// A command that will never be answered.
 pub(super) struct Unanswered {
-    pub(super) purpose: Purpose,
+    pub(super) pending: PendingReply,
     /// Whether any byte of it may have left the process.
     pub(super) may_have_left: bool,
 }
@@ -101,12 +93,12 @@ impl Pipe {
         }
     }
 
-    pub(super) fn push(&mut self, purpose: Purpose, command: &[u8]) {
-        if matches!(purpose, Purpose::Settle(..)) {
+    pub(super) fn push(&mut self, pending: PendingReply, command: &[u8]) {
+        if matches!(pending, PendingReply::Deletion(..)) {
             self.debts_due += 1;
         }
         let (start, len) = (self.queued, command.len());
-        self.due.push_back(Due { purpose, start, len, written_at: None });
+        self.due.push_back(Due { pending, start, len, written_at: None });
         self.due_bytes += len;
         self.queued += len as u64;
         self.out.extend_from_slice(command);
@@ -132,7 +124,7 @@ impl Pipe {
     /// Returns when the last unanswered question about the clients' settings began to leave, if it
     /// has.
     pub(super) fn asked_at(&self) -> Option<Instant> {
-        let asks = |due: &&Due| matches!(due.purpose, Purpose::Agree(_));
+        let asks = |due: &&Due| matches!(due.pending, PendingReply::Agree(_));
         self.due.iter().rfind(asks).and_then(|due| due.written_at)
     }
 
@@ -140,18 +132,22 @@ impl Pipe {
         self.replies.receive(bytes);
     }
 
-    /// Returns the next complete answer, and what it answers. A push that confirms a subscription
-    /// or its end is an answer. A message is not an answer, and any other push means nothing.
-    pub(super) fn next_answer(&mut self, now: Instant) -> Result<Option<Arrived>, Arc<str>> {
+    /// Returns the next complete reply, and what it answers; nothing if it is a message on a channel
+    /// that we listen to. A push that confirms a subscription or its end is an answer, and any other
+    /// push means nothing.
+    pub(super) fn next_reply(
+        &mut self,
+        now: Instant,
+    ) -> Result<Option<(Option<PendingReply>, Reply)>, Arc<str>> {
         while let Some(reply) = self.replies.next()? {
             if let Reply::Push(_) = &reply {
                 match reply.push_kind() {
-                    Some("message") => return Ok(Some(Arrived::Message(reply))),
+                    Some("message") => return Ok(Some((None, reply))),
                     Some("subscribe" | "unsubscribe") => {}
                     // No sign that anything is answered.
                     _ => continue,
                 }
-                if !self.due.front().is_some_and(|due| due.purpose.is_of_channels()) {
+                if !self.due.front().is_some_and(|due| due.pending.is_of_channels()) {
                     return Err("the server confirmed a subscription that nobody asked for".into());
                 }
             }
@@ -163,8 +159,8 @@ impl Pipe {
                 self.due = VecDeque::new();
             }
             self.due_bytes -= due.len;
-            self.debts_due -= usize::from(matches!(due.purpose, Purpose::Settle(..)));
-            return Ok(Some(Arrived::Answer(due.purpose, reply)));
+            self.debts_due -= usize::from(matches!(due.pending, PendingReply::Deletion(..)));
+            return Ok(Some((Some(due.pending), reply)));
         }
         Ok(None)
     }
@@ -186,8 +182,8 @@ impl Pipe {
 
     /// Returns the longest life of a key whose deletion has no answer.
     pub(super) fn longest_life(&self) -> Duration {
-        let life = |due: &Due| match &due.purpose {
-            Purpose::Settle(debt, _) => Some(debt.deletion.ttl),
+        let life = |due: &Due| match &due.pending {
+            PendingReply::Deletion(debt, _) => Some(debt.deletion.ttl),
             _ => None,
         };
         self.due.iter().filter_map(life).max().unwrap_or_default()
@@ -198,6 +194,6 @@ impl Pipe {
         let written = self.written;
         self.due
             .into_iter()
-            .map(move |due| Unanswered { purpose: due.purpose, may_have_left: due.start < written })
+            .map(move |due| Unanswered { pending: due.pending, may_have_left: due.start < written })
     }
 }

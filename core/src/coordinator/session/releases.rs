@@ -1,7 +1,7 @@
 //! Releases and rollbacks: sent in the cheapest way that the server supports, and owed until an
 //! integer answers.
 
-use super::{Purpose, Session, Settled};
+use super::{Incoming, PendingReply, Session};
 use crate::coordinator::ledger::{Debt, Deleted};
 use crate::coordinator::wire::{Claim, Packer, Reply, Way};
 use crate::coordinator::{Keys, Settings};
@@ -52,7 +52,7 @@ impl Known {
 
 impl Session {
     /// Sends a rollback or a release, or keeps it until there is a connection.
-    pub(in crate::coordinator) fn settle(&mut self, mut debt: Debt, packer: &mut Packer) {
+    pub(in crate::coordinator) fn send_deletion(&mut self, mut debt: Debt, packer: &mut Packer) {
         if !self.is_open() {
             return self.ledger.owe(debt);
         }
@@ -63,7 +63,7 @@ impl Session {
             Deleted::Claim(claim) => claim.release(packer, way),
             Deleted::Note(command) => command,
         };
-        self.push(Purpose::Settle(debt, way), command);
+        self.push(PendingReply::Deletion(debt, way), command);
         for key in tells.iter().flat_map(Keys::iter) {
             self.tell(key, packer);
         }
@@ -71,13 +71,13 @@ impl Session {
 
     /// Notifies those who wait for `key` that it is free. It is a hint, and not a debt.
     pub(in crate::coordinator) fn tell(&mut self, key: &Arc<str>, packer: &mut Packer) {
-        self.pipe.push(Purpose::Tell(key.clone()), packer.publish(&self.channels, key));
+        self.pipe.push(PendingReply::Tell(key.clone()), packer.publish(&self.channels, key));
     }
 
     /// Sends all that has waited for a connection, or to be sent again.
     pub(super) fn pay(&mut self, packer: &mut Packer) {
         for debt in self.ledger.take() {
-            self.settle(debt, packer);
+            self.send_deletion(debt, packer);
         }
     }
 
@@ -88,13 +88,13 @@ impl Session {
         mut debt: Debt,
         way: Way,
         reply: &Reply,
-    ) -> Settled {
+    ) -> Incoming {
         self.known.learn(&debt, way, reply);
         let is_unknown = reply.is_noscript() || reply.is_denied();
         if way != Way::Full && is_unknown {
             // Nothing was done. Sent again behind later commands, it is late, and no less certain.
             debt.by_hash = false;
-            return Settled::NotDone(debt);
+            return Incoming::NotDone(debt);
         }
         let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
         let pause = settings.operation_timeout;
@@ -110,8 +110,10 @@ impl Session {
         };
         match round {
             // It is unknown whether this client or another deleted the key: no vote.
-            Some(round) if !(may_have_run && said == Ok(false)) => Settled::Release { round, said },
-            _ => Settled::Nothing,
+            Some(round) if !(may_have_run && said == Ok(false)) => {
+                Incoming::Release { round, said }
+            }
+            _ => Incoming::Nothing,
         }
     }
 }

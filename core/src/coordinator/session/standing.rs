@@ -1,12 +1,11 @@
 //! The rule for when a master may vote.
 
-use super::Session;
-use super::identity::Persistence;
+use super::{Persistence, Session};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::{RestartGuard, Settings};
 use crate::quorum::Instant;
 use crate::quorum::standing::Start;
-use crate::report::Reason;
+use crate::report::Refusal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,9 +13,9 @@ use std::time::Duration;
 pub(in crate::coordinator) enum Part {
     Vote,
     /// The SET counts for nothing, but the key will be there when the master votes again.
-    Uncounted(Reason),
+    Uncounted(Refusal),
     /// Nothing is sent.
-    Absent(Reason),
+    Absent(Refusal),
 }
 
 impl Session {
@@ -30,7 +29,7 @@ impl Session {
             return self.meet(now);
         }
         let just_now = Start::at(now);
-        let known_since = match (&self.met, &self.identity.run_id) {
+        let known_since = match (&self.met, &self.identity.facts.run_id) {
             (Some((last, since)), Some(run_id)) if last == run_id => Some(*since),
             _ => None,
         };
@@ -52,7 +51,7 @@ impl Session {
 
     /// Remembers the server process, if it differs from the last one.
     fn meet(&mut self, now: Instant) {
-        if let Some(run_id) = &self.identity.run_id
+        if let Some(run_id) = &self.identity.facts.run_id
             && self.met.as_ref().is_none_or(|(last, _)| last != run_id)
         {
             self.met = Some((run_id.clone(), now));
@@ -61,13 +60,14 @@ impl Session {
 
     /// Returns whether the server process differs from the last one.
     fn is_new(&self) -> bool {
-        matches!((&self.met, &self.identity.run_id), (Some((last, _)), Some(run_id)) if last != run_id)
+        let both = self.met.as_ref().zip(self.identity.facts.run_id.as_ref());
+        both.is_some_and(|((last, _), run_id)| last != run_id)
     }
 
     /// Returns whether this is the server process that was met under this address before, or the
     /// first one. A server that does not identify its process may be any.
     fn is_known(&self) -> bool {
-        self.identity.run_id.is_some() && !self.is_new()
+        self.identity.facts.run_id.is_some() && !self.is_new()
     }
 
     /// Sets how long a server that has started does not vote.
@@ -83,7 +83,7 @@ impl Session {
             RestartGuard::On => false,
             RestartGuard::Off => true,
             RestartGuard::TrustPersistence => {
-                let durable = self.identity.persistence == Persistence::Durable;
+                let durable = self.identity.facts.configured == Some(Persistence::EveryWrite);
                 durable && (self.is_known() || self.remembers())
             }
         }
@@ -101,14 +101,12 @@ impl Session {
 
     /// Returns a fault if the server contradicts the trust that was put in its persistence.
     pub(in crate::coordinator) fn distrust(&self, settings: &Settings) -> Option<Fault> {
-        let trust = settings.restart_guard == RestartGuard::TrustPersistence;
-        match &self.identity.persistence {
-            Persistence::Volatile(problem) if trust => Some(Fault::unfit(format!(
-                "{problem}, and trust_persistence needs appendonly yes, appendfsync always and \
-                 no-appendfsync-on-rewrite no"
-            ))),
-            _ => None,
-        }
+        let trusts = settings.restart_guard == RestartGuard::TrustPersistence;
+        let weakness = self.identity.facts.weakness().filter(|_| trusts)?;
+        Some(Fault::unfit(format!(
+            "{weakness}, and RestartGuard::TrustPersistence needs appendonly yes, appendfsync always and \
+             no-appendfsync-on-rewrite no"
+        )))
     }
 
     /// Returns the part that a SET of `len` bytes sent now would have. If we are `barred`, it has
@@ -121,7 +119,7 @@ impl Session {
     ) -> Part {
         match (self.takes(len, now, barred), self.warming_up(now)) {
             (Ok(()), None) => Part::Vote,
-            (Ok(()), Some(remaining)) => Part::Uncounted(Reason::WarmingUp { remaining }),
+            (Ok(()), Some(remaining)) => Part::Uncounted(Refusal::WarmingUp { remaining }),
             (Err(reason), _) => Part::Absent(reason),
         }
     }
@@ -132,10 +130,10 @@ impl Session {
         len: usize,
         now: Instant,
         barred: Option<&Arc<str>>,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), Refusal> {
         self.admits(len)?;
         self.confirmed(now)?;
-        barred.map_or(Ok(()), |by| Err(Reason::Barred { by: by.clone() }))
+        barred.map_or(Ok(()), |by| Err(Refusal::Barred { by: by.clone() }))
     }
 
     /// Returns whether a vote that is asked for now would count.

@@ -25,7 +25,7 @@ fn one_set_goes_to_all_at_once_and_the_quorum_th_grant_wins() {
 }
 
 #[test]
-fn the_deadline_counts_from_before_the_first_byte_however_late_the_answers() {
+fn the_deadline_counts_from_before_the_first_byte_is_written() {
     play(
         3,
         "+3ms
@@ -64,7 +64,7 @@ fn a_nanosecond_of_validity_is_a_win() {
 }
 
 #[test]
-fn a_round_waits_a_tenth_of_the_ttl_at_most_and_a_millisecond_at_least() {
+fn a_round_waits_at_least_1_ms_and_at_most_a_tenth_of_the_ttl() {
     for (ttl, timeout) in [("1s", "100ms"), ("2s", "200ms"), ("60s", "200ms"), ("5ms", "1ms")] {
         play(
             1,
@@ -81,7 +81,7 @@ fn a_round_waits_a_tenth_of_the_ttl_at_most_and_a_millisecond_at_least() {
 }
 
 #[test]
-fn late_answers_of_an_old_attempt_change_nothing_in_the_next_one() {
+fn late_answers_of_an_old_attempt_change_nothing_in_the_next() {
     play(
         3,
         "acquire 1 r wait 1s
@@ -113,7 +113,7 @@ fn without_random_bytes_there_is_no_token_and_no_attempt() {
     stage.steps("jitter none");
     stage.play("acquire 1 r wait 1s \n = no randomness 1 \n n1 < -");
     let mut stage = Stage::new(1, &Login::default());
-    stage.steps("n1 opens \n = settled \n acquire 1 r wait 1s \n n1 < SET .. \n n1 > nil");
+    stage.steps("n1 opens \n = connected \n acquire 1 r wait 1s \n n1 < SET .. \n n1 > nil");
     stage.play("n1 < EVAL .. \n jitter none \n +10ms \n = no randomness 1");
 }
 

@@ -1,8 +1,8 @@
-//! Clients of the same masters that have different terms.
+//! Clients of the same masters that have different settings.
 
 use super::{play, play_from_the_start};
 
-/// The master's report on another client's terms, and the fault that the master then has.
+/// The master's report on another client's settings, and the fault that the master then has.
 const DISAGREEMENTS: [(&str, &str); 4] = [
     (
         "disagrees 45000 max_ttl 60000",
@@ -18,8 +18,8 @@ const DISAGREEMENTS: [(&str, &str); 4] = [
     (
         "disagrees 3000 lists n1 n9",
         "this client's masters are [n1], another client's [n1, n9]: two such clients could both \
-         win; name both lists while masters change, with redlockbuilder::also, or wait 3 s after \
-         the other has stopped",
+         win; name both lists while masters change, with redlockbuilder::joint_with, or wait 3 s \
+         after the other has stopped",
     ),
 ];
 
@@ -40,7 +40,7 @@ fn greeted(agreement: &str) -> String {
 }
 
 #[test]
-fn a_disagreement_is_a_fault_that_names_both_sides_and_costs_the_vote() {
+fn a_disagreement_costs_the_vote_and_its_fault_names_both_sides() {
     for (told, fault) in DISAGREEMENTS {
         let again = if told.starts_with("disagrees 900 ") { "+900ms" } else { "+2s" };
         let greeted = greeted(told);
@@ -48,7 +48,7 @@ fn a_disagreement_is_a_fault_that_names_both_sides_and_costs_the_vote() {
             1,
             &format!(
                 "{greeted}
-                 = settled
+                 = connected
                  fault n1 disagreement {fault}
                  acquire 1 r
                  = disagreement 1 at 1 after 0ms: disagrees (..
@@ -69,7 +69,7 @@ fn all_differences_are_told_at_once() {
         1,
         &format!(
             "{greeted}
-             = settled
+             = connected
              fault n1 disagreement max_ttl is 30s here and 1m with another client: make them equal, or stop \
              all clients and wait 45 s; fencing_window is 2s here and 500ms with another client: make them \
              equal, or stop all clients and wait 900 ms; this client's masters are [n1], another client's \
@@ -128,7 +128,7 @@ fn what_is_no_answer_to_it_is_no_agreement() {
         ("nil", "down unexpected reply nil"),
     ] {
         let greeted = greeted(told);
-        play_from_the_start(1, &format!("{greeted} n1 < CLOSE \n = settled \n fault n1 {fault}"));
+        play_from_the_start(1, &format!("{greeted} n1 < CLOSE \n = connected \n fault n1 {fault}"));
     }
 }
 
@@ -139,7 +139,7 @@ fn a_replica_is_told_as_one_though_it_cannot_agree() {
     play_from_the_start(
         1,
         &format!(
-            "{greeted} n1 < CLOSE \n = settled \n fault n1 unfit a replica of 10.0.0.9:6379: .."
+            "{greeted} n1 < CLOSE \n = connected \n fault n1 unfit a replica of 10.0.0.9:6379: .."
         ),
     );
 }
@@ -157,7 +157,7 @@ fn an_answer_that_nobody_can_read_is_no_agreement() {
             &format!(
                 "{greeted}
                  n1 < CLOSE
-                 = settled
+                 = connected
                  fault n1 down an answer to the agreement that it cannot have"
             ),
         );
@@ -165,13 +165,13 @@ fn an_answer_that_nobody_can_read_is_no_agreement() {
 }
 
 #[test]
-fn what_a_client_was_the_first_to_note_is_taken_back_if_it_is_not_to_be() {
+fn a_withdrawal_removes_only_notes_that_the_client_made_first() {
     let greeted = greeted("noted");
     play_from_the_start(
         1,
         &format!(
             "{greeted}
-             = settled
+             = connected
              no faults
              withdraw
              n1 < EVAL withdraw 1 quorumlock:agreement 1700000000000 n1
@@ -194,7 +194,7 @@ fn what_others_have_confirmed_since_is_not_taken_back() {
             1,
             &format!(
                 "{greeted}
-                 = settled
+                 = connected
                  +10s
                  n1 beats
                  n1 > server run1

@@ -4,7 +4,7 @@
 use super::{open, play};
 
 #[test]
-fn a_process_that_was_stopped_asks_all_and_waits_before_it_votes() {
+fn after_a_stop_a_client_asks_every_master_before_it_acquires() {
     play(
         3,
         "~60s
@@ -21,7 +21,7 @@ fn a_process_that_was_stopped_asks_all_and_waits_before_it_votes() {
 }
 
 #[test]
-fn a_confirmation_counts_for_fifteen_seconds_from_the_question_on() {
+fn a_confirmation_counts_for_15_seconds_from_its_question() {
     play(
         1,
         "+10s
@@ -69,7 +69,7 @@ fn an_answer_from_before_the_stop_confirms_nothing() {
 }
 
 #[test]
-fn a_master_that_does_not_answer_is_waited_for_as_long_as_a_round_waits() {
+fn a_silent_master_is_waited_for_as_long_as_a_round_waits() {
     play(
         3,
         "~60s
@@ -92,7 +92,7 @@ fn a_master_that_does_not_answer_is_waited_for_as_long_as_a_round_waits() {
 }
 
 #[test]
-fn after_a_second_stop_what_has_arrived_is_read_before_anybody_is_given_up() {
+fn after_a_second_stop_answers_are_read_before_masters_time_out() {
     let mut stage = open(5);
     stage.play(
         "~60s
@@ -135,7 +135,7 @@ fn a_master_that_is_gone_is_not_waited_for() {
 
 /// The connections to the masters that know better may be gone while the machine was asleep.
 #[test]
-fn after_a_stop_a_lost_connection_is_waited_for_until_it_has_told() {
+fn after_a_stop_a_lost_connection_is_awaited_until_it_answers() {
     play(
         5,
         "~60s
@@ -168,7 +168,7 @@ fn after_a_stop_a_lost_connection_is_waited_for_until_it_has_told() {
 }
 
 #[test]
-fn a_connection_that_was_lost_is_not_waited_for_once_it_has_had_its_time() {
+fn a_lost_connection_is_waited_for_one_operation_timeout() {
     play(
         3,
         "~60s
@@ -193,7 +193,7 @@ fn a_connection_that_was_lost_is_not_waited_for_once_it_has_had_its_time() {
 
 /// The master has used up its time before the second round is asked for.
 #[test]
-fn a_master_that_hangs_is_not_waited_for_longer_than_an_operation_timeout_in_all() {
+fn a_hanging_master_is_waited_for_one_operation_timeout_in_all() {
     play(
         3,
         "~60s

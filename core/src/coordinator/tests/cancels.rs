@@ -3,7 +3,7 @@
 use super::{open, play};
 
 #[test]
-fn a_cancel_while_trying_is_undone_on_every_master_and_told_to_nobody() {
+fn a_cancelled_attempt_is_silently_undone_on_every_master() {
     play(
         5,
         "n5 breaks
@@ -65,7 +65,7 @@ fn a_cancel_of_what_nobody_asked_is_ignored() {
 }
 
 #[test]
-fn a_cancel_before_anything_was_written_still_sends_the_rollback_behind_the_set() {
+fn a_cancel_before_any_write_sends_the_rollback_behind_the_set() {
     play(
         1,
         "n1 takes 0

@@ -53,7 +53,7 @@ fn a_lock_delay_lengthens_the_keys_life_and_not_the_validity() {
 }
 
 #[test]
-fn what_was_lost_stays_closed_for_the_delay_and_what_is_released_opens_at_once() {
+fn a_lock_delay_closes_a_lost_lock_and_not_a_released_one() {
     play(
         1,
         "acquire 1 r ttl 1s delay 5s
@@ -76,7 +76,7 @@ fn what_was_lost_stays_closed_for_the_delay_and_what_is_released_opens_at_once()
 }
 
 #[test]
-fn what_is_owed_with_a_lock_delay_is_owed_for_as_long_as_the_key_may_live() {
+fn a_debt_with_a_lock_delay_lasts_as_long_as_its_key_may_live() {
     play(
         1,
         "acquire 1 r ttl 1s delay 1s

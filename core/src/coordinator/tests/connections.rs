@@ -18,7 +18,7 @@ fn a_set_that_never_left_is_a_refusal_and_owes_nothing() {
 }
 
 #[test]
-fn a_set_of_which_one_byte_was_written_is_unknown_and_its_rollback_is_owed() {
+fn a_set_with_one_byte_written_is_unknown_and_owes_a_rollback() {
     play(
         3,
         "n2 takes 1
@@ -44,7 +44,7 @@ fn a_set_of_which_one_byte_was_written_is_unknown_and_its_rollback_is_owed() {
 }
 
 #[test]
-fn the_bytes_of_an_earlier_command_do_not_count_for_the_next_one() {
+fn bytes_of_an_earlier_command_do_not_count_for_the_next() {
     play(
         1,
         "acquire 1 r
@@ -121,7 +121,7 @@ fn a_loss_by_lost_connections_is_told_at_once() {
 }
 
 #[test]
-fn a_rollback_on_its_way_when_the_connection_is_lost_is_sent_again() {
+fn a_rollback_in_flight_on_a_lost_connection_is_sent_again() {
     play(
         1,
         "acquire 1 r

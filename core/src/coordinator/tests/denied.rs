@@ -85,7 +85,7 @@ const DENIED: [(&str, &str); 3] =
     [("server run1", "-NOPERM no"), ("-NOPERM no", "server run1"), ("-NOPERM no", "-NOPERM no")];
 
 #[test]
-fn where_info_is_denied_nobody_is_killed_and_the_rollback_is_repeated() {
+fn without_info_no_client_is_killed_and_rollbacks_are_repeated() {
     for (first, second) in DENIED {
         play_from_the_start(
             1,
@@ -98,7 +98,7 @@ fn where_info_is_denied_nobody_is_killed_and_the_rollback_is_repeated() {
                  n1 > {first}
                  n1 > -NOPERM no
                  n1 > agreed
-                 = settled
+                 = connected
                  acquire 1 r ttl 300ms
                  n1 < SET r #1 NX PX 300
                  n1 breaks
@@ -129,7 +129,7 @@ fn where_info_is_denied_nobody_is_killed_and_the_rollback_is_repeated() {
 }
 
 #[test]
-fn what_began_after_the_predecessor_was_replaced_is_not_repeated() {
+fn the_rollback_of_an_attempt_after_the_reconnect_is_sent_once() {
     play(
         1,
         "n1 breaks
@@ -173,7 +173,7 @@ fn where_client_is_no_command_a_node_opens_again_all_the_same() {
 }
 
 #[test]
-fn an_info_that_fails_for_the_moment_is_not_taken_for_a_denied_one() {
+fn a_momentary_failure_of_info_is_not_taken_for_a_denial() {
     play(
         1,
         "acquire 1 r

@@ -13,7 +13,7 @@ fn held(script: &str) {
 }
 
 #[test]
-fn a_release_during_an_extension_ends_it_and_late_answers_revive_nothing() {
+fn a_release_ends_an_extension_and_late_answers_revive_nothing() {
     let mut stage = open(5);
     stage.steps(HELD);
     stage.steps(
@@ -38,7 +38,7 @@ fn a_release_during_an_extension_ends_it_and_late_answers_revive_nothing() {
 }
 
 #[test]
-fn an_extension_in_flight_at_the_release_ends_at_its_timeout_at_the_latest() {
+fn an_extension_in_flight_at_the_release_ends_by_its_timeout() {
     held(
         "extend 2 of 1
          n1-5 < EVALSHA ..
@@ -59,13 +59,13 @@ fn a_guard_that_is_dropped_releases_without_telling_anybody() {
 fn what_is_left_stays_until_it_expires() {
     let mut stage = open(5);
     stage.steps(HELD);
-    stage.steps("leave 1 \n n1-5 < - \n debts 0");
+    stage.steps("forget 1 \n n1-5 < - \n debts 0");
     assert_eq!(stage.left(), super::stage::NOTHING_LEFT);
     stage.play("+9.999s \n = - \n extend 2 of 1 \n = extend 2 lost \n drop 1 \n n1-5 < -");
 }
 
 #[test]
-fn a_release_while_grants_are_still_on_their_way_goes_behind_every_set() {
+fn a_release_before_the_last_grants_goes_behind_every_set() {
     play(
         5,
         "n5 takes 0

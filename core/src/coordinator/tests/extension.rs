@@ -14,7 +14,7 @@ fn held(script: &str) {
 }
 
 #[test]
-fn a_quorum_of_held_moves_the_deadline_from_the_start_of_the_round() {
+fn a_quorum_of_held_counts_the_deadline_from_the_rounds_start() {
     held(
         "+3s
          extend 2 of 1
@@ -61,7 +61,7 @@ fn the_deadline_never_moves_back() {
 }
 
 #[test]
-fn a_round_of_which_nothing_is_left_when_it_is_won_leaves_the_deadline() {
+fn a_round_won_without_a_gain_leaves_the_deadline() {
     play(
         3,
         "acquire 1 r ttl 20ms
@@ -203,7 +203,7 @@ fn a_late_answer_of_an_extension_does_not_count() {
 }
 
 #[test]
-fn a_script_that_the_server_has_forgotten_is_loaded_again_for_the_next_round() {
+fn a_script_the_server_forgot_is_loaded_for_the_next_round() {
     held(
         "extend 2 of 1
          n1-5 < EVALSHA ..

@@ -88,7 +88,7 @@ fn a_stale_one_again_means_that_somebody_else_is_at_it() {
 }
 
 #[test]
-fn ballots_that_are_refused_again_and_again_are_proposed_less_and_less_often() {
+fn ballots_refused_repeatedly_are_proposed_ever_less_often() {
     let refused = "n1 < EVALSHA .. \n n1 > refuses -1 0 99000000 100 \n n1 < EVAL .. \n n1 > 0\n";
     let twice = format!("{refused} {refused}");
     let pauses = [(80, 90), (160, 250), (250, 500), (250, 750)];
@@ -132,7 +132,7 @@ fn a_clock_that_is_years_off_is_right_after_one_round() {
 }
 
 #[test]
-fn a_clock_that_only_half_of_the_masters_let_in_is_right_after_one_round() {
+fn a_clock_only_half_the_masters_let_in_is_right_after_a_round() {
     play(
         2,
         "wall 10000000
@@ -169,7 +169,7 @@ fn masters_whose_clocks_are_too_far_apart_are_a_disagreement() {
 
 /// A fence that is out of reach is reported before the clock is looked at.
 #[test]
-fn masters_that_are_apart_are_a_disagreement_also_where_their_fences_refuse() {
+fn clocks_apart_are_a_disagreement_even_where_fences_refuse() {
     play(
         3,
         "wall 10000000
@@ -186,7 +186,7 @@ fn masters_that_are_apart_are_a_disagreement_also_where_their_fences_refuse() {
 }
 
 #[test]
-fn one_stepped_clock_among_three_costs_its_vote_and_nothing_else() {
+fn one_stepped_clock_of_three_costs_its_vote_and_nothing_else() {
     play(
         3,
         "wall 10000000

@@ -44,7 +44,7 @@ fn a_stray_on_one_master_costs_that_vote_alone() {
 }
 
 #[test]
-fn a_client_that_can_win_without_our_shields_stops_us_everywhere() {
+fn a_client_that_can_win_past_our_shields_stops_us_everywhere() {
     told("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
         "acquire 1 r wait 1s
          n1-5 < -
@@ -57,7 +57,7 @@ fn a_client_that_can_win_without_our_shields_stops_us_everywhere() {
 }
 
 #[test]
-fn a_hold_is_neither_extended_nor_lost_while_we_are_stopped_and_its_release_goes_out() {
+fn a_stopped_client_keeps_its_hold_unextended_and_may_release() {
     let mut stage = open(5);
     stage.steps(
         "+9s
@@ -165,7 +165,7 @@ fn where_the_keys_live_long_the_shields_are_asked_first() {
 
 /// A shield that restarts keeps the other client away for as long as the *other* client waits.
 #[test]
-fn a_client_that_does_not_wait_as_long_as_we_do_is_kept_away_for_as_long_as_it_waits() {
+fn a_shield_lasts_as_long_as_the_other_clients_quarantine() {
     let theirs = "n1 n2 n3 & 39000 max_ttl 3000";
     let mut stage = told("n3", "n1-2,n4-5", theirs);
     stage.play(
@@ -181,7 +181,7 @@ fn a_client_that_does_not_wait_as_long_as_we_do_is_kept_away_for_as_long_as_it_w
 
 /// If no answer is young enough when it arrives, a round asks each master once and goes on.
 #[test]
-fn a_ttl_that_leaves_no_time_for_shields_asks_no_more_than_once_a_round() {
+fn a_ttl_too_long_for_shields_asks_each_master_once_a_round() {
     let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
     stage.play(
         "~303ms
@@ -198,7 +198,7 @@ fn a_ttl_that_leaves_no_time_for_shields_asks_no_more_than_once_a_round() {
 }
 
 #[test]
-fn what_was_told_outlives_the_connection_and_is_forgotten_once_it_means_nothing() {
+fn a_disagreement_outlives_its_connection_until_it_lapses() {
     told("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
         "n3-4 breaks
          acquire 1 r
@@ -239,7 +239,7 @@ fn what_was_told_outlives_the_connection_and_is_forgotten_once_it_means_nothing(
 #[test]
 fn whoever_only_looks_notes_nothing_and_disagrees_with_nobody() {
     let mut stage = Stage::with(1, &Login::default(), |settings| {
-        settings.agreement = Agreement::to_look(settings.agreement.terms().clone());
+        settings.agreement = Agreement::to_look(settings.agreement.shared().clone());
     });
     stage.play(
         "n1 < DIAL
@@ -258,7 +258,7 @@ fn whoever_only_looks_notes_nothing_and_disagrees_with_nobody() {
          n1 > text c0ffee
          n1 > text c0ffee
          n1 > disagrees 40000 lists n1 n2 n3
-         = settled
+         = connected
          no faults
          inspect 1 r
          n1 < EVAL inspect 1 r
@@ -272,7 +272,7 @@ fn whoever_only_looks_notes_nothing_and_disagrees_with_nobody() {
 /// Five masters, of which those that restart warm up; `max_ttl` is 30 s here, a minute in the other
 /// client.
 #[test]
-fn told_of_other_numbers_a_client_waits_for_the_greater_quarantine_at_all_masters() {
+fn the_greater_of_two_quarantines_applies_to_all_masters() {
     let mut stage = Stage::with(3, &Login::default(), |settings| {
         settings.restart_guard = RestartGuard::On;
     });

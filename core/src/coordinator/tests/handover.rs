@@ -4,7 +4,7 @@
 use super::{play, play_from_the_start};
 
 #[test]
-fn the_predecessor_is_killed_then_debts_are_paid_then_votes_are_taken() {
+fn a_handover_kills_the_predecessor_then_pays_debts_then_votes() {
     play(
         1,
         "acquire 1 r
@@ -127,7 +127,7 @@ fn a_kill_that_fails_for_another_reason_is_tried_again() {
 }
 
 #[test]
-fn what_becomes_owed_during_a_handshake_waits_for_the_kill_as_well() {
+fn a_debt_made_during_a_handshake_waits_for_the_kill_too() {
     play(
         1,
         "acquire 1 r
@@ -164,7 +164,7 @@ fn a_connection_that_never_opened_is_no_predecessor() {
          n1 > hello 1
          n1 > server run1
          n1 breaks
-         = settled
+         = connected
          +50ms
          n1 opens
          n1 < -",

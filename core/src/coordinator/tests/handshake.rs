@@ -4,7 +4,7 @@ use super::{Stage, play_from_the_start};
 use crate::coordinator::wire::Login;
 
 #[test]
-fn the_handshake_is_one_write_and_a_master_votes_once_it_is_answered() {
+fn a_handshake_is_one_write_and_a_master_votes_once_it_answers() {
     play_from_the_start(
         1,
         "n1 < DIAL
@@ -19,7 +19,7 @@ fn the_handshake_is_one_write_and_a_master_votes_once_it_is_answered() {
          = no quorum 1 at 1 after 0ms: down (not connected yet)
          n1 < -
          n1 > agreed
-         = settled
+         = connected
          acquire 2 r
          n1 < SET r #1 NX PX 10000
          n1 > ok
@@ -38,7 +38,7 @@ const LOGINS: [(Option<&str>, Option<&str>, i64, &str); 6] = [
 ];
 
 #[test]
-fn the_login_goes_with_the_first_command_and_the_database_is_chosen_behind_it() {
+fn the_first_command_logs_in_and_the_next_selects_the_database() {
     for (user, password, database, hello) in LOGINS {
         let own = |text: Option<&str>| text.map(str::to_owned);
         let login = Login { username: own(user), password: own(password), database };
@@ -96,7 +96,7 @@ fn a_master_that_refuses_hello_has_the_fault_that_it_names() {
                  n1 asks
                  n1 > {refusal}
                  n1 < CLOSE
-                 = settled
+                 = connected
                  fault n1 {fault}
                  n1 > server a              // too late
                  = -"
@@ -116,7 +116,7 @@ fn a_database_that_may_not_be_chosen_is_a_fault() {
          n1 > hello 1
          n1 > -ERR DB index is out of range
          n1 < CLOSE
-         = settled
+         = connected
          fault n1 rejected ERR DB index is out of range: database 99",
     );
 }
@@ -136,7 +136,7 @@ fn a_master_that_denies_info_and_the_script_still_votes() {
          n1 > -NOPERM User default has no permissions to run the 'script|load' command
          n1 > -NOPERM User default has no permissions to run the 'script|load' command
          n1 > confirmed
-         = settled
+         = connected
          no faults
          acquire 1 r
          n1 < SET r #1 NX PX 10000
@@ -146,7 +146,7 @@ fn a_master_that_denies_info_and_the_script_still_votes() {
 }
 
 #[test]
-fn a_handshake_that_stops_halfway_is_given_up_after_the_connect_timeout() {
+fn a_stalled_handshake_is_given_up_after_the_connect_timeout() {
     play_from_the_start(
         1,
         "n1 < DIAL
@@ -160,7 +160,7 @@ fn a_handshake_that_stops_halfway_is_given_up_after_the_connect_timeout() {
          n1 < -
          +1us
          n1 < CLOSE
-         = settled
+         = connected
          fault n1 down no answer to the handshake",
     );
 }
@@ -179,7 +179,7 @@ fn all_have_settled_once_each_has_answered_or_failed() {
          n1 unreachable
          = -
          n3 unreachable
-         = settled
+         = connected
          +100ms                         // and never again
          n3 < DIAL
          n3 unreachable

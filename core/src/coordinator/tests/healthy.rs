@@ -24,7 +24,7 @@ impl Stage {
     }
 
     /// Returns the answer of a healthy master with no key.
-    fn answer(&self, node: usize, asked: &str) -> String {
+    pub(super) fn answer(&self, node: usize, asked: &str) -> String {
         let wire = &self.wires[node];
         match asked.split(' ').next().unwrap_or_default() {
             "HELLO" => format!("hello {}", wire.client_id),

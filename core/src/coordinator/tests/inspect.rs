@@ -81,7 +81,7 @@ fn it_is_unconfirmed_without_a_quorum() {
 }
 
 #[test]
-fn whoever_lost_it_learns_at_the_next_extension_and_tops_nothing_up() {
+fn the_former_holder_learns_by_extending_and_tops_nothing_up() {
     play(
         3,
         "acquire 1 r

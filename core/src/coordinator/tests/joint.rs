@@ -63,7 +63,7 @@ fn attempt(lists: &str, said: &str) -> Stage {
 }
 
 #[test]
-fn an_attempt_needs_a_quorum_of_each_list_and_is_lost_with_the_first_that_is_out_of_reach() {
+fn an_attempt_needs_both_quorums_and_fails_once_one_is_lost() {
     for (lists, said, expected) in ATTEMPTS {
         let stage = attempt(lists, said);
         match expected {
@@ -121,7 +121,7 @@ fn an_extension_needs_a_quorum_of_each_list() {
 }
 
 #[test]
-fn an_extension_that_one_list_leaves_unanswered_destroys_nothing() {
+fn an_extension_unanswered_by_one_list_leaves_the_hold_intact() {
     play(
         "acquire 1 r
          n1-6 < SET r #1 NX PX 10000
@@ -154,7 +154,7 @@ fn a_hold_is_lost_as_soon_as_one_list_is_known_not_to_hold_it() {
 }
 
 #[test]
-fn a_release_goes_to_all_and_is_confirmed_by_a_quorum_of_each_list() {
+fn a_release_goes_to_all_and_needs_a_quorum_of_each_list() {
     play(
         "acquire 1 r
          n1-6 < SET r #1 NX PX 10000
@@ -189,7 +189,7 @@ fn a_release_that_one_list_cannot_confirm_is_told_so() {
 }
 
 #[test]
-fn a_lock_that_was_gone_on_one_list_was_lost_though_the_other_confirms_the_release() {
+fn a_lock_gone_on_one_list_is_lost_though_the_other_confirms() {
     play(
         "acquire 1 r
          n1-6 < SET r #1 NX PX 10000

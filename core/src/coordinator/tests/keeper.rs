@@ -40,7 +40,7 @@ fn a_round_without_a_quorum_is_tried_again_within_what_is_left() {
 }
 
 #[test]
-fn a_hold_that_nobody_confirms_any_more_lapses_at_its_deadline_and_stays_lost() {
+fn an_unconfirmed_hold_lapses_at_its_deadline_and_stays_lost() {
     let mut stage = open(1);
     stage.steps("acquire 1 r ttl 900ms keep forever \n n1 < SET .. \n n1 > ok \n = acquired 1 ..");
     stage.steps("n1 takes all \n n1 breaks \n n1 unreachable");
@@ -50,7 +50,7 @@ fn a_hold_that_nobody_confirms_any_more_lapses_at_its_deadline_and_stays_lost() 
 }
 
 #[test]
-fn no_deadline_is_moved_beyond_max_hold_and_nothing_is_extended_after_that() {
+fn extensions_stop_at_max_hold_and_no_deadline_lies_beyond_it() {
     play(
         1,
         "acquire 1 r ttl 900ms keep 1400ms
@@ -115,7 +115,7 @@ fn a_release_ends_the_keeper_also_in_the_middle_of_its_round() {
 
 #[test]
 fn a_hold_given_up_by_its_guard_is_no_longer_kept() {
-    for end in ["leave 1", "lapsed 1 \n = lost 1: lapsed"] {
+    for end in ["forget 1", "lapsed 1 \n = lost 1: lapsed"] {
         play(
             3,
             &format!(
@@ -129,7 +129,7 @@ fn a_hold_given_up_by_its_guard_is_no_longer_kept() {
 }
 
 #[test]
-fn a_kept_hold_that_a_quorum_has_forgotten_is_lost_at_once_and_not_acquired_anew() {
+fn a_kept_hold_that_a_quorum_forgot_is_lost_and_not_reacquired() {
     play(
         3,
         &format!(

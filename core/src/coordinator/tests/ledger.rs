@@ -121,7 +121,7 @@ fn debts_of_one_master_are_retried_together() {
 }
 
 #[test]
-fn silence_neither_settles_a_debt_nor_repeats_it_on_the_same_connection() {
+fn silence_settles_no_debt_and_repeats_none_on_one_connection() {
     play(
         1,
         "acquire 1 r ttl 300ms
@@ -146,7 +146,7 @@ fn silence_neither_settles_a_debt_nor_repeats_it_on_the_same_connection() {
 }
 
 #[test]
-fn a_debt_survives_any_number_of_connections_however_long_they_last() {
+fn a_debt_survives_any_number_of_connections_of_any_length() {
     let mut stage = open(1);
     stage.steps("acquire 1 r ttl 300ms \n n1 < SET .. \n n1 breaks \n = no quorum ..");
     for connection in 1..20 {
@@ -158,7 +158,7 @@ fn a_debt_survives_any_number_of_connections_however_long_they_last() {
 }
 
 #[test]
-fn the_ttl_after_which_a_debt_is_forgotten_counts_from_the_death_of_the_predecessor() {
+fn a_debt_is_forgotten_a_ttl_after_the_predecessor_was_killed() {
     play(
         1,
         "acquire 1 r ttl 300ms
@@ -203,7 +203,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
             round: None,
             began: Instant::from_nanos(0),
         }));
-        stage.machine.sessions[0].settle(debt, &mut Packer::new(None));
+        stage.machine.sessions[0].send_deletion(debt, &mut Packer::new(None));
     }
     stage.steps("acquire 3 t \n n1 < SET t #3 NX PX 10000");
     stage.steps("drop 1 \n n1 < EVAL release 1 r #1");

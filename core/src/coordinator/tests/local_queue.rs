@@ -1,9 +1,11 @@
 //! The order of waiters within a process, without a command to the masters.
 
+use super::super::{Event, Failure};
+use super::stage::Stage;
 use super::{open, play};
 
 #[test]
-fn the_next_one_goes_in_the_same_write_as_the_release_before_it_first_come_first_served() {
+fn the_next_waiter_in_line_goes_in_one_write_with_the_release() {
     play(
         1,
         "acquire 1 r wait 1s
@@ -72,7 +74,7 @@ fn who_waits_too_long_for_a_neighbour_goes_without_having_asked() {
 const ENDS: [&str; 6] = [
     "drop 1 \n n1 < EVAL ..",
     "release 9 of 1 \n n1 < EVAL ..",
-    "leave 1",
+    "forget 1",
     "+9.898s \n = lost 1: lapsed",
     "lapsed 1 \n = lost 1: lapsed",
     "extend 9 of 1 \n n1 < EVALSHA .. \n n1 > 0 \n = lost 1: quorum gone: no key there \n \
@@ -98,7 +100,7 @@ fn however_a_hold_ends_its_place_is_free_once() {
 }
 
 #[test]
-fn a_guard_that_goes_after_its_lock_was_lost_frees_nobody_elses_place() {
+fn a_guard_dropped_after_its_loss_frees_no_other_waiters_place() {
     play(
         1,
         "acquire 1 r
@@ -189,7 +191,7 @@ fn a_waiter_in_front_that_goes_lets_those_behind_it_pass() {
 }
 
 #[test]
-fn ten_thousand_whose_wait_ends_in_an_outage_end_one_after_the_other() {
+fn ten_thousand_waits_that_end_in_an_outage_end_one_by_one() {
     let mut stage = open(1);
     stage.steps("n1 breaks");
     for request in 1..=10_000 {
@@ -217,4 +219,26 @@ fn an_outage_is_told_as_one_to_those_who_wait_behind_it_too() {
          n1 < DIAL
          n1 unreachable",
     );
+}
+
+/// Returns the failure of the latest acquire.
+fn failure(stage: &mut Stage) -> Failure {
+    let failure = |event| match event {
+        Event::NotAcquired { failure, .. } => Some(failure),
+        _ => None,
+    };
+    stage.events.drain(..).rev().find_map(failure).expect("a failure")
+}
+
+#[test]
+fn a_guard_of_this_process_is_named_as_what_is_in_the_way() {
+    let mut stage = open(1);
+    stage.steps("acquire 1 r\nn1 < SET ..\nacquire 2 r\n= contended 2 ..");
+    assert!(!failure(&mut stage).held_here, "it has not won yet");
+    stage.steps("n1 > ok\n= acquired 1 ..\nacquire 3 r\n= contended 3 ..");
+    assert!(failure(&mut stage).held_here, "at once");
+    stage.steps("acquire 4 r wait 5ms\n+5ms\n= contended 4 ..");
+    assert!(failure(&mut stage).held_here, "after a wait");
+    stage.steps("forget 1\nacquire 5 r\nn1 < SET ..\nn1 > nil\n= contended 5 ..");
+    assert!(!failure(&mut stage).held_here, "the master refused");
 }

@@ -38,7 +38,7 @@ fn a_lapse_deletes_nothing_until_the_guard_goes() {
 }
 
 #[test]
-fn an_extension_that_is_confirmed_at_the_deadline_comes_too_late() {
+fn an_extension_confirmed_at_the_deadline_comes_too_late() {
     held(
         "+900ms
          extend 2 of 1
@@ -69,7 +69,7 @@ fn a_nanosecond_before_the_deadline_is_in_time() {
 }
 
 #[test]
-fn an_answer_at_the_deadline_ends_the_hold_even_before_the_timer() {
+fn an_answer_at_the_deadline_ends_the_hold_before_the_timer() {
     let mut stage = open(3);
     stage.steps(HELD);
     stage.steps("+900ms \n extend 2 of 1 \n n1-3 < EVALSHA .. \n n1 > 1 \n +87ms");
@@ -104,7 +104,7 @@ fn an_extension_after_a_loss_is_told_why() {
 }
 
 #[test]
-fn two_extensions_in_flight_are_both_told_of_the_loss_and_the_hold_is_lost_once() {
+fn two_extensions_in_flight_both_fail_and_the_hold_is_lost_once() {
     held(
         "extend 2 of 1
          extend 3 of 1

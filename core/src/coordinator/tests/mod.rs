@@ -23,8 +23,9 @@ mod keeper;
 mod ledger;
 mod local_queue;
 mod loss;
-mod notes;
+mod observed;
 mod pauses;
+mod polling;
 mod probing;
 mod queue;
 mod redial;
@@ -70,7 +71,7 @@ fn open_lists(lists: &str) -> Stage {
 
 fn all_open(mut stage: Stage, masters: usize) -> Stage {
     stage.steps(&format!("n1-{masters} opens"));
-    stage.steps("= settled");
+    stage.steps("= connected");
     stage
 }
 

@@ -29,15 +29,15 @@ const PROBES: &str = "jitter most
      n1-2 < -\n";
 
 fn probes(script: &str) {
-    let change = |settings: &mut Settings| settings.wakes_up = true;
+    let change = |settings: &mut Settings| settings.wake_ups = true;
     let mut stage = Stage::with(3, &Login::default(), change);
-    stage.steps("n1-3 opens \n = settled");
+    stage.steps("n1-3 opens \n = connected");
     stage.steps(PROBES);
     stage.play(script);
 }
 
 #[test]
-fn a_first_node_that_says_nothing_is_waited_for_no_longer_than_the_first_pause() {
+fn a_silent_first_master_is_waited_for_only_the_first_pause() {
     probes(
         "next 6ms
          +4.999999ms
@@ -95,10 +95,10 @@ fn a_first_node_that_fails_decides_nothing() {
 }
 
 #[test]
-fn a_first_node_that_gets_nothing_more_written_decides_nothing_either() {
-    let change = |settings: &mut Settings| settings.wakes_up = true;
+fn a_first_master_that_takes_no_bytes_decides_nothing_either() {
+    let change = |settings: &mut Settings| settings.wake_ups = true;
     let mut stage = Stage::with(3, &Login::default(), change);
-    stage.steps("n1-3 opens \n = settled");
+    stage.steps("n1-3 opens \n = connected");
     stage.steps(PROBES.split("+1ms").next().unwrap_or_default());
     stage.play(
         "+1ms
@@ -117,9 +117,9 @@ fn a_first_node_that_gets_nothing_more_written_decides_nothing_either() {
 
 #[test]
 fn a_first_node_that_still_owes_an_answer_is_not_asked_first() {
-    let change = |settings: &mut Settings| settings.wakes_up = true;
+    let change = |settings: &mut Settings| settings.wake_ups = true;
     let mut stage = Stage::with(3, &Login::default(), change);
-    stage.steps("n1-3 opens \n = settled");
+    stage.steps("n1-3 opens \n = connected");
     stage.steps(PROBES.split("n3 > 0\n     +1ms").next().unwrap_or_default());
     stage.play(
         "+5ms                           // its answer to the rollback
@@ -188,15 +188,18 @@ fn a_first_node_that_hangs_as_the_wait_ends_makes_no_outage() {
          n3 < PTTL r
          n3 < SET r #5 ..
          +5ms
+         n1-2 < PTTL r
          n1-2 < SET r #5 ..
+         n1-2 > 9000
          n1-2 > nil
          n1-3 < EVAL release 1 r #5
-         = contended 2 at 2 after 5ms: held | held | not waited for",
+         = contended 2 at 2 after 5ms: held, expires in 9 s | held, expires in 9 s | \
+           not waited for",
     );
 }
 
 #[test]
-fn one_that_goes_away_meanwhile_is_rolled_back_where_it_was_asked() {
+fn a_waiter_leaving_during_a_probe_is_rolled_back_where_asked() {
     probes(
         "cancel 1
          n3 < EVAL release 1 r #3
@@ -215,19 +218,19 @@ fn one_that_goes_away_meanwhile_is_rolled_back_where_it_was_asked() {
 /// restart.
 fn guarded(ups: [u64; 3]) -> Stage {
     let mut stage = Stage::with(3, &Login::default(), |settings| {
-        (settings.wakes_up, settings.restart_guard) = (true, RestartGuard::On);
+        (settings.wake_ups, settings.restart_guard) = (true, RestartGuard::On);
         (settings.backoff.base, settings.operation_timeout) = (100 * MS, 400 * MS);
     });
     for (node, up) in (1..).zip(ups) {
         stage.steps(&greets(node, "hello 1", &format!("run{node} up {up}")));
     }
-    stage.steps("= settled");
+    stage.steps("= connected");
     stage
 }
 
 /// The node may have granted the lock to another client before: its vote counts for nothing.
 #[test]
-fn a_node_that_restarts_before_the_others_are_asked_does_not_vote() {
+fn a_master_that_restarts_during_a_probe_does_not_vote() {
     let mut stage = guarded([90; 3]);
     stage.steps(PROBES);
     stage.steps("n1 breaks \n +60ms");
@@ -246,7 +249,7 @@ fn a_node_that_restarts_before_the_others_are_asked_does_not_vote() {
 
 /// The node could not vote when the attempt began, and does not vote in the middle of it.
 #[test]
-fn a_node_that_warms_up_before_the_others_are_asked_does_not_vote_yet() {
+fn a_master_warmed_up_during_a_probe_votes_in_the_next_attempt() {
     let mut stage = guarded([31, 90, 90]);
     stage.steps("+300ms");
     stage.steps(PROBES);

@@ -3,7 +3,7 @@
 use super::{open, play, play_from_the_start};
 
 #[test]
-fn the_pause_before_a_redial_doubles_up_to_its_cap_and_starts_over_after_a_session() {
+fn redial_pauses_double_up_to_a_cap_and_restart_after_a_session() {
     let mut stage = open(1);
     stage.steps("n1 breaks");
     for pause in [50, 100, 200, 400, 800, 1600, 2000, 2000] {
@@ -59,7 +59,7 @@ fn what_comes_from_an_older_connection_is_ignored() {
 }
 
 #[test]
-fn what_comes_from_a_connection_that_the_machine_has_closed_is_ignored() {
+fn input_from_a_connection_that_the_machine_closed_is_ignored() {
     let mut stage = open(1);
     stage.steps("n1 > ok \n n1 < CLOSE");
     let epoch = stage.wires[0].epoch;
@@ -75,7 +75,7 @@ fn a_master_that_was_never_there_is_dialled_for_ever() {
         1,
         "n1 < DIAL
          n1 unreachable
-         = settled
+         = connected
          fault n1 down connection refused
          acquire 1 r
          = no quorum 1 at 1 after 0ms: down (connection refused)
@@ -86,7 +86,7 @@ fn a_master_that_was_never_there_is_dialled_for_ever() {
 }
 
 #[test]
-fn at_the_end_a_master_that_owes_is_dialled_at_once_and_one_that_owes_nothing_is_not() {
+fn a_shutdown_dials_at_once_only_masters_with_debts() {
     play(
         3,
         "acquire 1 r

@@ -1,4 +1,4 @@
-//! Release, leave, and the results that are reported for them.
+//! Release, forget, and the results that are reported for them.
 
 use super::{open, play};
 
@@ -13,7 +13,7 @@ fn held(script: &str) {
 }
 
 #[test]
-fn a_release_is_told_when_a_quorum_has_deleted_and_the_rest_is_owed() {
+fn a_release_is_confirmed_by_a_quorum_and_the_rest_is_owed() {
     held(
         "release 2 of 1
          n1-5 < EVAL release 1 r #1
@@ -79,7 +79,7 @@ fn a_release_comes_to_what_the_masters_say() {
 }
 
 #[test]
-fn a_release_after_a_loss_tells_of_the_loss_and_deletes_all_the_same() {
+fn a_release_after_a_loss_reports_the_loss_and_still_deletes() {
     held(
         "+9.898s
          = lost 1: lapsed
@@ -101,7 +101,7 @@ fn a_release_after_a_loss_tells_of_the_loss_and_deletes_all_the_same() {
 }
 
 #[test]
-fn a_release_at_the_deadline_is_after_the_loss_even_before_the_timer() {
+fn a_release_at_the_deadline_is_lost_even_before_the_timer() {
     let mut stage = open(5);
     stage.steps(HELD);
     stage.steps("+9.897s");
@@ -210,7 +210,7 @@ fn a_master_that_is_down_is_unknown_and_owes() {
 }
 
 #[test]
-fn a_release_whose_connection_is_lost_can_still_be_confirmed_over_the_next_one() {
+fn a_release_can_be_confirmed_over_the_next_connection() {
     play(
         1,
         "acquire 1 r
@@ -232,7 +232,7 @@ fn a_release_whose_connection_is_lost_can_still_be_confirmed_over_the_next_one()
 }
 
 #[test]
-fn a_guard_given_up_in_time_has_not_lapsed_however_late_that_is_heard() {
+fn a_release_made_in_time_counts_though_it_is_heard_late() {
     for told in ["+9898ms \n = lost 1: lapsed", "+9897.999999ms"] {
         play(
             3,

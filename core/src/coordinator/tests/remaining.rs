@@ -38,7 +38,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
 }
 
 #[test]
-fn a_remaining_life_whose_refusal_was_not_waited_for_shortens_the_pause_too() {
+fn a_remaining_life_counts_though_its_refusal_is_not_awaited() {
     play(
         3,
         "jitter most
@@ -117,7 +117,7 @@ const THE_THIRD_ATTEMPT: &str = "
     n1-3 < SET r #3 NX PX 10000";
 
 #[test]
-fn a_remaining_life_told_to_an_old_attempt_changes_nothing_in_the_next_one() {
+fn an_old_attempts_remaining_life_changes_nothing_in_the_next() {
     play(
         3,
         &format!(
@@ -186,7 +186,7 @@ fn the_failure_tells_how_long_the_other_holds_it() {
 }
 
 #[test]
-fn a_key_that_came_between_question_and_refusal_has_no_known_life() {
+fn a_key_set_between_question_and_refusal_has_no_known_life() {
     play(
         1,
         "acquire 1 r wait 2ms

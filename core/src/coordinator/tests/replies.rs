@@ -64,7 +64,7 @@ fn a_reply_that_nobody_asked_for_closes_the_connection() {
 const NONSENSE: [&str; 4] = ["raw HTTP/1.1 400", "raw :x\\r\\n", "raw #x\\r\\n", "raw %x\\r\\n"];
 
 #[test]
-fn what_is_no_reply_closes_the_connection_and_the_vote_is_unknown() {
+fn an_invalid_reply_closes_the_connection_with_an_unknown_vote() {
     for nonsense in NONSENSE {
         play(
             1,
@@ -81,7 +81,7 @@ fn what_is_no_reply_closes_the_connection_and_the_vote_is_unknown() {
 }
 
 #[test]
-fn a_reply_of_more_than_a_mebibyte_closes_the_connection_before_it_is_complete() {
+fn a_reply_over_a_mebibyte_closes_the_connection_at_that_size() {
     let mut stage = open(1);
     stage.steps("acquire 1 r \n n1 < SET r #1 NX PX 10000");
     stage.says(0, b"*1\r\n$1048576\r\n");

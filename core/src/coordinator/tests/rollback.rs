@@ -3,7 +3,7 @@
 use super::play;
 
 #[test]
-fn a_win_with_nothing_left_of_it_is_a_loss_and_is_undone_everywhere() {
+fn a_win_without_remaining_validity_is_undone_everywhere() {
     play(
         3,
         "acquire 1 r ttl 3ms            // 2.03 ms of it are drift, 1 ms is the timeout
@@ -32,7 +32,7 @@ fn a_key_that_could_never_be_valid_is_set_and_undone() {
 }
 
 #[test]
-fn a_loss_is_undone_on_every_master_that_was_asked_whatever_it_said() {
+fn a_loss_is_undone_on_every_asked_master_despite_its_answer() {
     play(
         5,
         "acquire 1 r

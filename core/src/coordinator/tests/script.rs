@@ -6,7 +6,7 @@
 //!                              `r+s`: several resources
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
-//! release 3 of 1 [in time] | drop 1 | leave 1 | lapsed 1 | cancel 1 | shutdown
+//! release 3 of 1 [in time] | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
 //! n1 < DIAL | CLOSE | -        the machine dials, closes; nothing more was done there
 //! n1 > ok                      what the master answers: see `words::reply`
@@ -27,9 +27,10 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{Acquire, KeepAlive, Keys, RequestId};
+use super::super::{AcquireRequest, KeepAlive, Keys, RequestId};
 use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
+use crate::quorum::Nanos;
 use crate::status::{NodeStanding, NodeStatus};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -79,12 +80,12 @@ impl Stage {
                     "forever" => KeepAlive::FOREVER,
                     told => KeepAlive::at_most(span(told)),
                 });
-                let acquire = Acquire {
+                let acquire = AcquireRequest {
                     keys: keys(words[2], ""),
                     fences: words.contains(&"fenced").then(|| keys(words[2], "fence:").into()),
-                    ttl,
-                    lock_delay: option("delay").map_or(Duration::ZERO, span),
-                    wait,
+                    ttl: ttl.into(),
+                    lock_delay: option("delay").map_or(Duration::ZERO, span).into(),
+                    wait: wait.map(Nanos::of),
                     keep_alive,
                 };
                 self.acquire(number(1), acquire);
@@ -101,7 +102,7 @@ impl Stage {
                 self.machine.handle_release(now, request, hold, in_time);
             }
             "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
-            "leave" => self.machine.handle_leave(now, self.hold(number(1))),
+            "forget" => self.machine.handle_forget(now, self.hold(number(1))),
             "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),
             "wall" => self.machine.handle_wall_clock(now, number(1)),
             "inspect" => self.machine.handle_inspect(now, RequestId(number(1)), words[2]),
@@ -200,8 +201,8 @@ impl Stage {
     /// else belongs to a handshake.
     fn is_asked(&mut self, node: usize, loads: &[&str]) -> Result<(), String> {
         let who = ["INFO server", "INFO replication", "INFO memory"];
-        let terms = ["EVAL agree 1 quorumlock:agreement .."];
-        for told in who.iter().chain(loads).chain(&terms) {
+        let agreement = ["EVAL agree 1 quorumlock:agreement .."];
+        for told in who.iter().chain(loads).chain(&agreement) {
             next(&mut self.wires[node].unseen, told)
                 .map_err(|error| format!("n{}: {error}", node + 1))?;
         }

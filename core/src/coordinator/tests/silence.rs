@@ -96,7 +96,7 @@ fn heartbeats_are_jittered_by_a_fifth_either_way() {
         stage.play(&format!(
             "jitter {jitter}
              n1 opens
-             = settled
+             = connected
              next {first}
              +{first}
              n1 beats

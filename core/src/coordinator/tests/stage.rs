@@ -6,12 +6,12 @@
 
 use super::super::wire::Replies;
 use super::super::{
-    Acquire, Action, Agreement, AttemptId, Coordinator, Epoch, Event, Random, RequestId,
-    RestartGuard, Settings, Terms,
+    AcquireRequest, Action, Agreement, AttemptId, Coordinator, Epoch, Event, Random, RequestId,
+    RestartGuard, Settings, SharedSettings,
 };
 use super::words::{Tokens, command, event};
 use crate::coordinator::wire::Login;
-use crate::quorum::{Backoff, Drift, Instant, Membership, Window, agreement, standing};
+use crate::quorum::{Backoff, ClockDrift, FencingWindow, Instant, Membership, agreement, standing};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,14 +72,15 @@ pub(super) struct Stage {
     pub(super) tokens: Tokens,
 }
 
-pub(super) const DRIFT: Drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+pub(super) const DRIFT: ClockDrift =
+    ClockDrift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
 
 fn settings(membership: Membership, masters: usize) -> Settings {
     let (drift, max_ttl) = (DRIFT, Duration::from_secs(30));
-    let window = Window { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
+    let window = FencingWindow { back: Duration::from_secs(2), ahead: Duration::from_secs(2) };
     let quarantine = standing::quarantine(max_ttl, window, drift);
     let names: Vec<Arc<str>> = (1..=masters).map(|node| format!("n{node}").into()).collect();
-    let terms = Terms {
+    let shared = SharedSettings {
         key: "quorumlock:agreement".into(),
         max_ttl,
         window,
@@ -91,9 +92,9 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         label: None,
         restart_guard: RestartGuard::Off,
         quarantine,
-        agreement: Agreement::new(terms),
+        agreement: Agreement::new(shared),
         window,
-        wakes_up: false,
+        wake_ups: false,
         membership,
         drift,
         backoff: Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) },
@@ -175,7 +176,7 @@ impl Stage {
         self.now = until;
     }
 
-    pub(super) fn acquire(&mut self, request: u64, acquire: Acquire) {
+    pub(super) fn acquire(&mut self, request: u64, acquire: AcquireRequest) {
         self.asked.push(request);
         self.machine.handle_acquire(self.now, RequestId(request), acquire);
     }
@@ -225,9 +226,11 @@ impl Stage {
         }
         (0..self.wires.len()).for_each(|node| self.write(node));
         while let Some(happened) = self.machine.poll_event() {
-            let words = event(&happened, &mut self.holds);
-            assert!(!words.contains('\n'), "more than a line: {words}");
-            self.unseen.push_back(words);
+            if !matches!(happened, Event::Observed(_)) {
+                let words = event(&happened, &mut self.holds);
+                assert!(!words.contains('\n'), "more than a line: {words}");
+                self.unseen.push_back(words);
+            }
             self.events.push(happened);
         }
     }

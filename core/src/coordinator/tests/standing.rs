@@ -28,7 +28,7 @@ fn a_master_votes_once_all_that_it_may_have_granted_has_expired() {
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 10));
     stage.play(
-        "= settled
+        "= connected
          acquire 1 r
          = no quorum 1 at 1 after 0ms: warming up (may vote in 21 s)
          n1 < -                         // nothing is sent that could not win
@@ -57,22 +57,22 @@ fn a_master_votes_once_all_that_it_may_have_granted_has_expired() {
 fn one_that_was_up_for_long_enough_votes_at_once() {
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 32));
-    stage.play("= settled \n acquire 1 r \n n1 < SET .. \n n1 > ok \n = acquired 1 ..");
+    stage.play("= connected \n acquire 1 r \n n1 < SET .. \n n1 > ok \n = acquired 1 ..");
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 31));
     stage.play(
-        "= settled
+        "= connected
          acquire 1 r
          = no quorum 1 at 1 after 0ms: warming up (may vote in 302 ms)",
     );
 }
 
 #[test]
-fn while_it_warms_up_it_gets_the_set_and_the_rollback_and_its_vote_counts_for_nothing() {
+fn a_master_warming_up_is_asked_and_rolled_back_without_a_vote() {
     let mut stage = guarded(3);
     stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
     stage.play(
-        "= settled
+        "= connected
          acquire 1 r
          n1-3 < SET r #1 NX PX 10000
          n1 > ok
@@ -89,11 +89,11 @@ fn while_it_warms_up_it_gets_the_set_and_the_rollback_and_its_vote_counts_for_no
 }
 
 #[test]
-fn what_it_says_to_an_extension_counts_for_nothing_and_may_top_it_up() {
+fn a_master_warming_up_confirms_no_extension_but_is_topped_up() {
     let mut stage = guarded(3);
     stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
     stage.play(
-        "= settled
+        "= connected
          acquire 1 r
          n1-3 < SET ..
          n1-2 > ok
@@ -127,11 +127,11 @@ fn what_it_says_to_an_extension_counts_for_nothing_and_may_top_it_up() {
 }
 
 #[test]
-fn a_vote_counts_only_if_the_master_could_vote_when_it_was_asked() {
+fn a_vote_counts_only_if_the_master_could_vote_when_asked() {
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 31));
     stage.play(
-        "= settled
+        "= connected
          acquire 1 r wait 1s
          = -
          +301ms
@@ -146,10 +146,10 @@ fn a_vote_counts_only_if_the_master_could_vote_when_it_was_asked() {
 }
 
 #[test]
-fn another_server_under_a_known_address_waits_however_long_it_has_been_up() {
+fn another_server_at_a_known_address_waits_at_any_uptime() {
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 90));
-    stage.steps("= settled \n n1 breaks \n +50ms");
+    stage.steps("= connected \n n1 breaks \n +50ms");
     stage.steps(&up(1, 7, 90).replace("run1", "another"));
     // It counts once: it is that process from now on, however often it reports so.
     stage.play(
@@ -168,7 +168,7 @@ fn another_server_under_a_known_address_waits_however_long_it_has_been_up() {
 fn the_same_server_met_again_does_not_wait_anew() {
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 90));
-    stage.steps("= settled \n n1 breaks \n +50ms");
+    stage.steps("= connected \n n1 breaks \n +50ms");
     stage.steps(&up(1, 2, 90));
     stage.play(
         "n1 < CLIENT KILL ID 1
@@ -185,7 +185,7 @@ fn a_clock_that_is_set_forward_does_not_shorten_the_wait() {
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 1));
     stage.play(
-        "= settled
+        "= connected
          +10s
          n1 beats
          n1 > server run1 up 86400
@@ -208,7 +208,7 @@ fn where_info_is_denied_it_waits_from_each_connection_on() {
     let mut stage = guarded(1);
     stage.steps(denied);
     stage.steps(
-        "= settled
+        "= connected
          acquire 1 r
          = no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)
          +10s
@@ -228,7 +228,7 @@ fn where_info_is_denied_it_waits_from_each_connection_on() {
 /// masters that have long been up.
 fn sent_for_a_lock(mut stage: Stage) -> Vec<Vec<u8>> {
     stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 90)].concat());
-    stage.steps("= settled");
+    stage.steps("= connected");
     stage.wires.iter_mut().for_each(|wire| wire.sent.clear());
     stage.steps(
         "acquire 1 r
@@ -260,10 +260,10 @@ fn the_guard_changes_no_byte_of_what_is_sent_for_a_lock() {
 }
 
 #[test]
-fn a_process_that_was_met_long_enough_ago_votes_on_though_its_clock_is_set_back() {
+fn a_server_met_long_ago_votes_on_though_its_clock_is_set_back() {
     let mut stage = guarded(1);
     stage.steps(&up(1, 1, 90));
-    stage.steps("= settled");
+    stage.steps("= connected");
     let beat =
         |uptime: u64| format!("+10s \n n1 beats \n n1 > server run1 up {uptime} \n n1 > known\n");
     // The master was met at once, and has run for at least as long as we have known it: D is over

@@ -14,7 +14,7 @@ fn held(script: &str) {
 }
 
 #[test]
-fn a_vacant_master_is_topped_up_with_the_same_token_once_the_round_is_won() {
+fn a_vacant_master_gets_the_same_token_once_the_round_is_won() {
     held(
         "+1s
          extend 2 of 1
@@ -51,7 +51,7 @@ fn a_straggler_of_a_round_that_was_won_is_topped_up_as_well() {
 }
 
 #[test]
-fn a_master_that_was_down_at_the_acquire_is_topped_up_and_released() {
+fn a_master_down_at_the_acquire_is_topped_up_and_released() {
     play(
         3,
         "n3 breaks
@@ -149,7 +149,7 @@ fn a_top_up_that_is_refused_changes_nothing() {
 }
 
 #[test]
-fn a_vacant_master_that_is_lost_before_the_round_is_won_is_not_topped_up() {
+fn a_vacant_master_lost_before_the_round_is_won_gets_no_top_up() {
     held(
         "extend 2 of 1
          n1-3 < EVALSHA ..
@@ -197,7 +197,7 @@ fn nobody_is_topped_up_after_the_loss() {
 }
 
 #[test]
-fn a_top_up_that_was_written_when_the_connection_broke_is_released_there_too() {
+fn a_top_up_written_before_the_connection_broke_is_released_too() {
     held(
         "extend 2 of 1
          n1-3 < EVALSHA ..
@@ -248,7 +248,7 @@ fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
 
 /// No round remembers which script it was.
 #[test]
-fn a_script_that_is_found_missing_after_its_round_is_loaded_all_the_same() {
+fn a_script_found_missing_after_its_round_is_loaded_anyway() {
     play(
         3,
         "acquire 1 r+s

@@ -30,15 +30,15 @@ const PERSISTENCE: [(&str, &str); 6] = [
     (
         "config appendonly yes appendfsync everysec no-appendfsync-on-rewrite no",
         "n1 < CLOSE
-         fault n1 unfit appendfsync is everysec, and trust_persistence needs appendonly yes, \
-           appendfsync always and no-appendfsync-on-rewrite no
+         fault n1 unfit appendfsync is everysec, and restartguard::trustpersistence needs \
+           appendonly yes, appendfsync always and no-appendfsync-on-rewrite no
          = no quorum 1 ..",
     ),
     (
         "config appendonly no appendfsync always no-appendfsync-on-rewrite no",
         "n1 < CLOSE
-         fault n1 unfit appendonly is no, and trust_persistence needs appendonly yes, \
-           appendfsync always and no-appendfsync-on-rewrite no
+         fault n1 unfit appendonly is no, and restartguard::trustpersistence needs \
+           appendonly yes, appendfsync always and no-appendfsync-on-rewrite no
          = no quorum 1 ..",
     ),
     (
@@ -67,7 +67,7 @@ fn trust_in_persistence_is_held_against_the_configuration() {
              n1 > text c0ffee
              n1 > text c0ffee
              n1 > confirmed
-             = settled
+             = connected
              acquire 1 r
              {then}"
         ));
@@ -87,7 +87,7 @@ fn without_a_run_id_no_persistence_is_trusted() {
          n1 > text c0ffee
          n1 > text c0ffee
          n1 > confirmed
-         = settled
+         = connected
          acquire 1 r
          = no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)"
     ));
@@ -96,7 +96,7 @@ fn without_a_run_id_no_persistence_is_trusted() {
 /// The master is asked for its uptime, then for how long it remembers. It may have been stopped
 /// between the two, with a note that another client has made since its start.
 #[test]
-fn a_replaced_server_that_answers_late_has_not_remembered_for_longer() {
+fn a_late_answer_does_not_lengthen_a_replaced_servers_memory() {
     for (late, remembers, then) in [
         ("~3s", 3500, "= no quorum 1 at 1 after 0ms: warming up (may vote in 30 s)"),
         ("~3s", 6500, "n1 < SET r #1 NX PX 10000"),
@@ -113,7 +113,7 @@ fn a_replaced_server_that_answers_late_has_not_remembered_for_longer() {
              n1 > server run1 up 100
              {answers}
              n1 > confirmed
-             = settled
+             = connected
              n1 breaks
              +60ms
              {GREETED}

@@ -18,7 +18,7 @@ fn the_same_server_behind_two_addresses_counts_once() {
          n2 < CLOSE
          fault n2 unfit the same server as n1: each master counts once
          n3 opens
-         = settled
+         = connected
          acquire 1 r
          n1,n3 < SET r #1 NX PX 10000
          n1 > ok
@@ -50,7 +50,7 @@ fn of_two_addresses_that_are_met_at_once_one_is_kept() {
          n1-2 > master
          n1-2 > agreed
          n1 < CLOSE
-         = settled
+         = connected
          fault n1 unfit the same server as n2: each master counts once",
     );
 }
@@ -88,7 +88,7 @@ fn a_replica_has_no_vote() {
          = -
          n1 > agreed
          n1 < CLOSE
-         = settled
+         = connected
          fault n1 unfit a replica of 10.0.0.9:6380: name independent masters only
          acquire 1 r
          = no quorum 1 at 1 after 0ms: \
@@ -109,7 +109,7 @@ fn a_replica_that_was_promoted_votes_after_the_next_dial() {
          n1 > replica 10.0.0.9:6380
          n1 > agreed
          n1 < CLOSE
-         = settled
+         = connected
          next 50ms
          +50ms
          n1 opens

@@ -87,7 +87,7 @@ const FAILURES: [(&str, &str); 20] = [
 ];
 
 #[test]
-fn a_failure_is_contention_if_a_quorum_could_have_voted_and_an_outage_otherwise() {
+fn a_failure_is_contention_only_if_a_quorum_could_have_voted() {
     for (said, kind) in FAILURES {
         let mut stage = open(said.len());
         for (node, _) in said.match_indices('d') {

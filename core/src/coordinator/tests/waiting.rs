@@ -46,7 +46,7 @@ fn a_wait_of_zero_makes_one_attempt_and_a_wait_for_ever_goes_on() {
 }
 
 #[test]
-fn who_waits_for_want_of_a_quorum_tries_again_as_soon_as_a_session_opens() {
+fn a_waiter_without_a_quorum_retries_as_soon_as_a_session_opens() {
     play(
         3,
         "n2-3 breaks
@@ -130,7 +130,7 @@ fn no_attempt_begins_long_after_the_wait_is_over() {
 }
 
 #[test]
-fn while_too_few_are_open_nothing_is_tried_until_they_are_or_the_wait_ends() {
+fn a_waiter_tries_nothing_while_too_few_masters_are_connected() {
     play(
         3,
         "n1 breaks
@@ -146,7 +146,7 @@ fn while_too_few_are_open_nothing_is_tried_until_they_are_or_the_wait_ends() {
 }
 
 #[test]
-fn who_was_refused_and_then_left_without_a_quorum_is_woken_by_it_too() {
+fn a_refused_waiter_that_lost_its_quorum_is_woken_by_a_new_one() {
     play(
         3,
         "acquire 1 r wait forever

@@ -6,8 +6,8 @@ use super::Stage;
 use crate::coordinator::wire::Login;
 
 pub(super) fn open(masters: usize) -> Stage {
-    let mut stage = Stage::with(masters, &Login::default(), |settings| settings.wakes_up = true);
-    stage.steps(&format!("n1-{masters} opens \n = settled"));
+    let mut stage = Stage::with(masters, &Login::default(), |settings| settings.wake_ups = true);
+    stage.steps(&format!("n1-{masters} opens \n = connected"));
     stage
 }
 
@@ -16,7 +16,7 @@ fn play(script: &str) {
 }
 
 /// Another client holds `r`, and acquire 1 waits for it and listens.
-const WAITS: &str = "jitter most
+pub(super) const WAITS: &str = "jitter most
      acquire 1 r wait 10s
      n1-3 < SET r #1 NX PX 10000
      n1-3 > nil
@@ -38,7 +38,7 @@ pub(super) fn waits() -> Stage {
 }
 
 #[test]
-fn who_waits_listens_at_one_node_and_tries_once_more_when_it_does() {
+fn a_waiter_listens_at_one_master_and_then_tries_once_more() {
     waits().play(
         "next 250ms                     // messages tell the rest: seldom
          +249ms
@@ -174,9 +174,9 @@ fn a_release_tells_others_if_nobody_waits_here() {
 /// Three masters, each with a database of its own: channels know no databases, so their names
 /// contain them.
 #[test]
-fn a_release_tells_on_the_channel_that_is_listened_to_whatever_databases_there_are() {
+fn releases_and_waiters_share_a_channel_in_any_database() {
     let login = |database| Login { database, ..Login::default() };
-    let change = |settings: &mut Settings| settings.wakes_up = true;
+    let change = |settings: &mut Settings| settings.wake_ups = true;
     let mut stage = Stage::of_logins(&[login(0), login(0), login(7)], change);
     stage.steps(
         "n1-2 opens
@@ -193,7 +193,7 @@ fn a_release_tells_on_the_channel_that_is_listened_to_whatever_databases_there_a
          n3 > text c0ffee
          n3 > text c0ffee
          n3 > confirmed
-         = settled",
+         = connected",
     );
     stage.play(
         "acquire 1 r
@@ -325,15 +325,14 @@ fn nobody_listens_any_more_to_what_nobody_wants() {
 }
 
 #[test]
-fn with_the_connection_the_messages_are_gone_and_another_node_is_listened_to() {
+fn a_waiter_whose_connection_breaks_listens_at_another_master() {
     waits().play(
         "n3 breaks
-         +255ms
-         n3 < DIAL
-         n1 < SET ..
-         n2 < SET ..
-         n1 > nil
-         n2 > nil
+         +20ms                          // there are no messages now
+         n1-2 < PTTL r
+         n1-2 < SET ..
+         n1-2 > -1
+         n1-2 > nil
          n1 < EVAL ..
          n2 < EVAL ..
          n2 < SUBSCRIBE quorumlock:free:0:r

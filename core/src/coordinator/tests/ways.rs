@@ -10,7 +10,7 @@ fn of_kinds(masters: usize, valkeys: &[usize]) -> Stage {
         let hello = if valkeys.contains(&node) { "valkey 1" } else { "hello 1" };
         stage.steps(&greets(node, hello, &format!("run{node}")));
     }
-    stage.steps("= settled");
+    stage.steps("= connected");
     stage.tokens.ways = true;
     stage
 }
@@ -40,7 +40,7 @@ fn passes_on(mut stage: Stage, release: &str, next: &str) {
 }
 
 #[test]
-fn what_was_sent_in_full_and_done_is_called_by_its_hash_from_then_on() {
+fn a_script_that_ran_in_full_is_called_by_its_hash_afterwards() {
     known().play(
         "release 2 of 1
          n1 < EVALSHA release 1 r #2
@@ -244,7 +244,7 @@ fn a_connection_that_is_lost_behind_the_error_leaves_it_owed() {
 }
 
 #[test]
-fn a_release_in_full_that_is_denied_is_owed_and_not_sent_over_and_over() {
+fn a_denied_release_in_full_is_owed_and_not_repeated_at_once() {
     let mut stage = open(1);
     stage.tokens.ways = true;
     stage.play(

@@ -19,7 +19,7 @@ const ONE_OF_TWO: &str = "n1-2 < DIAL
                           n1 > 1";
 
 #[test]
-fn what_a_handshake_under_way_notes_after_the_withdrawal_is_taken_back_as_well() {
+fn a_note_from_a_handshake_after_the_withdrawal_is_withdrawn() {
     play_from_the_start(
         2,
         &format!(
@@ -31,7 +31,7 @@ fn what_a_handshake_under_way_notes_after_the_withdrawal_is_taken_back_as_well()
              n2 > text c0ffee
              n2 > text c0ffee
              n2 > noted
-             = settled
+             = connected
              n2 < EVAL withdraw 1 quorumlock:agreement 1700000000000 ..
              debts 1
              n2 > 1
@@ -54,7 +54,7 @@ const BOTH: &str = "n1-2 < DIAL
                     n1-2 > text c0ffee
                     n1-2 > text c0ffee
                     n1-2 > noted
-                    = settled";
+                    = connected";
 
 #[test]
 fn who_has_withdrawn_notes_nothing_anew() {
@@ -75,7 +75,7 @@ fn who_has_withdrawn_notes_nothing_anew() {
 }
 
 #[test]
-fn what_a_question_under_way_prolongs_is_taken_back_once_it_is_answered() {
+fn a_note_that_is_prolonged_in_flight_is_withdrawn_afterwards() {
     play_from_the_start(
         2,
         &format!(

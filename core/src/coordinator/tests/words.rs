@@ -1,8 +1,8 @@
 //! Commands and events as words, and words as the replies of a master.
 
 use super::super::wire::{self, Reply};
-use super::super::{AttemptId, Event, FailureKind, Loss, NotExtended, Release, Seen, Standing};
-use crate::report::NodeReport;
+use super::super::{AttemptId, Event, FailureKind, NotExtended, Release, Seen, StoredValue};
+use crate::report::{LossReason, NodeReport};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -87,16 +87,16 @@ pub(super) fn command(sent: &Reply, tokens: &mut Tokens) -> String {
 /// Returns an event in words; a win is noted under the number of its request.
 pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> String {
     match event {
-        Event::Settled => "settled".into(),
+        Event::Connected => "connected".into(),
         Event::Acquired { request, attempt, deadline, ballot } => {
             holds.insert(request.0, *attempt);
-            let with = if *ballot == 0 { String::new() } else { format!(" with {ballot}") };
+            let with = ballot.map_or_else(String::new, |ballot| format!(" with {ballot}"));
             format!("acquired {} until {}{with}", request.0, millis(deadline.as_nanos()))
         }
         Event::NotAcquired { request, failure, waited } => {
             let kind = match &failure.kind {
                 FailureKind::Contended => "contended",
-                FailureKind::NoQuorum => "no quorum",
+                FailureKind::NoQuorum | FailureKind::TooLate => "no quorum",
                 FailureKind::Disagreement(_) => "disagreement",
             };
             let tried = failure.attempts;
@@ -107,7 +107,9 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
         Event::Extended { request, result, .. } => {
             let who = request.map_or_else(|| "by its keeper".into(), |one| one.0.to_string());
             match result {
-                Ok(deadline) => format!("extended {who} until {}", millis(deadline.as_nanos())),
+                Ok(extended) => {
+                    format!("extended {who} until {}", millis(extended.deadline.as_nanos()))
+                }
                 Err(NotExtended::Lost) => format!("extend {who} lost"),
                 Err(NotExtended::Unconfirmed(reports)) => {
                     format!("extend {who} unconfirmed: {}", said(reports))
@@ -129,29 +131,30 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             Ok(reports) => format!("forced {}: {}", request.0, said(reports)),
             Err(reports) => format!("not forced {}: {}", request.0, said(reports)),
         },
-        Event::Lost { attempt, loss: why } => {
+        Event::Lost { attempt, reason } => {
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
-            format!("lost {}: {}", request.expect("a hold"), loss(why))
+            format!("lost {}: {}", request.expect("a hold"), loss(reason))
         }
+        Event::Observed(observation) => format!("observed {observation:?}"),
     }
 }
 
 fn seen(seen: &Seen) -> String {
     match seen {
         Ok(None) => "free".into(),
-        Ok(Some(Standing { value, remaining: Some(left) })) => {
+        Ok(Some(StoredValue { value, remaining: Some(left) })) => {
             format!("{value} for {}", span(*left))
         }
-        Ok(Some(Standing { value, remaining: None })) => format!("{value} for ever"),
+        Ok(Some(StoredValue { value, remaining: None })) => format!("{value} for ever"),
         Err(answer) => answer.to_string(),
     }
 }
 
-fn loss(loss: &Loss) -> String {
-    match loss {
-        Loss::Lapsed => "lapsed".into(),
-        Loss::QuorumGone(reports) => format!("quorum gone: {}", said(reports)),
-        Loss::Released => "released".into(),
+fn loss(reason: &LossReason) -> String {
+    match reason {
+        LossReason::Lapsed => "lapsed".into(),
+        LossReason::QuorumGone(reports) => format!("quorum gone: {}", said(reports)),
+        LossReason::Released | LossReason::Closed => reason.as_str().into(),
     }
 }
 

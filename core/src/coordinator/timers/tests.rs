@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn of_those_that_are_due_the_first_comes_first_and_rounds_before_deadlines() {
+fn due_timers_come_in_order_and_rounds_before_deadlines() {
     let (mut timers, at) = (Timers::default(), Instant::from_nanos);
     timers.set(at(9), Timer::Deadline(AttemptId::NONE));
     timers.set(at(9), Timer::Attempt(RequestId(2)));

@@ -3,7 +3,7 @@
 use super::resp::Command;
 use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, Token, millis};
 use crate::coordinator::Keys;
-use crate::quorum::Window;
+use crate::quorum::FencingWindow;
 use crate::quorum::fence::micros;
 use sha1_smol::Sha1;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Ballot {
     /// The fence of each key.
     pub fences: Arc<Keys>,
     pub number: u64,
-    pub window: Window,
+    pub window: FencingWindow,
     /// How long a fence is kept.
     pub kept: Duration,
 }

@@ -59,7 +59,7 @@ impl<'a> Command<'a> {
 }
 
 /// Packs a command that is sent now and then.
-pub(super) fn pack<A: AsRef<[u8]>>(arguments: &[A]) -> Vec<u8> {
+pub fn pack<A: AsRef<[u8]>>(arguments: &[A]) -> Vec<u8> {
     let mut room = Vec::new();
     let command = Command::new(&mut room, arguments.len());
     arguments.iter().fold(command, |command, argument| command.arg(argument)).done();

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::coordinator::Keys;
-use crate::quorum::Window;
+use crate::quorum::FencingWindow;
 use quorumlock_embedded::{ClientId, Machine, Output};
 
 /// The master's clock, in seconds, and in microseconds like ballots.
@@ -64,7 +64,7 @@ impl Master {
 
 /// Returns a claim on `r`, fenced by `number`; no ballot may be more than a second from the clock.
 fn claim(number: u64) -> Claim {
-    let window = Window { back: SECOND, ahead: SECOND };
+    let window = FencingWindow { back: SECOND, ahead: SECOND };
     let fences = Arc::new(Keys::one("fence".into()));
     let ballot = Ballot { fences, number, window, kept: 9 * SECOND };
     Claim {
@@ -88,7 +88,7 @@ fn refusal(reply: &Reply) -> Option<i64> {
 }
 
 #[test]
-fn a_ballot_is_granted_above_the_fence_alone_and_within_the_window() {
+fn a_ballot_is_granted_only_above_the_fence_within_the_window() {
     const STALE: Option<i64> = Some(-1);
     const AWAY: Option<i64> = Some(-2);
     const FENCE: u64 = CLOCK - 500_000;
@@ -151,7 +151,7 @@ fn a_release_deletes_though_no_fence_can_be_raised() {
 }
 
 #[test]
-fn a_release_of_several_that_deletes_but_some_and_raises_no_fence_is_not_settled() {
+fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     let mut master = Master::new();
     let Claim { token, life, ballot, .. } = claim(CLOCK);
     let fences = Keys::several(["fence r", "fence s"].map(Into::into)).unwrap();

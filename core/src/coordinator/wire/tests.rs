@@ -105,7 +105,7 @@ fn two_replies_are_what_they_are_at_every_cut() {
 }
 
 #[test]
-fn a_whole_session_in_one_piece_or_in_pieces_of_any_size_is_the_same() {
+fn a_session_reads_the_same_in_pieces_of_any_size() {
     let bytes = REPLIES.concat().into_bytes();
     let expected = REPLIES.map(plain);
     for size in 1..=bytes.len() {
@@ -155,7 +155,7 @@ fn what_is_no_reply_is_refused() {
 }
 
 #[test]
-fn a_reply_that_claims_to_be_vast_or_deep_takes_no_more_than_its_bytes() {
+fn a_reply_claiming_to_be_vast_or_deep_takes_only_its_bytes() {
     let vast = ["*2000000000", "%2000000000", "~2000000000", ">2000000000", "$9000000000000000000"];
     let vast = vast.map(|head| format!("{head}\r\n"));
     let deep = [

@@ -35,7 +35,7 @@ fn places(said: &str, letter: char) -> NodeSet {
 }
 
 #[test]
-fn a_client_may_be_unless_unfit_masters_leave_no_quorum_of_a_list_or_anybody_disagrees() {
+fn a_client_is_admitted_with_fit_quorums_and_no_disagreement() {
     for (lists, said, lenient, strict) in TABLE {
         let membership = Membership::pictured(lists);
         let [unfit, disagreeing] = ['u', 'd'].map(|letter| places(said, letter));
@@ -47,7 +47,7 @@ fn a_client_may_be_unless_unfit_masters_leave_no_quorum_of_a_list_or_anybody_dis
 }
 
 #[test]
-fn whoever_is_let_in_has_a_quorum_of_masters_that_are_not_unfit_and_no_fewer_are_asked_for() {
+fn a_client_is_admitted_exactly_if_fit_masters_form_a_quorum() {
     for count in 1..=7 {
         for bits in sets(count) {
             let (membership, unfit) = (masters(count), set(bits));

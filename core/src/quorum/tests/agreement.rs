@@ -3,7 +3,7 @@
 use super::super::agreement::{
     ForeignList, LONGEST_SILENCE, Numbers, is_fresh, life, shield_life, shields, wins_apart,
 };
-use super::super::{Drift, Instant, Membership, NodeSet, Window};
+use super::super::{ClockDrift, FencingWindow, Instant, Membership, NodeSet};
 use super::drift::HABIT;
 use super::membership::{set, sets};
 use super::{at, cases, ms};
@@ -65,25 +65,25 @@ fn pictured(letters: &str) -> (ForeignList, NodeSet) {
 }
 
 fn numbers([max_ttl, back, ahead]: [u64; 3]) -> Numbers {
-    Numbers { max_ttl: ms(max_ttl), window: Window { back: ms(back), ahead: ms(ahead) } }
+    Numbers { max_ttl: ms(max_ttl), window: FencingWindow { back: ms(back), ahead: ms(ahead) } }
 }
 
 #[test]
-fn a_confirmation_counts_for_the_longest_silence_from_when_it_was_asked_for() {
+fn a_confirmation_lasts_the_longest_silence_from_its_question() {
     for (ago, expected) in FRESH {
         assert_eq!(is_fresh(at(50_000), at(50_000 + ago)), expected, "{ago} ms ago");
     }
 }
 
 #[test]
-fn a_note_stands_for_the_quarantine_the_longest_silence_and_its_drift() {
+fn a_note_lasts_for_quarantine_longest_silence_and_drift() {
     for (quarantine, expected) in LIVES {
         assert_eq!(life(ms(quarantine), HABIT), ms(expected), "a quarantine of {quarantine} ms");
     }
 }
 
 #[test]
-fn a_shield_is_fresh_and_outlives_the_lock_even_where_it_restarts_unseen() {
+fn a_fresh_shield_outlives_the_lock_even_if_it_restarts_unseen() {
     for (ago, ttl, quarantine, expected) in SHIELDS {
         let said = shields(at(50_000), at(50_000 + ago), ms(ttl), ms(quarantine));
         assert_eq!(said, expected, "{ago} ms ago, ttl {ttl} ms, D {quarantine} ms");
@@ -96,7 +96,7 @@ fn a_shield_is_fresh_and_outlives_the_lock_even_where_it_restarts_unseen() {
 }
 
 #[test]
-fn another_client_wins_apart_where_the_shields_leave_it_more_than_half() {
+fn another_client_wins_apart_if_shields_leave_it_a_majority() {
     for (letters, expected) in APART {
         let (list, shields) = pictured(letters);
         assert_eq!(wins_apart(&[list], shields), expected, "{letters}");
@@ -123,7 +123,7 @@ fn a_client_of_two_lists_needs_both() {
 }
 
 #[test]
-fn who_is_kept_from_winning_has_no_quorum_without_a_shield_and_nobody_else_is_kept() {
+fn a_client_wins_apart_exactly_if_a_quorum_has_no_shield() {
     for len in 1..=7 {
         let theirs = Membership::of(len).expect("a membership");
         for bits in sets(len) {
@@ -141,7 +141,7 @@ fn who_is_kept_from_winning_has_no_quorum_without_a_shield_and_nobody_else_is_ke
 /// exchanged, a quorum of ours shields us from a stray client, and without enough shields both
 /// stop.
 #[test]
-fn two_clients_that_both_go_on_share_a_master_of_every_two_quorums() {
+fn quorums_of_two_clients_that_both_go_on_share_a_master() {
     // Ours are 0 to 4, theirs 0 to 3 and 5; the bits are the masters that each has confirmed.
     let theirs = ForeignList { len: 5, ours: NodeSet::first(4) };
     let mut both_go_on = 0;
@@ -165,7 +165,7 @@ fn two_clients_that_both_go_on_share_a_master_of_every_two_quorums() {
 fn told_of_other_numbers_a_client_waits_for_the_greater_of_each() {
     for (ours, theirs, expected) in JOINT {
         let (ours, theirs) = (numbers(ours), numbers(theirs));
-        let none = Drift { rate_ppm: 10_000, constant: ms(2) };
+        let none = ClockDrift { rate_ppm: 10_000, constant: ms(2) };
         let said = ours.joint(theirs).quarantine(none);
         assert_eq!(said.as_millis(), u128::from(expected), "{ours:?} beside {theirs:?}");
         assert_eq!(said, theirs.joint(ours).quarantine(none), "either way round");
@@ -182,11 +182,11 @@ proptest! {
 
     /// The figure of the module: asked, sent while that is fresh, won, and over.
     #[test]
-    fn whatever_is_sent_on_a_fresh_confirmation_is_over_before_the_note_lapses(
+    fn a_lock_on_a_fresh_confirmation_ends_before_the_note_lapses(
         asked in 0..1_000_000_000_000_u64, late in 0..=15_000_000_u64, max_ttl in span(),
         quicker in 0..10_000_u64, quarter in 0..=4_u32,
     ) {
-        let numbers = Numbers { max_ttl, window: Window::DEFAULT };
+        let numbers = Numbers { max_ttl, window: FencingWindow::DEFAULT };
         let (asked, ttl) = (Instant::from_nanos(asked), max_ttl * quarter / 4);
         let sent = asked.after(Duration::from_micros(late));
         prop_assert!(is_fresh(asked, sent));

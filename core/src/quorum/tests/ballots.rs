@@ -1,12 +1,12 @@
 //! Proposals that rise, catch up, and recover.
 
 use super::super::fence::{GREATEST, micros};
-use super::super::{Ballots, Clocks, Membership, Window};
+use super::super::{Ballots, Clocks, FencingWindow, Membership};
 use super::{cases, masters};
 use proptest::prelude::*;
 use std::time::Duration;
 
-const WINDOW: Window = Window::DEFAULT;
+const WINDOW: FencingWindow = FencingWindow::DEFAULT;
 
 /// The time on a correct wall clock, in microseconds.
 const NOW: u64 = 1_800_000_000_000_000;
@@ -14,7 +14,7 @@ const NOW: u64 = 1_800_000_000_000_000;
 const SECOND: u64 = 1_000_000;
 
 /// Decides as a node does, completely: the window first, both ends included.
-pub(super) fn lets_in(window: Window, ballot: u64, node_us: u64) -> bool {
+pub(super) fn lets_in(window: FencingWindow, ballot: u64, node_us: u64) -> bool {
     let (back, ahead) = (micros(window.back), micros(window.ahead));
     node_us.saturating_sub(back) <= ballot && ballot <= node_us.saturating_add(ahead)
 }
@@ -120,7 +120,7 @@ fn a_later_round_corrects_an_earlier_one() {
 }
 
 #[test]
-fn a_fence_far_ahead_is_forgotten_after_one_round_and_not_believed_again() {
+fn a_fence_far_ahead_is_forgotten_for_good_after_one_round() {
     let (year, nodes) = (NOW + 31_536_000 * SECOND, [NOW, NOW, NOW]);
     let mut ballots = fresh();
     ballots.learn_fence(year);
@@ -134,7 +134,7 @@ fn a_fence_far_ahead_is_forgotten_after_one_round_and_not_believed_again() {
 }
 
 #[test]
-fn what_the_window_lets_in_is_believed_and_not_one_microsecond_more() {
+fn fences_are_believed_up_to_the_window_to_the_microsecond() {
     let ahead = micros(WINDOW.ahead);
     for (fence, next) in [(NOW + ahead, NOW + ahead + 1), (NOW + ahead + 1, NOW + 1)] {
         let mut before = fresh();
@@ -155,7 +155,7 @@ fn what_the_window_lets_in_is_believed_and_not_one_microsecond_more() {
 }
 
 #[test]
-fn one_node_with_a_mad_clock_neither_teaches_it_nor_poisons_with_its_fence() {
+fn one_mad_clock_spoils_neither_our_clock_nor_our_ballots() {
     let year = NOW + 31_536_000 * SECOND;
     for nodes in [[year, NOW, NOW], [NOW, year, NOW], [0, NOW, NOW], [NOW, NOW, 0]] {
         let mut ballots = fresh();
@@ -253,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_has_happened_one_round_later_the_node_in_the_middle_lets_the_ballot_in(
+    fn after_one_round_the_median_master_always_lets_the_ballot_in(
         past in prop::collection::vec(past(), 0..6), wall_us in 0..u64::MAX / 2,
         skews in prop::collection::vec(0..2_000_000_u64, 1..6), pause in 1..1_000_000_u64,
     ) {
@@ -268,7 +268,7 @@ proptest! {
     }
 
     #[test]
-    fn two_ballots_let_in_by_one_node_further_apart_than_the_window_rise(
+    fn ballots_one_master_lets_in_more_than_a_window_apart_rise(
         now in 10_000_000..1_u64 << 52, further in 1..1_000_000_u64, first: u64, second: u64,
     ) {
         let width = micros(WINDOW.width());
@@ -286,6 +286,6 @@ proptest! {
 fn the_default_window_is_two_seconds_each_way() {
     assert_eq!(WINDOW.width(), Duration::from_secs(4));
     assert_eq!(WINDOW.back, WINDOW.ahead);
-    let widest = Window { back: Duration::MAX, ahead: Duration::MAX };
+    let widest = FencingWindow { back: Duration::MAX, ahead: Duration::MAX };
     assert_eq!(widest.width(), Duration::MAX);
 }

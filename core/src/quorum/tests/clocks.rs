@@ -1,7 +1,7 @@
 //! The conclusions from the nodes' clocks about ours, and about each other.
 
 use super::super::clocks::Apart;
-use super::super::{Clocks, Window};
+use super::super::{Clocks, FencingWindow};
 use super::{cases, masters, ms};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 const WALL: u64 = 1_800_000_000_000_000;
 
 /// 4 s from end to end.
-const WINDOW: Window = Window::DEFAULT;
+const WINDOW: FencingWindow = FencingWindow::DEFAULT;
 
 /// Returns the clocks of nodes that are, by place, this many seconds ahead of us; `None` has not
 /// reported.
@@ -71,7 +71,7 @@ fn a_quorum_teaches_the_median_and_says_when_no_ballot_can_win() {
 
 #[test]
 fn a_microsecond_more_than_the_window_is_too_far() {
-    let narrow = Window { back: ms(1), ahead: ms(2) };
+    let narrow = FencingWindow { back: ms(1), ahead: ms(2) };
     for (ahead_us, apart) in [(3_000, None), (3_001, Some(3_001))] {
         let mut clocks = Clocks::default();
         clocks.record(0, WALL, WALL);
@@ -84,7 +84,7 @@ fn a_microsecond_more_than_the_window_is_too_far() {
 /// The bound of 2 s on both sides of our ballot that a grant puts on a clock, next to the clocks
 /// that others report.
 #[test]
-fn a_grant_tells_that_a_clock_is_within_the_window_of_its_ballot() {
+fn a_grant_bounds_a_clock_by_the_window_around_its_ballot() {
     let rows: [(&[Option<i64>], Option<u64>); 8] = [
         // All three are apart, and the closest quorum is two of them.
         (&[None, Some(HOUR), Some(-HOUR)], Some(3_598)),
@@ -100,7 +100,12 @@ fn a_grant_tells_that_a_clock_is_within_the_window_of_its_ballot() {
     for (ahead, apart) in rows {
         let mut clocks = told(ahead);
         let wall = WALL - 400_000..=WALL + 500_000;
-        clocks.record_grant(0, WALL + 500_000, Window { back: ms(1_100), ahead: ms(2_000) }, wall);
+        clocks.record_grant(
+            0,
+            WALL + 500_000,
+            FencingWindow { back: ms(1_100), ahead: ms(2_000) },
+            wall,
+        );
         let apart = apart.map(|secs| Apart { spread: Duration::from_secs(secs) });
         assert_eq!(clocks.apart(masters(ahead.len()), WINDOW), apart, "{ahead:?}");
     }
@@ -124,7 +129,7 @@ const HALF_LET_IN: [Half; 8] = [
 ];
 
 #[test]
-fn a_ballot_that_only_some_let_in_is_put_right_by_what_the_others_tell() {
+fn a_ballot_only_some_let_in_is_corrected_by_the_others_clocks() {
     for (ahead, granted, offset) in HALF_LET_IN {
         let mut clocks = told(ahead);
         for &node in granted {
@@ -151,7 +156,7 @@ fn a_grant_says_nothing_of_a_clock_that_has_been_told() {
 }
 
 #[test]
-fn a_clock_is_compared_with_ours_at_the_time_at_which_it_was_told() {
+fn a_clock_is_compared_with_ours_at_the_time_it_was_reported() {
     let mut clocks = Clocks::default();
     clocks.record(0, WALL, WALL);
     clocks.record(1, WALL + 60_000_000, WALL + 60_000_000);
@@ -178,7 +183,8 @@ fn the_ends_of_the_clocks_do_not_overflow() {
     clocks.record(0, 0, u64::MAX);
     clocks.record(1, u64::MAX, 0);
     assert_eq!(clocks.offset_us(masters(2)), Some(-i128::from(u64::MAX)));
-    let apart = clocks.apart(masters(2), Window { back: Duration::MAX, ahead: Duration::MAX });
+    let apart =
+        clocks.apart(masters(2), FencingWindow { back: Duration::MAX, ahead: Duration::MAX });
     assert_eq!(apart, Some(Apart { spread: Duration::from_micros(u64::MAX) }));
 }
 
@@ -209,7 +215,7 @@ proptest! {
         ahead in prop::collection::vec(prop::option::of(-8..8_i64), 1..8),
     ) {
         let (clocks, membership) = (told(&ahead), masters(ahead.len()));
-        let window = Window { back: Duration::from_secs(1), ahead: Duration::from_secs(2) };
+        let window = FencingWindow { back: Duration::from_secs(1), ahead: Duration::from_secs(2) };
         // The best case: a silent node lets it in.
         let lets_in = |ballot: i64| {
             let may = |ahead: &Option<i64>| {
@@ -223,11 +229,11 @@ proptest! {
     }
 
     #[test]
-    fn clocks_of_which_a_quorum_fits_into_the_window_are_never_said_to_be_apart(
+    fn clocks_are_never_apart_if_a_quorum_fits_into_the_window(
         nodes in prop::collection::vec((-8..8_i64, any::<bool>()), 1..8),
     ) {
         let membership = masters(nodes.len());
-        let window = Window { back: Duration::from_secs(1), ahead: Duration::from_secs(2) };
+        let window = FencingWindow { back: Duration::from_secs(1), ahead: Duration::from_secs(2) };
         let lets_in = |ahead: i64, ballot: i64| (ahead - 1..=ahead + 2).contains(&ballot);
         let mut clocks = Clocks::default();
         for (node, &(ahead, answers)) in nodes.iter().enumerate() {
@@ -247,7 +253,7 @@ proptest! {
 
 #[test]
 fn the_first_grant_of_a_node_is_the_one_that_counts() {
-    let narrow = Window { back: ms(1), ahead: ms(1) };
+    let narrow = FencingWindow { back: ms(1), ahead: ms(1) };
     // Each is within a millisecond of its ballot, and the ballots are ten apart.
     let (early, late) = (WALL, WALL + 10_000);
     for (ballots, apart) in [([(0, early), (1, late)], true), ([(0, early), (1, early)], false)] {

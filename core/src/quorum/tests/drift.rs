@@ -1,12 +1,12 @@
 //! The part taken off a ttl, to the nanosecond.
 
-use super::super::Drift;
+use super::super::ClockDrift;
 use super::{cases, ms};
 use proptest::prelude::*;
 use std::time::Duration;
 
 /// The field's habit: 1 % and 2 ms.
-pub(super) const HABIT: Drift = Drift { rate_ppm: 10_000, constant: ms(2) };
+pub(super) const HABIT: ClockDrift = ClockDrift { rate_ppm: 10_000, constant: ms(2) };
 
 /// A ttl, and 1 % + 2 ms of it.
 const HABITS: [(Duration, Duration); 10] = [
@@ -31,13 +31,13 @@ fn one_percent_and_two_milliseconds_are_rounded_up() {
 
 #[test]
 fn a_rate_of_a_millionth_and_a_rate_of_all_are_exact() {
-    let drift = |rate_ppm| Drift { rate_ppm, constant: Duration::ZERO };
+    let drift = |rate_ppm| ClockDrift { rate_ppm, constant: Duration::ZERO };
     assert_eq!(drift(0).of(ms(1_000)), Duration::ZERO);
     assert_eq!(drift(1).of(Duration::from_nanos(1_000_000)), Duration::from_nanos(1));
     assert_eq!(drift(1).of(Duration::from_nanos(1_000_001)), Duration::from_nanos(2));
     assert_eq!(drift(1_000_000).of(ms(1_234)), ms(1_234));
     assert_eq!(drift(u32::MAX).of(Duration::MAX), Duration::MAX);
-    assert_eq!(Drift { rate_ppm: 1, constant: Duration::MAX }.of(ms(1)), Duration::MAX);
+    assert_eq!(ClockDrift { rate_ppm: 1, constant: Duration::MAX }.of(ms(1)), Duration::MAX);
 }
 
 /// Returns any duration there is.
@@ -52,7 +52,7 @@ proptest! {
     fn drift_is_the_smallest_whole_nanosecond_that_covers_the_rate(
         ttl in any_duration(), rate_ppm: u32, constant in any_duration(),
     ) {
-        let said = Drift { rate_ppm, constant }.of(ttl);
+        let said = ClockDrift { rate_ppm, constant }.of(ttl);
         if said == Duration::MAX {
             return Ok(());
         }
@@ -67,7 +67,7 @@ proptest! {
     fn drift_never_falls_when_the_ttl_or_the_rate_grows(
         ttl in any_duration(), more in any_duration(), rate_ppm: u32, faster: u32,
     ) {
-        let drift = |rate_ppm| Drift { rate_ppm, constant: ms(2) };
+        let drift = |rate_ppm| ClockDrift { rate_ppm, constant: ms(2) };
         let longer = ttl.saturating_add(more);
         prop_assert!(drift(rate_ppm).of(longer) >= drift(rate_ppm).of(ttl));
         prop_assert!(drift(rate_ppm.saturating_add(faster)).of(ttl) >= drift(rate_ppm).of(ttl));

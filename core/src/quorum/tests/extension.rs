@@ -118,7 +118,7 @@ const DEADLINES: [(u64, u64, u64); 6] = [
 ];
 
 #[test]
-fn an_extension_moves_the_deadline_to_its_start_plus_ttl_less_drift_and_never_back() {
+fn a_deadline_moves_to_start_plus_ttl_less_drift_and_never_back() {
     for (before, now, after) in DEADLINES {
         let progress = round("hhh__").progress(at(before), at(now), HABIT);
         assert_eq!(progress, Progress::Extended(at(after)), "{before} at {now}");

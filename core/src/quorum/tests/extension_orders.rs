@@ -54,7 +54,7 @@ fn no_second_report_counts(step: &Step<'_, Extension>) {
 }
 
 #[test]
-fn every_order_of_reports_of_one_to_four_masters_ends_as_the_table_says() {
+fn reports_of_one_to_four_masters_in_any_order_match_the_table() {
     // N! * 4^N complete orders.
     let expected = [4, 32, 384, 6_144];
     for (rule, expected) in RULES.iter().zip(expected) {
@@ -68,7 +68,7 @@ fn every_order_of_reports_of_one_to_four_masters_ends_as_the_table_says() {
 }
 
 #[test]
-fn every_order_of_reports_of_five_masters_ends_as_the_table_says() {
+fn reports_of_five_masters_in_any_order_match_the_table() {
     let rule = &RULES[4];
     let blank = Picture::blank(rule.masters);
     let orders = every_order(&start(rule), &blank, &mut |step| holds(rule, step));

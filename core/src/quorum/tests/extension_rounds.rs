@@ -1,6 +1,6 @@
 //! A held lock under random extension rounds.
 
-use super::super::{Drift, Extension, Instant, Progress, Report};
+use super::super::{ClockDrift, Extension, Instant, Progress, Report};
 use super::{Picture, all_of, cases, masters};
 use crate::quorum::NodeSet;
 use proptest::prelude::*;
@@ -15,12 +15,12 @@ struct Round {
     reports: Vec<(usize, char, u64)>,
 }
 
-fn rounds() -> impl Strategy<Value = (usize, Drift, u64, Vec<Round>)> {
+fn rounds() -> impl Strategy<Value = (usize, ClockDrift, u64, Vec<Round>)> {
     let said = prop::sample::select(vec!['h', 'h', 'h', 'v', 't', 'u']);
     let round = (0..300_u64, span(), prop::collection::vec((0..12_usize, said, 0..200_u64), 0..24))
         .prop_map(|(pause, ttl, reports)| Round { pause, ttl, reports });
     let drift = (0..200_000_u32, 0..20_u64)
-        .prop_map(|(rate_ppm, ns)| Drift { rate_ppm, constant: Duration::from_nanos(ns) });
+        .prop_map(|(rate_ppm, ns)| ClockDrift { rate_ppm, constant: Duration::from_nanos(ns) });
     (1..=9_usize, drift, 1..2_000_u64, prop::collection::vec(round, 1..6))
 }
 
@@ -37,7 +37,7 @@ fn word(glyph: char) -> Report {
 struct Watched {
     started: Instant,
     ttl: Duration,
-    drift: Drift,
+    drift: ClockDrift,
     heard: Picture,
     round: Extension,
 }

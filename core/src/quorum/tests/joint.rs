@@ -78,7 +78,7 @@ fn a_majority_of_the_union_is_no_quorum() {
 }
 
 #[test]
-fn whoever_names_both_lists_shares_a_master_with_whoever_names_one() {
+fn a_joint_client_shares_a_master_with_a_client_of_either_list() {
     for (old, new, shared) in pairs() {
         let (places, lists) = (old + new - shared, pair(old, new, shared));
         let both = joint(lists.0, lists.1);
@@ -128,7 +128,7 @@ fn the_old_list_beside_the_new_one_is_safe_for_few_changes() {
 
 /// The formula of the model checker's evidence: majorities `q`, `a` removed, `b` added, `s` shared.
 #[test]
-fn two_lists_are_apart_exactly_where_what_they_share_is_enough_for_what_each_lacks() {
+fn lists_are_apart_exactly_if_shared_masters_fill_both_quorums() {
     const MAJORITIES: [usize; 6] = [0, 1, 2, 2, 3, 3];
     for (old, new, shared) in pairs() {
         let lists = pair(old, new, shared);

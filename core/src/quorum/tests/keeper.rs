@@ -8,7 +8,7 @@ fn at(millis: u64) -> Instant {
 }
 
 #[test]
-fn a_hold_is_extended_when_a_third_of_its_ttl_has_passed_since_the_round_before() {
+fn a_hold_is_extended_a_third_of_its_ttl_after_the_last_round() {
     for keeper in [Keeper::new(Instant::NEVER), Keeper::new(at(9_000))] {
         assert_eq!(keeper.next(at(1_000), ms(3_000), at(3_900), 0), Some(at(2_000)));
     }
@@ -45,7 +45,7 @@ const RETRIES: [(u64, u64, u64); 5] = [
 ];
 
 #[test]
-fn a_round_that_failed_is_repeated_within_a_quarter_of_what_is_left() {
+fn a_failed_round_is_repeated_within_a_quarter_of_the_time_left() {
     for (now, deadline, next) in RETRIES {
         let retry = Keeper::new(Instant::NEVER).retry(at(now), at(deadline));
         assert_eq!(retry, at(next), "{now} of {deadline} ms");

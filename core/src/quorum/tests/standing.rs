@@ -1,7 +1,7 @@
 //! The time for which a node that has lost its memory does not vote.
 
 use super::super::standing::{Start, quarantine};
-use super::super::{Drift, Instant, Window};
+use super::super::{ClockDrift, FencingWindow, Instant};
 use super::ballots::lets_in;
 use super::drift::HABIT;
 use super::{at, cases, ms};
@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use std::time::Duration;
 
 /// No drift on top, so that every tick counts.
-const NO_DRIFT: Drift = Drift { rate_ppm: 0, constant: Duration::ZERO };
+const NO_DRIFT: ClockDrift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
 
-const fn window(back: Duration, ahead: Duration) -> Window {
-    Window { back, ahead }
+const fn window(back: Duration, ahead: Duration) -> FencingWindow {
+    FencingWindow { back, ahead }
 }
 
 /// The longest ttl, the window's ends, and how long a node waits with 1 % + 2 ms; milliseconds.
@@ -38,7 +38,7 @@ const VOTES_FROM: [(u64, u64, u64); 7] = [
 ];
 
 #[test]
-fn a_node_waits_for_the_longest_ttl_or_for_the_window_and_for_the_drift() {
+fn a_quarantine_is_the_longest_ttl_or_the_window_plus_the_drift() {
     for (max_ttl, back, ahead, expected) in QUARANTINES {
         let said = quarantine(ms(max_ttl), window(ms(back), ms(ahead)), HABIT);
         assert_eq!(said, expected, "max_ttl {max_ttl}, window {back} + {ahead}");
@@ -56,14 +56,14 @@ fn a_node_votes_a_quarantine_after_its_start() {
 #[test]
 fn the_longest_spans_never_let_a_node_vote() {
     let end = Instant::from_nanos(u64::MAX);
-    let ever = quarantine(Duration::MAX, Window::DEFAULT, HABIT);
+    let ever = quarantine(Duration::MAX, FencingWindow::DEFAULT, HABIT);
     assert_eq!(Start::at(at(0)).votes_from(ever), end);
     let ever = quarantine(ms(1), window(Duration::MAX, Duration::MAX), HABIT);
     assert_eq!(Start::at(at(0)).votes_from(ever), end);
 }
 
 #[test]
-fn with_one_tick_less_than_the_window_two_winners_have_the_same_token() {
+fn one_tick_less_than_the_window_lets_two_winners_share_a_token() {
     let wide = window(ms(3), ms(5));
     let restarted = 1_000_000;
     let votes = |after: Duration| restarted + after.as_micros() as u64;
@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(cases(1_024))]
 
     #[test]
-    fn what_a_node_lets_in_after_a_quarantine_is_above_all_that_it_let_in_before(
+    fn ballots_let_in_after_a_quarantine_exceed_all_before_it(
         back in end(), ahead in end(), before in 8_000_000_000..9_000_000_000_000_u64,
         later in 0..1_000_000_u64, low: u64, high: u64,
     ) {
@@ -99,10 +99,10 @@ proptest! {
     }
 
     #[test]
-    fn every_key_of_the_longest_ttl_has_expired_before_the_node_votes(
+    fn keys_of_the_longest_ttl_expire_before_the_master_votes(
         max_ttl in end(), back in end(), ahead in end(), rate_ppm in 0..100_000_u32,
     ) {
-        let drift = Drift { rate_ppm, constant: ms(2) };
+        let drift = ClockDrift { rate_ppm, constant: ms(2) };
         let pause = quarantine(max_ttl, window(back, ahead), drift);
         prop_assert!(pause >= max_ttl + drift.of(max_ttl));
         prop_assert!(pause > back + ahead + drift.of(back + ahead));

@@ -96,7 +96,7 @@ fn the_table_is_complete_and_its_numbers_say_what_its_rows_say() {
 }
 
 #[test]
-fn the_table_decides_as_soon_as_the_votes_still_out_cannot_change_it() {
+fn the_table_decides_once_the_missing_votes_cannot_change_it() {
     for rule in &RULES {
         for granted in 0..=rule.masters {
             for against in 0..=rule.masters - granted {

@@ -39,7 +39,7 @@ fn no_second_vote_counts(step: &Step<'_, Tally>) {
 }
 
 #[test]
-fn every_order_of_arrival_of_one_to_five_masters_ends_as_the_table_says() {
+fn votes_of_one_to_five_masters_in_any_order_match_the_table() {
     // N! * 3^N complete orders.
     let expected = [3, 18, 162, 1_944, 29_160];
     for (rule, expected) in RULES.iter().zip(expected) {

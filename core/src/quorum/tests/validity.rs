@@ -1,7 +1,7 @@
 //! The time for which a win may be relied on, over the whole range of arguments.
 
 use super::super::validity::{deadline, validity};
-use super::super::{Drift, Instant};
+use super::super::{ClockDrift, Instant};
 use super::drift::HABIT;
 use super::{at, cases, ms};
 use proptest::prelude::*;
@@ -119,7 +119,7 @@ proptest! {
     fn a_deadline_is_never_later_than_start_plus_ttl_less_drift(
         started: u64, took: u64, ttl: u64, rate_ppm in 0..2_000_000_u32, constant: u64,
     ) {
-        let drift = Drift { rate_ppm, constant: Duration::from_nanos(constant) };
+        let drift = ClockDrift { rate_ppm, constant: Duration::from_nanos(constant) };
         let (ttl, started) = (Duration::from_nanos(ttl), Instant::from_nanos(started));
         let now = started.after(Duration::from_nanos(took));
         match deadline(started, now, ttl, drift) {

@@ -5,11 +5,11 @@ use super::mutant::Mutant;
 use super::state::{Link, State, bit};
 use crate::protocol::{NOW, votes_after};
 use crate::quorum::agreement::{self, ForeignList, LONGEST_SILENCE, Numbers};
-use crate::quorum::{Drift, Instant, Membership, NodeSet, Window, validity};
+use crate::quorum::{ClockDrift, FencingWindow, Instant, Membership, NodeSet, validity};
 use std::time::Duration;
 
 const AGES: usize = 32;
-const NO_DRIFT: Drift = Drift { rate_ppm: 0, constant: Duration::ZERO };
+const NO_DRIFT: ClockDrift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
 
 /// The core's values for one client's settings.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ impl Decisions {
 
 fn numbers(client: &Client, tick: Duration) -> Numbers {
     let span = |ticks: u8| tick * u32::from(ticks);
-    let window = Window { back: span(client.back), ahead: span(client.ahead) };
+    let window = FencingWindow { back: span(client.back), ahead: span(client.ahead) };
     Numbers { max_ttl: span(client.max_ttl), window }
 }
 

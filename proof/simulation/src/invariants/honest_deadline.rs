@@ -2,13 +2,13 @@
 //! holder is notified at the deadline.
 
 use super::Verdict;
-use quorumlock_core::quorum::{Drift, Instant};
+use quorumlock_core::quorum::{ClockDrift, Instant};
 use std::time::Duration;
 
 /// A deadline as it is reported at `now`, all on the holder's clock.
 pub(crate) struct HonestDeadline {
     pub(crate) ttl: Duration,
-    pub(crate) drift: Drift,
+    pub(crate) drift: ClockDrift,
     pub(crate) now: Instant,
     pub(crate) deadline: Instant,
 }
@@ -45,7 +45,7 @@ pub(crate) fn is_told_in_time(
 #[test]
 fn a_deadline_that_promises_too_much_is_found() {
     let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
-    let drift = Drift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
+    let drift = ClockDrift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
     let deadline = |deadline| {
         let ttl = Duration::from_millis(1_000);
         HonestDeadline { ttl, drift, now: at(100), deadline }.judge("1")

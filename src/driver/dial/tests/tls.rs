@@ -70,7 +70,7 @@ async fn a_certificate_for_another_name_is_refused() {
 }
 
 #[tokio::test]
-async fn an_unknown_issuer_is_refused_unless_the_user_asks_for_insecure() {
+async fn an_unknown_issuer_is_refused_without_the_insecure_option() {
     let master = Master::naming(&["localhost"]).await;
     let stranger = Master::naming(&["localhost"]).await;
     let refused = master.meets("localhost", &stranger.trusting).await.unwrap_err();

@@ -20,7 +20,8 @@ use wire::Loses;
 /// wait for are also swept with a waiter in another process.
 fn everything_under(fault: Fault) {
     let here = ALL.iter().map(|one| (one, Rival::Here));
-    let there = |one: &&Operation| one.role != Role::Neither && !one.future.starts_with("owner::");
+    let there =
+        |one: &&Operation| one.role != Role::Neither && !one.future.starts_with("reentrant::");
     let there = ALL.iter().filter(there).map(|one| (one, Rival::There));
     let (mut moments, mut wrong) = (0, Vec::new());
     for (operation, rival) in here.chain(there) {
@@ -51,7 +52,7 @@ under! {
     nothing_is_left_while_a_master_is_dead: OneKilled,
     nothing_is_left_by_what_a_majority_was_stopped_under: MajorityStopped,
     nothing_is_left_by_what_was_done_and_not_answered: AnswersLost,
-    nothing_is_left_behind_a_connection_that_is_cut_in_the_middle: CutMidway,
+    nothing_is_left_behind_a_connection_that_is_cut_midway: CutMidway,
     nothing_is_left_while_another_process_holds_the_lock: HeldElsewhere,
     nothing_is_left_while_a_neighbour_holds_the_lock: HeldHere,
     nothing_is_left_where_scripts_were_just_forgotten: ScriptsForgotten,

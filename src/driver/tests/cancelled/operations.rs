@@ -3,7 +3,6 @@
 use super::stage::{Stage, TTL, all_answered, hold};
 use crate::driver::clock::Clock;
 use crate::driver::tests::{KEY, MS, settle};
-use crate::embedded::Masters;
 use crate::{Acquire, Kind};
 use std::any::Any;
 use std::future::{Future, IntoFuture};
@@ -100,31 +99,30 @@ pub(super) const ALL: &[Operation] = &[
             drop(acquire.run(async |_| tokio::time::sleep(20 * MS).await).await);
         })
     }),
-    operation!("owner::acquire", "an owner acquires", Wants, |stage| {
-        let owner = stage.redlock.owner();
-        let next = owner.clone();
-        Begun::new(async move { drop(owner.acquire(KEY).await) }).behind(async move {
-            // A waiter behind it at the same owner gives up as late as it does, or later.
+    operation!("reentrant::ReentrantAcquireFuture", "acquire, nested", Wants, |stage| {
+        let handle = stage.redlock.reentrant();
+        let next = handle.clone();
+        Begun::new(async move { drop(handle.acquire(KEY).await) }).behind(async move {
+            // A waiter behind it at the same handle gives up as late as it does, or later.
             while next.acquire(KEY).await.is_err() {}
         })
     }),
-    operation!("owner::acquire", "an owner acquires once more", Holds, |stage| {
-        let owner = stage.redlock.owner();
-        let outer = owner.acquire(KEY).await.unwrap();
+    operation!("reentrant::ReentrantAcquireFuture", "acquire once more", Holds, |stage| {
+        let handle = stage.redlock.reentrant();
+        let outer = handle.acquire(KEY).await.unwrap();
         all_answered().await;
-        Begun::new(async move { drop(owner.acquire(KEY).await) }).keeping(outer)
+        Begun::new(async move { drop(handle.acquire(KEY).await) }).keeping(outer)
     }),
-    operation!("owner::acquire_with", "an owner acquires fenced", Wants, |stage| {
-        let owner = stage.redlock.owner().fenced();
-        let acquire = stage.redlock.acquire(KEY).fenced();
-        Begun::new(async move { drop(owner.acquire_with(acquire).await) })
+    operation!("reentrant::ReentrantAcquireFuture", "acquire, nested and fenced", Wants, |stage| {
+        let handle = stage.redlock.reentrant().fenced();
+        Begun::new(async move { drop(handle.acquire(KEY).await) })
     }),
-    operation!("owner::release", "the last guard of an owner", Holds, |stage| {
-        let owner = stage.redlock.owner();
-        let guard = owner.acquire(KEY).await.unwrap();
+    operation!("reentrant::release", "the last re-entrant guard", Holds, |stage| {
+        let handle = stage.redlock.reentrant();
+        let guard = handle.acquire(KEY).await.unwrap();
         all_answered().await;
         Begun::new(async move { drop(guard.release().await) })
-            .behind(async move { while owner.acquire(KEY).await.is_err() {} })
+            .behind(async move { while handle.acquire(KEY).await.is_err() {} })
     }),
     operation!("guard::extend", "extend", Holds, |stage| {
         let guard = Rc::new(hold(&stage.redlock).await);
@@ -161,6 +159,10 @@ pub(super) const ALL: &[Operation] = &[
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.force_release(&inspection).await) }).keeping(guard)
     }),
+    operation!("list/mod::next", "list", Neither, |stage| {
+        let mut locks = stage.redlock.list("");
+        Begun::new(async move { while locks.next().await.is_some() {} })
+    }),
     operation!("status::status", "status", Neither, |stage| {
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.status().await) })
@@ -189,14 +191,5 @@ pub(super) const ALL: &[Operation] = &[
     operation!("builder/connect::preflight", "preflight of a builder", Neither, |stage| {
         let builder = stage.third_to_be();
         Begun::new(async move { drop(builder.preflight().await) })
-    }),
-    operation!("embedded/mod::start", "start masters on ports", Neither, |_stage| {
-        Begun::new(async { drop(Masters::start(2).await.unwrap()) })
-    }),
-    operation!("embedded/mod::start_in_memory", "start masters", Neither, |_stage| {
-        Begun::new(async { drop(Masters::start_in_memory(2).await.unwrap()) })
-    }),
-    operation!("embedded/mod::start_in_virtual_time", "start in virtual time", Neither, |_stage| {
-        Begun::new(async { drop(Masters::start_in_virtual_time(2).await.unwrap()) })
     }),
 ];

@@ -101,7 +101,7 @@ fn who_is_not_told_that_the_lock_is_free_sleeps_too_long() {
         role: Role::Holds,
         ..wanting(|stage| {
             Box::pin(async move {
-                hold(&stage.other).await.leave();
+                hold(&stage.other).await.forget();
                 Begun::new(async move { delete(&stage.masters).await })
             })
         })

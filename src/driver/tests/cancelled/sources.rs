@@ -94,7 +94,7 @@ fn a_future_is_found_in_each_of_its_forms() {
         "async fn private() {} pub(crate) async fn within() {}",
         "pub(crate) struct Driver; impl Future for Driver { type Output = (); }",
         "// pub async fn said()\nconst A: &str = \"pub async fn quoted()\";",
-        "pub fn node_via<D, F>(self, dial: D) -> Self where D: Fn() -> F, F: Future<Output = A> {}",
+        "pub fn node_with_connector<D, F>(self, dial: D) -> Self where D: Fn() -> F, F: Future<Output = A> {}",
         "pub fn takes(future: impl Future<Output = ()>) -> bool { true }",
         "pub fn generic<F: Future<Output = u8>>(future: F) -> u8 { 0 }",
     ];

@@ -4,7 +4,7 @@ use super::sweep::{PROMPT, Rival};
 use super::wire::{Loses, Wires};
 use crate::driver::tests::{KEY, Observed, SECOND, five};
 use crate::embedded::{Master, Masters, Memory};
-use crate::{Guard, Redlock, RedlockBuilder};
+use crate::{Backoff, Guard, Redlock, RedlockBuilder};
 use std::ops::Range;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -78,7 +78,7 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn new(loses: Loses) -> Self {
-        let (masters, wires) = (five().await, Wires::new(loses));
+        let (masters, wires) = (five(), Wires::new(loses));
         let (redlock, driver) = client(&masters, &wires).await;
         let (other, other_driver) = client(&masters, &Wires::new(Loses::Nothing)).await;
         let stage = Self { masters, wires, redlock, driver, other, other_driver };
@@ -106,7 +106,7 @@ impl Stage {
             Fault::OneStopped => each(1..2, Master::pause),
             Fault::OneKilled => each(1..2, Master::kill),
             Fault::MajorityStopped => each(1..4, Master::pause),
-            Fault::AnswersLost => each(1..4, |master| master.slow(10 * TTL)),
+            Fault::AnswersLost => each(1..4, |master| master.set_latency(10 * TTL)),
             Fault::HeldElsewhere if wanted => return Some(hold(&self.other).await),
             Fault::HeldHere if wanted => return Some(hold(&self.redlock).await),
             Fault::HeldElsewhere | Fault::HeldHere => {}
@@ -128,7 +128,7 @@ impl Stage {
     pub(super) fn mend(&self, fault: Fault) {
         for (place, master) in (1..).zip(self.masters.iter()) {
             master.resume();
-            master.slow(place * APART);
+            master.set_latency(place * APART);
         }
         if fault == Fault::OneKilled {
             self.masters[1].restart(Memory::Lost).unwrap();
@@ -153,7 +153,11 @@ impl Stage {
 }
 
 async fn client(masters: &Masters, wires: &Wires) -> (Redlock, Observed) {
-    let builder = wires.builder(masters).ttl(TTL).backoff(POLL, POLL).wait(WAIT);
+    let builder = wires
+        .builder(masters)
+        .ttl(TTL)
+        .backoff(Backoff { base: POLL, cap: POLL })
+        .acquire_timeout(WAIT);
     Observed::connect(builder).await
 }
 

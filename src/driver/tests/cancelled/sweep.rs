@@ -197,7 +197,7 @@ async fn poll_and_drop(
 }
 
 fn wait_behind(redlock: &Redlock) -> Waiting {
-    let acquire = redlock.acquire(KEY).wait_forever();
+    let acquire = redlock.acquire(KEY).no_timeout();
     Box::pin(async move { drop(acquire.await.unwrap().release().await) })
 }
 

@@ -34,7 +34,7 @@ impl Wires {
     pub(super) fn builder(&self, masters: &Masters) -> RedlockBuilder {
         masters.iter().fold(Redlock::builder(), |builder, master| {
             let (dial, wires) = (master.dialer(), self.clone());
-            builder.node_via(master.url(), move || {
+            builder.node_with_connector(master.url(), move || {
                 let (dialing, wires) = (dial(), wires.clone());
                 async move {
                     let cut = wires.cut.lock().unwrap().clone();

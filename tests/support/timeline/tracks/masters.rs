@@ -6,14 +6,22 @@ use super::super::text::{length, width};
 
 const HIGH: f64 = 13.0;
 
-pub(in super::super) const STATES: [State; 6] =
-    [State::Up, State::WarmingUp, State::Slow, State::Paused, State::Cut, State::Down];
+pub(in super::super) const STATES: [State; 7] = [
+    State::Up,
+    State::WarmingUp,
+    State::JustStarted,
+    State::Slow,
+    State::Paused,
+    State::Cut,
+    State::Down,
+];
 
 /// Returns its class and its word.
 pub(in super::super) fn named(state: State) -> (&'static str, &'static str) {
     match state {
         State::Up => ("up", "up"),
         State::WarmingUp => ("warming", "warming up"),
+        State::JustStarted => ("warming", "just started"),
         State::Slow => ("slow", "slow"),
         State::Paused => ("stopped", "paused"),
         State::Cut => ("cut", "cut off"),

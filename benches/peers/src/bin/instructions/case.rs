@@ -3,7 +3,7 @@
 use crate::heap::Tally;
 use crate::master::{Master, Mood};
 use crate::{HEAP, NODES, floor};
-use quorumlock::{Redlock, RedlockBuilder, Released};
+use quorumlock::{Redlock, RedlockBuilder, Released, RestartGuard};
 use std::future::ready;
 use std::io;
 use std::sync::Arc;
@@ -92,11 +92,11 @@ impl Case {
     }
 
     async fn connect(self) -> Redlock {
-        let builder = Redlock::builder().max_ttl(LONG).ttl(LONG).wait(LONG);
+        let builder = Redlock::builder().max_ttl(LONG).ttl(LONG).acquire_timeout(LONG);
         let builder = builder.operation_timeout(LONG / 10).connect_timeout(LONG / 10);
         let builder = match self {
             // The masters of a guarded client have been up for a day.
-            Self::Unguarded => builder.without_restart_guard(),
+            Self::Unguarded => builder.restart_guard(RestartGuard::Off),
             _ => builder,
         };
         let builder = (0..NODES).fold(builder, |builder, node| self.add(builder, node));
@@ -109,12 +109,13 @@ impl Case {
         match self {
             Self::Dead if node + 1 == NODES => {
                 let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
-                builder.node_via(name, move || ready(Err::<Master, _>(refused())))
+                builder.node_with_connector(name, move || ready(Err::<Master, _>(refused())))
             }
             Self::Hung if node + 1 == NODES => {
-                builder.node_via(name, move || ready(Ok(Master::new(node, Mood::Hangs))))
+                builder.node_with_connector(name, move || ready(Ok(Master::new(node, Mood::Hangs))))
             }
-            _ => builder.node_via(name, move || ready(Ok(Master::new(node, Mood::Grants)))),
+            _ => builder
+                .node_with_connector(name, move || ready(Ok(Master::new(node, Mood::Grants)))),
         }
     }
 
@@ -145,7 +146,7 @@ impl Case {
             Self::Fenced => {
                 for _ in 0..cycles {
                     let guard = redlock.acquire(RESOURCE).fenced().await.expect("a free lock");
-                    assert_eq!(guard.release().await, Released::Released);
+                    assert_eq!(guard.release().await, Ok(Released::Confirmed));
                 }
             }
             _ => alone(redlock, cycles).await,
@@ -156,7 +157,7 @@ impl Case {
 async fn alone(redlock: &Redlock, cycles: u64) {
     for _ in 0..cycles {
         let guard = redlock.acquire(RESOURCE).await.expect("a free lock");
-        assert_eq!(guard.release().await, Released::Released);
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
 }
 
@@ -164,7 +165,7 @@ async fn alone(redlock: &Redlock, cycles: u64) {
 async fn on_its_own(redlock: &Redlock, resource: &Arc<str>, cycles: u64) {
     for _ in 0..cycles {
         let guard = redlock.acquire(resource.clone()).await.expect("a free lock");
-        assert_eq!(guard.release().await, Released::Released);
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
 }
 
@@ -176,7 +177,7 @@ async fn alternate(redlock: &Redlock, task: u64, cycles: u64, latest: &AtomicU64
         passed_on += u64::from(latest.swap(task, Ordering::Relaxed) != task);
         // A waiter has asked by now.
         tokio::task::yield_now().await;
-        assert_eq!(guard.release().await, Released::Released);
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
     passed_on
 }

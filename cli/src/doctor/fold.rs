@@ -1,0 +1,147 @@
+//! Findings of several masters, each told once.
+
+use crate::failure::in_words_of_the_command;
+use quorumlock::Preflight;
+use quorumlock::preflight::{Finding, FindingKind, Severity};
+use quorumlock::report::Span;
+use std::cmp::Reverse;
+use std::time::Duration;
+
+/// One finding, and the masters that it was found at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Folded {
+    pub(super) severity: Severity,
+    /// None if it is about masters in comparison: it names them itself.
+    pub(super) nodes: Vec<String>,
+    pub(super) finding: String,
+    pub(super) remedy: String,
+}
+
+/// What is the same at each master of a group.
+#[derive(PartialEq, Eq)]
+enum Same {
+    /// Each has started at a time of its own.
+    JustStarted {
+        is_guarded: bool,
+    },
+    Words(String, String),
+}
+
+struct Group<'a> {
+    same: Same,
+    found: Vec<(Option<&'a str>, &'a Finding)>,
+}
+
+/// Returns each finding once; the failures come first.
+pub(super) fn fold(preflight: &Preflight) -> Vec<Folded> {
+    let of_nodes = preflight
+        .nodes()
+        .iter()
+        .flat_map(|node| node.findings.iter().map(|finding| (Some(&*node.node), finding)));
+    let between = preflight.findings().iter().map(|finding| (None, finding));
+    fold_all(between.chain(of_nodes))
+}
+
+fn fold_all<'a>(findings: impl Iterator<Item = (Option<&'a str>, &'a Finding)>) -> Vec<Folded> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for found in findings {
+        let same = same(found.1);
+        match groups.iter_mut().find(|group| group.same == same) {
+            Some(group) => group.found.push(found),
+            None => groups.push(Group { same, found: vec![found] }),
+        }
+    }
+    let mut folded: Vec<Folded> = groups.iter().filter_map(Group::folded).collect();
+    folded.sort_by_key(|one| Reverse(one.severity));
+    folded
+}
+
+fn same(finding: &Finding) -> Same {
+    match &finding.kind {
+        FindingKind::JustStarted { votes_in, .. } => {
+            Same::JustStarted { is_guarded: votes_in.is_some() }
+        }
+        kind => Same::Words(kind.to_string(), finding.remedy.to_string()),
+    }
+}
+
+impl Group<'_> {
+    fn folded(&self) -> Option<Folded> {
+        let youngest = |found: &&(Option<&str>, &Finding)| uptime(found.1);
+        let (_, told) = self.found.iter().min_by_key(youngest)?;
+        let oldest = self.found.iter().filter_map(|(_, finding)| uptime(finding)).max();
+        let mut finding = told.kind.to_string();
+        let mut remedy = in_words_of_the_command(&told.remedy);
+        if let (Some(least), Some(most)) = (uptime(told), oldest)
+            && self.found.len() > 1
+        {
+            let [least, most] = [least, most].map(|up| Span(up).to_string());
+            if least != most {
+                finding = format!("started {least} to {most} ago");
+            }
+            remedy = remedy.replace("lets it vote", "lets the last of them vote");
+        }
+        let nodes = self.found.iter().filter_map(|(node, _)| node.map(str::to_owned)).collect();
+        Some(Folded { severity: told.severity, nodes, finding, remedy })
+    }
+}
+
+fn uptime(finding: &Finding) -> Option<Duration> {
+    match finding.kind {
+        FindingKind::JustStarted { uptime, .. } => Some(uptime),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(found: &[(&'static str, FindingKind)]) -> Vec<Folded> {
+        let findings: Vec<(Option<&str>, Finding)> =
+            found.iter().map(|(node, kind)| (Some(*node), kind.clone().into())).collect();
+        fold_all(findings.iter().map(|(node, finding)| (*node, finding)))
+    }
+
+    fn started(uptime: u64, votes_in: Option<u64>) -> FindingKind {
+        let [uptime, votes_in] = [Some(uptime), votes_in].map(|it| it.map(Duration::from_secs));
+        FindingKind::JustStarted { uptime: uptime.unwrap_or_default(), votes_in }
+    }
+
+    #[test]
+    fn what_several_masters_share_is_told_once_with_their_names() {
+        let down = || FindingKind::Unreachable("Connection refused".into());
+        let other = FindingKind::Unreachable("timed out".into());
+        let told = folded(&[
+            ("a", FindingKind::HasReplicas(1)),
+            ("a", down()),
+            ("b", other),
+            ("c", down()),
+        ]);
+        let short: Vec<_> = told.iter().map(|it| (it.nodes.join(" "), &*it.finding)).collect();
+        assert_eq!(
+            short,
+            [
+                ("a c".to_owned(), "not reachable (Connection refused)"),
+                ("b".to_owned(), "not reachable (timed out)"),
+                ("a".to_owned(), "a replica is attached"),
+            ]
+        );
+        assert_eq!(told[0].severity, Severity::Failure);
+        assert!(told[0].remedy.starts_with("start it"), "{told:?}");
+    }
+
+    #[test]
+    fn starts_at_different_times_are_one_finding_about_the_last() {
+        let told = folded(&[("a", started(4, Some(27))), ("b", started(2, Some(29)))]);
+        let [one] = &told[..] else { panic!("{told:?}") };
+        assert_eq!((&*one.finding, one.nodes.len()), ("started 2 s to 4 s ago", 2));
+        assert!(one.remedy.contains("lets the last of them vote in 29 s"), "{one:?}");
+        let told = folded(&[("a", started(2, Some(29))), ("b", started(2, Some(29)))]);
+        assert_eq!(told[0].finding, "started 2 s ago");
+        let told = folded(&[("a", started(2, Some(29)))]);
+        assert!(told[0].remedy.contains("lets it vote in 29 s"), "{told:?}");
+        // What nothing keeps from voting is another matter.
+        assert_eq!(folded(&[("a", started(2, Some(29))), ("b", started(2, None))]).len(), 2);
+    }
+}

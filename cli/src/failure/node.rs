@@ -1,0 +1,155 @@
+//! One master in a failure: its name, its answer, and the time that it took.
+
+use super::{in_words_of_the_command, said};
+use crate::inspect::holder_to_json;
+use crate::output::{micros, millis};
+use quorumlock::report::{Answer, NodeReport, Refusal, UnknownCause};
+use quorumlock::{Holder, NodeInspection, NodeState};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A master, and its answer.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) name: String,
+    /// The answer in a word.
+    pub(super) answer: &'static str,
+    /// The answer in a sentence.
+    pub(super) said: String,
+    /// How long the answer took, if the master was asked.
+    pub(super) latency: Option<Duration>,
+    /// What is left of the other holder's key, or until the master may vote.
+    pub(super) remaining: Option<Duration>,
+    pub(super) holder: Option<Holder>,
+}
+
+impl Node {
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "node": self.name,
+            "answer": self.answer,
+            "said": self.said,
+            "latency_us": self.latency.map(micros),
+            "remaining_ms": self.remaining.map(millis),
+            "holder": self.holder.as_ref().map(holder_to_json),
+        })
+    }
+}
+
+impl From<&NodeReport> for Node {
+    fn from(report: &NodeReport) -> Self {
+        let line = report.to_string();
+        let said = line.strip_prefix(&*report.node).unwrap_or(&line).trim_start();
+        Self {
+            name: report.node.to_string(),
+            answer: word(&report.answer),
+            said: in_words_of_the_command(said),
+            // The line has a time if the master was asked and has answered or been given up.
+            latency: said.contains(" after ").then_some(report.latency),
+            remaining: remaining(&report.answer),
+            holder: None,
+        }
+    }
+}
+
+impl From<&NodeInspection> for Node {
+    fn from(inspection: &NodeInspection) -> Self {
+        let (answer, holder) = match &inspection.state {
+            NodeState::Free => ("free", None),
+            NodeState::Held(holder) => ("held", Some(holder.clone())),
+            NodeState::Unknown(answer) => (word(answer), None),
+            _ => ("unknown", None),
+        };
+        Self {
+            name: inspection.node.to_string(),
+            answer,
+            said: said(&inspection.state),
+            latency: None,
+            remaining: holder.as_ref().and_then(Holder::remaining),
+            holder,
+        }
+    }
+}
+
+const fn remaining(answer: &Answer) -> Option<Duration> {
+    match answer {
+        Answer::Refused(Refusal::Held { remaining }) => *remaining,
+        Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
+        _ => None,
+    }
+}
+
+/// Returns the answer in a word. `docs/cli.md` lists them.
+const fn word(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Granted => "granted",
+        Answer::Held => "ours",
+        Answer::Vacant => "vacant",
+        Answer::Taken => "taken",
+        Answer::Deleted => "deleted",
+        Answer::Outstanding => "outstanding",
+        Answer::Refused(refusal) => match refusal {
+            Refusal::Held { .. } => "held",
+            Refusal::Stale => "stale",
+            Refusal::Clock { .. } => "clock",
+            Refusal::Down(_) => "down",
+            Refusal::Unfit(_) => "unfit",
+            Refusal::Disagreement(_) | Refusal::Barred { .. } => "disagrees",
+            Refusal::Unconfirmed => "unconfirmed",
+            Refusal::WarmingUp { .. } => "warming_up",
+            Refusal::QueueFull => "queue_full",
+            _ => "refused",
+        },
+        Answer::Unknown(cause) => match cause {
+            UnknownCause::TimedOut => "timed_out",
+            UnknownCause::ConnectionLost(_) => "connection_lost",
+            UnknownCause::Down(_) => "down",
+            UnknownCause::WarmingUp => "warming_up",
+            _ => "error",
+        },
+        _ => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_lists_every_answer() {
+        let manual =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md"))
+                .unwrap();
+        let refusals = [
+            Refusal::Held { remaining: None },
+            Refusal::Stale,
+            Refusal::Clock { shows_us: 0 },
+            Refusal::Down("".into()),
+            Refusal::Unfit("".into()),
+            Refusal::Disagreement("".into()),
+            Refusal::Unconfirmed,
+            Refusal::WarmingUp { remaining: Duration::ZERO },
+            Refusal::QueueFull,
+            Refusal::Server("".into()),
+        ];
+        let causes = [
+            UnknownCause::TimedOut,
+            UnknownCause::ConnectionLost("".into()),
+            UnknownCause::Server("".into()),
+        ];
+        let others = [
+            Answer::Granted,
+            Answer::Held,
+            Answer::Vacant,
+            Answer::Taken,
+            Answer::Deleted,
+            Answer::Outstanding,
+        ];
+        let all = refusals.map(Answer::Refused).into_iter();
+        let all = all.chain(causes.map(Answer::Unknown)).chain(others);
+        let words: Vec<_> = all.map(|answer| word(&answer)).chain(["free", "unknown"]).collect();
+        for word in words {
+            assert!(manual.contains(&format!("`{word}`")), "{word}");
+        }
+    }
+}

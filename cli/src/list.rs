@@ -1,0 +1,103 @@
+//! `quorumlock list`: shows every lock that is held.
+
+mod table;
+
+use crate::args::{ListArgs, MastersArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, millis};
+use crate::settings;
+use crate::style::WIDTH;
+use quorumlock::error::NodeProblem;
+use quorumlock::{ListError, ListedLock, LockState, NodeState, Redlock};
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+
+pub(crate) use table::Table;
+
+/// What one look at the masters has found.
+pub(crate) struct Found {
+    /// In the order of their names.
+    pub(crate) locks: Vec<ListedLock>,
+    pub(crate) problems: Vec<NodeProblem>,
+    /// The reason why locks may be missing.
+    pub(crate) error: Option<ListError>,
+}
+
+/// Prints a table, or a JSON object for each lock.
+pub(crate) async fn list(
+    args: ListArgs,
+    masters: MastersArgs,
+    output: Output,
+) -> Result<Exit, Failure> {
+    let redlock = connect(masters).await?;
+    let found = find(&redlock, &args).await;
+    let _nothing_is_owed = redlock.shutdown().await;
+    for NodeProblem { node, problem, .. } in found.problems.iter().filter(|_| found.error.is_none())
+    {
+        output.warn(&format!("{node} is not used: {problem}"));
+    }
+    if output.json {
+        let lines = found.locks.iter().map(|lock| format!("{}\n", to_json(lock)));
+        Output::plain(&lines.collect::<String>())?;
+    } else {
+        let rows = found.locks.iter().map(|lock| (lock, None)).collect::<Vec<_>>();
+        let table = Table { rows: &rows, prefix: args.prefix(), width: width() };
+        Output::plain(&table.to_string())?;
+    }
+    found.error.map_or(Ok(Exit::Success), |error| Err(error.into()))
+}
+
+/// Connects without a word about unfit masters: the list has problems of its own.
+pub(crate) async fn connect(masters: MastersArgs) -> Result<Redlock, Failure> {
+    Ok(settings::builder(settings::settings(masters)?).inspect_only().connect().await?)
+}
+
+/// Reads the whole list, to sort it.
+pub(crate) async fn find(redlock: &Redlock, args: &ListArgs) -> Found {
+    let mut list = redlock.list(args.prefix());
+    if args.all {
+        list = list.with_leftovers();
+    }
+    let (mut locks, mut error) = (Vec::new(), None);
+    while let Some(lock) = list.next().await {
+        match lock {
+            Ok(lock) => locks.push(lock),
+            Err(failed) => error = Some(failed),
+        }
+    }
+    locks.sort_by(|one, other| one.resource().cmp(other.resource()));
+    Found { locks, problems: list.problems().to_vec(), error }
+}
+
+/// Returns how wide a line may be: as wide as the terminal, if there is one.
+pub(crate) fn width() -> Option<usize> {
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= 60);
+    std::io::stdout().is_terminal().then(|| columns().unwrap_or(WIDTH))
+}
+
+/// Returns the state in a word.
+pub(crate) fn state(lock: &ListedLock) -> &'static str {
+    match lock.state() {
+        LockState::Held(_) => "held",
+        LockState::Free => "free",
+        _ => "unclear",
+    }
+}
+
+pub(crate) fn to_json(lock: &ListedLock) -> Value {
+    let nodes = lock.inspection().nodes().iter();
+    let has_it = |state: &NodeState| matches!(state, NodeState::Held(it) if it.is(lock.holder()));
+    let held_on: Vec<&str> =
+        nodes.filter(|node| has_it(&node.state)).map(|node| &*node.node).collect();
+    json!({
+        "resource": lock.resource(),
+        "key": lock.inspection().key(),
+        "state": state(lock),
+        "holder": lock.holder().label(),
+        "remaining_ms": lock.holder().remaining().map(millis),
+        "held_on": held_on,
+        "waiting": lock.waiting(),
+        "recognized": lock.is_recognized(),
+    })
+}

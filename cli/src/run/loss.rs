@@ -1,0 +1,120 @@
+//! The reason why a command was ended without its lock, main fact first.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::millis;
+use quorumlock::Lost;
+use quorumlock::error::LossReason;
+use std::time::Duration;
+
+/// Why a lock could no longer be relied on, and after what time.
+#[derive(Clone, Debug)]
+pub(super) struct Loss {
+    pub(super) reason: Reason,
+    pub(super) held_for: Duration,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// A quorum of masters no longer has our key.
+    QuorumGone,
+    /// This process did not run when it was time to extend.
+    HeldUp,
+    /// Too few masters confirmed an extension.
+    Unextended,
+    /// No extension goes beyond `max_hold`.
+    MaxHold,
+    /// The client has ended; in its own words.
+    Other(String),
+}
+
+impl From<&Lost> for Loss {
+    fn from(lost: &Lost) -> Self {
+        let reason = match &lost.reason {
+            LossReason::QuorumGone(_) => Reason::QuorumGone,
+            LossReason::Lapsed if lost.at_max_hold => Reason::MaxHold,
+            // Whatever else keeps a lock from being extended shows well before the deadline.
+            LossReason::Lapsed => Reason::HeldUp,
+            _ => Reason::Other(lost.to_string()),
+        };
+        Self { reason, held_for: lost.held_for }
+    }
+}
+
+impl Loss {
+    /// Creates the failure of a command that ended like this.
+    pub(super) fn into_failure(self, resource: &str, command: Exit) -> Failure {
+        let message = format!("{}; the command {}", self.reason.told(resource), command.told());
+        let failure = Failure::new(Exit::Lost, message)
+            .with("resource", resource)
+            .with("reason", self.reason.name())
+            .with("held_for_ms", millis(self.held_for));
+        match command {
+            Exit::Signal(signal) => failure.with("command_signal", signal),
+            other => failure.with("command_exit", other.code()),
+        }
+    }
+}
+
+impl Reason {
+    fn told(&self, resource: &str) -> String {
+        match self {
+            Self::QuorumGone => {
+                format!("lost \"{resource}\": masters had forgotten it, or it was taken away")
+            }
+            Self::HeldUp => format!(
+                "lost \"{resource}\": it was not extended in time, because this process was held \
+                 up or stopped"
+            ),
+            Self::Unextended => format!("too few masters extended \"{resource}\" in time"),
+            Self::MaxHold => format!("max_hold reached for \"{resource}\""),
+            Self::Other(line) => line.clone(),
+        }
+    }
+
+    /// Returns the name in the output of `--json`.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::QuorumGone => "quorum_gone",
+            Self::HeldUp => "held_up",
+            Self::Unextended => "unextended",
+            Self::MaxHold => "max_hold",
+            Self::Other(_) => "closed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_loss_has_one_line_with_the_fact_in_front() {
+        for (reason, line, name) in [
+            (
+                Reason::QuorumGone,
+                "lost \"r\": masters had forgotten it, or it was taken away",
+                "quorum_gone",
+            ),
+            (
+                Reason::HeldUp,
+                "lost \"r\": it was not extended in time, because this process was held up or stopped",
+                "held_up",
+            ),
+            (Reason::Unextended, "too few masters extended \"r\" in time", "unextended"),
+            (Reason::MaxHold, "max_hold reached for \"r\"", "max_hold"),
+        ] {
+            let loss = Loss { reason, held_for: Duration::from_millis(1_500) };
+            let failure = loss.into_failure("r", Exit::Signal(15));
+            let shown = format!("{line}; the command was ended by signal 15");
+            assert_eq!(failure.to_string(), shown);
+            assert!(shown.len() <= 120, "{shown}");
+            let value = failure.to_json();
+            assert_eq!((&value["error"], &value["reason"]), (&"lost".into(), &name.into()));
+            assert_eq!(
+                (&value["held_for_ms"], &value["command_signal"]),
+                (&1500.into(), &15.into())
+            );
+        }
+    }
+}

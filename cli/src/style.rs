@@ -1,0 +1,122 @@
+//! How output for people looks: its colours, and lines that fit a terminal.
+
+use clap::ValueEnum;
+use std::env;
+use std::io::{self, IsTerminal};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb.
+    #[default]
+    Auto,
+    /// In a pipe or a file, too.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// The look of what is printed on stdout.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    /// Whether it has colours.
+    pub(crate) is_colored: bool,
+    /// Whether sentences are broken to fit a terminal. In a pipe, each is one line, so that it can
+    /// be searched for.
+    pub(crate) is_wrapped: bool,
+}
+
+/// A colour, by what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Good,
+    Warning,
+    Bad,
+}
+
+/// The longest line of a table, and of a sentence on a terminal.
+pub(crate) const WIDTH: usize = 80;
+
+impl Color {
+    /// Returns the look of stdout.
+    pub(crate) fn style(self) -> Style {
+        let is_wrapped = io::stdout().is_terminal();
+        let wants = |name| env::var_os(name).is_none_or(|value| value.is_empty());
+        let is_colored = match self {
+            Self::Auto => is_wrapped && wants("NO_COLOR") && !is_dumb(),
+            Self::Always => true,
+            Self::Never => false,
+        };
+        Style { is_colored, is_wrapped }
+    }
+}
+
+/// Returns whether the terminal understands no control sequences.
+pub(crate) fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+impl Style {
+    /// Returns the text in a colour, if there are any.
+    pub(crate) fn paint(self, text: &str, paint: Paint) -> String {
+        let code = match paint {
+            Paint::Good => 32,
+            Paint::Warning => 33,
+            Paint::Bad => 31,
+        };
+        if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Returns the sentence in lines. The first one begins with `first` spaces, each other one with
+    /// `indent`.
+    pub(crate) fn wrap(self, first: usize, indent: usize, sentence: &str) -> String {
+        let mut text = " ".repeat(first);
+        let mut column = first;
+        for (place, word) in sentence.split(' ').enumerate() {
+            let length = word.chars().count();
+            if place == 0 {
+            } else if self.is_wrapped && column + 1 + length > WIDTH {
+                text.push('\n');
+                text.push_str(&" ".repeat(indent));
+                column = indent;
+            } else {
+                text.push(' ');
+                column += 1;
+            }
+            text.push_str(word);
+            column += length;
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Style = Style { is_colored: false, is_wrapped: true };
+
+    #[test]
+    fn a_sentence_is_broken_between_words_at_80_columns() {
+        let sentence = format!("{} {} end", "a".repeat(40), "b".repeat(39));
+        let wrapped = PLAIN.wrap(0, 2, &sentence);
+        assert_eq!(wrapped, format!("{} {}\n  end", "a".repeat(40), "b".repeat(39)));
+        let wrapped = PLAIN.wrap(1, 2, &sentence);
+        assert_eq!(wrapped, format!(" {}\n  {} end", "a".repeat(40), "b".repeat(39)));
+        let piped = Style { is_wrapped: false, ..PLAIN };
+        assert_eq!(piped.wrap(0, 2, &sentence), sentence);
+    }
+
+    #[test]
+    fn a_word_that_is_too_long_stays_whole() {
+        let long = "a".repeat(100);
+        assert_eq!(PLAIN.wrap(0, 2, &format!("at {long} end")), format!("at\n  {long}\n  end"));
+    }
+
+    #[test]
+    fn only_a_style_with_colors_paints() {
+        assert_eq!(PLAIN.paint("no", Paint::Bad), "no");
+        let colored = Style { is_colored: true, ..PLAIN };
+        assert_eq!(colored.paint("no", Paint::Bad), "\x1b[31mno\x1b[0m");
+    }
+}

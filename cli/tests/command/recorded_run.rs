@@ -1,0 +1,61 @@
+//! `docs/recordings/run.txt` is what a second `quorumlock run` prints while another client holds the
+//! lock.
+
+use crate::cli::{self, Running, told};
+use crate::doctor_shown::on_a_terminal;
+use crate::support::masters::Masters;
+use crate::support::normalised::{without_addresses, without_times};
+use crate::support::poll::eventually_blocking;
+
+/// One command of the recording, and what it printed.
+fn recorded(command: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/recordings/run.txt");
+    let file = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = file.split_once(&format!("$ quorumlock {command}\n")).expect(command);
+    rest.split("\n$ ").next().unwrap().trim_end().to_owned()
+}
+
+/// Replaces what differs from run to run.
+fn comparable(text: &str, masters: &Masters) -> String {
+    let text = without_addresses(text, masters);
+    // A master that was not waited for has no latency.
+    let text = text.replace("\"latency_us\":null", "\"latency_us\":1");
+    let lines: Vec<String> = text.lines().map(without_times).collect();
+    let mut in_number = false;
+    let mut shown = String::new();
+    // How many attempts there were, and the numbers of JSON.
+    for letter in lines.join("\n").chars() {
+        let continues = in_number && letter == '.';
+        if letter.is_ascii_digit() && !in_number {
+            shown.push('1');
+        } else if !letter.is_ascii_digit() && !continues {
+            shown.push(letter);
+        }
+        in_number = letter.is_ascii_digit() || continues;
+    }
+    shown
+}
+
+#[test]
+fn a_second_run_is_shown_as_recorded() {
+    let masters = Masters::start(3);
+    let hold = ["run", "--label", "web-3", "nightly", "--", "sleep", "600"];
+    let _holder = Running::start(&mut cli::on(&masters, &hold));
+    let is_held = || told(&mut cli::on(&masters, &["inspect", "nightly"])).stdout.contains("web-3");
+    eventually_blocking("web-3 has the lock", cli::PATIENCE, is_held);
+
+    let line = "run --timeout 2s nightly -- true";
+    let words: Vec<&str> = line.split(' ').collect();
+    let shown = on_a_terminal(masters.urls(), line, &[]);
+    assert_eq!(shown.code, Some(111), "{shown:?}");
+    let piped = told(&mut cli::on(&masters, &words));
+    let json = told(cli::on(&masters, &["--json"]).args(&words));
+    for (command, now) in [
+        (line.to_owned(), shown.stdout),
+        (format!("{line} 2>&1 | cat"), piped.stderr),
+        (format!("--json {line}"), json.stderr),
+    ] {
+        let (then, now) = (recorded(&command), now.trim_end().to_owned());
+        assert_eq!(comparable(&then, &masters), comparable(&now, &masters), "{command}:\n{now}");
+    }
+}

@@ -1,0 +1,166 @@
+//! `quorumlock run` while it waits: a person who follows is told what for, and no other.
+
+use crate::cli::{PATIENCE, Told, beside, shell, told};
+use crate::support::masters::Masters;
+use crate::support::poll::{eventually, eventually_blocking};
+use crate::support::witness;
+use quorumlock::{Guard, Redlock};
+use serde_json::Value;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+async fn hold(masters: &Masters, label: &str) -> (Redlock, Guard) {
+    let patient = masters.builder().operation_timeout(Duration::from_secs(1));
+    let redlock = patient.label(label).connect().await.unwrap();
+    let guard = redlock.acquire("r").timeout(PATIENCE).keep_alive().await.unwrap();
+    (redlock, guard)
+}
+
+/// Starts a command whose stderr is a file, which can be read while it waits.
+fn start(command: &mut Command, stderr: &Path) -> Child {
+    command.stdout(Stdio::piped());
+    command.stderr(File::create(stderr).unwrap()).spawn().unwrap()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn verbose_names_the_holder_and_then_the_next_one() {
+    let masters = Masters::start(3);
+    let (_redlock, first) = hold(&masters, "web-3").await;
+    let files = tempfile::tempdir().unwrap();
+    let stderr = files.path().join("stderr");
+    let mut command = shell(&masters, &["-v", "--no-timeout"], "echo ran");
+    let running = start(&mut command, &stderr);
+    let begins = |holder: &str| format!("quorumlock: waiting for \"r\": held by {holder}, expires");
+    eventually_blocking("the holder is named", PATIENCE, || {
+        read(&stderr).contains(&begins("web-3"))
+    });
+    // The key changes hands on the masters, so that the waiter gets no turn.
+    let next = "0123456789abcdef0123456789abcdef:web-4";
+    for server in masters.iter() {
+        witness::set_foreign(server, "r", next, Duration::from_secs(10)).await;
+    }
+    eventually_blocking("the next holder is named", PATIENCE, || {
+        read(&stderr).contains(&begins("web-4"))
+    });
+    for server in masters.iter() {
+        witness::ask::<()>(server, redis::cmd("DEL").arg("r")).await.unwrap();
+    }
+    drop(first);
+    assert!(running.wait_with_output().unwrap().status.success());
+    let lines = read(&stderr);
+    assert_eq!(lines.matches("waiting for").count(), 2, "once each: {lines}");
+    assert!(lines.ends_with("quorumlock: acquired \"r\"\n"), "{lines}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_follows_in_json_gets_the_holder_in_fields() {
+    let masters = Masters::start(3);
+    let _held = hold(&masters, "web-3").await;
+    let told = told(&mut shell(&masters, &["-v", "--json", "--timeout", "2s"], "echo ran"));
+    assert_eq!(told.code, Some(111), "{told:?}");
+    let lines: Vec<Value> =
+        told.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let note = lines.iter().find(|line| line["obstacle"] == "held").expect("a note");
+    assert_eq!((&note["waiting_for"], &note["holder"]["label"]), (&"r".into(), &"web-3".into()));
+    assert!(note["remaining_ms"].as_u64().unwrap() <= 10_000, "{note}");
+    assert!(note["note"].as_str().unwrap().starts_with("waiting for \"r\": held by web-3, "));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_terminal_and_verbose_waiting_is_silent() {
+    let masters = Masters::start(3);
+    let _held = hold(&masters, "web-3").await;
+    for options in [&["--timeout", "1s"][..], &["--json", "--timeout", "1s"]] {
+        let told = told(&mut shell(&masters, options, "echo ran"));
+        assert_eq!(told.code, Some(111), "{told:?}");
+        assert!(!told.stderr.contains("waiting"), "{told:?}");
+    }
+    // One attempt is no wait.
+    let once = told(&mut shell(&masters, &["-v", "--no-wait"], "echo ran"));
+    assert!(!once.stderr.contains("waiting"), "{once:?}");
+}
+
+/// Runs it on a terminal of its own; what the terminal shows is its stdout.
+fn on_a_terminal(masters: &Masters, arguments: &str) -> Told {
+    let script = format!("{} {arguments}; echo code=$?", env!("CARGO_BIN_EXE_quorumlock"));
+    let mut command = beside(masters, "script");
+    command.env("SHELL", "/bin/sh").args(["-qfec", &script, "/dev/null"]);
+    told(&mut command)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_terminal_the_holder_is_named_unless_json_is_asked_for() {
+    let masters = Masters::start(3);
+    let _held = hold(&masters, "web-3").await;
+    let shown = on_a_terminal(&masters, "run --timeout 2s r -- true");
+    let line = "quorumlock: waiting for \"r\": held by web-3, expires in ";
+    assert!(shown.stdout.starts_with(line) && shown.stdout.contains("code=111"), "{shown:?}");
+    let json = on_a_terminal(&masters, "run --json --timeout 2s r -- true");
+    assert!(!json.stdout.contains("waiting") && json.stdout.contains("code=111"), "{json:?}");
+}
+
+#[test]
+fn who_waits_for_fresh_masters_is_told_how_long() {
+    let masters = Masters::start(3);
+    let mut command = shell(&masters, &["-v", "--timeout", "1s"], "echo ran");
+    let shown = told(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
+    assert_eq!(shown.code, Some(112), "{shown:?}");
+    let line = "quorumlock: waiting for \"r\": masters are warming up, ready in ";
+    assert!(shown.stderr.starts_with(line), "{shown:?}");
+    assert!(shown.stderr.contains(" s (0 of 3 masters may vote, 2 needed)\n"), "{shown:?}");
+    // The failure has the main fact in front, and the time for programs.
+    let line = "\nquorumlock: no quorum for \"r\" yet: masters are warming up, ready in ";
+    assert!(shown.stderr.contains(line), "{shown:?}");
+    let mut command = shell(&masters, &["--json", "--timeout", "1s"], "echo ran");
+    let json = told(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
+    let value: Value = serde_json::from_str(&json.stderr).unwrap();
+    assert_eq!(value["error"], "no_quorum");
+    assert!((1..=32_000).contains(&value["ready_in_ms"].as_u64().unwrap()), "{value}");
+    for node in value["nodes"].as_array().unwrap() {
+        assert_eq!(node["answer"], "warming_up", "{value}");
+        assert!((1..=32_000).contains(&node["remaining_ms"].as_u64().unwrap()), "{value}");
+    }
+}
+
+#[test]
+fn who_waits_for_masters_that_are_down_is_told_which() {
+    let masters = Masters::start(3);
+    (1..3).for_each(|node| masters.kill(node));
+    let shown = told(&mut shell(&masters, &["-v", "--timeout", "1s"], "echo ran"));
+    assert_eq!(shown.code, Some(112), "{shown:?}");
+    let missing = format!("({} down, {} down)\n", masters[1].addr(), masters[2].addr());
+    let line = "quorumlock: waiting for \"r\": no quorum: 1 of 3 masters may vote, 2 needed ";
+    assert!(shown.stderr.starts_with(&format!("{line}{missing}")), "{shown:?}");
+    assert_eq!(shown.stderr.matches("waiting for").count(), 1, "{shown:?}");
+}
+
+/// A stopped terminal, or a reader that does not read: here a pipe that is full.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_that_does_not_read_does_not_delay_the_lock() {
+    let masters = Masters::start(3);
+    let (_redlock, guard) = hold(&masters, "web-3").await;
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut full = writer.try_clone().unwrap();
+    // What is left of the pipe is too little for a line.
+    let filler = std::thread::spawn(move || {
+        let _ = full.write_all(&vec![b'.'; 1 << 17]);
+    });
+    let mut command = shell(&masters, &["-v", "--no-timeout"], "true");
+    command.stdout(Stdio::null()).stderr(writer);
+    let mut running = command.spawn().unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    guard.release().await.unwrap();
+    eventually("it acquires", PATIENCE, async || witness::holders(&masters, "r").await.len() >= 2)
+        .await;
+    let _ = running.kill();
+    let _ = running.wait();
+    drop(reader);
+    let _ = filler.join();
+}

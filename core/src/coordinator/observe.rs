@@ -1,0 +1,223 @@
+//! Observations for telemetry. They stand among the events, in the order of what happened, and no
+//! decision depends on them.
+
+use super::contention::Phase;
+use super::round::{Asker, RoundKind};
+use super::{AttemptId, Coordinator, Event, FailureKind, RequestId, RoundId};
+use crate::quorum::{Instant, Progress};
+use crate::report::NodeReport;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// True if the machine can be watched. It is a constant: where it is false, no instruction of this
+/// module remains.
+pub const WATCHED: bool = cfg!(feature = "watched");
+
+/// The level of detail of the observations.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Watching {
+    #[default]
+    Nothing,
+    Outcomes,
+    /// The outcomes, every node's answer to each attempt, and what an acquire waits for.
+    Votes,
+}
+
+/// An observation of a decision.
+#[derive(Debug)]
+pub enum Observation {
+    /// An attempt of an acquire is decided.
+    Attempt {
+        request: RequestId,
+        /// Counted from 1.
+        number: u32,
+        result: Result<(), FailureKind>,
+        /// From before the first byte to the verdict.
+        took: Duration,
+        votes: Vec<NodeReport>,
+    },
+    /// An acquire waits, for its place in this process or for its next attempt.
+    Waits {
+        request: RequestId,
+        waits_for: WaitsFor,
+        /// The time until a quorum is free unless the key is extended; only for a holder.
+        left: Option<Duration>,
+    },
+    /// A deadline was moved to the end of the keep-alive: no extension moves it any further.
+    LastExtension {
+        attempt: AttemptId,
+        /// The time until that deadline.
+        left: Duration,
+    },
+    /// An extension is decided.
+    Extension {
+        attempt: AttemptId,
+        by_keeper: bool,
+        progress: Progress,
+        took: Duration,
+        votes: Vec<NodeReport>,
+    },
+    /// A node that had no key in a round that was won has been asked to set it.
+    ToppedUp { attempt: AttemptId, node: Arc<str> },
+}
+
+/// What an acquire waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitsFor {
+    /// A holder in another process, or in another client of this one.
+    Holder,
+    /// A guard of this client.
+    OwnGuard,
+    /// Acquires of this client that came before it.
+    Turn,
+    /// Masters, of which too few may vote.
+    Quorum,
+    /// An end of the disagreement among clients, or among the masters' clocks.
+    Agreement,
+}
+
+impl WaitsFor {
+    const fn after(kind: &FailureKind) -> Self {
+        match kind {
+            FailureKind::Contended => Self::Holder,
+            FailureKind::NoQuorum | FailureKind::TooLate => Self::Quorum,
+            FailureKind::Disagreement(_) => Self::Agreement,
+        }
+    }
+
+    /// Returns it in words, as events name it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Holder => "holder",
+            Self::OwnGuard => "own_guard",
+            Self::Turn => "turn",
+            Self::Quorum => "quorum",
+            Self::Agreement => "agreement",
+        }
+    }
+}
+
+/// The events that have not been taken out.
+#[derive(Default)]
+pub(super) struct Events {
+    queue: VecDeque<Event>,
+    watching: Watching,
+}
+
+impl Events {
+    pub(super) fn push(&mut self, event: Event) {
+        self.queue.push_back(event);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        self.queue.pop_front()
+    }
+
+    /// Returns the number of decisions among them.
+    pub(super) fn decided(&self) -> usize {
+        let observed = |event: &&Event| matches!(event, Event::Observed(_));
+        let observed = if WATCHED { self.queue.iter().filter(observed).count() } else { 0 };
+        self.queue.len() - observed
+    }
+
+    fn shows(&self, watching: Watching) -> bool {
+        WATCHED && self.watching >= watching
+    }
+
+    /// Shows observers a decided attempt.
+    pub(super) fn attempt(
+        &mut self,
+        request: RequestId,
+        number: u32,
+        result: Result<(), &FailureKind>,
+        took: Duration,
+        votes: impl FnOnce() -> Vec<NodeReport>,
+    ) {
+        if self.shows(Watching::Outcomes) {
+            let votes = if self.shows(Watching::Votes) { votes() } else { Vec::new() };
+            let result = result.map_err(FailureKind::clone);
+            let attempt = Observation::Attempt { request, number, result, took, votes };
+            self.push(Event::Observed(attempt));
+        }
+    }
+
+    /// Shows observers a decided extension, unless its asker already has an answer.
+    pub(super) fn extension(
+        &mut self,
+        attempt: AttemptId,
+        asker: Option<Asker>,
+        progress: Progress,
+        took: Duration,
+        votes: impl FnOnce() -> Vec<NodeReport>,
+    ) {
+        if self.shows(Watching::Outcomes)
+            && let Some(asker) = asker
+        {
+            // Rare, and a warning: every node's answer is always worth its cost.
+            let is_extended = matches!(progress, Progress::Extended(_));
+            let votes = if is_extended { Vec::new() } else { votes() };
+            let by_keeper = asker == Asker::Keeper;
+            let extension = Observation::Extension { attempt, by_keeper, progress, took, votes };
+            self.push(Event::Observed(extension));
+        }
+    }
+
+    /// Shows observers that an acquire waits in the local queue.
+    pub(super) fn queued(&mut self, request: RequestId, held_here: bool) {
+        if self.shows(Watching::Votes) {
+            let waits_for = if held_here { WaitsFor::OwnGuard } else { WaitsFor::Turn };
+            self.push(Event::Observed(Observation::Waits { request, waits_for, left: None }));
+        }
+    }
+
+    /// Shows observers that no extension moves the deadline of a lock any further.
+    pub(super) fn last_extension(&mut self, attempt: AttemptId, left: Duration) {
+        if self.shows(Watching::Outcomes) {
+            self.push(Event::Observed(Observation::LastExtension { attempt, left }));
+        }
+    }
+
+    /// Shows observers that `node` is asked to set the key.
+    pub(super) fn topped_up(&mut self, attempt: AttemptId, node: &Arc<str>) {
+        if self.shows(Watching::Outcomes) {
+            self.push(Event::Observed(Observation::ToppedUp { attempt, node: node.clone() }));
+        }
+    }
+}
+
+impl Coordinator {
+    /// Sets how much is observed from now on.
+    pub const fn watch(&mut self, watching: Watching) {
+        self.events.watching = watching;
+    }
+
+    /// Shows observers what an acquire waits for after an attempt that it has lost.
+    pub(super) fn observe_wait(&mut self, request: RequestId) {
+        if !self.events.shows(Watching::Votes) {
+            return;
+        }
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        let Phase::Waiting { failure, .. } = &contention.phase else { return };
+        let waits_for = WaitsFor::after(&failure.kind);
+        let left = match waits_for {
+            WaitsFor::Holder => contention.free_in(&self.settings),
+            _ => None,
+        };
+        self.events.push(Event::Observed(Observation::Waits { request, waits_for, left }));
+    }
+
+    /// Shows observers that the attempt of this round is about to be won.
+    pub(super) fn observe_win(&mut self, now: Instant, id: RoundId) {
+        if !self.events.shows(Watching::Outcomes) {
+            return;
+        }
+        let Self { rounds, acquisitions, sessions, events, .. } = self;
+        let Some(round) = rounds.get(id) else { return };
+        let RoundKind::Acquire { request, .. } = round.kind else { return };
+        let number = acquisitions.contention(request).map_or(0, |one| one.attempts);
+        let votes = || round.reports(sessions.iter().map(|session| &session.name));
+        events.attempt(request, number, Ok(()), now.since(round.started), votes);
+    }
+}

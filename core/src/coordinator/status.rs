@@ -1,0 +1,85 @@
+//! The standing of the masters, for callers and observers.
+
+use super::session::Session;
+use super::{Coordinator, FaultKind};
+use crate::quorum::{Instant, NodeSet};
+use crate::report::Refusal;
+use crate::status::{Margin, NodeStanding, NodeStatus, Status};
+use std::time::Duration;
+
+impl Coordinator {
+    /// Returns the standing of `node`; `None` until it has been reached or has failed once.
+    pub fn standing(&self, now: Instant, node: usize) -> Option<NodeStanding> {
+        let session = self.sessions.get(node)?;
+        session.was_tried.then(|| self.stands(session, now))
+    }
+
+    /// Returns the standing of every node, including one that is still being dialled for the first
+    /// time.
+    pub fn status(&self, now: Instant) -> Status {
+        let node = |session: &Session| NodeStatus {
+            node: session.name.clone(),
+            standing: self.stands(session, now),
+        };
+        Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
+    }
+
+    /// Returns whether a quorum may vote.
+    pub fn can_vote(&self, now: Instant) -> bool {
+        self.quorum_can_vote(now) && self.barred(now, Duration::ZERO).is_none()
+    }
+
+    /// Returns whether a quorum may vote, even if another client's settings bar it.
+    pub(super) fn quorum_can_vote(&self, now: Instant) -> bool {
+        self.settings.membership.is_quorum(self.voting(now))
+    }
+
+    fn voting(&self, now: Instant) -> NodeSet {
+        let may_vote = |(node, session): (usize, &Session)| session.may_vote(now).then_some(node);
+        self.sessions.iter().enumerate().filter_map(may_vote).collect()
+    }
+
+    /// Returns the margin; `None` until every node has been reached or has failed once.
+    pub fn margin(&self, now: Instant) -> Option<Margin> {
+        let voting = self.voting(now);
+        let without = |node: usize| voting.difference([node].into_iter().collect());
+        let membership = self.settings.membership;
+        self.connected.then(|| {
+            if !self.can_vote(now) {
+                Margin::None
+            } else if voting.iter().all(|node| membership.is_quorum(without(node))) {
+                Margin::Spare
+            } else {
+                Margin::Bare
+            }
+        })
+    }
+
+    /// Returns the number of rollbacks and releases that `node` has not answered and that are not
+    /// in flight to it.
+    pub fn owed(&self, node: usize) -> usize {
+        self.sessions.get(node).map_or(0, Session::owed)
+    }
+
+    fn stands(&self, session: &Session, now: Instant) -> NodeStanding {
+        if let Some(fault) = session.fault() {
+            let cause = fault.cause.clone();
+            return match fault.kind {
+                FaultKind::Down => NodeStanding::Down(cause),
+                FaultKind::Rejected => NodeStanding::Rejected(cause),
+                FaultKind::Unfit => NodeStanding::Unfit(cause),
+            };
+        }
+        // A client that only looks disagrees with no client, and has nothing confirmed.
+        let looks = self.settings.agreement.is_look();
+        match (session.confirmed(now), session.warming_up(now)) {
+            (Err(Refusal::Disagreement(cause)), _) if !looks => NodeStanding::Disagrees(cause),
+            (_, Some(remaining)) => NodeStanding::WarmingUp { remaining },
+            (Err(_), None) if !looks => NodeStanding::Unconfirmed,
+            (_, None) => match self.barred(now, Duration::ZERO) {
+                Some(by) if !looks => NodeStanding::Barred { by },
+                _ => NodeStanding::Voting,
+            },
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a subscriber or a recorder is shown, and that without one nothing is.
+#![cfg(feature = "watched")]
+
+use super::super::{Event, FailureKind, Observation, WaitsFor, Watching};
+use super::open;
+use super::stage::Stage;
+use crate::quorum::Progress;
+use crate::report::Answer;
+use crate::status::{Margin, NodeStanding};
+use std::time::Duration;
+
+fn watched(masters: usize) -> Stage {
+    let mut stage = open(masters);
+    stage.machine.watch(Watching::Votes);
+    stage
+}
+
+/// Returns what was observed since the last time.
+fn observed(stage: &mut Stage) -> Vec<Observation> {
+    let observation = |event| match event {
+        Event::Observed(observation) => Some(observation),
+        _ => None,
+    };
+    stage.events.drain(..).filter_map(observation).collect()
+}
+
+/// Held on two of three masters, the third has refused.
+const HELD: &str = "acquire 1 r
+                    n1-3 < SET ..
+                    n3 > nil
+                    n1-2 > ok
+                    = acquired 1 ..";
+
+#[test]
+fn each_attempt_is_observed_once_with_all_masters_answers() {
+    let mut stage = watched(3);
+    stage.steps("acquire 1 r\nn1-3 < SET ..\n+3ms");
+    assert!(observed(&mut stage).is_empty(), "nothing is decided");
+    stage.steps("n3 > nil\nn1-2 > ok\n= acquired 1 ..");
+    let seen = observed(&mut stage);
+    let [Observation::Attempt { number: 1, result: Ok(()), took, votes, .. }] = &seen[..] else {
+        panic!("{seen:?}")
+    };
+    assert_eq!(took.as_millis(), 3);
+    let granted = votes.iter().filter(|one| one.answer == Answer::Granted).count();
+    assert_eq!((granted, votes.len()), (2, 3), "{votes:?}");
+}
+
+#[test]
+fn a_lost_attempt_is_seen_before_the_next_one_begins() {
+    let mut stage = watched(1);
+    stage.steps("acquire 1 r\nn1 < SET ..\nn1 > nil");
+    let seen = observed(&mut stage);
+    let [Observation::Attempt { number: 1, result: Err(kind), votes, .. }] = &seen[..] else {
+        panic!("{seen:?}")
+    };
+    assert_eq!(*kind, FailureKind::Contended);
+    assert!(matches!(votes[0].answer, Answer::Refused(_)), "{votes:?}");
+}
+
+#[test]
+fn an_extension_is_seen_with_who_is_topped_up_by_it() {
+    let mut stage = watched(3);
+    stage.steps(HELD);
+    observed(&mut stage);
+    stage.steps("extend 2 of 1\nn1-3 < EVALSHA ..\nn3 > 0\nn1-2 > 1\n= extended 2 ..\nn3 < SET ..");
+    let seen = observed(&mut stage);
+    let [
+        Observation::Extension { by_keeper: false, progress: Progress::Extended(_), .. },
+        Observation::ToppedUp { node, .. },
+    ] = &seen[..]
+    else {
+        panic!("{seen:?}")
+    };
+    assert_eq!(*node, stage.machine.sessions[2].name);
+}
+
+/// Returns what acquires were seen to wait for.
+fn waits(stage: &mut Stage) -> Vec<(u64, WaitsFor, Option<Duration>)> {
+    let seen = observed(stage).into_iter().filter_map(|one| match one {
+        Observation::Waits { request, waits_for, left } => Some((request.0, waits_for, left)),
+        _ => None,
+    });
+    seen.collect()
+}
+
+#[test]
+fn a_wait_is_seen_with_what_it_is_for_and_the_time_left() {
+    let mut stage = watched(1);
+    stage.steps("jitter most\nacquire 1 r wait 1s\nn1 < SET ..\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
+    assert_eq!(waits(&mut stage), [(1, WaitsFor::Holder, None)]);
+    stage.steps("+5ms\nn1 < PTTL r\nn1 < SET ..\nn1 > 1400\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
+    let left = Some(Duration::from_millis(1400));
+    assert_eq!(waits(&mut stage), [(1, WaitsFor::Holder, left)]);
+    stage.breaks(0);
+    stage.steps("+10ms");
+    assert_eq!(waits(&mut stage), [(1, WaitsFor::Quorum, None)]);
+}
+
+#[test]
+fn one_attempt_waits_for_nothing() {
+    let mut stage = watched(1);
+    stage.steps("acquire 1 r\nn1 < SET ..\nacquire 2 r\nn1 > nil");
+    assert!(waits(&mut stage).is_empty());
+}
+
+#[test]
+fn a_wait_behind_a_neighbour_is_for_its_turn_or_its_guard() {
+    let mut stage = watched(1);
+    stage.steps("acquire 1 r\nn1 < SET ..\nacquire 2 r wait 1s\nn1 > ok\n= acquired 1 ..");
+    stage.steps("acquire 3 r wait 1s");
+    let seen = [(2, WaitsFor::Turn, None), (3, WaitsFor::OwnGuard, None)];
+    assert_eq!(waits(&mut stage), seen);
+}
+
+#[test]
+fn the_extension_that_reaches_max_hold_is_seen_once() {
+    let mut stage = watched(1);
+    stage.steps("acquire 1 r ttl 900ms keep 1400ms\nn1 < SET ..\nn1 > ok\n= acquired 1 ..");
+    let extend = |stage: &mut Stage| {
+        stage.steps("+300ms\nn1 < EVALSHA ..\nn1 > 1\n= extended by its keeper ..");
+        observed(stage).into_iter().find_map(|one| match one {
+            Observation::LastExtension { left, .. } => Some(left),
+            _ => None,
+        })
+    };
+    assert_eq!(extend(&mut stage), None, "until 1189 ms");
+    assert_eq!(extend(&mut stage), Some(Duration::from_millis(800)), "until 1400 ms");
+    stage.steps("extend 2 of 1\nn1 < EVALSHA ..\nn1 > 1\n= extended 2 until 1400ms");
+    let seen = observed(&mut stage);
+    assert!(matches!(&seen[..], [Observation::Extension { .. }]), "{seen:?}");
+}
+
+#[test]
+fn without_anybody_who_watches_nothing_is_seen() {
+    let mut stage = open(3);
+    stage.steps(HELD);
+    stage.steps("extend 2 of 1\nn1-3 < EVALSHA ..\nn1-3 > 1\n= extended 2 ..");
+    assert!(observed(&mut stage).is_empty());
+}
+
+#[test]
+fn the_votes_of_an_attempt_are_only_seen_for_who_wants_them() {
+    let mut stage = open(3);
+    stage.machine.watch(Watching::Outcomes);
+    stage.steps(HELD);
+    let seen = observed(&mut stage);
+    let [Observation::Attempt { votes, .. }] = &seen[..] else { panic!("{seen:?}") };
+    assert!(votes.is_empty(), "{votes:?}");
+}
+
+#[test]
+fn a_master_that_goes_down_changes_its_standing_and_the_margin() {
+    let mut stage = open(3);
+    let stands = |stage: &Stage, node| match stage.machine.standing(stage.now, node) {
+        Some(NodeStanding::Voting) => "voting",
+        Some(NodeStanding::Down(_)) => "down",
+        other => panic!("{other:?}"),
+    };
+    let margin = |stage: &Stage| stage.machine.margin(stage.now);
+    assert_eq!((stands(&stage, 0), margin(&stage)), ("voting", Some(Margin::Spare)));
+    stage.breaks(0);
+    assert_eq!((stands(&stage, 0), margin(&stage)), ("down", Some(Margin::Bare)));
+    stage.breaks(1);
+    assert_eq!((stands(&stage, 2), margin(&stage)), ("voting", Some(Margin::None)));
+}
+
+#[test]
+fn what_a_master_that_is_gone_has_to_be_told_is_owed() {
+    let mut stage = open(3);
+    stage.steps(HELD);
+    assert_eq!(stage.machine.owed(0), 0);
+    stage.breaks(0);
+    let attempt = stage.hold(1);
+    stage.machine.handle_release(stage.now, None, attempt, true);
+    assert_eq!([0, 1, 2].map(|node| stage.machine.owed(node)), [1, 0, 0]);
+}

@@ -1,0 +1,92 @@
+//! The values that each kind of key takes, whatever their source. A value from the environment is
+//! always a string.
+//!
+//! Errors leave out the value: there may be a password in an unexpected place.
+
+use super::NodeAddress;
+use crate::RestartGuard;
+use std::path::PathBuf;
+use std::time::Duration;
+use toml::Value;
+
+const DURATION: &str = "write it like \"10s\" or \"500ms\"";
+
+/// Reads a list of masters, at least one.
+pub(super) fn nodes(value: Value) -> Result<Vec<NodeAddress>, String> {
+    let nodes = addresses(value)?;
+    if nodes.is_empty() {
+        let problem = "there is none: name the masters, five usually, such as redis://10.0.0.1";
+        return Err(problem.to_owned());
+    }
+    Ok(nodes)
+}
+
+/// Reads a list of masters, which may be empty.
+pub(super) fn addresses(value: Value) -> Result<Vec<NodeAddress>, String> {
+    let items: Vec<Value> = match value {
+        Value::String(text) => {
+            let parts = text.split(|c: char| c == ',' || c.is_whitespace());
+            parts.filter(|part| !part.is_empty()).map(Value::from).collect()
+        }
+        Value::Array(items) => items,
+        _ => return Err("is not a list: write it like [\"redis://10.0.0.1\", …]".to_owned()),
+    };
+    let parsed = items.iter().enumerate().map(|(at, item)| {
+        let told = |problem: &str| format!("node {} of {}: {problem}", at + 1, items.len());
+        let address = item.as_str().ok_or("is not a string: put the address in quotes");
+        let address = address.map_err(told)?;
+        address.parse::<NodeAddress>().map_err(|error| told(&error.problem))
+    });
+    parsed.collect()
+}
+
+pub(super) fn span(value: Value) -> Result<Duration, String> {
+    match value.as_str().map(str::trim) {
+        Some(text) if text.parse::<f64>().is_err() => humantime::parse_duration(text)
+            .map_err(|_| format!("is not a duration, or too long: {DURATION}")),
+        None if !value.is_integer() && !value.is_float() => {
+            Err(format!("is not a duration: {DURATION}, in quotes"))
+        }
+        _ => Err(format!("a bare number has no unit: {DURATION}")),
+    }
+}
+
+pub(super) fn ppm(value: Value) -> Result<u32, String> {
+    let ppm = match value {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Integer(number) => u32::try_from(number).ok(),
+        _ => None,
+    };
+    ppm.ok_or_else(|| "is not a whole number of parts per million: 10000 are 1 %".to_owned())
+}
+
+pub(super) fn guard(value: Value) -> Result<RestartGuard, String> {
+    match value.as_str().map(str::trim) {
+        Some("on") => Ok(RestartGuard::On),
+        Some("off") => Ok(RestartGuard::Off),
+        Some("trust-persistence") => Ok(RestartGuard::TrustPersistence),
+        _ => Err("is none of \"on\", \"off\" and \"trust-persistence\"".to_owned()),
+    }
+}
+
+pub(super) fn switch(value: Value) -> Result<bool, String> {
+    let on = value.as_bool().or_else(|| value.as_str()?.trim().parse().ok());
+    on.ok_or_else(|| "is neither true nor false".to_owned())
+}
+
+pub(super) fn text(value: Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text),
+        _ => Err("is not a string: put it in quotes".to_owned()),
+    }
+}
+
+pub(super) fn pem(value: Value) -> Result<PathBuf, String> {
+    if !cfg!(feature = "tls") {
+        return Err(super::tls_files::NO_TLS.to_owned());
+    }
+    match text(value)? {
+        path if path.is_empty() => Err("is empty: name a PEM file, or leave it out".to_owned()),
+        path => Ok(path.into()),
+    }
+}

@@ -1,0 +1,90 @@
+//! The requests of handles and guards to the driver.
+
+use super::{Handle, ReleaseOnDrop};
+use crate::error::{AcquireError, ExtendError, LossReason, NotReady};
+use crate::fencing::FencingToken;
+use crate::released::Released;
+use crate::report::NodeReport;
+use crate::status::Status;
+use crate::telemetry::Span;
+use quorumlock_core::coordinator::{AcquireRequest, AttemptId, Mark, RequestId, Seen};
+use quorumlock_core::quorum::{Instant, Membership};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// The channel through which a caller is answered.
+pub(super) type Reply<T> = oneshot::Sender<T>;
+
+/// The result for a caller that has won.
+pub(crate) struct Won {
+    /// The lock, which releases itself.
+    pub(crate) lock: ReleaseOnDrop,
+    /// Present if the acquire was fenced.
+    pub(crate) token: Option<FencingToken>,
+}
+
+/// The outcome of a release, or the reason why the lock had been lost before.
+pub(crate) type ReleaseResult = Result<Released, LossReason>;
+
+/// The answers of all nodes to an inspection, and the membership by which they are judged.
+pub(super) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
+
+/// The answers of all nodes to a forced release; `Ok` if a quorum does not hold that key any more.
+pub(super) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
+
+/// A request of a handle or a guard to the driver.
+pub(crate) enum Request {
+    Acquire {
+        request: RequestId,
+        acquire: AcquireRequest,
+        driver: Handle,
+        resource: Arc<str>,
+        /// The span for everything that is reported about it.
+        span: Span,
+        /// An error is boxed: the memory for the answer is kept as long as the caller waits.
+        reply: Reply<Result<Won, Box<AcquireError>>>,
+    },
+    Cancel(RequestId),
+    Extend {
+        request: RequestId,
+        attempt: AttemptId,
+        reply: Reply<Result<Instant, ExtendError>>,
+    },
+    /// `in_time`: the guard was given up before its deadline.
+    Release {
+        request: RequestId,
+        attempt: AttemptId,
+        in_time: bool,
+        reply: Option<Reply<ReleaseResult>>,
+    },
+    Forget(AttemptId),
+    Inspect {
+        request: RequestId,
+        key: Arc<str>,
+        reply: Reply<Inspected>,
+    },
+    ForceRelease {
+        request: RequestId,
+        key: Arc<str>,
+        value: Mark,
+        reply: Reply<ForceReleased>,
+    },
+    /// A caller has the connection. This takes the way of all requests, so that the driver
+    /// knows of it before it can see that the last handle is gone.
+    Connected,
+    Status(Reply<Status>),
+    WaitUntilReady {
+        within: Duration,
+        reply: Reply<Result<(), NotReady>>,
+    },
+    /// The reply is dropped when the driver has ended.
+    Shutdown(Reply<()>),
+}
+
+impl Request {
+    /// Returns whether it proposes a ballot, by the wall clock.
+    pub(super) const fn is_fenced(&self) -> bool {
+        matches!(self, Self::Acquire { acquire, .. } if acquire.fences.is_some())
+    }
+}

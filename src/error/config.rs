@@ -1,0 +1,62 @@
+//! The errors of reading settings.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Settings that cannot be read, and where: a mistake to fix. It contains nothing of the values
+/// that were read, since they may hold passwords.
+///
+/// ```
+/// let error = quorumlock::Config::from_toml("acquire_timeout = \"1m\"\nttl = 10").unwrap_err();
+/// assert_eq!((error.line, error.key.as_deref()), (Some(2), Some("ttl")));
+/// assert_eq!(
+///     error.to_string(),
+///     "line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigError {
+    /// The file, if the source was one.
+    pub file: Option<PathBuf>,
+    /// The line in it, from 1, if one is known.
+    pub line: Option<usize>,
+    /// The key, or the name of the variable. `None` if a whole source is at fault, or if what is in
+    /// the place of a key does not look like one.
+    pub key: Option<String>,
+    /// The problem, and what to do about it.
+    pub problem: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(key: Option<&str>, problem: impl Into<String>) -> Self {
+        Self { file: None, line: None, key: key.map(str::to_owned), problem: problem.into() }
+    }
+
+    pub(crate) const fn on(mut self, line: usize) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    pub(crate) fn of(mut self, file: PathBuf) -> Self {
+        self.file = Some(file);
+        self
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{}, line {line}: ", file.display())?,
+            (Some(file), None) => write!(f, "{}: ", file.display())?,
+            (None, Some(line)) => write!(f, "line {line}: ")?,
+            (None, None) => {}
+        }
+        if let Some(key) = &self.key {
+            write!(f, "{key}: ")?;
+        }
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,16 @@
+//! The error of a nested acquisition.
+
+use super::{AcquireError, Lost};
+use thiserror::Error;
+
+/// The reason why a re-entrant handle has no guard.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReentrantError {
+    /// The handle did not hold it, and could not acquire it.
+    #[error(transparent)]
+    NotAcquired(#[from] AcquireError),
+    /// The handle's hold is lost: nothing may be done under it any more, through any guard of it.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+}

@@ -1,0 +1,85 @@
+//! The text of every error that is not a list of masters: one line that begins with the main fact,
+//! and fits where one line is all there is.
+
+use super::*;
+use crate::fencing::FencingToken;
+use quorumlock_core::quorum::Membership;
+
+/// Characters that a line of a log or a terminal can spare.
+const LINE: usize = 120;
+
+const RESOURCE: &str = "orders:4200";
+
+fn lost(reason: LossReason, at_max_hold: bool) -> Lost {
+    let held_for = Duration::from_secs(3_725);
+    Lost { resource: RESOURCE.into(), reason, held_for, at_max_hold }
+}
+
+fn contended(held_here: bool) -> AcquireError {
+    let (waited, nodes) = (Duration::from_secs(10), Vec::new());
+    let quorum = Quorum::new(Membership::of(5).expect("a membership"));
+    let resource = RESOURCE.into();
+    Contended { resource, waited, attempts: 0, nodes, held_here, quorum }.into()
+}
+
+fn token(number: u64) -> FencingToken {
+    FencingToken::try_from(number).expect("a token")
+}
+
+#[test]
+fn each_text_is_one_line_that_begins_with_the_main_fact() {
+    let told = [
+        (Closed.to_string(), "closed: "),
+        (lost(LossReason::Lapsed, false).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
+        (lost(LossReason::Lapsed, true).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
+        (lost(LossReason::QuorumGone(Vec::new()), false).to_string(), "lost \"orders:4200\""),
+        (lost(LossReason::Released, false).to_string(), "lost \"orders:4200\""),
+        (NotDrained { owed: 12 }.to_string(), "12 releases and rollbacks were not confirmed"),
+        (contended(true).to_string(), "\"orders:4200\" is held by a guard of this client"),
+        (contended(false).to_string(), "\"orders:4200\" is waited for by other callers"),
+        (
+            NoQuorum::picked_up_late(RESOURCE.into(), Duration::from_secs(10)).to_string(),
+            "\"orders:4200\" was won, but not picked up before its deadline",
+        ),
+        (NoRandomness.to_string(), "the operating system provides no random bytes"),
+        (
+            WrongContext::NoRuntime { call: "connect()" }.to_string(),
+            "connect() needs a tokio runtime",
+        ),
+        (
+            WrongContext::NoDriver { call: "preflight()", driver: "time" }.to_string(),
+            "the tokio runtime has no time driver",
+        ),
+        (
+            WrongContext::AsyncCode { call: "connect()" }.to_string(),
+            "connect() would block a thread that runs async tasks",
+        ),
+        (
+            WrongContext::NoThread { problem: "EAGAIN".into() }.to_string(),
+            "the client has no thread (EAGAIN): raise the limits",
+        ),
+        (
+            InspectError::Unconfirmed(Vec::new()).to_string(),
+            "no quorum has confirmed the forced release",
+        ),
+        (
+            StaleToken {
+                presented: token(1_700_000_000_000_000),
+                greatest: token(1_700_000_000_000_017),
+            }
+            .to_string(),
+            "stale fencing token 1700000000000000: ",
+        ),
+    ];
+    for (text, fact) in told {
+        assert!(text.starts_with(fact), "{text}");
+        assert!(text.chars().count() <= LINE && !text.contains('\n'), "{}: {text}", text.len());
+    }
+}
+
+#[test]
+fn two_causes_never_share_one_text() {
+    let lapsed = [false, true].map(|at_max_hold| lost(LossReason::Lapsed, at_max_hold).to_string());
+    assert_ne!(lapsed[0], lapsed[1]);
+    assert_ne!(contended(true).to_string(), contended(false).to_string());
+}

@@ -1,0 +1,49 @@
+//! What the masters' answers about one key come to. No I/O.
+
+use super::ListedLock;
+use crate::inspect::{Holder, Inspection, LockState};
+use quorumlock_core::coordinator::Seen;
+use quorumlock_core::quorum::{Membership, NodeSet};
+use std::sync::Arc;
+
+/// How sure it is that a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// A quorum has the same value.
+    Held,
+    /// It may be: the masters that did not say could make up a quorum.
+    Unclear,
+    /// It is not: the value is left over, or on its way.
+    Leftover,
+}
+
+/// Judges one key by the answers of all masters, in their order; `None` if none of them has it.
+pub(super) fn merge(
+    resource: Arc<str>,
+    key: Arc<str>,
+    seen: Vec<(Arc<str>, Seen)>,
+    membership: Membership,
+) -> Option<(Verdict, ListedLock)> {
+    let nodes = |wanted: &dyn Fn(&Seen) -> bool| -> NodeSet {
+        let all = seen.iter().enumerate();
+        all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
+    };
+    let silent = nodes(&|seen| seen.is_err());
+    let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
+    let on = |value| nodes(&|seen| matches!(seen, Ok(Some(one)) if one.value == value));
+    // Of several with the same number, the first.
+    let most = values.rev().max_by_key(|stored| on(stored.value.clone()).len())?.clone();
+    let most_on = on(most.value.clone());
+    let inspection = Inspection::new(resource, key, seen, membership);
+    let (verdict, holder) = match inspection.state() {
+        LockState::Held(holder) => (Verdict::Held, holder.clone()),
+        _ if membership.is_quorum(most_on.union(silent)) => (Verdict::Unclear, Holder::of(most)),
+        _ => (Verdict::Leftover, Holder::of(most)),
+    };
+    Some((verdict, ListedLock { inspection, holder, waiting: None }))
+}
+
+/// Checks whether a lock can be held that none of these masters has: then more have to be scanned.
+pub(super) fn may_miss(membership: Membership, scanned: NodeSet) -> bool {
+    membership.can_spare(scanned)
+}

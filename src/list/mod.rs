@@ -1,0 +1,267 @@
+//! The locks that are held under a prefix.
+
+mod merge;
+mod page;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use crate::driver::runtime;
+use crate::error::{Closed, ListError, NodeProblem};
+use crate::inspect::{Holder, Inspection, LockState, NodeState};
+use crate::redlock::Redlock;
+use futures_core::Stream;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use walk::Walk;
+
+/// The locks that are found before the reader takes the first one.
+const AHEAD: usize = 128;
+
+impl Redlock {
+    /// Lists the locks that are held on resources whose names begin with `prefix`: all of them for
+    /// `""`. They come in no particular order, each as soon as it is found.
+    ///
+    /// A lock is listed as held if a quorum of masters has the same value under its key, at about
+    /// the same moment. One that may be held is listed, too: masters that did not answer could make
+    /// up the quorum. [`with_leftovers`](LockList::with_leftovers) lists the rest. Masters that are
+    /// down, may not be asked or do not vote yet are [problems](LockList::problems), and no error
+    /// as long as the others are enough.
+    ///
+    /// The list is no snapshot. A lock that is held from the beginning to the end is in it; one
+    /// that is acquired or released meanwhile may be.
+    ///
+    /// It writes nothing. It has connections of its own, also after a
+    /// [`shutdown`](Self::shutdown), and asks for keys in pages (`SCAN`), so no lock waits for it.
+    /// The user at the masters needs the right to `scan`. With the right to `pubsub|numsub`, the
+    /// list says how many clients wait.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::ListError> {
+    /// let mut locks = redlock.list("orders:");
+    /// while let Some(lock) = locks.next().await {
+    ///     println!("{}", lock?); // "orders:42" is held by worker-7, expires in 8 s, on 3 of 3 …
+    /// }
+    /// for problem in locks.problems() {
+    ///     eprintln!("{} {}", problem.node, problem.problem);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn list(&self, prefix: impl Into<String>) -> LockList {
+        let (masters, membership) = self.masters();
+        let walk = Walk {
+            masters: masters.clone(),
+            membership: *membership,
+            options: self.options().clone(),
+            prefix: prefix.into(),
+            leftovers: false,
+        };
+        LockList { state: State::Idle(Box::new(walk)), problems: Vec::new() }
+    }
+}
+
+/// The locks under a prefix, found one after the other: a `Stream`, or call
+/// [`next`](Self::next) in a loop. Nothing is sent before it is polled; dropped, it closes its
+/// connections.
+///
+/// After an error it has ended.
+#[must_use = "nothing is listed before the stream is polled"]
+pub struct LockList {
+    state: State,
+    problems: Vec<NodeProblem>,
+}
+
+enum State {
+    Idle(Box<Walk>),
+    Walking { items: mpsc::Receiver<Item>, task: AbortHandle },
+    Ended,
+}
+
+/// A message of the task that looks at the masters.
+enum Item {
+    Lock(Box<ListedLock>),
+    Problem(NodeProblem),
+    End(Result<(), ListError>),
+}
+
+/// A lock, and what the masters said about it a moment ago; printed, one line.
+#[derive(Clone, Debug)]
+pub struct ListedLock {
+    inspection: Inspection,
+    holder: Holder,
+    waiting: Option<u64>,
+}
+
+impl LockList {
+    /// Lists keys as well that are not held, or cannot be told from an application's own: what was
+    /// left over on a few masters, and what is just being acquired or released.
+    pub fn with_leftovers(mut self) -> Self {
+        if let State::Idle(walk) = &mut self.state {
+            walk.leftovers = true;
+        }
+        self
+    }
+
+    /// Returns the next lock; `None` once all are listed.
+    ///
+    /// # Errors
+    ///
+    /// - [`ListError::InvalidSetting`]: no resource can begin with this prefix.
+    /// - [`ListError::WrongContext`]: no tokio runtime to run on, or one without its drivers.
+    /// - [`ListError::Incomplete`], at the end: too few masters could be scanned, so locks may be
+    ///   held that were not listed.
+    /// - [`ListError::Closed`]: the runtime on which it was first polled is gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: no lock is left out.
+    pub async fn next(&mut self) -> Option<Result<ListedLock, ListError>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// Returns the masters that could not be used so far, and what to do about each.
+    #[must_use]
+    pub fn problems(&self) -> &[NodeProblem] {
+        &self.problems
+    }
+
+    fn begin(walk: Walk) -> Result<State, ListError> {
+        walk.options.check_prefix(&walk.prefix)?;
+        runtime::check("list()", walk.masters.iter().map(|one| &one.transport))?;
+        let runtime = Handle::current();
+        let (sender, items) = mpsc::channel(AHEAD);
+        let task = runtime.spawn(walk.run(sender)).abort_handle();
+        Ok(State::Walking { items, task })
+    }
+}
+
+impl Stream for LockList {
+    type Item = Result<ListedLock, ListError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Self { state, problems } = &mut *self;
+        if let State::Idle(_) = state
+            && let State::Idle(walk) = std::mem::replace(state, State::Ended)
+        {
+            match Self::begin(*walk) {
+                Ok(walking) => *state = walking,
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+        while let State::Walking { items, .. } = state {
+            let ended = match ready!(items.poll_recv(cx)) {
+                Some(Item::Lock(lock)) => return Poll::Ready(Some(Ok(*lock))),
+                Some(Item::Problem(problem)) => {
+                    problems.push(problem);
+                    continue;
+                }
+                Some(Item::End(ended)) => ended,
+                None => Err(Closed.into()),
+            };
+            *state = State::Ended;
+            if let Err(error) = ended {
+                return Poll::Ready(Some(Err(error)));
+            }
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl Drop for LockList {
+    fn drop(&mut self) {
+        if let State::Walking { task, .. } = &self.state {
+            task.abort();
+        }
+    }
+}
+
+impl fmt::Debug for LockList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockList").field("problems", &self.problems).finish_non_exhaustive()
+    }
+}
+
+impl ListedLock {
+    /// Returns the locked resource, without the prefix of the keys.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        self.inspection.resource()
+    }
+
+    /// Returns the state, according to a quorum.
+    #[must_use]
+    pub const fn state(&self) -> &LockState {
+        self.inspection.state()
+    }
+
+    /// Checks whether a quorum has the same holder's key.
+    #[must_use]
+    pub const fn is_held(&self) -> bool {
+        matches!(self.state(), LockState::Held(_))
+    }
+
+    /// Returns the holder. If the lock is not held by quorum: the one whose key most masters have.
+    /// Resources that are locked together have the same holder: see [`Holder::is`].
+    #[must_use]
+    pub const fn holder(&self) -> &Holder {
+        &self.holder
+    }
+
+    /// Counts the masters that have the holder's key.
+    #[must_use]
+    pub fn held_on(&self) -> usize {
+        let has_it =
+            |state: &NodeState| matches!(state, NodeState::Held(it) if it.is(&self.holder));
+        self.inspection.nodes().iter().filter(|node| has_it(&node.state)).count()
+    }
+
+    /// Returns how many clients wait for a release. A client counts once, however many of its tasks
+    /// wait, and not at all if it was built with `wake_ups(false)` or is of another kind. `None` if
+    /// a master does not say.
+    #[must_use]
+    pub const fn waiting(&self) -> Option<u64> {
+        self.waiting
+    }
+
+    /// Checks whether the key has a token of this crate, and expires. Otherwise another Redlock
+    /// client may hold it, or it may be an application's own key and no lock at all.
+    #[must_use]
+    pub fn is_recognized(&self) -> bool {
+        self.holder.has_token() && self.holder.remaining().is_some()
+    }
+
+    /// Returns what each master said. A [`force_release`](Redlock::force_release) takes it.
+    #[must_use]
+    pub const fn inspection(&self) -> &Inspection {
+        &self.inspection
+    }
+}
+
+impl fmt::Display for ListedLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" is ", self.resource())?;
+        let (held_on, masters) = (self.held_on(), self.inspection.nodes().len());
+        match self.state() {
+            LockState::Held(holder) => write!(f, "{holder}, on {held_on} of {masters} masters")?,
+            LockState::Free => write!(f, "free, but for a key on {held_on} of {masters} masters")?,
+            LockState::Unclear => {
+                write!(
+                    f,
+                    "neither held nor free by quorum, with a key on {held_on} of {masters} masters"
+                )?;
+            }
+        }
+        if let Some(waiting) = self.waiting.filter(|waiting| *waiting > 0) {
+            write!(f, ", {waiting} waiting")?;
+        }
+        if !self.is_recognized() {
+            f.write_str(" (perhaps no lock: another client's key, or an application's own)")?;
+        }
+        Ok(())
+    }
+}

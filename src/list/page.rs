@@ -1,0 +1,110 @@
+//! The questions to a master while it is scanned, and what its answers mean. No I/O.
+
+use crate::report::{Answer, UnknownCause};
+use quorumlock_core::coordinator::wire::{self, Reply};
+use quorumlock_core::coordinator::{Mark, Seen, StoredValue};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Looks at some keys.
+const LOOK: &str = include_str!("look.lua").trim_ascii_end();
+
+/// The number of keys that a master looks at for one SCAN: well below a millisecond of its time.
+const COUNT: &str = "500";
+
+/// The number of keys that one script reads.
+pub(super) const KEYS_PER_LOOK: usize = 100;
+
+/// The longest value that is taken for a lock's. Ours have 161 bytes at most.
+const LONGEST_VALUE: &str = "512";
+
+/// What stands there is no text, or longer than any lock's.
+const NO_LOCK: &str = "not a value that a lock has";
+
+/// The keys of one page, and where the next one begins.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) keys: Vec<Arc<str>>,
+    /// `None` on the last page.
+    pub(super) next: Option<Box<str>>,
+}
+
+/// Returns the pattern of all keys that begin with `prefix`.
+pub(super) fn pattern(prefix: &str) -> String {
+    let mut pattern = String::with_capacity(prefix.len() + 1);
+    for letter in prefix.chars() {
+        if matches!(letter, '*' | '?' | '[' | ']' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern + "*"
+}
+
+/// Packs the question for the page at `cursor`.
+pub(super) fn scan(cursor: &str, pattern: &str) -> Vec<u8> {
+    wire::pack(&["SCAN", cursor, "MATCH", pattern, "COUNT", COUNT, "TYPE", "string"])
+}
+
+/// Reads a page. Keys that are not text are left out: no resource has one.
+pub(super) fn scanned(reply: &Reply) -> Result<Page, Arc<str>> {
+    let Reply::Array(parts) = reply else { return Err(reply.unexpected()) };
+    let [cursor, Reply::Array(keys)] = &parts[..] else { return Err(reply.unexpected()) };
+    let cursor = cursor.text().ok_or_else(|| reply.unexpected())?;
+    let next = (cursor != "0").then(|| cursor.into());
+    Ok(Page { keys: keys.iter().filter_map(|key| Some(key.text()?.into())).collect(), next })
+}
+
+/// Packs the question for what is under these keys.
+pub(super) fn look(keys: &[Arc<str>]) -> Vec<u8> {
+    let count = keys.len().to_string();
+    let mut command = vec!["EVAL", LOOK, &count];
+    command.extend(keys.iter().map(|key| &**key));
+    command.push(LONGEST_VALUE);
+    wire::pack(&command)
+}
+
+/// Reads what is under each of so many keys.
+pub(super) fn looked(reply: &Reply, keys: usize) -> Result<Vec<Seen>, Arc<str>> {
+    match reply {
+        Reply::Array(parts) if parts.len() == 2 * keys => {
+            Ok(parts.chunks_exact(2).map(seen).collect())
+        }
+        other => Err(other.unexpected()),
+    }
+}
+
+fn seen(pair: &[Reply]) -> Seen {
+    let [value, Reply::Int(left)] = pair else { return Err(unknown(NO_LOCK)) };
+    match value {
+        Reply::Nil => Ok(None),
+        Reply::Text(bytes) => {
+            // -1: a key that never expires.
+            let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
+            Ok(Some(StoredValue { value: Mark::from(bytes.to_vec()), remaining }))
+        }
+        _ => Err(unknown(NO_LOCK)),
+    }
+}
+
+/// Returns the answer of a master that said something else.
+pub(super) fn unknown(said: impl Into<Arc<str>>) -> Answer {
+    Answer::Unknown(UnknownCause::Server(said.into()))
+}
+
+/// Packs the question for how many connections listen for a release of each key.
+pub(super) fn count_waiting(channels: &str, keys: &[Arc<str>]) -> Vec<u8> {
+    let mut command = vec!["PUBSUB".to_owned(), "NUMSUB".to_owned()];
+    command.extend(keys.iter().map(|key| format!("{channels}{key}")));
+    wire::pack(&command)
+}
+
+/// Reads how many listen to each of so many channels; `None` if the master does not say.
+pub(super) fn counted(reply: &Reply, keys: usize) -> Option<Vec<u64>> {
+    let Reply::Array(parts) = reply else { return None };
+    let count = |pair: &[Reply]| match pair {
+        [_, Reply::Int(count)] => u64::try_from(*count).ok(),
+        _ => None,
+    };
+    parts.chunks(2).map(count).collect::<Option<Vec<_>>>().filter(|counts| counts.len() == keys)
+}

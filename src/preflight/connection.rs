@@ -1,0 +1,59 @@
+//! The conversation with one master, over a connection of its own.
+
+use super::FindingKind;
+use super::question::{Heard, Question, Subject, TimeSample};
+use super::side_connection::SideConnection;
+use crate::address::Address;
+use crate::driver::random::OsRandom;
+use quorumlock_core::coordinator::Random;
+use quorumlock_core::coordinator::wire::{self, Token};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The conversation that is held with each master.
+#[derive(Clone)]
+pub(super) struct Conversation {
+    pub(super) connect_timeout: Duration,
+    /// The time that each answer may take.
+    pub(super) patience: Duration,
+    /// Whether a master votes at once after a restart if it keeps every write.
+    pub(super) trusts_persistence: bool,
+    pub(super) subject: Subject,
+}
+
+/// The number of round trips; the shortest of them is the one that nothing has held up.
+const SAMPLES: usize = 5;
+
+impl Conversation {
+    pub(super) async fn hold(self, address: Address) -> Heard {
+        let mut heard = Heard::default();
+        heard.ended = self.ask(&address, &mut heard).await.err();
+        heard
+    }
+
+    /// Asks everything. The error says why the conversation ended early.
+    async fn ask(&self, address: &Address, heard: &mut Heard) -> Result<(), FindingKind> {
+        let opened = SideConnection::open(address, self.connect_timeout, self.patience).await;
+        let (mut connection, hello) = opened?;
+        let hello = heard.hello.insert(hello);
+        connection.enter(hello, &address.login).await?;
+        for _ in 0..SAMPLES {
+            let asked_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let began = Instant::now();
+            let reply = connection.ask("TIME", &wire::pack(&["TIME"])).await?;
+            heard.note_time(TimeSample { asked_at, round_trip: began.elapsed(), reply });
+        }
+        let token = Token::new(OsRandom::new().bits().unwrap_or_default());
+        let subject = self.subject.within(address.login.database);
+        let trusts = self.trusts_persistence;
+        // A denied question is an entry in the server's ACL log, so ask no needless one.
+        let asked = || Question::ALL.iter().filter(|one| trusts || **one != Question::Replay);
+        for question in asked() {
+            connection.send(&question.command(&subject, &token));
+        }
+        for question in asked() {
+            let reply = connection.next(&question.permission().to_string()).await?;
+            heard.answers.insert(*question, reply);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! A connection to one master beside those of the driver, for questions that no lock has to wait
+//! behind.
+
+use super::FindingKind;
+use crate::address::Address;
+use crate::driver::link::Link;
+use quorumlock_core::coordinator::wire::{self, Login, Replies, Reply};
+use quorumlock_core::coordinator::{Epoch, Fault, FaultKind, TOO_MANY_CLIENTS};
+use std::future::poll_fn;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// A connection on which commands go out and their answers come in, in order.
+pub(crate) struct SideConnection {
+    link: Link,
+    unsent: Vec<u8>,
+    replies: Replies,
+    buffer: Box<[u8]>,
+    /// The time that each answer may take.
+    patience: Duration,
+}
+
+impl SideConnection {
+    /// Dials the master and logs in; returns its answer to HELLO, too.
+    pub(crate) async fn open(
+        address: &Address,
+        connect_timeout: Duration,
+        patience: Duration,
+    ) -> Result<(Self, Reply), FindingKind> {
+        let stream = address.transport.dial(connect_timeout).await;
+        let stream = stream.map_err(|error| FindingKind::Unreachable(error.to_string().into()))?;
+        let mut connection = Self {
+            link: Link::new(Epoch::default(), stream, address.transport.hint()),
+            unsent: Vec::new(),
+            replies: Replies::new(),
+            buffer: vec![0; 4096].into(),
+            patience,
+        };
+        let login = &address.login;
+        let hello = connection.ask("HELLO", &wire::hello(login)).await?;
+        if hello.hello_id().is_none() {
+            return Err(refused(Fault::from_hello(&hello), login));
+        }
+        Ok((connection, hello))
+    }
+
+    /// Goes on after HELLO, unless the server is no master at all: selects the database.
+    pub(crate) async fn enter(&mut self, hello: &Reply, login: &Login) -> Result<(), FindingKind> {
+        if let Some(no_master) = hello.field("mode").and_then(FindingKind::of_mode) {
+            return Err(no_master);
+        }
+        if login.database != 0 {
+            let reply = self.ask("SELECT", &wire::select(login.database)).await?;
+            if let Some(error) = reply.error() {
+                return Err(refused(Fault::from_select(error, login.database), login));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn ask(&mut self, name: &str, command: &[u8]) -> Result<Reply, FindingKind> {
+        self.send(command);
+        self.next(name).await
+    }
+
+    /// Queues a command, which is sent while the next answer is awaited.
+    pub(crate) fn send(&mut self, command: &[u8]) {
+        self.unsent.extend_from_slice(command);
+    }
+
+    /// Returns the next answer, which is to the command of this name.
+    pub(crate) async fn next(&mut self, name: &str) -> Result<Reply, FindingKind> {
+        let patience = self.patience;
+        let answer = timeout(patience, poll_fn(|cx| self.poll_next(cx))).await;
+        answer.map_err(|_| Self::silent(name, patience))?
+    }
+
+    /// Returns the finding at a master that has not answered the command of this name in time.
+    pub(crate) fn silent(name: &str, patience: Duration) -> FindingKind {
+        let patience = humantime::format_duration(patience);
+        FindingKind::Silent(format!("no answer to {name} within {patience}").into())
+    }
+
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Reply, FindingKind>> {
+        let epoch = self.link.epoch;
+        while let Poll::Ready(written) = self.link.poll_write(cx, epoch, &self.unsent) {
+            self.unsent.drain(..written.map_err(FindingKind::Silent)?);
+        }
+        loop {
+            match self.replies.next().map_err(FindingKind::NotRedis)? {
+                // Not an answer, except the one to a SUBSCRIBE.
+                Some(push @ Reply::Push(_)) if push.push_kind() != Some("subscribe") => {}
+                Some(answer) => return Poll::Ready(Ok(answer)),
+                None => {
+                    let read = ready!(self.link.poll_read(cx, &mut self.buffer));
+                    self.replies.receive(read.map_err(FindingKind::Silent)?);
+                }
+            }
+        }
+    }
+}
+
+fn refused(fault: Fault, login: &Login) -> FindingKind {
+    let cause = match &login.password {
+        // Servers that do not know a command repeat what followed it.
+        Some(secret) if !secret.is_empty() => fault.cause.replace(secret.as_str(), "***").into(),
+        _ => fault.cause,
+    };
+    if cause.contains(TOO_MANY_CLIENTS) {
+        FindingKind::TooManyClients(cause)
+    } else if fault.kind == FaultKind::Down {
+        FindingKind::Unreachable(cause)
+    } else {
+        FindingKind::Rejected(cause)
+    }
+}

@@ -1,0 +1,158 @@
+//! One acquire from its caller's side: from its first poll to its answer.
+
+use super::Outlet;
+#[cfg(feature = "tracing")]
+use super::{
+    redacted::Redacted,
+    traced::{ACQUIRE, ms},
+};
+use crate::error::AcquireError;
+use quorumlock_core::coordinator::WATCHED;
+#[cfg(feature = "tracing")]
+use quorumlock_core::coordinator::WaitsFor;
+#[cfg(feature = "tracing")]
+use std::sync::Arc;
+#[cfg(feature = "tracing")]
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::time::Duration;
+#[cfg(feature = "tracing")]
+use tracing::{debug, field, warn};
+
+/// The span for everything that is reported about an acquire. Nothing at all without `tracing`, and
+/// little where there is no subscriber.
+#[derive(Clone)]
+pub(crate) struct Span {
+    #[cfg(feature = "tracing")]
+    inner: Option<Arc<Observed>>,
+}
+
+#[cfg(feature = "tracing")]
+struct Observed {
+    span: tracing::Span,
+    /// Recorded once, at the end: a subscriber may keep every value that a span ever had.
+    attempts: AtomicU32,
+    /// What was last reported that the acquire waits for; zero before the first report.
+    waiting: AtomicU8,
+}
+
+#[cfg(feature = "tracing")]
+impl Observed {
+    const fn new(span: tracing::Span) -> Self {
+        Self { span, attempts: AtomicU32::new(0), waiting: AtomicU8::new(0) }
+    }
+}
+
+impl Span {
+    /// Returns the span of an acquire that is not observed.
+    pub(crate) const fn none() -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            inner: None,
+        }
+    }
+
+    /// Begins an acquire, in the span of the task that polls first.
+    #[inline]
+    pub(crate) fn acquire(resource: &str, fenced: bool) -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            inner: Some(super::traced::acquire(resource, fenced))
+                .filter(|span| !span.is_none())
+                .map(|span| Arc::new(Observed::new(span))),
+        }
+    }
+
+    /// Notes how many attempts there were.
+    #[cfg(feature = "tracing")]
+    pub(super) fn attempted(&self, attempts: u32) {
+        if let Some(Observed { attempts: noted, .. }) = self.inner.as_deref() {
+            noted.store(attempts, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what the acquire waits for, and whether the time left `is_known`. Returns `true` if
+    /// that has changed: each attempt finds it out, and most find the same.
+    #[cfg(feature = "tracing")]
+    pub(super) fn waits(&self, waits_for: WaitsFor, is_known: bool) -> bool {
+        let Some(Observed { waiting, .. }) = self.inner.as_deref() else { return false };
+        let state = |is_known: bool| 2 * (waits_for as u8 + 1) + u8::from(is_known);
+        let before = waiting.load(Ordering::Relaxed);
+        // Not every attempt asks for the time left: once known, it is not reported as unknown.
+        let changed = before != state(is_known) && before != state(true);
+        if changed {
+            waiting.store(state(is_known), Ordering::Relaxed);
+        }
+        changed
+    }
+
+    /// Records how the acquire ended.
+    #[cfg(feature = "tracing")]
+    fn end(&self, outcome: &str, waited_ms: f64) {
+        if let Some(Observed { span, attempts, .. }) = self.inner.as_deref() {
+            span.record("attempts", attempts.load(Ordering::Relaxed));
+            span.record("outcome", outcome);
+            span.record("waited_ms", waited_ms);
+        }
+    }
+
+    /// Returns the parent of events.
+    #[cfg(feature = "tracing")]
+    pub(super) fn id(&self) -> Option<tracing::span::Id> {
+        self.inner.as_ref()?.span.id()
+    }
+}
+
+/// An acquire that is about to end.
+pub(crate) struct Ending<'a> {
+    pub(crate) span: &'a Span,
+    pub(crate) resource: &'a str,
+    pub(crate) waited: Duration,
+}
+
+impl Ending<'_> {
+    /// Reports that its caller has the answer.
+    pub(crate) fn answered<T>(&self, outlet: &Outlet, result: &Result<T, AcquireError>) {
+        let outcome = match result {
+            Ok(_) => "acquired",
+            Err(AcquireError::Contended(_)) => "contended",
+            Err(AcquireError::NoQuorum(_)) => "no_quorum",
+            Err(AcquireError::Disagreement(_)) => "disagreement",
+            Err(AcquireError::InvalidSetting(_) | AcquireError::WrongContext(_)) => "invalid",
+            Err(AcquireError::NoRandomness(_)) => "no_randomness",
+            Err(AcquireError::Closed(_)) => "closed",
+        };
+        self.report(outlet, outcome, result.as_ref().err());
+    }
+
+    /// Reports that its caller has gone.
+    pub(crate) fn cancelled(&self, outlet: &Outlet) {
+        self.report(outlet, "cancelled", None);
+    }
+
+    fn report(&self, outlet: &Outlet, outcome: &'static str, error: Option<&AcquireError>) {
+        if WATCHED {
+            #[cfg(feature = "metrics")]
+            outlet.meters.acquire_ended(outcome, self.waited);
+            #[cfg(feature = "tracing")]
+            {
+                let Self { span, resource, waited } = *self;
+                let waited_ms = ms(waited);
+                span.end(outcome, waited_ms);
+                let error = error.map(|error| field::display(Redacted(error)));
+                match outcome {
+                    "acquired" => {
+                        debug!(target: ACQUIRE, parent: span.id(), resource, outcome, waited_ms, "acquired");
+                    }
+                    "no_quorum" | "disagreement" | "no_randomness" => warn!(
+                        target: ACQUIRE, parent: span.id(),
+                        resource, outcome, waited_ms, error, "not acquired"
+                    ),
+                    _ => debug!(
+                        target: ACQUIRE, parent: span.id(),
+                        resource, outcome, waited_ms, error, "not acquired"
+                    ),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Counters, gauges and histograms of the facade `metrics`.
+//!
+//! All of them are registered when a coordinator is created, at zero: a rate is then right from the
+//! first loss on, and the hot path looks up no name. Gauges are moved up and down and never set, so
+//! that several coordinators in a process add up.
+
+use metrics::{Counter, Gauge, Histogram, Unit, counter, gauge, histogram};
+use metrics::{describe_counter, describe_gauge, describe_histogram};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The words of each label.
+const ACQUIRES: [&str; 8] = [
+    "acquired",
+    "contended",
+    "no_quorum",
+    "disagreement",
+    "invalid",
+    "no_randomness",
+    "closed",
+    "cancelled",
+];
+const LOSSES: [&str; 3] = ["lapsed", "quorum_gone", "closed"];
+const EXTENSIONS: [&str; 3] = ["extended", "unconfirmed", "lost"];
+const RELEASES: [&str; 5] = ["released", "unconfirmed", "lost", "dropped", "forgotten"];
+const STANDINGS: [&str; 7] =
+    ["voting", "warming_up", "unconfirmed", "unfit", "rejected", "disagrees", "down"];
+const MARGINS: [&str; 3] = ["spare", "bare", "none"];
+
+/// Everything that is counted and measured.
+pub(super) struct Meters {
+    acquires: ByWord<Counter>,
+    waits: ByWord<Histogram>,
+    pub(super) winning: Histogram,
+    pub(super) losses: ByWord<Counter>,
+    pub(super) extensions: ByWord<Counter>,
+    pub(super) releases: ByWord<Counter>,
+    pub(super) held: Histogram,
+    nodes: Vec<Node>,
+    pub(super) quorum: ByWord<Gauge>,
+}
+
+struct Node {
+    standing: ByWord<Gauge>,
+    owed: Gauge,
+}
+
+impl Meters {
+    pub(super) fn new<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Self {
+        const WAIT: &str = "quorumlock_acquire_wait_seconds";
+        const QUORUM: &str = "quorumlock_quorum";
+        describe_histogram!(
+            WAIT,
+            Unit::Seconds,
+            "From the first poll of an acquire to its end: queueing and every attempt."
+        );
+        describe_gauge!(
+            QUORUM,
+            Unit::Count,
+            "Coordinators of this process by whether their masters are a quorum with one to spare, \
+             just a quorum, or none."
+        );
+        Self {
+            acquires: counters(
+                "quorumlock_acquires_total",
+                "Acquires that have ended, by outcome.",
+                "outcome",
+                &ACQUIRES,
+            ),
+            waits: ByWord::new(&ACQUIRES, |word| histogram!(WAIT, "outcome" => word)),
+            winning: seconds(
+                "quorumlock_acquire_duration_seconds",
+                "The attempt that won: from before its first byte to the quorum-th grant.",
+            ),
+            losses: counters(
+                "quorumlock_lost_locks_total",
+                "Locks that were lost while somebody held their guard, by reason.",
+                "reason",
+                &LOSSES,
+            ),
+            extensions: counters(
+                "quorumlock_extensions_total",
+                "Extensions of held locks, by outcome.",
+                "outcome",
+                &EXTENSIONS,
+            ),
+            releases: counters(
+                "quorumlock_releases_total",
+                "Guards that were given up, by outcome.",
+                "outcome",
+                &RELEASES,
+            ),
+            held: seconds("quorumlock_hold_duration_seconds", "From the win of a lock to its end."),
+            nodes: nodes(names),
+            quorum: ByWord::new(&MARGINS, |word| gauge!(QUORUM, "state" => word)),
+        }
+    }
+
+    pub(super) fn acquire_ended(&self, outcome: &str, waited: Duration) {
+        self.acquires.count(outcome);
+        self.waits.get(outcome).inspect(|waits| waits.record(waited));
+    }
+
+    /// Counts a node under another standing; `None` before the first and after the last.
+    pub(super) fn stands(&self, place: usize, before: Option<&str>, standing: Option<&str>) {
+        if let Some(node) = self.nodes.get(place) {
+            node.standing.changed(before, standing);
+        }
+    }
+
+    pub(super) fn owes(&self, place: usize, before: usize, owed: usize) {
+        if let Some(node) = self.nodes.get(place) {
+            #[allow(clippy::cast_precision_loss)] // Bounded far below what a float can count.
+            node.owed.increment(owed as f64 - before as f64);
+        }
+    }
+}
+
+fn counters(
+    name: &'static str,
+    about: &'static str,
+    label: &'static str,
+    words: &[&'static str],
+) -> ByWord<Counter> {
+    describe_counter!(name, Unit::Count, about);
+    ByWord::new(words, |word| counter!(name, label => word))
+}
+
+fn seconds(name: &'static str, about: &'static str) -> Histogram {
+    describe_histogram!(name, Unit::Seconds, about);
+    histogram!(name)
+}
+
+fn nodes<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Vec<Node> {
+    const STANDING: &str = "quorumlock_node_standing";
+    const OWED: &str = "quorumlock_owed_rollbacks";
+    describe_gauge!(
+        STANDING,
+        Unit::Count,
+        "Coordinators of this process for which the master stands like this."
+    );
+    describe_gauge!(
+        OWED,
+        Unit::Count,
+        "Rollbacks and releases that wait until they can be sent to the master."
+    );
+    let node = |name: &Arc<str>| {
+        let standing = |word: &'static str| {
+            let labels = [("node", name.to_string()), ("standing", word.to_owned())];
+            gauge!(STANDING, &labels)
+        };
+        Node {
+            standing: ByWord::new(&STANDINGS, standing),
+            owed: gauge!(OWED, "node" => name.to_string()),
+        }
+    };
+    names.map(node).collect()
+}
+
+/// A meter for each word of a label.
+pub(super) struct ByWord<T>(Vec<(&'static str, T)>);
+
+impl<T> ByWord<T> {
+    fn new(words: &[&'static str], meter: impl Fn(&'static str) -> T) -> Self {
+        Self(words.iter().map(|word| (*word, meter(word))).collect())
+    }
+
+    fn get(&self, word: &str) -> Option<&T> {
+        self.0.iter().find(|(one, _)| *one == word).map(|(_, meter)| meter)
+    }
+}
+
+impl ByWord<Counter> {
+    pub(super) fn count(&self, word: &str) {
+        self.get(word).inspect(|counter| counter.increment(1));
+    }
+}
+
+impl ByWord<Gauge> {
+    pub(super) fn changed(&self, before: Option<&str>, word: Option<&str>) {
+        before.and_then(|word| self.get(word)).inspect(|gauge| gauge.decrement(1.0));
+        word.and_then(|word| self.get(word)).inspect(|gauge| gauge.increment(1.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::LossReason;
+    use crate::report::NodeReport;
+    use crate::status::NodeStanding;
+    use quorumlock_core::coordinator::Release;
+    use quorumlock_core::quorum::{Instant, Progress};
+    use quorumlock_core::status::Margin;
+
+    #[test]
+    fn every_word_has_its_meter() {
+        let (nodes, cause): (Vec<NodeReport>, Arc<str>) = (Vec::new(), "".into());
+        let lost = [LossReason::Lapsed, LossReason::QuorumGone(nodes.clone()), LossReason::Closed];
+        assert_eq!(lost.each_ref().map(LossReason::as_str), LOSSES);
+        let extended = Progress::Extended(Instant::default());
+        let extensions = [extended, Progress::Unconfirmed, Progress::Lost];
+        assert_eq!(extensions.map(Progress::as_str), EXTENSIONS);
+        let [closed, ..] = lost;
+        let releases = [Release::Released, Release::Unconfirmed(nodes), Release::Lost(closed)];
+        assert_eq!(releases.each_ref().map(Release::as_str), RELEASES[..3]);
+        let standings = [
+            NodeStanding::Voting,
+            NodeStanding::WarmingUp { remaining: Duration::ZERO },
+            NodeStanding::Unconfirmed,
+            NodeStanding::Unfit(cause.clone()),
+            NodeStanding::Rejected(cause.clone()),
+            NodeStanding::Disagrees(cause.clone()),
+            NodeStanding::Down(cause),
+        ];
+        assert_eq!(standings.each_ref().map(NodeStanding::as_str), STANDINGS);
+        assert_eq!([Margin::Spare, Margin::Bare, Margin::None].map(Margin::as_str), MARGINS);
+    }
+}

@@ -1,0 +1,67 @@
+//! The single thread of a client without `async`: how many there are, and when it ends. It runs
+//! alone, since it counts the threads of the process.
+
+use crate::support::poll::eventually_blocking;
+use crate::support::prelude::*;
+use quorumlock::blocking::{Builder, Redlock};
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// Returns the names of this process's threads that are ours.
+fn ours() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| {
+        // The thread may have ended since it was listed.
+        let name = std::fs::read_to_string(task.ok()?.path().join("comm")).ok()?;
+        Some(name.trim_end().to_owned())
+    });
+    names.filter(|name| name.starts_with("quorumlock")).collect()
+}
+
+fn none_are_left() {
+    eventually_blocking("no thread stays", SOON, || ours().is_empty());
+}
+
+fn connect(masters: &Masters) -> Redlock {
+    let ttl = SOON * 3 / 2; // a key that is gone by then was deleted
+    let slow = Duration::from_secs(3);
+    let builder = Builder::from(masters.builder()).ttl(ttl);
+    builder.operation_timeout(slow).connect_timeout(slow).connect().unwrap()
+}
+
+#[test]
+fn a_client_has_one_thread_that_ends_with_its_last_handle() {
+    let _turn = crate::TURN.blocking_lock();
+    let masters = Masters::start(3);
+    let redlock = connect(&masters);
+    assert_eq!(ours(), ["quorumlock"], "one for each connect");
+    let (clone, guard) = (redlock.clone(), redlock.acquire("r").lock().unwrap());
+    let (handle, lease) = (redlock.reentrant(), guard.lease());
+    assert_eq!(ours(), ["quorumlock"], "and no other for what is held");
+    let second = connect(&masters);
+    assert_eq!(ours(), ["quorumlock"; 2]);
+    drop(second);
+    eventually_blocking("the second one ends", SOON, || ours().len() == 1);
+
+    drop((redlock, clone, handle));
+    guard.extend().unwrap();
+    drop(guard);
+    assert!(!lease.is_valid());
+    drop(lease);
+    none_are_left();
+    let look = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    look.block_on(witness::eventually_no_keys(&masters, SOON));
+
+    // Ended by a shutdown, with handles left over.
+    let redlock = connect(&masters);
+    let guard = redlock.acquire("r").lock().unwrap();
+    redlock.shutdown().unwrap();
+    none_are_left();
+    drop((redlock, guard));
+
+    // A client that could not connect and a preflight leave no thread either.
+    assert!(Redlock::builder().connect().is_err());
+    Builder::from(masters.builder()).preflight().unwrap();
+    none_are_left();
+}

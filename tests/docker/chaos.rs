@@ -1,0 +1,210 @@
+//! Client processes compete for locks on masters in containers, while both suffer faults chosen by
+//! seed, and a checker judges the history. The short form runs here, and minutes of it with `make
+//! chaos`.
+//!
+//! Other tests show that it would find something: without rollback, and with two of five masters as
+//! a quorum, the same chaos reports violations.
+//!
+//! | file | |
+//! |---|---|
+//! | `run.rs` | one run, from the containers to the verdict |
+//! | `plan.rs` | the faults and their times, by the seed alone |
+//! | `trouble.rs`, `people.rs` | inflict them on the masters and on the client processes |
+//! | `client/` | a client process: acquires, holds, extends, writes, releases |
+//! | `store.rs` | what the locks protect; refuses old fencing tokens |
+//! | `watch.rs` | looks at the masters' keys in the meantime |
+//! | `history.rs`, `journal.rs`, `clock.rs` | what happened, line by line, by one clock |
+//! | `story.rs`, `check/` | the history put in order, and what it must show |
+//! | `report.rs`, `picture.rs` | the figures, and the picture |
+
+pub(crate) mod check;
+pub(crate) mod client;
+pub(crate) mod clock;
+pub(crate) mod history;
+pub(crate) mod journal;
+pub(crate) mod people;
+pub(crate) mod picture;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod store;
+pub(crate) mod story;
+#[path = "../support/timeline/mod.rs"]
+mod timeline;
+pub(crate) mod trouble;
+pub(crate) mod watch;
+
+use crate::helper::{self, Helper};
+use crate::support::docker::tell;
+use crate::support::poll::eventually_blocking;
+use crate::support::port::ReservedPort;
+use crate::support::seed::Seed;
+use check::Kind;
+use client::{Orders, Party, Spoiled};
+use journal::Journal;
+use people::People;
+use plan::Deed;
+use run::{Outcome, Run};
+use std::sync::Arc;
+use std::time::Duration;
+
+const SEED: &str = "QUORUMLOCK_CHAOS_SEED";
+/// Duration of the main run.
+const SECONDS: &str = "QUORUMLOCK_CHAOS_SECONDS";
+/// Safeguard to remove from the main run: set by hand, to see it fail.
+const WITHOUT: &str = "QUORUMLOCK_CHAOS_WITHOUT";
+/// Set if clients have different settings in the main run.
+const ODDS: &str = "QUORUMLOCK_CHAOS_ODDS";
+/// Path of a history to judge again: set by hand, when a check has changed.
+const HISTORY: &str = "QUORUMLOCK_CHAOS_HISTORY";
+
+/// Number of violations that are shown one by one.
+const SHOWN: usize = 12;
+
+fn from_environment<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(parse(&text).unwrap_or_else(|| panic!("{name}={text} is none")))
+}
+
+async fn play(spoiled: Spoiled, lasts: Duration) -> Option<Outcome> {
+    play_with(spoiled, lasts, false).await
+}
+
+async fn play_with(spoiled: Spoiled, lasts: Duration, at_odds: bool) -> Option<Outcome> {
+    let run = Run::new(Seed::from_env(SEED), lasts, spoiled, at_odds);
+    let outcome = run.play().await?;
+    tell(&report(&outcome));
+    Some(outcome)
+}
+
+fn report(outcome: &Outcome) -> String {
+    let of = |kind| outcome.count(kind);
+    let mut lines = vec![
+        outcome.title.clone(),
+        outcome.figures.to_string(),
+        format!(
+            "  VIOLATIONS: {} overlaps, {} of the order of tokens, {} of the store, {} orphans, {} \
+             outages not cured, {} odd",
+            of(Kind::Overlap),
+            of(Kind::FenceOrder),
+            of(Kind::Store),
+            of(Kind::Orphan),
+            of(Kind::Unavailable),
+            of(Kind::Odd),
+        ),
+    ];
+    let shown = outcome.violations.iter().take(SHOWN);
+    lines.extend(shown.map(|it| format!("    {} {:?}: {}", it.at, it.kind, it.text)));
+    let rest = outcome.violations.len().saturating_sub(SHOWN);
+    lines.extend((rest > 0).then(|| format!("    and {rest} more, in the picture")));
+    lines.push(format!("  picture: {}", outcome.picture.display()));
+    lines.push(format!("  history: {}", outcome.history.display()));
+    lines.push(format!("  the same choices again: {}", outcome.again));
+    lines.join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_chaos_a_lock_never_has_two_holders_and_nothing_is_left() {
+    let seconds = from_environment(SECONDS, |text| text.parse().ok()).unwrap_or(12);
+    let spoiled = from_environment(WITHOUT, Spoiled::parse).unwrap_or(Spoiled::Nothing);
+    let at_odds = from_environment(ODDS, |text| Some(text == "1")).unwrap_or(false);
+    let lasts = Duration::from_secs(seconds);
+    let Some(outcome) = play_with(spoiled, lasts, at_odds).await else { return };
+    assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
+    let figures = &outcome.figures;
+    assert!(figures.acquired as u64 > seconds && figures.accepted > 10, "no load");
+    let faults: usize = figures.faults.values().sum();
+    assert!(faults >= 4 && figures.stopped + figures.killed >= 2, "no trouble");
+}
+
+/// Two of the three kinds of clients are stopped for longer than their settings remain at the
+/// masters, and another kind takes their place. (Without the agreement they overlap, by chance:
+/// WITHOUT=agreement, for a minute.)
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_at_odds_exclude_each_other_after_stops_of_any_length() {
+    let lasts = Duration::from_secs(40);
+    let Some(outcome) = play_with(Spoiled::Nothing, lasts, true).await else { return };
+    assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
+    let winners = outcome.figures.by_party.iter().filter(|won| **won > 20).count();
+    assert!(winners >= 2, "{:?}: nobody took anybody's place", outcome.figures.by_party);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_rollback_the_same_chaos_finds_orphans() {
+    let Some(outcome) = play(Spoiled::Rollback, Duration::from_secs(6)).await else { return };
+    assert!(outcome.count(Kind::Orphan) > 5, "not found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_quorum_of_two_in_five_masters_overlaps_in_the_same_chaos() {
+    let Some(outcome) = play(Spoiled::Quorum, Duration::from_secs(6)).await else { return };
+    assert!(outcome.count(Kind::Overlap) > 5, "not found");
+    let unordered = outcome.count(Kind::FenceOrder) + outcome.count(Kind::Store);
+    assert!(unordered > 0, "two quorums that share no master, and tokens in order");
+}
+
+#[test]
+#[ignore = "not a test: judges a history once more, and draws it"]
+fn a_history_is_judged() {
+    let Some(history) = from_environment(HISTORY, |path| Some(path.into())) else { return };
+    let outcome = Outcome::of(history, "a history".to_owned(), String::new());
+    tell(&report(&outcome));
+    assert!(outcome.violations.is_empty());
+}
+
+#[test]
+#[ignore = "not a test: a client process that a run starts"]
+fn a_client_process() {
+    client::run_if_ordered();
+}
+
+/// Checks whether a process no longer exists, or is only waiting to be reaped.
+fn has_ended(id: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn a_killed_run_leaves_no_client_not_even_a_stopped_one() {
+    let mut helper = Helper::start("chaos::a_run_that_is_to_be_killed", "clients=");
+    let clients: Vec<u32> = helper.said.split(' ').map(|id| id.parse().unwrap()).collect();
+    assert!(clients.len() == 2 && !clients.iter().any(|id| has_ended(*id)), "{clients:?}");
+    helper.process.kill().unwrap();
+    helper.process.wait().unwrap();
+    let all_have = || clients.iter().all(|id| has_ended(*id));
+    eventually_blocking("the clients have ended", Duration::from_secs(10), all_have);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "not a test: the process that the test above starts and kills"]
+async fn a_run_that_is_to_be_killed() {
+    if !helper::is_started() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("history");
+    let journal = Arc::new(Journal::open(&history));
+    let nobody = ReservedPort::new();
+    let orders = Orders {
+        name: String::new(),
+        party: Party::Good,
+        at_odds: false,
+        seed: 0,
+        tasks: 1,
+        nodes: vec![nobody.address()],
+        store: store::serve(journal.clone()).await,
+        durable: false,
+        spoiled: Spoiled::Nothing,
+        history: history.clone(),
+    };
+    let mut people = People::hire(orders, 2, Seed(1).rng(), journal);
+    // They are running, and no master answers.
+    let asked = || std::fs::read_to_string(&history).unwrap().matches(" asks ").count() >= 2;
+    eventually_blocking("both have asked", Duration::from_secs(60), || {
+        tokio::task::block_in_place(asked)
+    });
+    people.deal(0, Deed::Stop(Duration::from_secs(3600)));
+    let ids: Vec<String> = people.ids().iter().map(u32::to_string).collect();
+    tell(&format!("clients={}", ids.join(" ")));
+    std::thread::sleep(Duration::from_secs(60));
+}

@@ -1,0 +1,83 @@
+//! No two holds of one resource at any instant.
+
+use super::{Kind, Violation};
+use crate::chaos::clock::between;
+use crate::chaos::story::Story;
+
+/// Returns one violation for each hold that begins before another has ended.
+pub(super) fn violations(story: &Story) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (resource, holds) in story.holds_by_resource() {
+        // Of the holds that have begun, the one that ends last.
+        let mut last: Option<(&str, u64, u64)> = None;
+        for (attempt, hold) in holds {
+            if let Some((task, id, end)) = last.filter(|(_, _, end)| hold.from < *end) {
+                let until = end.min(hold.end());
+                let text = format!(
+                    "{resource}: {} enters with {} while {task} holds it with {id}, for {:.1?}",
+                    attempt.task,
+                    attempt.id,
+                    between(hold.from, until),
+                );
+                let until = Some(until);
+                violations.push(Violation { at: hold.from, until, kind: Kind::Overlap, text });
+            }
+            if last.is_none_or(|(_, _, end)| hold.end() > end) {
+                last = Some((&attempt.task, attempt.id, hold.end()));
+            }
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::told::{story, times};
+
+    /// Checks a history in which the second holder enters at the tenth millisecond, whatever the
+    /// first does.
+    fn found(first: &str) -> Vec<u64> {
+        let second = "5 c2.0 asks 1 r0 - 0 -\n10 c2.0 enters 1 50 -\n20 c2.0 leaves 1";
+        times(&super::violations(&story(&format!("0 c1.0 asks 1 r0 - 0 -\n{first}\n{second}"))))
+    }
+
+    #[test]
+    fn a_hold_ends_at_its_release_or_at_an_earlier_deadline() {
+        for (first, expected) in [
+            ("1 c1.0 enters 1 100 -\n9 c1.0 leaves 1", &[][..]),
+            ("1 c1.0 enters 1 10 -\n90 c1.0 leaves 1", &[]),
+            ("1 c1.0 enters 1 100 -\n10 c1.0 leaves 1", &[]),
+            ("1 c1.0 enters 1 100 -\n11 c1.0 leaves 1", &[10]),
+            ("1 c1.0 enters 1 11 -\n90 c1.0 leaves 1", &[10]),
+            // Killed: its lock remains until the deadline.
+            ("1 c1.0 enters 1 11 -\n3 c1 killed", &[10]),
+            ("1 c1.0 enters 1 9 -\n3 c1 killed", &[]),
+            // Extended.
+            ("1 c1.0 enters 1 9 -\n8 c1.0 holds 1 30", &[10]),
+            ("1 c1.0 enters 1 9 -\n8 c1.0 holds 1 30\n9 c1.0 leaves 1", &[]),
+            // Another resource, and none at all.
+            ("1 c1.0 fails 1 contended", &[]),
+        ] {
+            assert_eq!(found(first), expected, "{first}");
+        }
+    }
+
+    #[test]
+    fn a_long_hold_overlaps_with_each_of_several_short_ones() {
+        let told = "0 c1.0 asks 1 r0 - 0 -\n1 c1.0 enters 1 100 -\n\
+                    2 c2.0 asks 1 r0 - 0 -\n10 c2.0 enters 1 20 -\n\
+                    3 c3.0 asks 1 r0 - 0 -\n30 c3.0 enters 1 40 -\n\
+                    4 c4.0 asks 1 r1 - 0 -\n35 c4.0 enters 1 40 -\n\
+                    5 c5.0 asks 1 r0 - 0 -\n101 c5.0 enters 1 140 -";
+        assert_eq!(times(&super::violations(&story(told))), [10, 30]);
+    }
+
+    #[test]
+    fn of_two_resources_locked_together_each_is_held() {
+        let told = "0 c1.0 asks 1 r0,r1 - 0 -\n1 c1.0 enters 1 100 -\n\
+                    2 c2.0 asks 1 r1,r2 - 0 -\n10 c2.0 enters 1 20 -";
+        let found = super::violations(&story(told));
+        assert_eq!(times(&found), [10]);
+        assert!(found[0].text.starts_with("r1: c2.0 enters with 1 while c1.0"), "{found:?}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Keys that no client will delete any more, or that a client should have deleted long ago.
+
+use super::{Kind, REDIALLED, Violation};
+use crate::chaos::client::MAX_TTL;
+use crate::chaos::clock::{Nanos, nanos};
+use crate::chaos::story::{Life, Sighting, Story, most_impaired, process};
+use crate::chaos::watch::PATIENCE;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Time until a client has paid its debt to a master that it has redialled.
+const PAID: Duration = Duration::from_millis(500);
+/// Time that a running client may take to delete its key on a master that is up.
+const PROMPT: Duration = Duration::from_millis(1200);
+/// Time after a key's expiry at which a scan that saw it may still have begun.
+const SLACK: Duration = Duration::from_millis(300);
+
+type Impaired<'a> = BTreeMap<&'a str, Vec<(Nanos, Nanos)>>;
+
+/// Returns one violation for each process, resource and master, however often the key was seen.
+pub(super) fn violations(story: &Story) -> Vec<Violation> {
+    let (mut known, mut violations) = (BTreeSet::new(), Vec::new());
+    let impaired = story.impaired(REDIALLED + PAID);
+    for sighting in &story.sightings {
+        let Sighting { at, master, resource, holder } = sighting;
+        if let Some(why) = wrong(story, &impaired, sighting)
+            && known.insert((master, resource, holder))
+        {
+            let text = format!("{resource} on {master} has a key of {holder}, {why}");
+            violations.push(Violation::new(*at, Kind::Orphan, text));
+        }
+    }
+    violations
+}
+
+/// Returns the problem with a key that was seen, if there is one.
+fn wrong(story: &Story, impaired: &Impaired, sighting: &Sighting) -> Option<&'static str> {
+    let Sighting { at, master, holder, .. } = sighting;
+    if story.empty.is_some_and(|empty| *at >= empty) {
+        return Some("and everything should have expired");
+    }
+    let Some(life) = story.lives.get(holder) else {
+        return Some("whom nobody knows");
+    };
+    let shut_down = life.gone.filter(|(gone, _)| gone < at);
+    let ended = shut_down.map(|(gone, _)| gone).or(life.killed.filter(|killed| killed < at));
+    if shut_down.is_some_and(|(_, owed)| owed == 0) {
+        return Some("which has shut down and owed nothing");
+    }
+    let Some(ended) = ended else {
+        return left_behind(story, impaired, life, sighting);
+    };
+    // Bytes in flight arrived when the master was up again, at the latest.
+    let spans = impaired.get(master.as_str()).into_iter().flatten();
+    let began = spans.filter(|(from, _)| from <= at).map(|(_, until)| *until).max();
+    let arrived = began.map_or(ended, |until| until.max(ended));
+    let expired = arrived.saturating_add(nanos(MAX_TTL + SLACK));
+    (expired < *at).then_some("which has been gone for longer than any ttl")
+}
+
+/// Checks whether the client is running, could reach the master all the time, and does not want the
+/// lock.
+fn left_behind(
+    story: &Story,
+    impaired: &Impaired,
+    life: &Life,
+    Sighting { at, master, resource, holder }: &Sighting,
+) -> Option<&'static str> {
+    let since = at.saturating_sub(nanos(PROMPT));
+    let of_master: Impaired =
+        impaired.get_key_value(master.as_str()).map(|(m, s)| (*m, s.clone())).into_iter().collect();
+    let is_excused = life.born > since
+        || story.was_stopped(holder, since, *at)
+        || most_impaired(&of_master, since, *at) > 0;
+    let wanted = || {
+        story.attempts.iter().any(|attempt| {
+            let over = attempt.hold.map_or(attempt.failed.map(|(at, _)| at), |hold| {
+                // A client that has lost the lock deletes the key when it lets go.
+                hold.left
+            });
+            process(&attempt.task) == holder
+                && attempt.resources.contains(resource)
+                && attempt.asked <= *at + nanos(PATIENCE)
+                && over.is_none_or(|over| over >= since)
+        })
+    };
+    (!is_excused && !wanted()).then_some("which does not hold it, nor ask for it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::told::{story, times};
+
+    fn found(told: &str) -> Vec<u64> {
+        times(&super::violations(&story(&format!("0 m1 is up\n0 c1 born\n{told}"))))
+    }
+
+    #[test]
+    fn a_process_that_has_shut_down_and_owes_nothing_has_no_key() {
+        assert_eq!(found("5 c1 gone 0\n6 m1 has r0 c1\n7 m1 has r0 c1"), [6]);
+        // The scan had begun earlier, while c1 was running.
+        let asks = "4 c1.0 asks 1 r0 - 0 -";
+        assert!(found(&format!("{asks}\n5 c1 gone 0\n5 m1 has r0 c1")).is_empty());
+        assert_eq!(found("6 m1 has r0 c2"), [6], "a stranger");
+    }
+
+    #[test]
+    fn a_killed_or_indebted_process_leaves_no_key_beyond_a_ttl() {
+        for end in ["killed", "gone 2"] {
+            let told = format!("5 c1 {end}\n3200 m1 has r0 c1\n3306 m1 has r0 c1");
+            assert_eq!(found(&told), [3306], "{end}");
+            // Its SET may have arrived when the master resumed.
+            let paused = "4 m1 is paused\n1000 m1 is up";
+            let told = format!("{paused}\n5 c1 {end}\n7200 m1 has r0 c1\n7301 m1 has r0 c1");
+            assert_eq!(found(&told), [7301], "{end}");
+        }
+    }
+
+    #[test]
+    fn a_process_at_work_deletes_what_it_does_not_hold() {
+        let asks = "10 c1.0 asks 1 r0 - 0 -\n";
+        for (told, expected) in [
+            ("20 c1.0 enters 1 900 -\n30 c1.0 leaves 1\n1229 m1 has r0 c1", &[][..]),
+            ("20 c1.0 enters 1 900 -\n30 c1.0 leaves 1\n1231 m1 has r0 c1", &[1231]),
+            ("20 c1.0 enters 1 900 -\n1231 m1 has r0 c1", &[]),
+            ("30 c1.0 fails 1 contended\n1231 m1 has r0 c1", &[1231]),
+            ("30 c1.0 fails 1 contended\n1231 m1 has r1 c1", &[1231]),
+            ("1231 m1 has r0 c1", &[]),
+            ("30 c1.0 fails 1 contended\n1231 m1 has r0 c1\n1500 c1.1 asks 2 r0 - 0 -", &[]),
+            ("30 c1.0 fails 1 contended\n1231 m1 has r0 c1\n1532 c1.1 asks 2 r0 - 0 -", &[1231]),
+            ("30 c1.0 fails 1 contended\n40 c1 stopped\n1231 m1 has r0 c1", &[]),
+            ("20 m1 is paused\n25 m1 is up\n30 c1.0 fails 1 contended\n3024 m1 has r0 c1", &[]),
+            ("20 m1 is paused\n25 m1 is up\n30 c1.0 fails 1 contended\n4300 m1 has r0 c1", &[4300]),
+        ] {
+            // Whatever happens to it later.
+            for end in ["", "\n9000 c1 gone 0", "\n9000 c1 killed"] {
+                assert_eq!(found(&format!("{asks}{told}{end}")), expected, "{told}{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn at_the_end_there_is_none_at_all() {
+        let told = "10 c1.0 asks 1 r0 - 0 -\n20 c1.0 enters 1 900 -\n30 run empty\n31 m1 has r0 c1";
+        assert_eq!(found(told), [31]);
+    }
+}

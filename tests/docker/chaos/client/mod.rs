@@ -1,0 +1,76 @@
+//! A client in its own process: several tasks that acquire, hold, extend, write and release.
+
+mod orders;
+mod task;
+
+pub(crate) use orders::{MAX_TTL, Orders, Party, Spoiled, VARIABLE, WINDOW};
+
+use super::history::What;
+use super::journal::Journal;
+use crate::support::seed::Seed;
+use quorumlock::{ConnectError, Redlock};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use task::Task;
+use tokio::io::AsyncReadExt;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// Name of the test that runs as such a process.
+pub(crate) const TEST: &str = "chaos::a_client_process";
+
+/// Pause after which a refused client tries again.
+const REFUSED: Duration = Duration::from_millis(300);
+
+/// Runs the client as ordered. Without orders there is nothing to do.
+pub(crate) fn run_if_ordered() {
+    let Some(orders) = Orders::from_environment() else { return };
+    // Even if it is stopped just then: it would otherwise be left forever.
+    set_parent_process_death_signal(Some(Signal::KILL)).expect("PR_SET_PDEATHSIG");
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(live(orders));
+}
+
+/// Runs until standard input ends, and then for as long as it takes to release everything.
+async fn live(orders: Orders) {
+    let journal = Arc::new(Journal::open(&orders.history));
+    let told_to_end = tokio::spawn(async { tokio::io::stdin().read(&mut [0; 1]).await });
+    let Some(redlock) = connect(&orders, &journal, &told_to_end).await else { return };
+    let (end, ending) = watch::channel(false);
+    let (ids, mut rng) = (Arc::new(AtomicU64::new(0)), Seed(orders.seed).rng());
+    let mut tasks = Vec::new();
+    for n in 0..orders.tasks {
+        let who = format!("{}.{n}", orders.name);
+        let (redlock, journal, ids) = (redlock.clone(), journal.clone(), ids.clone());
+        let (ending, orders) = (ending.clone(), orders.clone());
+        let task = Task::new(who, redlock, journal, ids, rng.fork(), ending, orders);
+        tasks.push(tokio::spawn(async move { task.await.work().await }));
+    }
+    let _ended = told_to_end.await;
+    end.send_replace(true);
+    for task in tasks {
+        task.await.expect("a task that does not panic");
+    }
+    let owed = redlock.shutdown().await.map_or_else(|error| error.owed.max(1), |()| 0);
+    journal.note(&orders.name, What::Gone { owed });
+}
+
+/// Connects, and retries for as long as clients with other settings have it refused. Returns `None`
+/// if it must end or the connection cannot be made.
+async fn connect<T>(orders: &Orders, journal: &Journal, end: &JoinHandle<T>) -> Option<Redlock> {
+    let what = loop {
+        match orders.builder().connect().await {
+            Ok(redlock) => return Some(redlock),
+            Err(ConnectError::Disagreement(_)) if orders.at_odds && !end.is_finished() => {
+                tokio::time::sleep(REFUSED).await;
+            }
+            Err(ConnectError::Disagreement(_)) if orders.at_odds => break What::Gone { owed: 0 },
+            Err(error) => break What::Odd(format!("connect: {error}")),
+        }
+    };
+    journal.note(&orders.name, what);
+    None
+}

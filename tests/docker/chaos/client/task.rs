@@ -1,0 +1,278 @@
+//! One task of a client: it acquires locks, holds them in every possible way, and reports it.
+
+use super::Orders;
+use crate::chaos::clock::{Nanos, between, nanos, now};
+use crate::chaos::history::{What, Why};
+use crate::chaos::journal::Journal;
+use crate::chaos::store::Store;
+use crate::support::prelude::*;
+use crate::support::seed::Rng;
+use quorumlock::{AcquireError, AcquireFuture, FencingToken, Guard, Kind, Redlock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+/// Longest time between the two clock readings around a look at the guard; if it takes longer, the
+/// task looks again.
+const TIGHT: Duration = Duration::from_micros(200);
+
+/// Always fenced, and written to.
+const FENCED: [&str; 3] = ["r0", "r1", "r2"];
+/// Never fenced.
+const UNFENCED: [&str; 1] = ["u0"];
+
+/// Rarely acquired, and often given up on the way: a leftover key on one of them stands out.
+const RARE: [&str; 6] = ["q0", "q1", "q2", "q3", "q4", "q5"];
+
+/// A request of a task.
+#[derive(Clone, Debug)]
+struct Wish {
+    resources: Vec<String>,
+    fenced: bool,
+    ttl: Duration,
+    wait: Duration,
+    /// Time after which the task drops the future.
+    patience: Option<Duration>,
+    keep_alive: bool,
+}
+
+impl Wish {
+    fn random(rng: &mut Rng, max_ttl: Duration) -> Self {
+        let (choice, fenced) = match rng.within(0..100) {
+            0..60 => (&FENCED[..], true),
+            60..75 => (&UNFENCED[..], false),
+            _ => (&RARE[..], rng.chance(50)),
+        };
+        let one = *rng.pick(choice);
+        let is_rare = RARE.contains(&one);
+        let mut resources = vec![one.to_owned()];
+        let other = *rng.pick(&FENCED);
+        if FENCED.contains(&one) && other != one && rng.chance(15) {
+            resources.push(other.to_owned());
+            resources.sort();
+        }
+        let ttl = (*rng.pick(&[1500 * MS, 2000 * MS, 3000 * MS])).min(max_ttl);
+        let wait = if rng.chance(30) { Duration::ZERO } else { rng.duration(ttl / 4..ttl * 2) };
+        let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
+        let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
+        Self { resources, fenced, ttl, wait, patience, keep_alive: rng.chance(30) }
+    }
+
+    /// Repeats the request: within one ttl it should succeed, or report that another client holds
+    /// the lock.
+    fn again(&self) -> Self {
+        Self { wait: self.ttl, patience: None, ..self.clone() }
+    }
+}
+
+/// Returns how long a lock is held: usually short, now and then beyond any ttl.
+fn length(rng: &mut Rng) -> Duration {
+    match rng.within(0..100) {
+        0..65 => rng.duration(Duration::ZERO..20 * MS),
+        65..82 => rng.duration(20 * MS..200 * MS),
+        82..93 => rng.duration(200 * MS..1000 * MS),
+        _ => rng.duration(1000 * MS..4000 * MS),
+    }
+}
+
+pub(super) struct Task {
+    who: String,
+    redlock: Redlock,
+    journal: Arc<Journal>,
+    ids: Arc<AtomicU64>,
+    rng: Rng,
+    ending: watch::Receiver<bool>,
+    store: Store,
+    max_ttl: Duration,
+    at_odds: bool,
+}
+
+impl Task {
+    pub(super) async fn new(
+        who: String,
+        redlock: Redlock,
+        journal: Arc<Journal>,
+        ids: Arc<AtomicU64>,
+        rng: Rng,
+        ending: watch::Receiver<bool>,
+        orders: Orders,
+    ) -> Self {
+        let store = Store::connect(orders.store).await;
+        let (max_ttl, at_odds) = (orders.party.max_ttl(), orders.at_odds);
+        Self { who, redlock, journal, ids, rng, ending, store, max_ttl, at_odds }
+    }
+
+    /// Works until it is told to end.
+    pub(super) async fn work(mut self) {
+        while !*self.ending.borrow() {
+            let wish = Wish::random(&mut self.rng, self.max_ttl);
+            let id = self.next_id();
+            if self.attempt(id, &wish, None).await == Err(Why::NoQuorum) {
+                let next = self.next_id();
+                let _told = self.attempt(next, &wish.again(), Some(id)).await;
+            }
+            let pause = self.rng.duration(MS..30 * MS);
+            self.unless_ending(sleep(pause)).await;
+        }
+    }
+
+    fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Relaxed)
+    }
+
+    fn note(&self, what: What) {
+        self.journal.note(&self.who, what);
+    }
+
+    /// Returns `None` if the task must end.
+    async fn unless_ending<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut ending = self.ending.clone();
+        tokio::select! {
+            done = future => Some(done),
+            _ = ending.wait_for(|end| *end) => None,
+        }
+    }
+
+    async fn attempt(&mut self, id: u64, wish: &Wish, cures: Option<u64>) -> Result<(), Why> {
+        let Wish { resources, fenced, ttl, wait, .. } = wish.clone();
+        let names = resources.clone();
+        self.note(What::Asks { id, resources: names, fenced, wait, cures });
+        let acquire = match wait {
+            Duration::ZERO => self.redlock.try_acquire(resources),
+            _ => self.redlock.acquire(resources).timeout(wait),
+        };
+        let acquire = acquire.ttl(ttl);
+        let acquire = if wish.keep_alive { acquire.keep_alive() } else { acquire };
+        let won = if fenced {
+            let future = acquire.fenced().into_future();
+            match self.patiently(future, wish).await {
+                Ok(guard) => {
+                    let token = guard.fencing_token();
+                    self.hold(guard, id, Some(token), wish).await
+                }
+                Err(why) => Err(why),
+            }
+        } else {
+            match self.patiently(acquire.into_future(), wish).await {
+                Ok(guard) => self.hold(guard, id, None, wish).await,
+                Err(why) => Err(why),
+            }
+        };
+        if let Err(why) = won {
+            self.note(What::Fails { id, why });
+        }
+        won
+    }
+
+    /// Gives up when its patience or this process ends.
+    async fn patiently<K: Kind>(
+        &self,
+        acquire: AcquireFuture<K>,
+        wish: &Wish,
+    ) -> Result<Guard<K>, Why> {
+        let bounded = async {
+            match wish.patience {
+                Some(patience) => tokio::time::timeout(patience, acquire).await.ok(),
+                None => Some(acquire.await),
+            }
+        };
+        match self.unless_ending(bounded).await.flatten() {
+            None => Err(Why::Cancelled),
+            Some(Ok(guard)) => Ok(guard),
+            Some(Err(AcquireError::Contended(_))) => Err(Why::Contended),
+            Some(Err(AcquireError::NoQuorum(error))) if error.is_too_late() => Err(Why::Late),
+            Some(Err(AcquireError::NoQuorum(_))) => Err(Why::NoQuorum),
+            // Clients with other settings keep it away.
+            Some(Err(AcquireError::Disagreement(_))) if self.at_odds => Err(Why::NoQuorum),
+            Some(Err(error)) => {
+                self.note(What::Odd(format!("acquire {}: {error}", wish.resources.join(","))));
+                Err(Why::Cancelled)
+            }
+        }
+    }
+
+    async fn hold<K: Kind>(
+        &mut self,
+        guard: Guard<K>,
+        id: u64,
+        token: Option<FencingToken>,
+        wish: &Wish,
+    ) -> Result<(), Why> {
+        let (at, Some(until)) = valid_until(&guard) else { return Err(Why::Late) };
+        let number = token.map(FencingToken::as_u64);
+        self.journal.note_at(at, &self.who, What::Enters { id, until, token: number });
+
+        let length = length(&mut self.rng);
+        let ends = at + nanos(length);
+        let watches = self.rng.chance(50);
+        while now() < ends && !*self.ending.borrow() {
+            let step = self.rng.duration(MS..length / 3 + 2 * MS).min(between(now(), ends));
+            let rest = async {
+                tokio::select! {
+                    () = sleep(step) => false,
+                    _ = guard.lost(), if watches => true,
+                }
+            };
+            if self.unless_ending(rest).await == Some(true) {
+                if guard.is_valid() {
+                    self.note(What::Odd(format!("{id} is told of its loss, and valid")));
+                }
+                break;
+            }
+            let extends = self.rng.chance(25) && guard.extend().await.is_ok();
+            if (extends || wish.keep_alive)
+                && let (at, Some(until)) = valid_until(&guard)
+            {
+                self.journal.note_at(at, &self.who, What::Holds { id, until });
+            }
+            if let Some(token) = token
+                && self.rng.chance(50)
+                && guard.check().is_ok()
+            {
+                sleep(self.rng.duration(Duration::ZERO..5 * MS)).await;
+                self.write(id, token, wish).await;
+            }
+        }
+        if let Some(token) = token
+            && !guard.is_valid()
+            && self.rng.chance(70)
+        {
+            // Writes like a client that was stopped just after its last look.
+            self.write(id, token, wish).await;
+        }
+        self.note(What::Leaves { id });
+        if self.rng.chance(80) {
+            let _whatever_came_of_it = guard.release().await;
+        } else {
+            drop(guard);
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, id: u64, token: FencingToken, wish: &Wish) {
+        let resource = self.rng.pick(&wish.resources);
+        self.store.write(&self.who, id, resource, token).await;
+    }
+}
+
+/// Returns an instant at which the guard is valid, and the earliest end of its validity. That is
+/// earlier than the true end by no more than the time between two readings of the clock. `None`
+/// means that it is not valid.
+fn valid_until<K: Kind>(guard: &Guard<K>) -> (Nanos, Option<Nanos>) {
+    let mut looks = 0;
+    loop {
+        let before = now();
+        let left = guard.remaining();
+        let after = now();
+        looks += 1;
+        if left.is_zero() {
+            return (before, None);
+        }
+        if between(before, after) < TIGHT || looks == 5 {
+            // It was won before this look, so a guard that is valid after `before` was valid then.
+            return (before, Some(before + nanos(left)));
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! One run: containers, proxies, clients, faults, and what its history shows.
+
+use super::check::{Kind, Violation, violations};
+use super::client::{MAX_TTL, Orders, Party, Spoiled, WINDOW};
+use super::history::{Condition, What};
+use super::journal::{Journal, Reader};
+use super::people::People;
+use super::picture::timeline;
+use super::plan::{Plan, Setting};
+use super::report::{Figures, Progress};
+use super::story::Story;
+use super::trouble::Master;
+use super::{store, watch};
+use crate::support::docker::{Containers, Profile, tell};
+use crate::support::proxy::{Proxy, in_front_of};
+use crate::support::seed::Seed;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// Title of the picture. The seed is below it.
+const DRAWN: &str = "Processes compete for locks while masters and processes fail";
+
+/// Time between progress messages.
+const TELLS_EVERY: Duration = Duration::from_secs(10);
+
+const CLIENTS: usize = 4;
+const TASKS: usize = 3;
+
+/// Time for which a restarted master does not vote: `max_ttl` and its drift, a second by which its
+/// uptime rounds up, and the time to connect to it.
+const QUARANTINE: Duration = Duration::from_millis(4300);
+/// Time until a master is usable by all clients again after a fault.
+const RECOVERY: Duration = Duration::from_millis(2500);
+/// Time for which a client's settings remain at a master after it was last heard from: the
+/// quarantine, 15 s, and the drift of both.
+const STANDS: Duration = Duration::from_millis(19_500);
+/// Time after the last SET by which no key of any kind is left.
+const EXPIRED: Duration = Duration::from_millis(5000);
+
+/// The parameters of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) seed: Seed,
+    /// From the first fault to the last one.
+    pub(crate) lasts: Duration,
+    pub(crate) spoiled: Spoiled,
+    /// Some clients use another list, and some another longest ttl.
+    pub(crate) at_odds: bool,
+    profile: Profile,
+}
+
+/// The outcome of a run.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) title: String,
+    pub(crate) figures: Figures,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) history: PathBuf,
+    pub(crate) picture: PathBuf,
+    /// The command that repeats the same choices.
+    pub(crate) again: String,
+}
+
+impl Run {
+    pub(crate) fn new(seed: Seed, lasts: Duration, spoiled: Spoiled, at_odds: bool) -> Self {
+        let remember = match spoiled {
+            Spoiled::Nothing | Spoiled::Agreement => seed.rng().chance(50),
+            // Durable masters vote at once, which is sooner.
+            Spoiled::Rollback | Spoiled::Quorum => true,
+            // Where nothing is forgotten there is nothing to guard.
+            Spoiled::RestartGuard => false,
+        };
+        let profile = if remember { Profile::Durable } else { Profile::Volatile };
+        Self { seed, lasts, spoiled, at_odds, profile }
+    }
+
+    /// Returns `None` and prints a line that says so if no Docker daemon answers.
+    pub(crate) async fn play(&self) -> Option<Outcome> {
+        assert!(QUARANTINE > MAX_TTL.max(WINDOW * 2) + Duration::from_secs(1));
+        tell(&format!("{self}, {:?}", self.lasts));
+        let containers = Arc::new(Containers::start(self.profile).await?);
+        let proxies = in_front_of((0..containers.len()).map(|node| containers.address(node)));
+        let history = self.history();
+        let journal = Arc::new(Journal::open(&history));
+        let store = store::serve(journal.clone()).await;
+        if self.at_odds {
+            journal.note("run", What::AtOdds);
+        }
+
+        let mut rng = self.seed.rng();
+        let quarantine = self.quarantine();
+        // Not before all masters vote.
+        let from = quarantine.unwrap_or(Duration::from_secs(1));
+        let setting = Setting {
+            from,
+            until: from + self.lasts,
+            masters: containers.len(),
+            clients: CLIENTS,
+            recovery: RECOVERY,
+            quarantine: quarantine.unwrap_or_default(),
+            ttl: MAX_TTL,
+            at_odds: self.at_odds.then_some(STANDS),
+        };
+        let plan = Plan::new(rng.fork(), &setting);
+        let orders = Orders {
+            name: String::new(),
+            party: Party::Good,
+            at_odds: self.at_odds,
+            seed: 0,
+            tasks: TASKS,
+            nodes: proxies.iter().map(Proxy::addr).collect(),
+            store,
+            durable: self.profile == Profile::Durable,
+            spoiled: self.spoiled,
+            history: history.clone(),
+        };
+
+        let (began, over) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+        let people = std::thread::spawn({
+            let (journal, over, rng) = (journal.clone(), over.clone(), rng.fork());
+            move || People::hire(orders, CLIENTS, rng, journal).live(&plan.deeds, began, &over)
+        });
+        let watching = tokio::spawn({
+            let (containers, journal) = (containers.clone(), journal.clone());
+            async move { watch::watch(&containers, &journal).await }
+        });
+        let telling = tokio::spawn(self.tell_progress(history.clone(), began));
+        let trouble = tokio::task::spawn_blocking({
+            let (containers, journal) = (containers.clone(), journal.clone());
+            move || {
+                trouble(&containers, &proxies, &journal, quarantine, &plan.blows, began);
+                std::thread::sleep(RECOVERY);
+                // All clients end while the proxies to the masters are still there.
+                over.store(true, SeqCst);
+                let ended = people.join();
+                drop(proxies);
+                ended
+            }
+        });
+        trouble.await.expect("the masters are struck").expect("the clients are looked after");
+        watch::look_for_locks(&containers, &journal).await;
+        watching.abort();
+        telling.abort();
+        if self.spoiled == Spoiled::Nothing {
+            tokio::time::sleep(EXPIRED).await;
+            journal.note("run", What::Empty);
+            watch::look_for_anything(&containers, &journal).await;
+        }
+
+        let (title, again) = (self.to_string(), self.again());
+        Some(Outcome::of(history, title, again))
+    }
+
+    fn again(&self) -> String {
+        let (seed, seconds, spoiled) = (self.seed, self.lasts.as_secs(), self.spoiled.word());
+        let mut again = format!("make chaos SEED={seed} SECONDS={seconds}");
+        if self.at_odds {
+            again.push_str(" ODDS=1");
+        }
+        if self.spoiled != Spoiled::Nothing {
+            again.push_str(&format!(" WITHOUT={spoiled}"));
+        }
+        again
+    }
+
+    /// Returns how long a master that has started does not vote, if the clients enforce that.
+    fn quarantine(&self) -> Option<Duration> {
+        let waits = self.profile == Profile::Volatile && self.spoiled != Spoiled::RestartGuard;
+        waits.then_some(QUARANTINE)
+    }
+
+    /// Creates an empty file for it, in the folder where cargo puts everything else.
+    fn history(&self) -> PathBuf {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
+        let folder = target.join("chaos");
+        std::fs::create_dir_all(&folder).expect("a folder for histories");
+        let spoiled = match self.spoiled {
+            Spoiled::Nothing => String::new(),
+            other => format!("-without-{}", other.word()),
+        };
+        let odds = if self.at_odds { "-odds" } else { "" };
+        let path = folder.join(format!("{}{odds}{spoiled}.history", self.seed));
+        std::fs::write(&path, "").expect("a history that can be written");
+        path
+    }
+
+    fn tell_progress(
+        &self,
+        history: PathBuf,
+        began: Instant,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let whole = self.quarantine().unwrap_or_default() + self.lasts;
+        async move {
+            let (mut reader, mut progress) = (Reader::open(&history), Progress::default());
+            loop {
+                tokio::time::sleep(TELLS_EVERY).await;
+                progress.note(&reader.read());
+                tell(&format!("{progress} after {:.0?} of {whole:.0?}", began.elapsed()));
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// Judges a history, and draws it next to the history's file.
+    pub(crate) fn of(history: PathBuf, title: String, again: String) -> Self {
+        let story = Story::of(Reader::open(&history).read());
+        let (figures, violations) = (Figures::of(&story), violations(&story));
+        let told = figures.to_string();
+        let footer = [title.clone(), again.clone()].into_iter();
+        let footer = footer.chain(told.lines().map(str::to_owned)).collect();
+        let drawn = timeline(&story, &violations, DRAWN.to_owned(), footer);
+        let picture = history.with_extension("html");
+        std::fs::write(&picture, drawn.to_html()).expect("a picture that can be written");
+        // The same for a page that takes only images.
+        std::fs::write(picture.with_extension("svg"), drawn.to_svg()).expect("a picture, too");
+        Self { title, figures, violations, history, picture, again }
+    }
+
+    pub(crate) fn count(&self, kind: Kind) -> usize {
+        self.violations.iter().filter(|violation| violation.kind == kind).count()
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let profile = format!("{:?}", self.profile).to_lowercase();
+        write!(f, "chaos on five {profile} masters, seed {}", self.seed)?;
+        if self.at_odds {
+            f.write_str(", clients at odds")?;
+        }
+        match self.spoiled {
+            Spoiled::Nothing => Ok(()),
+            spoiled => write!(f, ", without {}", spoiled.word()),
+        }
+    }
+}
+
+/// Inflicts and heals the faults of all masters, each at its time.
+fn trouble(
+    containers: &Containers,
+    proxies: &[Proxy],
+    journal: &Journal,
+    quarantine: Option<Duration>,
+    blows: &[Vec<super::plan::Blow>],
+    began: Instant,
+) {
+    std::thread::scope(|scope| {
+        for (node, (blows, proxy)) in blows.iter().zip(proxies).enumerate() {
+            let master = Master { node, containers, proxy, journal, quarantine };
+            scope.spawn(move || {
+                // They have all just been started.
+                master.warm_up();
+                master.note(Condition::Up);
+                master.befall(blows, began);
+            });
+        }
+    });
+}

@@ -1,0 +1,79 @@
+//! Looks at the masters' keys, bypassing the crate under test, and records their owners.
+
+use super::clock::{Nanos, between, now};
+use super::history::What;
+use super::journal::Journal;
+use crate::support::docker::Containers;
+use crate::support::prelude::*;
+use futures::future::join_all;
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_millis(400);
+/// A scan sees a key at some time between its beginning and this much later; a slower scan is not
+/// recorded. A master with a fault at that moment does not answer at all.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Reads every key and its value in one step. An empty value means that it is not a string.
+const SCAN: &str = "local all = {} for _, key in ipairs(redis.call('KEYS', '*')) do \
+                    all[#all + 1] = key \
+                    all[#all + 1] = redis.pcall('GET', key).err and '' or redis.call('GET', key) \
+                    end return all";
+
+/// Part of the crate's own keys: agreement and fences.
+const OWN: &str = "quorumlock:";
+
+/// Watches until it is dropped. A master that does not answer is skipped.
+pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
+    loop {
+        let scans = (0..containers.len()).map(|node| async move {
+            let began = now();
+            let scan = tokio::time::timeout(PATIENCE, scan(containers, node)).await;
+            if let Ok(Ok(keys)) = scan
+                && between(began, now()) <= PATIENCE
+            {
+                note(journal, node, began, keys, |key| !key.contains(OWN));
+            }
+        });
+        join_all(scans).await;
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// Looks once, when all are up: each must answer.
+pub(crate) async fn look_for_locks(containers: &Containers, journal: &Journal) {
+    look(containers, journal, |key| !key.contains(OWN)).await;
+}
+
+/// Looks once, at the end: for everything but the agreement.
+pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal) {
+    look(containers, journal, |key| key != AGREEMENT).await;
+}
+
+async fn look(containers: &Containers, journal: &Journal, counts: fn(&str) -> bool) {
+    let scans = (0..containers.len()).map(|node| async move {
+        let (began, keys) = (now(), scan(containers, node).await);
+        let silent = |error| panic!("master {node} is up and does not answer: {error}");
+        note(journal, node, began, keys.unwrap_or_else(silent), counts);
+    });
+    join_all(scans).await;
+}
+
+/// Returns the keys and their values.
+async fn scan(containers: &Containers, node: usize) -> redis::RedisResult<Vec<(String, String)>> {
+    containers.ask(node, redis::cmd("EVAL").arg(SCAN).arg(0)).await
+}
+
+fn note(
+    journal: &Journal,
+    node: usize,
+    began: Nanos,
+    keys: Vec<(String, String)>,
+    counts: impl Fn(&str) -> bool,
+) {
+    for (key, value) in keys.into_iter().filter(|(key, _)| counts(key)) {
+        // The token, followed by the label.
+        let holder = value.split_once(':').map_or("?", |(_, label)| label).to_owned();
+        let what = What::Has { resource: key, holder };
+        journal.note_at(began, &format!("m{node}"), what);
+    }
+}

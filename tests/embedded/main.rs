@@ -1,0 +1,23 @@
+//! Tests that start no server: locks over embedded masters, an application that is tested with
+//! them, and what the compiler alone shows.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[cfg(feature = "embedded")]
+mod application;
+#[cfg(feature = "embedded")]
+mod conformance;
+#[cfg(feature = "embedded")]
+mod fence_order;
+#[cfg(all(unix, feature = "embedded"))]
+mod fenced_holder;
+#[cfg(feature = "embedded")]
+mod list;
+#[cfg(feature = "embedded")]
+mod lock;
+#[cfg(feature = "embedded")]
+mod many_quorums;
+mod runtimes;
+mod send_sync;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,93 @@
+//! What a long wait costs an observer: subscribers keep all that a span ever recorded, and many keep
+//! its events, too. So neither may grow with the time that an acquire waits.
+
+use crate::capture::Capture;
+use crate::page;
+use crate::support::poll::eventually;
+use quorumlock::embedded::Masters;
+use quorumlock::{Backoff, RedlockBuilder};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Bound on each wait; a wait takes a second or two.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Configures long timeouts, so that no attempt is slow only because the machine is busy.
+fn client(masters: &Masters) -> RedlockBuilder {
+    let builder = masters.builder().ttl(Duration::from_secs(30));
+    builder.operation_timeout(PATIENCE / 10).connect_timeout(PATIENCE / 10)
+}
+
+/// Returns how often each event was told in this span.
+fn told_in(capture: &Capture, span: Option<u64>) -> BTreeMap<String, usize> {
+    let mut told = BTreeMap::new();
+    for one in capture.told().into_iter().filter(|one| one.event.kind == "event") {
+        if one.span == span {
+            *told.entry(one.event.name).or_default() += 1;
+        }
+    }
+    told
+}
+
+async fn attempts(capture: &Capture, count: usize) {
+    let made = async || capture.named("attempt").len() >= count;
+    eventually("so many attempts", PATIENCE, made).await;
+}
+
+#[tokio::test]
+async fn a_span_does_not_grow_while_its_acquire_waits() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let holder = client(&masters).connect().await.unwrap();
+    let guard = holder.acquire("r").timeout(PATIENCE).keep_alive_forever().await.unwrap();
+
+    let (capture, _capturing) = Capture::set();
+    let moment = Duration::from_millis(1);
+    let quick = Backoff { base: moment, cap: moment };
+    let redlock = client(&masters).backoff(quick).wake_ups(false).connect().await.unwrap();
+    let waits = tokio::spawn(redlock.acquire("r").no_timeout().into_future());
+    attempts(&capture, 100).await;
+    let span = capture.named("acquire").remove(0);
+    let early = told_in(&capture, span.span);
+    attempts(&capture, 500).await;
+    let late = told_in(&capture, span.span);
+
+    let now = capture.named("acquire").remove(0);
+    assert_eq!((&now.recorded, &now.fields), (&Vec::new(), &span.fields), "while it waits");
+    let grows = late.iter().filter(|(name, count)| early.get(*name) != Some(count));
+    let grows: BTreeSet<String> = grows.map(|(name, _)| name.clone()).collect();
+    assert_eq!(grows, page::recurring(), "{late:?}");
+    // Once when the wait began, and once when a master had said for how long.
+    assert_eq!(late.get("waiting"), Some(&2), "{late:?}");
+
+    guard.release().await.unwrap();
+    let won = waits.await.unwrap().unwrap();
+    let span = capture.named("acquire").remove(0);
+    assert_eq!(span.recorded, ["attempts", "outcome", "waited_ms"], "once, at the end");
+    assert!(span.field("attempts").parse::<usize>().unwrap() >= 500, "{span:?}");
+    won.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_wait_is_told_when_what_it_is_for_changes() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let (capture, _capturing) = Capture::set();
+    let (one, other) = (client(&masters).connect().await, client(&masters).connect().await);
+    let (redlock, other) = (one.unwrap(), other.unwrap());
+    let guard = redlock.acquire("r").timeout(PATIENCE).keep_alive_forever().await.unwrap();
+    let waits = [&redlock, &redlock, &other]
+        .map(|client| tokio::spawn(client.acquire("r").no_timeout().into_future()));
+    let told = || -> BTreeSet<String> {
+        let waiting = capture.named("waiting");
+        waiting.iter().map(|one| one.field("waits_for").to_owned()).collect()
+    };
+    let both = BTreeSet::from(["own_guard", "holder"].map(str::to_owned));
+    eventually("both are told", PATIENCE, async || told() == both).await;
+    (0..2).for_each(|node| masters[node].kill());
+    eventually("an outage is told", PATIENCE, async || told().contains("quorum")).await;
+    for one in capture.named("waiting") {
+        assert_eq!((one.event.level.as_str(), one.field("resource")), ("DEBUG", "r"));
+        assert!(one.field("left_ms").is_empty() || one.field("waits_for") == "holder", "{one:?}");
+    }
+    waits.iter().for_each(tokio::task::JoinHandle::abort);
+    drop(guard);
+}

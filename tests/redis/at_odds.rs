@@ -1,0 +1,173 @@
+//! Clients with different settings, over times after which a client's notes at the masters lapse.
+//! There is a client that was stopped, two clients that were cut off from each other, and a client
+//! with another `max_ttl` that arrives when the others are gone. On real servers, in real time.
+
+use crate::support::prelude::*;
+use quorumlock::error::ConnectError;
+use quorumlock::{FencingWindow, Redlock, RedlockBuilder};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::runtime;
+
+/// Longest time in which a client says nothing to a master.
+const SILENCE: Duration = Duration::from_secs(15);
+
+fn builder(max_ttl: Duration) -> RedlockBuilder {
+    Redlock::builder()
+        .ttl(max_ttl)
+        .max_ttl(max_ttl)
+        .fencing_window(FencingWindow { back: MS, ahead: MS })
+}
+
+/// Adds masters that cannot be reached until `healed`.
+fn with_cut(
+    builder: RedlockBuilder,
+    masters: &Masters,
+    cut: [usize; 2],
+    healed: &Arc<AtomicBool>,
+) -> RedlockBuilder {
+    cut.into_iter().fold(builder, |builder, node| {
+        let (healed, address) = (healed.clone(), masters[node].addr());
+        builder.node_with_connector(masters[node].url(), move || {
+            let is_healed = healed.load(Relaxed);
+            async move {
+                match is_healed {
+                    true => TcpStream::connect(address).await,
+                    false => Err(io::Error::other("cut off")),
+                }
+            }
+        })
+    })
+}
+
+/// A client whose thread is its process: once it has connected, nothing of it runs until it is told
+/// to continue. Then it acquires `r`, and reports why it does not get it.
+struct Stopped {
+    go_on: mpsc::Sender<()>,
+    thread: thread::JoinHandle<Result<Duration, String>>,
+}
+
+impl Stopped {
+    fn start(builder: RedlockBuilder) -> Self {
+        let (go_on, gone_on) = mpsc::channel::<()>();
+        let (tell, connected) = mpsc::channel::<()>();
+        let thread = thread::spawn(move || {
+            let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let redlock = runtime.block_on(builder.connect()).unwrap();
+            tell.send(()).unwrap();
+            gone_on.recv().unwrap();
+            let won = runtime.block_on(async { redlock.try_acquire("r").await });
+            won.map(|guard| guard.remaining()).map_err(|error| error.to_string())
+        });
+        connected.recv().unwrap();
+        Self { go_on, thread }
+    }
+
+    fn goes_on(self) -> Result<Duration, String> {
+        self.go_on.send(()).unwrap();
+        self.thread.join().unwrap()
+    }
+}
+
+/// Connects as soon as no other client keeps it away.
+async fn connect_at_last(builder: impl Fn() -> RedlockBuilder) -> Redlock {
+    loop {
+        match builder().connect().await {
+            Ok(redlock) => return redlock,
+            Err(ConnectError::Disagreement(_)) => tokio::time::sleep(300 * MS).await,
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Both clients have one list: for the other client, restarted masters wait for that client's ttl.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resumed_client_learns_of_another_max_ttl_before_it_locks() {
+    let masters = Masters::start(3);
+    let stopped = Stopped::start(builder(5 * SECOND).nodes(masters.urls()));
+    let since = Instant::now();
+    let refused = builder(SECOND).nodes(masters.urls()).connect().await;
+    assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
+    let other = connect_at_last(|| builder(SECOND).nodes(masters.urls())).await;
+    assert!(since.elapsed() > SILENCE, "{:?}", since.elapsed());
+    let told = stopped.goes_on().unwrap_err();
+    assert!(told.contains("max_ttl is 5s here and 1s with another client"), "{told}");
+    masters[0].restart();
+    masters[1].restart();
+    let guard = other.acquire("r").timeout(10 * SECOND).await.unwrap();
+    assert!(guard.is_valid());
+}
+
+/// The other client does not reach two of the masters, so they cannot refuse it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resumed_client_learns_of_another_list_before_it_locks() {
+    let masters = Masters::start(6);
+    let url = |node: usize| masters[node].url();
+    let stopped = Stopped::start(builder(SECOND).nodes([0, 1, 2, 3, 4].map(url)));
+    let never = Arc::new(AtomicBool::new(false));
+    let other = || with_cut(builder(SECOND), &masters, [0, 1], &never).nodes([2, 3, 5].map(url));
+    let refused = other().connect().await;
+    assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
+    let redlock = connect_at_last(other).await;
+    let guard = redlock.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap();
+    let told = stopped.goes_on().unwrap_err();
+    assert!(told.contains("another client"), "{told}");
+    assert!(guard.is_valid());
+}
+
+/// Neither client could know of the other, and for both the masters vote already.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_lists_that_meet_both_stop_until_one_of_them_is_gone() {
+    let masters = Masters::start(6);
+    let healed = Arc::new(AtomicBool::new(false));
+    let client = |cut, direct: [usize; 3]| {
+        let urls = direct.map(|node| masters[node].url());
+        with_cut(builder(SECOND), &masters, cut, &healed).nodes(urls).connect()
+    };
+    let one = client([2, 3], [0, 1, 4]).await.unwrap();
+    let two = client([0, 1], [2, 3, 5]).await.unwrap();
+    let both = async {
+        let of_one = one.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap();
+        (of_one, two.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap())
+    };
+    let (of_one, of_two) = both.await;
+    assert!(of_one.is_valid() && of_two.is_valid(), "each has a majority of its own list");
+    healed.store(true, Relaxed);
+    eventually("both have met, and both locks have ended", SILENCE + 10 * SECOND, async || {
+        !of_one.is_valid() && !of_two.is_valid()
+    })
+    .await;
+    for redlock in [&one, &two] {
+        // The deadline has passed, and the driver may be about to report it.
+        let error = redlock.acquire("r").timeout(SECOND).await.unwrap_err().to_string();
+        assert!(error.contains("another client"), "{error}");
+    }
+    drop((of_two, two.shutdown().await));
+    let gone = Instant::now();
+    eventually("the other one goes on by itself", SILENCE + 8 * SECOND, async || {
+        one.try_acquire("r").await.is_ok()
+    })
+    .await;
+    assert!(gone.elapsed() > 5 * SECOND, "{:?}: what it had noted stands", gone.elapsed());
+}
+
+/// The wait for another `max_ttl` in docs/operations.md, shortened by 29 s of ttl.
+#[tokio::test]
+async fn another_max_ttl_is_accepted_after_the_documented_wait() {
+    let pages = include_str!("../../docs/operations.md");
+    assert!(pages.contains("Stop all clients, wait for 46 s (`D` and 15 s"), "30 s and 16 s more");
+    let masters = Masters::start(3);
+    let old = builder(SECOND).nodes(masters.urls()).connect().await.unwrap();
+    old.acquire("r").timeout(5 * SECOND).await.unwrap().release().await.unwrap();
+    old.shutdown().await.unwrap();
+    let refused = builder(2 * SECOND).nodes(masters.urls()).connect().await;
+    assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
+    tokio::time::sleep(SECOND + 16 * SECOND).await;
+    let new = builder(2 * SECOND).nodes(masters.urls()).connect().await.unwrap();
+    new.acquire("r").timeout(5 * SECOND).await.unwrap().release().await.unwrap();
+}

@@ -1,0 +1,70 @@
+//! The end of holds and clients, and its notifications.
+
+use super::*;
+use quorumlock::AcquireError;
+use quorumlock::error::LossReason;
+use std::thread;
+use std::time::Instant;
+
+#[test]
+fn a_thread_that_waits_for_the_loss_is_told_at_the_deadline() {
+    let (_masters, redlock) = three();
+    let ttl = Duration::from_secs(1);
+    let guard = redlock.acquire("r").ttl(ttl).lock().unwrap();
+    let due = Instant::now() + guard.remaining();
+    let watching = thread::spawn({
+        let lease = guard.lease();
+        move || (lease.blocking_lost().unwrap(), Instant::now())
+    });
+    let (lost, told) = watching.join().unwrap();
+    assert_eq!(lost.reason, LossReason::Lapsed);
+    assert!(told + Duration::from_millis(1) >= due, "told before it was due");
+    assert!(told < due + SOON, "told {:?} late", told - due);
+    assert!(!guard.is_valid());
+    assert_eq!(guard.blocking_lost_within(Duration::ZERO).unwrap(), Some(lost));
+}
+
+#[test]
+fn a_bounded_wait_for_the_loss_ends_while_the_lock_is_held() {
+    let (_masters, redlock) = three();
+    let guard = redlock.acquire("r").keep_alive().lock().unwrap();
+    let (span, began) = (Duration::from_millis(100), Instant::now());
+    assert_eq!(guard.blocking_lost_within(span).unwrap(), None);
+    assert!(began.elapsed() >= span && guard.is_valid());
+}
+
+#[test]
+fn to_drop_a_guard_does_not_wait_for_masters_that_hang() {
+    let (masters, redlock) = three();
+    // A release would wait three seconds here, a tenth of the ttl.
+    let guard = redlock.acquire("r").lock().unwrap();
+    masters.iter().for_each(Server::stop);
+    let began = Instant::now();
+    drop(guard);
+    assert!(began.elapsed() < Duration::from_millis(2_500), "{:?}", began.elapsed());
+    masters.iter().for_each(Server::cont);
+    assert_nothing_stays(&masters);
+}
+
+#[test]
+fn a_shutdown_settles_debts_closes_waiters_and_informs_holders() {
+    let (masters, redlock) = three();
+    let guard = redlock.acquire("held").keep_alive().lock().unwrap();
+    drop(redlock.acquire("owed").lock().unwrap());
+    let waiting = thread::spawn({
+        let redlock = redlock.clone();
+        move || redlock.acquire("held").no_timeout().lock()
+    });
+    let watching = thread::spawn({
+        let lease = guard.lease();
+        move || lease.blocking_lost().unwrap()
+    });
+    redlock.shutdown().unwrap();
+    assert!(matches!(waiting.join().unwrap(), Err(AcquireError::Closed(_))));
+    assert_eq!(watching.join().unwrap().reason, LossReason::Closed);
+    let left = look(witness::holders(&masters, "owed"));
+    assert_eq!(left, [0; 0], "the owed release was not made");
+    assert!(matches!(redlock.acquire("r").lock(), Err(AcquireError::Closed(_))));
+    assert_eq!(guard.release().unwrap_err().reason, LossReason::Closed);
+    redlock.shutdown().unwrap();
+}

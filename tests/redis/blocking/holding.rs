@@ -1,0 +1,162 @@
+//! The exclusion by a lock, and the operations of its guard.
+
+use super::*;
+use quorumlock::{AcquireError, ExtendError, LockState, Released};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+#[test]
+fn of_many_threads_one_is_inside_at_a_time() {
+    const THREADS: usize = 6;
+    const ROUNDS: usize = 10;
+    let (masters, redlock) = three();
+    // As far as locks are concerned, half of them are in another process.
+    let clients = [redlock, connect(&masters)];
+    let (inside, entered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let (client, inside, entered) = (&clients[number % 2], &inside, &entered);
+            scope.spawn(move || {
+                for _ in 0..ROUNDS {
+                    let guard = client.acquire("r").no_timeout().lock().unwrap();
+                    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
+                    thread::yield_now();
+                    guard.check().unwrap();
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    entered.fetch_add(1, Ordering::SeqCst);
+                    if number % 3 == 0 { drop(guard) } else { drop(guard.release()) }
+                }
+            });
+        }
+    });
+    assert_eq!(entered.load(Ordering::SeqCst), THREADS * ROUNDS);
+    assert_nothing_stays(&masters);
+}
+
+#[test]
+fn a_guard_tells_what_it_holds_extends_it_and_releases_it() {
+    let (masters, redlock) = three();
+    let guard = redlock.acquire("r").ttl(TTL / 2).timeout(SOON).lock().unwrap();
+    let lease = guard.lease();
+    assert_eq!((guard.resource(), lease.resource()), ("r", "r"));
+    assert!(guard.is_valid() && guard.remaining() < TTL / 2 && guard.check().unwrap() < TTL / 2);
+    let before = guard.deadline();
+    let after = guard.extend().unwrap();
+    assert!(after > before && lease.deadline() == after);
+    assert_eq!(guard.release(), Ok(Released::Confirmed));
+    assert!(!lease.is_valid() && lease.check().is_err());
+    assert_nothing_stays(&masters);
+}
+
+#[test]
+fn try_acquire_and_a_bounded_wait_give_up_on_a_held_lock() {
+    let (masters, redlock) = three();
+    let other = connect(&masters);
+    let guard = redlock.acquire("r").keep_alive().lock().unwrap();
+    for refused in [redlock.try_acquire("r"), other.try_acquire("r")] {
+        assert!(refused.lock().unwrap_err().is_contended());
+    }
+    let (wait, began) = (Duration::from_millis(300), Instant::now());
+    let refused = other.acquire("r").timeout(wait).lock().unwrap_err();
+    assert!(refused.is_contended() && began.elapsed() >= wait, "{refused}");
+    guard.release().unwrap();
+    other.acquire("r").lock().unwrap().release().unwrap();
+}
+
+#[test]
+fn several_resources_are_locked_together_and_each_of_them_alone() {
+    let (masters, redlock) = three();
+    let both = redlock.acquire(["b", "a"]).lock().unwrap();
+    assert_eq!(both.resource(), "a, b");
+    for one in ["a", "b"] {
+        assert!(redlock.try_acquire(one).lock().unwrap_err().is_contended());
+    }
+    both.release().unwrap();
+    redlock.try_acquire("b").lock().unwrap().release().unwrap();
+    assert_nothing_stays(&masters);
+}
+
+#[test]
+fn fencing_tokens_rise_from_holder_to_holder() {
+    let (_masters, redlock) = three();
+    let mut last = None;
+    for _ in 0..3 {
+        let guard = redlock.acquire("r").fenced().lock().unwrap();
+        let token = guard.fencing_token();
+        assert_eq!(guard.lease().fencing_token(), token);
+        guard.extend().unwrap();
+        assert_eq!(guard.fencing_token(), token);
+        guard.release().unwrap();
+        assert!(last.replace(token) < Some(token));
+    }
+}
+
+#[test]
+fn a_kept_lock_outlives_its_ttl_for_as_long_as_was_asked() {
+    let (_masters, redlock) = three();
+    let ttl = Duration::from_secs(6);
+    let guard = redlock.acquire("r").ttl(ttl).keep_alive_forever().lock().unwrap();
+    assert_eq!(guard.blocking_lost_within(ttl + Duration::from_secs(1)).unwrap(), None);
+    assert!(guard.is_valid());
+    guard.release().unwrap();
+    let ttl = Duration::from_secs(1);
+    let guard = redlock.acquire("r").ttl(ttl).keep_alive_for(ttl).lock().unwrap();
+    let lost = guard.blocking_lost().unwrap();
+    assert!(lost.held_for <= ttl, "{lost}");
+}
+
+#[test]
+fn a_forgotten_lock_stays_closed_until_it_expires() {
+    let (_masters, redlock) = three();
+    let ttl = Duration::from_secs(4);
+    let guard = redlock.acquire("r").ttl(ttl).lock().unwrap();
+    let lease = guard.lease();
+    guard.forget();
+    assert!(!lease.is_valid());
+    assert!(redlock.try_acquire("r").lock().unwrap_err().is_contended());
+    redlock.acquire("r").lock().unwrap().release().unwrap();
+}
+
+#[test]
+fn the_last_guard_of_a_reentrant_handle_releases() {
+    let (masters, redlock) = three();
+    let handle = redlock.reentrant();
+    let outer = handle.acquire("r").keep_alive().lock().unwrap();
+    let inner = handle.clone().try_acquire("r").lock().unwrap();
+    assert_eq!((inner.hold_count(), inner.deadline()), (2, outer.deadline()));
+    outer.extend().unwrap();
+    assert_eq!((inner.resource(), inner.lease().is_valid()), ("r", true));
+    assert!(redlock.try_acquire("r").lock().unwrap_err().is_contended(), "it excludes others");
+    assert_eq!(outer.release(), Ok(None));
+    assert_eq!(inner.release(), Ok(Some(Released::Confirmed)));
+    let fenced = handle.fenced();
+    let acquire = || fenced.acquire("r").lock().unwrap();
+    let (outer, inner) = (acquire(), acquire());
+    assert_eq!(outer.fencing_token(), inner.fencing_token());
+    drop((outer, inner));
+    look(witness::eventually_none(&masters, |key| !key.contains("quorumlock:"), SOON));
+}
+
+#[test]
+fn a_holder_is_inspected_and_its_lock_is_taken_away() {
+    let (masters, redlock) = three();
+    let other = patient(&masters).label("worker-7").connect().unwrap();
+    assert_eq!(redlock.inspect("r").unwrap().state(), &LockState::Free);
+    let guard = other.acquire("r").lock().unwrap();
+    let found = redlock.inspect("r").unwrap();
+    assert_eq!(found.holder().unwrap().label(), Some("worker-7"));
+    redlock.force_release(&found).unwrap();
+    assert!(matches!(guard.extend(), Err(ExtendError::Lost(_))));
+    assert_nothing_stays(&masters);
+}
+
+#[test]
+fn a_resource_that_cannot_be_is_refused_before_anything_is_sent() {
+    let (_masters, redlock) = three();
+    let refused = redlock.acquire("").lock().unwrap_err();
+    assert!(matches!(refused, AcquireError::InvalidSetting(_)), "{refused}");
+    assert!(redlock.acquire("r").ttl(Duration::ZERO).lock().is_err());
+    assert!(redlock.acquire("r").lock_delay(Duration::from_secs(3600)).lock().is_err());
+    assert!(redlock.inspect("").is_err());
+}

@@ -1,0 +1,324 @@
+//! The files of `docs/deploy` do what `docs/deploying-masters.md` says: the programs that they are
+//! for take them, and masters that run with them are fit.
+
+use crate::support::docker::tell;
+use crate::support::page::blocks;
+use crate::support::poll::{PAUSE, eventually};
+use crate::support::server::Server;
+use crate::support::witness;
+use quorumlock::preflight::Severity;
+use quorumlock::{Config, Redlock};
+use redis::{Client, Cmd, FromRedisValue, RedisResult, cmd};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::sleep;
+
+const PAGE: &str = include_str!("../../docs/deploying-masters.md");
+const CONF: &str = include_str!("../../docs/deploy/redis.conf");
+const USERS: &str = include_str!("../../docs/deploy/users.acl");
+const COMPOSE: &str = include_str!("../../docs/deploy/compose.yml");
+const UNIT: &str = include_str!("../../docs/deploy/redis-quorumlock@.service");
+const KUBERNETES: &str = include_str!("../../docs/deploy/kubernetes.yaml");
+
+/// For a busy machine, which answers late.
+const PATIENT: &str = "ttl = \"20s\"\noperation_timeout = \"2s\"\nconnect_timeout = \"2s\"\n";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Reports that a program is missing: a failure if `CI` is set, else a line that says so.
+fn not_tested(what: &str, program: &str) {
+    assert!(std::env::var_os("CI").is_none(), "CI is set, and there is no {program}");
+    tell(&format!("NOT TESTED: {what}, since there is no {program}"));
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|it| it.exists())
+}
+
+#[track_caller]
+fn assert_accepted(output: &Output) {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+}
+
+#[test]
+fn the_page_shows_what_is_in_the_files() {
+    for (language, count, files) in
+        [("conf", 1, [CONF, ""]), ("yaml", 3, [COMPOSE, KUBERNETES]), ("ini", 1, [UNIT, ""])]
+    {
+        let shown = blocks(PAGE, language);
+        assert_eq!(shown.len(), count, "{language}");
+        for block in shown {
+            assert!(files.iter().any(|file| file.contains(block)), "in no file:\n{block}");
+        }
+    }
+}
+
+/// Returns a text of several lines from the manifest: what is indented below `name: |`.
+fn in_manifest(name: &str) -> String {
+    let below = KUBERNETES.split_once(&format!("  {name}: |\n")).expect(name).1;
+    let lines = below.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
+    lines.map(|line| format!("{}\n", line.trim_start())).collect()
+}
+
+#[test]
+fn kubernetes_gets_the_same_configuration_and_the_same_users() {
+    assert_eq!(in_manifest("redis.conf"), CONF);
+    assert_eq!(in_manifest("users.acl"), USERS);
+}
+
+/// A master that runs with the files, in a place of its own.
+struct Master {
+    server: Server,
+    _files: TempDir,
+}
+
+impl Master {
+    /// Starts one with these users, and with more arguments behind the file.
+    fn start(users: &str, more: &[&str]) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let (conf, acl) = (files.path().join("redis.conf"), files.path().join("users.acl"));
+        fs::write(&acl, users).unwrap();
+        // The harness chooses the port.
+        let lines = CONF.lines().filter(|line| !line.starts_with("port "));
+        let lines: Vec<&str> = lines.collect();
+        let here = lines.join("\n").replace("/etc/quorumlock/users.acl", acl.to_str().unwrap());
+        fs::write(&conf, here).unwrap();
+        let arguments = [&["--include", conf.to_str().unwrap()], more].concat();
+        Self { server: Server::start_with(&arguments), _files: files }
+    }
+
+    /// Returns the page's client of five such masters, whose passwords are those of the file.
+    fn configuration(masters: &[Self]) -> Config {
+        let mut toml = blocks(PAGE, "toml")[0].replace("PASSWORD", "change-me");
+        for (number, master) in (1..).zip(masters) {
+            let address = master.server.addr().to_string();
+            toml = toml.replacen(&format!("10.0.0.{number}\""), &format!("{address}\""), 1);
+        }
+        assert!(!toml.contains("10.0.0."), "{toml}");
+        Config::from_toml(&format!("{PATIENT}{toml}")).unwrap()
+    }
+
+    async fn ask<T: FromRedisValue>(&self, user: &str, command: &Cmd) -> RedisResult<T> {
+        let url = self.server.url().replace("//", &format!("//{user}"));
+        loop {
+            let mut connection = witness::connect(&Client::open(url.as_str())?).await?;
+            let answer: RedisResult<T> = command.query_async(&mut connection).await;
+            // It answers before it has read its append-only file.
+            match answer {
+                Err(error) if error.code() == Some("LOADING") => sleep(PAUSE).await,
+                answered => return answered,
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn five_masters_with_the_files_are_fit_and_vote_at_once() {
+    let masters: Vec<Master> = (0..5).map(|_| Master::start(USERS, &[])).collect();
+    let mut config = Master::configuration(&masters);
+    let redlock = Redlock::builder().config(config.clone()).connect().await.unwrap();
+    for acquire in [redlock.acquire("orders:42"), redlock.acquire(["a", "b"])] {
+        let guard = acquire.keep_alive().await.unwrap();
+        guard.extend().await.unwrap();
+        drop(guard);
+    }
+    assert!(redlock.acquire("orders:43").fenced().await.is_ok());
+    redlock.shutdown().await.unwrap();
+
+    config.restart_guard = None;
+    let preflight = Redlock::builder().config(config).preflight().await.unwrap();
+    assert!(preflight.is_ok(), "{preflight}");
+    for finding in preflight.into_iter().flat_map(|node| &node.findings) {
+        // The page on rights has what a Valkey 9 needs on top.
+        let is_of_valkey = finding.to_string().to_lowercase().contains("delifeq");
+        assert!(finding.severity == Severity::Note || is_of_valkey, "{finding}");
+    }
+}
+
+/// Many servers load their log as the default user, and drop what a script has set if that user may
+/// not do it.
+#[tokio::test]
+async fn a_restart_forgets_nothing_that_a_script_has_set() {
+    let masters: Vec<Master> = (0..5).map(|_| Master::start(USERS, &[])).collect();
+    let config = Master::configuration(&masters);
+    let redlock = Redlock::builder().config(config).connect().await.unwrap();
+    let _guard = redlock.acquire(["a", "b"]).fenced().await.unwrap();
+    let mut get = cmd("GET");
+    get.arg("a");
+    for master in &masters {
+        let key =
+            async || -> Option<String> { master.ask("locks:change-me@", &get).await.unwrap() };
+        let has_it = async || key().await.is_some();
+        eventually("the master has the key", Duration::from_secs(5), has_it).await;
+        let before = key().await;
+        master.server.restart();
+        assert_eq!(key().await, before);
+    }
+}
+
+#[tokio::test]
+async fn the_users_may_do_what_they_are_for_and_nothing_that_forgets() {
+    let master = Master::start(USERS, &[]);
+    let (locks, operator) = ("locks:change-me@", "operator:change-me-too@");
+    for line in ["INFO server", "CLIENT LIST", "CONFIG GET appendfsync", "SLOWLOG GET"] {
+        assert!(master.ask::<redis::Value>(operator, &command(line)).await.is_ok(), "{line}");
+    }
+    for line in ["FLUSHALL", "CONFIG SET appendonly no", "REPLICAOF NO ONE", "SHUTDOWN"] {
+        for user in [locks, operator] {
+            let denied = master.ask::<redis::Value>(user, &command(line)).await.unwrap_err();
+            assert_eq!(denied.code(), Some("NOPERM"), "{user} {line}: {denied}");
+        }
+    }
+    assert!(master.ask::<redis::Value>(operator, &command("GET a")).await.is_err());
+    let nameless = master.ask::<redis::Value>("", &command("PING")).await.unwrap_err();
+    assert_eq!(nameless.code(), Some("NOAUTH"), "{nameless}");
+}
+
+fn command(line: &str) -> Cmd {
+    let mut words = line.split(' ');
+    let mut command = cmd(words.next().unwrap());
+    command.arg(words.collect::<Vec<_>>());
+    command
+}
+
+#[tokio::test]
+async fn what_the_page_types_gives_clients_a_password_of_their_own() {
+    let here = tempfile::tempdir().unwrap();
+    fs::write(here.path().join("users.acl"), USERS).unwrap();
+    let typed = format!("{}\nprintf %s \"$password\"", blocks(PAGE, "sh")[0]);
+    let output = Command::new("sh").args(["-euc", &typed]).current_dir(&here).output().unwrap();
+    assert_accepted(&output);
+    let password = String::from_utf8(output.stdout).unwrap();
+    assert!(password.len() >= 32, "{password}");
+    let users = fs::read_to_string(here.path().join("users.acl")).unwrap();
+    let master = Master::start(&users, &[]);
+    let mut get = cmd("GET");
+    get.arg("a");
+    let its_own = master.ask::<Option<String>>(&format!("locks:{password}@"), &get).await;
+    assert_eq!(its_own.unwrap(), None);
+    assert!(master.ask::<Option<String>>("locks:change-me@", &get).await.is_err());
+}
+
+/// `docker compose`, or its predecessor.
+fn compose() -> Option<Command> {
+    let plugin = || {
+        let mut command = Command::new("docker");
+        command.arg("compose");
+        command
+    };
+    let works = |mut command: Command| {
+        command.arg("version").output().is_ok_and(|output| output.status.success())
+    };
+    let standalone = || Command::new("docker-compose");
+    if works(plugin()) { Some(plugin()) } else { works(standalone()).then(standalone) }
+}
+
+#[test]
+fn compose_takes_its_file_and_asks_for_the_address() {
+    let Some(mut asked) = compose() else {
+        return not_tested("docs/deploy/compose.yml", "docker compose");
+    };
+    let file = root().join("docs/deploy/compose.yml");
+    asked.arg("--file").arg(&file).arg("config").env_remove("ADDRESS");
+    let without = asked.output().unwrap();
+    let said = String::from_utf8_lossy(&without.stderr);
+    assert!(!without.status.success() && said.contains("by which clients know it"), "{said}");
+    let output = asked.env("ADDRESS", "10.0.0.1").output().unwrap();
+    assert_accepted(&output);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("10.0.0.1") && told.contains("/etc/quorumlock/users.acl"), "{told}");
+}
+
+#[test]
+fn systemd_takes_the_unit() {
+    let Some(systemd) = on_path("systemd-analyze") else {
+        return not_tested("docs/deploy/redis-quorumlock@.service", "systemd-analyze");
+    };
+    let verify = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("redis-quorumlock@.service");
+        // The server may be elsewhere on this machine.
+        let server = on_path("redis-server").expect("a redis-server");
+        fs::write(&file, text.replace("/usr/bin/redis-server", server.to_str().unwrap())).unwrap();
+        Command::new(&systemd).args(["verify", "--man=no"]).arg(file).output().unwrap()
+    };
+    let output = verify(UNIT);
+    assert_accepted(&output);
+    // It takes unknown settings, and says so.
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let wrong = verify(&UNIT.replace("RestartSec=1", "RestartSeconds=1"));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("RestartSeconds"), "{wrong:?}");
+}
+
+#[tokio::test]
+async fn the_unit_starts_a_server_with_the_file() {
+    let started = UNIT.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    let mut words = started.split(' ').skip(1);
+    assert_eq!(words.next(), Some("/etc/quorumlock/redis.conf"));
+    let data = tempfile::tempdir().unwrap();
+    let mut arguments: Vec<&str> = words.collect();
+    for (option, here) in [("--port", None), ("--dir", data.path().to_str())] {
+        let at = arguments.iter().position(|word| *word == option).expect(option);
+        assert!(arguments[at + 1].ends_with("%i"), "{started}");
+        match here {
+            Some(here) => arguments[at + 1] = here,
+            // The harness has chosen one.
+            None => drop(arguments.drain(at..at + 2)),
+        }
+    }
+    let master = Master::start(USERS, &arguments);
+    let mut ask = cmd("CONFIG");
+    ask.arg("GET").arg("appendfsync");
+    let told: Vec<String> = master.ask("operator:change-me-too@", &ask).await.unwrap();
+    assert_eq!(told, ["appendfsync", "always"]);
+    assert_ne!(fs::read_dir(&data).unwrap().count(), 0, "the data is where the unit says");
+}
+
+#[test]
+fn kubernetes_takes_the_manifest() {
+    let checker = root().join("target/python/bin/kubernetes-validate");
+    if !checker.exists() {
+        let how = "target/python/bin/kubernetes-validate (CI=1 scripts/python)";
+        return not_tested("docs/deploy/kubernetes.yaml", how);
+    }
+    let check = |file: &Path| {
+        Command::new(&checker).args([OsStr::new("--strict"), file.as_os_str()]).output().unwrap()
+    };
+    assert_accepted(&check(&root().join("docs/deploy/kubernetes.yaml")));
+    for (right, wrong) in [
+        ("replicas: 5", "replicas: five"),
+        ("minReadySeconds:", "minReadySecond:"),
+        ("accessModes: [ReadWriteOncePod]", "accessModes: ReadWriteOncePod"),
+    ] {
+        let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
+        fs::write(&file, KUBERNETES.replace(right, wrong)).unwrap();
+        assert!(!check(file.path()).status.success(), "{wrong}");
+    }
+}
+
+/// What no schema knows.
+#[test]
+fn the_five_pods_fail_one_by_one() {
+    for needed in [
+        "replicas: 5",
+        "clusterIP: None",
+        "maxUnavailable: 1",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "topologyKey: kubernetes.io/hostname",
+        "topologyKey: topology.kubernetes.io/zone",
+        "volumeClaimTemplates:",
+        "readinessProbe:",
+        "livenessProbe:",
+    ] {
+        assert_eq!(KUBERNETES.matches(needed).count(), 1, "{needed}");
+    }
+}

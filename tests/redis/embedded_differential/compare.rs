@@ -1,0 +1,197 @@
+//! The rules by which answers count as the same.
+
+use super::generate::Word;
+use std::fmt;
+
+/// Commands reach the two servers one after another, so times differ slightly.
+pub(crate) const TOLERANCE_MS: i64 = 100;
+
+/// Longest part of an answer in a message: INFO is long.
+const MOST_TOLD: usize = 800;
+
+/// Fields of INFO that belong to a server alone.
+const OWN_FIELDS: [&str; 6] = [
+    "redis_version",
+    "run_id",
+    "server_time_usec",
+    "uptime_in_seconds",
+    "uptime_in_days",
+    "master_replid",
+];
+
+/// All answers before the fence, and whether the server closed the connection.
+type Answers<'a> = (&'a [Vec<u8>], bool);
+
+/// The two answered differently.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    command: String,
+    real: String,
+    embedded: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, real, embedded } = self;
+        write!(f, "{command}\n      real: {real}\n  embedded: {embedded}")
+    }
+}
+
+pub(crate) fn compare(
+    words: &[Word],
+    real: Answers<'_>,
+    embedded: Answers<'_>,
+) -> Result<(), Box<Difference>> {
+    if real.1 == embedded.1 && same(words, real.0, embedded.0) {
+        return Ok(());
+    }
+    let command = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let told = |(answers, closed): Answers<'_>| {
+        let answers = answers.iter().map(|answer| answer.escape_ascii().to_string());
+        let mut answers = answers.collect::<Vec<_>>().join(" | ");
+        answers.truncate(MOST_TOLD);
+        if closed { format!("{answers} (closed)") } else { answers }
+    };
+    let (real, embedded) = (told(real), told(embedded));
+    Err(Box::new(Difference { command, real, embedded }))
+}
+
+fn same(words: &[Word], real: &[Vec<u8>], embedded: &[Vec<u8>]) -> bool {
+    if real == embedded {
+        return true;
+    }
+    let each = |alike: fn(&[u8], &[u8]) -> bool| {
+        let both = || real.iter().zip(embedded);
+        real.len() == embedded.len()
+            && both().all(|(real, other)| real == other || alike(real, other))
+    };
+    let word = |place: usize| match words.get(place) {
+        Some(Word::Bytes(word)) => String::from_utf8_lossy(word).to_ascii_uppercase(),
+        _ => String::new(),
+    };
+    match (word(0).as_str(), word(1).as_str()) {
+        ("PTTL", _) => each(near),
+        ("EVAL", script) if script.contains("RETURN REDIS.CALL('PTTL'") => each(near),
+        // The remaining ttl of the key that refuses, and the clock.
+        ("EVAL" | "EVALSHA", _) => each(|real, other| real.starts_with(b"*") && near(real, other)),
+        ("TIME", _) => each(both_times),
+        ("CLIENT", "ID") => each(both_integers),
+        ("HELLO", _) => each(hello),
+        ("INFO", _) => each(info),
+        ("CONFIG", "GET") => each(|real, other| fields(real) == fields(other)),
+        ("KEYS" | "SCAN", _) => each(|real, other| sorted(real) == sorted(other)),
+        ("UNSUBSCRIBE", "") => unordered(real) == unordered(embedded),
+        _ => false,
+    }
+}
+
+fn number(answer: &[u8]) -> Option<i64> {
+    std::str::from_utf8(answer).ok()?.strip_prefix(':')?.trim_end().parse().ok()
+}
+
+/// Compares remaining times, alone or among equal parts, and clock values.
+fn near(real: &[u8], embedded: &[u8]) -> bool {
+    let (real, embedded) = (String::from_utf8_lossy(real), String::from_utf8_lossy(embedded));
+    let (mut theirs, mut ours) = (real.split("\r\n"), embedded.split("\r\n"));
+    theirs.by_ref().zip(ours.by_ref()).all(|(real, other)| real == other || close(real, other))
+        && real.lines().count() == embedded.lines().count()
+}
+
+/// Compares two lines: remaining milliseconds, or microseconds since 1970.
+fn close(real: &str, embedded: &str) -> bool {
+    let both = |parse: fn(&str) -> Option<u64>| parse(real).zip(parse(embedded));
+    let left = both(|line| line.strip_prefix(':')?.parse().ok());
+    let clocks = both(|line| line.parse().ok().filter(|micros| *micros > 1_000_000_000_000_000));
+    let within = |most: i64| move |(one, other): (u64, u64)| one.abs_diff(other) <= most as u64;
+    left.is_some_and(within(TOLERANCE_MS)) || clocks.is_some_and(within(1000 * TOLERANCE_MS))
+}
+
+fn both_integers(real: &[u8], embedded: &[u8]) -> bool {
+    number(real).is_some() && number(embedded).is_some()
+}
+
+fn both_times(real: &[u8], embedded: &[u8]) -> bool {
+    let micros = |answer: &[u8]| {
+        let [seconds, micros] = &bulks(answer)[..] else { return None };
+        let parse = |text: &str| text.parse::<u64>().ok();
+        (parse(micros)? < 1_000_000).then_some(parse(seconds)? * 1_000_000 + parse(micros)?)
+    };
+    match (micros(real), micros(embedded)) {
+        (Some(real), Some(embedded)) => real.abs_diff(embedded) < 1000 * TOLERANCE_MS as u64,
+        _ => false,
+    }
+}
+
+/// Returns the bulk strings of an array that has nothing else, by their lines.
+fn bulks(answer: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(answer).into_owned();
+    let lines = text.split("\r\n").skip(1);
+    lines.skip(1).step_by(2).map(str::to_owned).filter(|line| !line.is_empty()).collect()
+}
+
+fn hello(real: &[u8], embedded: &[u8]) -> bool {
+    let common = |answer: &[u8]| {
+        let text = String::from_utf8_lossy(answer).into_owned();
+        let mut lines: Vec<String> = text.split("\r\n").map(str::to_owned).collect();
+        for place in 1..lines.len() {
+            match lines[place - 1].as_str() {
+                "id" if lines[place].starts_with(':') => lines[place] = ":id".into(),
+                "version" if place + 1 < lines.len() => lines[place + 1] = "version".into(),
+                _ => {}
+            }
+        }
+        lines
+    };
+    common(real) == common(embedded)
+}
+
+/// Returns the names and values of a map, which has no order, and its first line.
+fn fields(answer: &[u8]) -> (String, Vec<[String; 2]>) {
+    let text = String::from_utf8_lossy(answer).into_owned();
+    let (head, rest) = text.split_once("\r\n").unwrap_or((&text, ""));
+    let lines: Vec<&str> = rest.split("\r\n").collect();
+    // Each follows a line with its length.
+    let pair = |four: &[&str]| [1, 3].map(|place| four.get(place).unwrap_or(&"").to_string());
+    let mut fields: Vec<[String; 2]> = lines.chunks(4).map(pair).collect();
+    fields.sort();
+    (head.to_owned(), fields)
+}
+
+/// Checks that each field of the embedded one is a field of the real one, in the same order and
+/// with the same value, unless the value belongs to the server alone.
+fn info(real: &[u8], embedded: &[u8]) -> bool {
+    let fields = |answer: &[u8]| -> Vec<(String, String)> {
+        let text = String::from_utf8_lossy(answer).into_owned();
+        let lines = text.split("\r\n").skip(1).map(|line| line.trim_start_matches("txt:"));
+        let field = |line: &str| {
+            let (name, value) = line.split_once(':').unwrap_or((line, ""));
+            let own = OWN_FIELDS.contains(&name)
+                // Zeros mean that it was never a replica.
+                || name == "master_replid2" && value.bytes().any(|digit| digit != b'0');
+            (name.to_owned(), if own { "its own".to_owned() } else { value.to_owned() })
+        };
+        lines.map(field).collect()
+    };
+    let mut theirs = fields(real).into_iter();
+    let all_there = fields(embedded).iter().all(|field| theirs.any(|their| their == *field));
+    real.first() == embedded.first() && all_there
+}
+
+fn sorted(answer: &[u8]) -> (Option<usize>, Vec<Vec<u8>>) {
+    let head = answer.windows(2).position(|two| two == b"\r\n");
+    let mut items: Vec<Vec<u8>> =
+        answer.split(|byte| *byte == b'$').skip(1).map(<[u8]>::to_vec).collect();
+    items.sort();
+    (head, items)
+}
+
+/// Returns the channels in order, and the numbers as they came.
+fn unordered(answers: &[Vec<u8>]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let split = |answer: &Vec<u8>| {
+        let at = answer.iter().rposition(|byte| *byte == b':').unwrap_or(0);
+        (answer[..at].to_vec(), answer[at..].to_vec())
+    };
+    let (mut channels, counts): (Vec<_>, Vec<_>) = answers.iter().map(split).unzip();
+    channels.sort();
+    (channels, counts)
+}

@@ -1,0 +1,356 @@
+//! Random commands: mostly sensible, often wrong in one place, sometimes in all.
+
+use super::CONNECTIONS;
+use super::vocabulary::{CHANNELS, COUNTS, FIELDS, KEYS, NUMBERS, RAW, SCRIPTS, VALUES};
+use crate::support::seed::Rng;
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Word {
+    Bytes(Vec<u8>),
+    /// The id of a pair's connection, which differs between the servers.
+    IdOf(usize),
+    /// A complete request, sent as it is.
+    Raw(Vec<u8>),
+}
+
+impl<T: AsRef<[u8]> + ?Sized> From<&T> for Word {
+    fn from(word: &T) -> Self {
+        Self::Bytes(word.as_ref().to_vec())
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "{}", bytes.escape_ascii()),
+            Self::IdOf(pair) => write!(f, "<id of connection {pair}>"),
+            Self::Raw(bytes) => write!(f, "<raw> {}", bytes.escape_ascii()),
+        }
+    }
+}
+
+pub(crate) enum Step {
+    Send {
+        on: usize,
+        words: Vec<Word>,
+        /// Other connections may have received something, or been closed.
+        heard_by_all: bool,
+    },
+    Sleep(Duration),
+}
+
+pub(crate) struct Generator {
+    rng: Rng,
+    scripts: Vec<String>,
+    planned: VecDeque<Step>,
+}
+
+impl Generator {
+    pub(crate) fn new(rng: Rng) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("core/src/coordinator/scripts");
+        let mut paths: Vec<_> = folder
+            .read_dir()
+            .expect("the crate's own scripts")
+            .map(|entry| entry.expect("a script").path())
+            .collect();
+        paths.sort();
+        let scripts: Vec<String> =
+            paths.iter().map(|path| std::fs::read_to_string(path).expect("a script")).collect();
+        assert!(scripts.len() >= 2, "the crate's own scripts have moved");
+        Self { rng, scripts, planned: VecDeque::new() }
+    }
+
+    pub(crate) fn next_step(&mut self) -> Step {
+        if let Some(step) = self.planned.pop_front() {
+            return step;
+        }
+        let on = self.rng.within(0..CONNECTIONS as u64) as usize;
+        if self.rng.chance(1) {
+            self.plan_expiry();
+        }
+        if self.rng.chance(1) {
+            self.plan_replica();
+        }
+        let words = self.command();
+        let first = |word: &[u8]| words.first().is_some_and(|it| is(it, word));
+        let heard_by_all =
+            [&b"PUBLISH"[..], b"CLIENT", b"EVAL", b"EVALSHA"].iter().any(|it| first(it));
+        Step::Send { on, words, heard_by_all }
+    }
+
+    /// Lets a key expire unseen, and then looks at it in several ways, so that it is collected.
+    fn plan_expiry(&mut self) {
+        let key = *self.rng.pick(&KEYS);
+        let soon = self.rng.within(1..6).to_string();
+        let on = self.rng.within(0..CONNECTIONS as u64) as usize;
+        let send = |words: Vec<Word>| Step::Send { on, words, heard_by_all: false };
+        self.planned.push_back(send(vec![Word::from("UNSUBSCRIBE")]));
+        self.planned.push_back(send(vec![Word::from("SELECT"), Word::from("0")]));
+        let set = ["SET".as_ref(), key, b"short".as_ref(), b"PX", soon.as_bytes()];
+        self.planned.push_back(send(set.into_iter().map(Word::from).collect()));
+        self.planned.push_back(Step::Sleep(Duration::from_millis(12)));
+        for _ in 0..3 {
+            let words = self.on_key(key);
+            self.planned.push_back(send(words));
+        }
+        let get = ["GET".as_ref(), key];
+        self.planned.push_back(send(get.into_iter().map(Word::from).collect()));
+    }
+
+    /// Makes it a replica for a while, of a master that does not exist.
+    fn plan_replica(&mut self) {
+        let send = |on: usize, words: Vec<Word>| Step::Send { on, words, heard_by_all: true };
+        let port = self.rng.within(1..3).to_string();
+        let mut follow = vec!["REPLICAOF", "127.0.0.1", port.as_str()];
+        if self.rng.chance(20) {
+            follow[2] = "x";
+        }
+        self.planned.push_back(send(0, follow.into_iter().map(Word::from).collect()));
+        for _ in 0..self.rng.within(4..16) {
+            let on = self.rng.within(0..CONNECTIONS as u64) as usize;
+            let words = self.command();
+            self.planned.push_back(send(on, words));
+        }
+        self.planned.push_back(send(0, ["REPLICAOF", "no", "One"].map(Word::from).into()));
+        self.planned.push_back(send(0, ["INFO", "replication"].map(Word::from).into()));
+    }
+
+    fn command(&mut self) -> Vec<Word> {
+        let key = *self.rng.pick(&KEYS);
+        let mut words = match self.rng.within(0..100) {
+            0..35 => self.on_key(key),
+            35..50 => self.on_hash(key),
+            50..66 => self.script(key),
+            66..76 => self.channels(),
+            76..98 => self.connection(),
+            _ => return vec![Word::Raw(self.rng.pick(&RAW).to_vec())],
+        };
+        self.spoil(&mut words);
+        words
+    }
+
+    fn on_key(&mut self, key: &[u8]) -> Vec<Word> {
+        let value = *self.rng.pick(&VALUES);
+        let number = self.number();
+        let other = *self.rng.pick(&KEYS);
+        let words: Vec<&[u8]> = match self.rng.within(0..14) {
+            0 => vec![b"SET", key, value],
+            1 | 2 => vec![b"SET", key, value, b"NX", b"PX", number.as_bytes()],
+            3 => vec![b"SET", key, value, b"PX", number.as_bytes()],
+            4 => vec![b"SET", key, value, b"PX", b"5", b"nx", b"pX", number.as_bytes()],
+            5 => vec![b"GET", key],
+            6 => vec![b"DEL", key, other],
+            7 => vec![b"EXISTS", key, other, key],
+            8 | 9 => vec![b"PTTL", key],
+            10 => vec![b"PEXPIRE", key, number.as_bytes()],
+            11 => return self.own_script(key),
+            12 => vec![b"TYPE", key],
+            _ => vec![b"DEL", key],
+        };
+        // A ttl of 5 ms would end at different moments.
+        let words = if words.contains(&&b"nx"[..]) && number.parse::<u32>().is_err() {
+            vec![b"GET", key]
+        } else {
+            words
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    fn on_hash(&mut self, key: &[u8]) -> Vec<Word> {
+        let (one, two) = (*self.rng.pick(&FIELDS), *self.rng.pick(&FIELDS));
+        let value = *self.rng.pick(&VALUES);
+        let words: Vec<&[u8]> = match self.rng.within(0..11) {
+            0 => vec![b"HSET", key, one, value],
+            1 | 2 => vec![b"HSET", key, one, value, two, b"2"],
+            3 => vec![b"HSET", key, one, value, two],
+            4 => vec![b"HSETNX", key, one, value],
+            5 => vec![b"HGET", key, one],
+            6 => vec![b"HEXISTS", key, one],
+            7 => vec![b"HLEN", key],
+            8 => vec![b"HDEL", key, one],
+            9 => vec![b"HDEL", key, one, two, one],
+            _ => vec![b"HGETALL", key],
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    fn number(&mut self) -> String {
+        if self.rng.chance(70) {
+            return self.rng.within(30_000..90_000).to_string();
+        }
+        (*self.rng.pick(&NUMBERS)).to_owned()
+    }
+
+    /// Sends what the crate itself sends to extend and release.
+    fn own_script(&mut self, key: &[u8]) -> Vec<Word> {
+        let script = self.rng.pick(&self.scripts).clone();
+        let (token, ttl) = (*self.rng.pick(&VALUES), self.rng.within(30_000..90_000).to_string());
+        self.run(&script, key, &[token, ttl.as_bytes()])
+    }
+
+    fn script(&mut self, key: &[u8]) -> Vec<Word> {
+        let (value, script) = (*self.rng.pick(&VALUES), *self.rng.pick(&SCRIPTS));
+        let hash = redis::Script::new(script).get_hash().to_owned();
+        let words: Vec<&str> = match self.rng.within(0..20) {
+            0 => vec!["SCRIPT", "LOAD", script],
+            1 => vec!["SCRIPT", "EXISTS", &hash, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"],
+            2 => vec!["SCRIPT", "FLUSH"],
+            3 => vec!["SCRIPT", "FLUSH", "SYNC"],
+            4 => vec!["EVALSHA", "abc", "x"],
+            5 => vec!["EVAL", script, *self.rng.pick(&COUNTS)],
+            6..12 => return self.own_script(key),
+            _ => return self.run(script, key, &[value]),
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    /// Runs a script in full, or by its hash, loaded or not.
+    fn run(&mut self, script: &str, key: &[u8], arguments: &[&[u8]]) -> Vec<Word> {
+        let hash = redis::Script::new(script).get_hash().to_owned();
+        // A hash hides from the comparison that the answer is a time.
+        let by_hash = !script.contains("return redis.call('PTTL'") && self.rng.chance(40);
+        let (command, script) = if by_hash { ("EVALSHA", hash.as_str()) } else { ("EVAL", script) };
+        let mut words = vec![Word::from(command), Word::from(script), Word::from("1")];
+        words.push(Word::from(key));
+        words.extend(arguments.iter().map(|argument| Word::from(*argument)));
+        words
+    }
+
+    fn channels(&mut self) -> Vec<Word> {
+        let (one, two) = (*self.rng.pick(&CHANNELS), *self.rng.pick(&CHANNELS));
+        let words = match self.rng.within(0..8) {
+            0 => vec!["SUBSCRIBE", one],
+            1 => vec!["SUBSCRIBE", one, two],
+            2 => vec!["UNSUBSCRIBE", one, two],
+            3 | 4 => vec!["UNSUBSCRIBE"],
+            _ => vec!["PUBLISH", one, "released"],
+        };
+        words.into_iter().map(Word::from).collect()
+    }
+
+    fn connection(&mut self) -> Vec<Word> {
+        let number = self.number();
+        let victim = self.rng.within(0..CONNECTIONS as u64) as usize;
+        // The server forks for it.
+        if self.rng.chance(1) {
+            return ["CONFIG", "SET", "appendonly", "yes"].map(Word::from).into();
+        }
+        if self.rng.chance(6) {
+            let kill = ["CLIENT", "KILL", "ID"].map(Word::from);
+            return kill.into_iter().chain([Word::IdOf(victim)]).collect();
+        }
+        let all: [&[&str]; 79] = [
+            &["HELLO"],
+            &["HELLO", "2"],
+            &["HELLO", "3"],
+            &["HELLO", "3"],
+            &["HELLO", "4"],
+            &["HELLO", "3", "AUTH", "default", "pw", "SETNAME", "quorumlock"],
+            &["HELLO", "3", "AUTH", "somebody", "pw"],
+            &["HELLO", "2", "SETNAME", "a b"],
+            &["HELLO", "3", "NOSUCH"],
+            &["AUTH", "pw"],
+            &["AUTH", "default", "pw"],
+            &["AUTH", "somebody", "pw"],
+            &["SELECT", "0"],
+            &["SELECT", "0"],
+            &["SELECT", "1"],
+            &["SELECT", &number],
+            &["PING"],
+            &["PING", "a\r\nb"],
+            &["CLIENT", "ID"],
+            &["CLIENT", "KILL", "ID", &number],
+            &["CLIENT", "KILL", "127.0.0.1:1"],
+            &["CLIENT", "KILL", "ID", "1000000", "NOSUCH"],
+            &["CLIENT", "SETNAME", "somebody"],
+            &["CLIENT", "SETNAME", "some body"],
+            &["CLIENT", "NOSUCH"],
+            &["CLIENT", "SETINFO", "LIB-NAME", "redis-rs"],
+            &["INFO"],
+            &["INFO", "server"],
+            &["INFO", "replication"],
+            &["INFO", "nosuch"],
+            &["INFO", "memory"],
+            &["INFO", "persistence", "nosuch", "Memory"],
+            &["INFO", "replication", "server", "memory"],
+            &["TIME"],
+            &["KEYS", "*"],
+            &["KEYS", "[^b-z]"],
+            &["SCAN", "0"],
+            &["SCAN", "0", "COUNT", "1000"],
+            &["SCAN", "", "match", "*4[1-3]", "count", "1000"],
+            &["SCAN", "0", "MATCH", "\\a*", "COUNT", "1000", "TYPE", "String"],
+            &["SCAN", "0", "TYPE", "hash", "COUNT", "1000", "MATCH", "*"],
+            &["SCAN", "0", "MATCH", "?", "COUNT", "1000"],
+            &["SCAN", "x"],
+            &["SCAN", "0", "COUNT", "0"],
+            &["SCAN", "0", "COUNT", "x"],
+            &["SCAN", "0", "NOSUCH", "1"],
+            &["PUBSUB", "NUMSUB"],
+            &["PUBSUB", "NumSub", "freed:a", "freed:b"],
+            &["PUBSUB", "NOSUCH"],
+            &["DBSIZE"],
+            &["FLUSHALL"],
+            &["FLUSHALL", "SYNC"],
+            &["CONFIG", "GET", "maxmemory"],
+            &["CONFIG", "GET", "MaxMemory-Policy"],
+            &["CONFIG", "GET", "nosuch"],
+            &["CONFIG", "GET", "append*"],
+            &["CONFIG", "GET", "APPENDF?YNC", "appendfsync"],
+            &["CONFIG", "GET", "appendfsync", "AppendF*"],
+            &["CONFIG", "GET", "maxmemory*", "append*", "save"],
+            &["CONFIG", "GET", "*nosuch*", "maxmemor??"],
+            &["CONFIG", "SET", "maxmemory", "0"],
+            &["CONFIG", "SET", "maxmemory", "200MB", "maxmemory-policy", "AllKeys-LRU"],
+            &["CONFIG", "SET", "MaxMemory", "1gb"],
+            &["CONFIG", "SET", "maxmemory", "300000k", "appendfsync", "nosuch"],
+            &["CONFIG", "SET", "maxmemory", "1x"],
+            &["CONFIG", "SET", "maxmemory", "-1"],
+            &["CONFIG", "SET", "maxmemory", "0", "maxmemory", "1"],
+            &["CONFIG", "SET", "maxmemory", "0", "appendonly"],
+            &["CONFIG", "SET", "maxmemory-policy", "noeviction"],
+            &["CONFIG", "SET", "maxmemory-policy", "volatile-ttl"],
+            &["CONFIG", "SET", "maxmemory-policy", "nosuch"],
+            &["CONFIG", "SET", "appendfsync", "ALWAYS"],
+            &["CONFIG", "SET", "appendfsync", "no"],
+            &["CONFIG", "SET", "appendonly", "no"],
+            &["CONFIG", "SET", "appendonly", "maybe"],
+            &["CONFIG", "SET", "appendfilename", "a", "nosuch", "b"],
+            &["CONFIG", "SET", "nosuch", "b", "appendfilename", "a"],
+            &["REPLICAOF", "127.0.0.1", "99999"],
+            &["REPLICAOF", "NO", "ONE"],
+        ];
+        self.rng.pick(&all).iter().map(|word| Word::from(*word)).collect()
+    }
+
+    /// Now and then adds or removes a word, uses an unknown name, or changes case at random.
+    fn spoil(&mut self, words: &mut Vec<Word>) {
+        if words.iter().any(|word| matches!(word, Word::IdOf(_))) {
+            return;
+        }
+        match self.rng.within(0..100) {
+            0..2 => words.push(Word::from("NOSUCH")),
+            2..4 if words.len() > 1 => drop(words.pop()),
+            4..6 => words[0] = Word::from("NO\r\nSUCH"),
+            6..30 => {
+                let flips = self.rng.next();
+                if let Word::Bytes(name) = &mut words[0] {
+                    for (place, letter) in name.iter_mut().enumerate() {
+                        if flips >> (place % 64) & 1 == 1 {
+                            letter.make_ascii_lowercase();
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is(word: &Word, name: &[u8]) -> bool {
+    matches!(word, Word::Bytes(bytes) if bytes.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,168 @@
+//! `Redlock::list`: what is held on real masters, and what only looks like it.
+
+use crate::support::prelude::*;
+use futures::StreamExt;
+use quorumlock::{ListError, ListedLock, Redlock};
+use redis::cmd;
+use std::collections::BTreeMap;
+
+/// Returns everything that is listed, by the name of the resource. Nothing is listed twice.
+async fn listed(redlock: &Redlock, prefix: &str) -> BTreeMap<String, ListedLock> {
+    let found: Vec<_> = redlock.list(prefix).collect().await;
+    let count = found.len();
+    let named = found.into_iter().map(|lock| lock.map(|it| (it.resource().to_owned(), it)));
+    let named: BTreeMap<_, _> = named.collect::<Result<_, _>>().unwrap();
+    assert_eq!(named.len(), count, "{named:?}");
+    named
+}
+
+fn names(found: &BTreeMap<String, ListedLock>) -> Vec<&str> {
+    found.keys().map(String::as_str).collect()
+}
+
+async fn on_all(masters: &[Server], command: &[&str]) {
+    for server in masters {
+        witness::ask::<()>(server, cmd(command[0]).arg(&command[1..])).await.unwrap();
+    }
+}
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef:worker";
+
+#[tokio::test]
+async fn what_a_quorum_holds_is_listed_and_nothing_else() {
+    let masters = Masters::start(3);
+    let patient = masters.builder().operation_timeout(900 * MS).label("worker-7");
+    let redlock = patient.connect().await.unwrap();
+    let _one = redlock.acquire("orders:1").ttl(LONG).await.unwrap();
+    let _two = redlock.acquire(["orders:2", "invoices:2"]).ttl(LONG).await.unwrap();
+    let _fenced = redlock.acquire("orders:3").fenced().ttl(LONG).await.unwrap();
+    for key in ["orders:1", "orders:2", "invoices:2", "orders:3"] {
+        everywhere(&masters, key).await;
+    }
+    // What an application has on these masters, and what an acquire has left behind.
+    on_all(&masters[..1], &["SET", "session:1", "anything", "PX", "60000"]).await;
+    on_all(&masters[1..2], &["SET", "session:2", "something", "PX", "60000"]).await;
+    on_all(&masters, &["HSET", "hash", "field", "value"]).await;
+    on_all(&masters, &["SET", "page", &"x".repeat(10_000)]).await;
+    on_all(&masters[2..], &["SET", "left", TOKEN, "PX", "60000"]).await;
+
+    let found = listed(&redlock, "").await;
+    assert_eq!(names(&found), ["invoices:2", "orders:1", "orders:2", "orders:3"]);
+    for lock in found.values() {
+        assert!(lock.is_held() && lock.is_recognized(), "{lock}");
+        assert_eq!((lock.holder().label(), lock.held_on()), (Some("worker-7"), 3), "{lock}");
+        assert!(lock.holder().remaining().is_some_and(|left| left <= LONG), "{lock}");
+        assert_eq!(lock.waiting(), Some(0), "{lock}");
+    }
+    let [one, two, too] = ["orders:1", "orders:2", "invoices:2"].map(|name| found[name].holder());
+    assert!(two.is(too) && !one.is(two), "resources that were locked together have one holder");
+
+    let orders = listed(&redlock, "orders:").await;
+    assert_eq!(names(&orders), ["orders:1", "orders:2", "orders:3"]);
+    assert_eq!(names(&listed(&redlock, "orders:?").await), [""; 0]);
+
+    let everything: Vec<_> = redlock.list("").with_leftovers().collect().await;
+    let mut rest: Vec<_> = everything.into_iter().map(Result::unwrap).collect();
+    rest.retain(|lock| !lock.is_held());
+    rest.sort_by_key(|lock| lock.resource().to_owned());
+    let told: Vec<_> =
+        rest.iter().map(|it| (it.resource(), it.held_on(), it.is_recognized())).collect();
+    assert_eq!(told, [("left", 1, true), ("session:1", 1, false), ("session:2", 1, false)]);
+}
+
+/// A quorum has the same value. Only its owner can say whether it is a lock.
+#[tokio::test]
+async fn a_key_of_another_kind_of_client_is_listed_with_a_mark() {
+    let (masters, redlock) = three().await;
+    on_all(&masters[..2], &["SET", "theirs", "f00d", "PX", "60000"]).await;
+    on_all(&masters, &["SET", "forever", TOKEN]).await;
+    let found = listed(&redlock, "").await;
+    assert_eq!(names(&found), ["forever", "theirs"]);
+    assert!(found.values().all(|lock| lock.is_held() && !lock.is_recognized()), "{found:?}");
+    assert_eq!(found["theirs"].held_on(), 2);
+    redlock.force_release(found["theirs"].inspection()).await.unwrap();
+    assert_eq!(names(&listed(&redlock, "").await), ["forever"]);
+}
+
+#[tokio::test]
+async fn many_locks_among_more_keys_are_each_listed_once() {
+    let (masters, redlock) = three().await;
+    let fill = "for i = 1, tonumber(ARGV[1]) do
+        redis.call('SET', 'app:' .. i, i, 'PX', 60000)
+        if i % 10 == 0 then redis.call('SET', 'job:' .. i, ARGV[2], 'PX', 60000) end
+    end";
+    on_all(&masters, &["EVAL", fill, "0", "6000", TOKEN]).await;
+    // Each lock is missing on one master, so that none of them alone has all.
+    for (server, rest) in masters.iter().zip(["0", "1", "2"]) {
+        let miss = "for i = 1, 600 do
+            if i % 3 == tonumber(ARGV[1]) then redis.call('DEL', 'job:' .. 10 * i) end
+        end";
+        witness::ask::<()>(server, cmd("EVAL").arg(&[miss, "0", rest])).await.unwrap();
+    }
+    let found = listed(&redlock, "job:").await;
+    assert_eq!(found.len(), 600);
+    assert!(found.values().all(|lock| lock.held_on() == 2), "{found:?}");
+    for server in &*masters {
+        let stats = witness::info(server, "commandstats").await;
+        assert!(!stats.contains_key("cmdstat_keys"), "{stats:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_master_that_is_down_is_a_problem_and_no_error() {
+    let (masters, redlock) = five().await;
+    let _guard = redlock.acquire("r").ttl(LONG).await.unwrap();
+    everywhere(&masters, "r").await;
+    masters.kill(0);
+    masters[3].stop();
+    let mut list = redlock.list("");
+    let lock = list.next().await.unwrap().unwrap();
+    assert_eq!((lock.resource(), lock.held_on(), lock.is_held()), ("r", 3, true));
+    assert!(list.next().await.is_none() && list.next().await.is_none());
+    let problems: Vec<_> = list.problems().iter().map(|one| one.problem.to_string()).collect();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].starts_with("not reachable ("), "{problems:?}");
+
+    masters.kill(1);
+    let mut list = redlock.list("");
+    let unclear = list.next().await.unwrap().unwrap();
+    assert!(!unclear.is_held() && unclear.held_on() == 2, "{unclear}");
+    let error = list.next().await.unwrap().unwrap_err();
+    assert!(matches!(&error, ListError::Incomplete(nodes) if nodes.len() == 3), "{error}");
+    assert!(list.next().await.is_none());
+    masters[3].cont();
+}
+
+#[tokio::test]
+async fn who_waits_in_another_process_is_counted() {
+    let (masters, redlock) = three().await;
+    let _guard = redlock.acquire("r").ttl(LONG).await.unwrap();
+    let others = [(); 2].map(|()| masters.builder().acquire_timeout(LONG).connect());
+    let others = futures::future::try_join_all(others).await.unwrap();
+    // Two tasks of one client wait as one.
+    let waiting = others.iter().chain(&others[..1]).map(|other| other.acquire("r"));
+    let waiting: Vec<_> = waiting.map(|acquire| tokio::spawn(acquire.into_future())).collect();
+    let counted = async || listed(&redlock, "r").await["r"].waiting() == Some(2);
+    eventually("both are counted", SOON, counted).await;
+    waiting.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
+async fn who_only_lists_writes_nothing_and_adds_the_prefix() {
+    let masters = Masters::start(3);
+    let looks = masters.builder().key_prefix("app:").inspect_only().connect().await.unwrap();
+    assert_eq!(names(&listed(&looks, "").await), [""; 0]);
+    for server in &*masters {
+        let size: u64 = witness::ask(server, &cmd("DBSIZE")).await.unwrap();
+        assert_eq!(size, 0);
+    }
+    on_all(&masters, &["SET", "app:r", TOKEN, "PX", "60000"]).await;
+    on_all(&masters, &["SET", "other:r", TOKEN, "PX", "60000"]).await;
+    let found = listed(&looks, "").await;
+    assert_eq!(names(&found), ["r"]);
+    assert_eq!(found["r"].inspection().key(), "app:r");
+    let refused = looks.list("quorumlock:").next().await.unwrap().unwrap_err();
+    assert!(matches!(&refused, ListError::InvalidSetting(it) if it.field == "prefix"), "{refused}");
+    looks.shutdown().await.unwrap();
+    assert_eq!(names(&listed(&looks, "").await), ["r"], "after a shutdown, too");
+}

@@ -1,0 +1,66 @@
+//! Tests that start redis-servers: the public API on real masters, other clients next to it, and what
+//! the documents say of servers. `cargo test --test redis late_sets::` runs one module.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod acl_docs;
+mod agreement;
+mod at_odds;
+#[cfg(feature = "blocking")]
+mod blocking;
+#[cfg(feature = "config")]
+mod config;
+mod conformance;
+mod contention;
+mod credentials;
+#[cfg(feature = "config")]
+mod deploy_docs;
+mod dropped_acquires;
+#[cfg(feature = "embedded")]
+mod embedded_differential;
+mod error_texts;
+mod extension;
+mod fenced_lock;
+mod fencing_docs;
+mod flushed_scripts;
+mod foreign_tokens;
+mod hand_over;
+mod healthy_cycles;
+mod independence;
+mod interop;
+mod joint_change;
+mod joint_membership;
+mod keep_alive;
+mod late_after_release;
+mod late_sets;
+mod list;
+mod lock_delay;
+mod migration_docs;
+mod misconfigured;
+mod operations_docs;
+mod preflight;
+mod preflight_rights;
+mod random_faults;
+mod release_ways;
+mod restart_guard;
+mod retries;
+mod run_body;
+mod sabotage_shows_orphans;
+mod server_kinds;
+mod several_resources;
+mod shutdown;
+mod stepped_clocks;
+#[path = "../support/mod.rs"]
+mod support;
+mod support_works;
+mod ties;
+#[cfg(feature = "tls")]
+mod tls;
+mod trust_persistence;
+mod ttls;
+mod unfit_masters;
+#[cfg(unix)]
+mod unix_sockets;
+mod waiting;
+#[cfg(all(unix, feature = "config", feature = "embedded", feature = "metrics"))]
+mod web_service;

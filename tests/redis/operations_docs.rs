@@ -1,0 +1,181 @@
+//! The configuration and the commands in `docs/operations.md` do what that page says.
+
+use crate::support::page::blocks;
+use crate::support::prelude::*;
+use quorumlock::preflight::{FindingKind, Severity};
+use quorumlock::{Redlock, RestartGuard};
+use redis::cmd;
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const PAGE: &str = include_str!("../../docs/operations.md");
+const PASSWORD: &str = "change-me";
+
+/// Returns the settings of a redis.conf; the test has its own address settings.
+fn settings(conf: &str) -> Vec<(&str, &str)> {
+    let lines = conf.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let pairs = lines.map(|line| line.split_once(' ').expect("a name and a value"));
+    let (address, settings): (Vec<_>, Vec<_>) =
+        pairs.partition(|(name, _)| ["bind", "port"].contains(name));
+    assert_eq!(address.len(), 2, "{conf}");
+    settings
+}
+
+/// Starts a server with the page's file.
+fn start(conf: &str) -> Server {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("redis.conf");
+    let lines = settings(conf).into_iter().map(|(name, value)| format!("{name} {value}\n"));
+    std::fs::write(&file, lines.collect::<String>()).unwrap();
+    Server::start_with(&["--include", file.to_str().unwrap(), "--requirepass", PASSWORD])
+}
+
+fn as_told(value: &str) -> String {
+    match value.strip_suffix("mb") {
+        Some(megabytes) => (megabytes.parse::<u64>().unwrap() << 20).to_string(),
+        None => value.trim_matches('"').to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn both_configurations_are_taken_as_they_stand_and_are_fit() {
+    let confs = blocks(PAGE, "conf");
+    assert_eq!(confs.len(), 2);
+    for (conf, is_durable) in confs.into_iter().zip([false, true]) {
+        let server = start(conf);
+        for (name, value) in settings(conf) {
+            let told: HashMap<String, String> =
+                witness::ask(&server, cmd("CONFIG").arg("GET").arg(name)).await.unwrap();
+            assert_eq!(told.get(name), Some(&as_told(value)), "{name}");
+        }
+        let url = server.url().replace("//", &format!("//:{PASSWORD}@"));
+        // A busy machine answers late.
+        let (ttl, late) = (Duration::from_secs(20), Duration::from_secs(2));
+        let builder = || {
+            Redlock::builder().node(&*url).ttl(ttl).operation_timeout(late).connect_timeout(late)
+        };
+        let report = builder().preflight().await.unwrap();
+        let preflight = &report;
+        assert!(preflight.is_ok(), "{preflight}");
+        let findings: Vec<_> = preflight.into_iter().flat_map(|node| &node.findings).collect();
+        assert!(findings.iter().all(|one| one.severity == Severity::Note), "{preflight}");
+        let forgets = |kind: &FindingKind| matches!(kind, FindingKind::Forgets { .. });
+        assert_eq!(findings.iter().any(|one| forgets(&one.kind)), !is_durable, "{preflight}");
+
+        let trusting = builder().restart_guard(RestartGuard::TrustPersistence).connect().await;
+        match (trusting, is_durable) {
+            // Even though the server has only just started.
+            (Ok(redlock), true) => assert!(redlock.try_acquire("orders:42").await.is_ok()),
+            (Err(_), false) => {}
+            (other, _) => panic!("{conf}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn redis_cli_commands_of_the_page_work_as_it_says() {
+    let server = start(blocks(PAGE, "conf")[1]);
+    let port = server.port().to_string();
+    let lines = blocks(PAGE, "sh").into_iter().flat_map(str::lines);
+    let typed: Vec<&str> = lines.filter(|line| line.starts_with("redis-cli ")).collect();
+    assert!(typed.len() >= 3);
+    for line in typed {
+        let (command, shows) = line.split_once('#').unwrap_or((line, ""));
+        let mut words = command.split_whitespace().skip(1).collect::<Vec<_>>();
+        let host = words.iter().position(|word| *word == "10.0.0.1").expect("the host");
+        words[host] = "127.0.0.1";
+        let output = Command::new("redis-cli").args(["-p", &port]).args(words).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !told.contains("ERR"), "{line}: {told}");
+        let words = shows.split([' ', ',']).filter(|word| word.contains(['_', ':']));
+        words.for_each(|word| assert!(told.contains(word), "{line}: {told}"));
+    }
+}
+
+#[test]
+fn each_message_among_the_symptoms_is_one_of_ours() {
+    let table = PAGE.split_once("| symptom |").expect("the table of symptoms").1;
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let symptoms = rows.map(|row| row.split('|').nth(1).unwrap());
+    let quoted: Vec<&str> =
+        symptoms.flat_map(|symptom| symptom.split('"').skip(1).step_by(2)).collect();
+    assert!(quoted.len() > 5, "{quoted:?}");
+    let mut sources = Vec::new();
+    for folder in ["src", "core/src"] {
+        read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut sources);
+    }
+    for message in quoted {
+        let is_ours = sources.iter().any(|text| text.contains(message));
+        assert!(is_ours, "no source says {message:?}");
+    }
+}
+
+/// Those pages are compared with the code.
+#[test]
+fn the_alerts_and_metrics_of_the_page_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (path, begins) in
+        [("docs/alerts.yml", "`Quorumlock"), ("docs/observability.md", "`quorumlock_")]
+    {
+        let named = PAGE.split(begins).skip(1).map(|rest| rest.split('`').next().unwrap());
+        let named: Vec<&str> = named.collect();
+        assert!(!named.is_empty(), "{begins}");
+        let Ok(there) = std::fs::read_to_string(root.join(path)) else { continue };
+        for name in named {
+            let name = format!("{}{name}", &begins[1..]);
+            assert!(there.contains(&name), "{path} has no {name}");
+        }
+    }
+}
+
+/// Reads the sources in a folder and below; pages are not sources.
+fn read_all(folder: &Path, texts: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_all(&path, texts);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            texts.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+/// `docs/cli.md` is compared with the program, and the commands on other pages with `docs/cli.md`.
+#[test]
+fn the_command_has_what_the_documents_type() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Ok(page) = std::fs::read_to_string(root.join("docs/cli.md")) else { return };
+    let texts = [
+        "docs/coming-from.md",
+        "docs/cookbook.md",
+        "docs/deploying-masters.md",
+        "docs/faq.md",
+        "docs/guide.md",
+        "docs/one-managed-redis.md",
+        "docs/operations.md",
+        "README.md",
+    ]
+    .map(|path| std::fs::read_to_string(root.join(path)).unwrap());
+    let spans =
+        texts.iter().flat_map(|text| text.split('`').skip(1).step_by(2).chain(text.lines()));
+    let mut typed = 0;
+    for line in spans {
+        let Some((_, rest)) = line.split_once("quorumlock ") else { continue };
+        let mut words = rest.split(" -- ").next().unwrap().split_whitespace();
+        let command = words.next().unwrap_or("");
+        if !["run", "inspect", "list", "watch", "force-release", "doctor", "bench"]
+            .contains(&command)
+        {
+            continue;
+        }
+        typed += 1;
+        assert!(page.contains(&format!("quorumlock {command}")), "{line}");
+        for option in words.filter(|word| word.starts_with("--")) {
+            let option = option.trim_end_matches(['`', ',', '.', ':']);
+            assert!(page.contains(&format!("`{option}")), "docs/cli.md has no {option}: {line}");
+        }
+    }
+    assert!(typed > 5);
+}

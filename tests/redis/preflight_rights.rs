@@ -1,0 +1,236 @@
+//! Findings of `preflight()` for users with restricted rights, and their cost. It leaves nothing
+//! behind on any master.
+
+use crate::support::prelude::*;
+use quorumlock::Redlock;
+use quorumlock::preflight::Severity::{self, Failure, Note, Warning};
+use quorumlock::preflight::{Finding, FindingKind, NodePreflight, Permission};
+use redis::cmd;
+use std::time::Duration;
+
+const PAGE: &str = include_str!("../../docs/acl.md");
+
+/// Returns the findings for the user `app`.
+async fn as_app(server: &Server) -> NodePreflight {
+    let url = server.url().replace("//", "//app:pass@");
+    Redlock::builder().node(url).preflight().await.unwrap().nodes()[0].clone()
+}
+
+/// Makes the user `app` with these rules, on a master that has no scripts.
+async fn grant(server: &Server, rules: &str) {
+    let mut acl = cmd("ACL");
+    acl.arg("SETUSER")
+        .arg("app")
+        .arg("reset")
+        .arg("on")
+        .arg(">pass")
+        .arg(rules.split(' ').collect::<Vec<_>>());
+    witness::ask::<()>(server, &acl).await.unwrap();
+    witness::ask::<()>(server, cmd("SCRIPT").arg("FLUSH")).await.unwrap();
+}
+
+/// Returns the permissions that a user with these rules lacks, and how bad that is.
+async fn withheld(server: &Server, rules: &str) -> Vec<(Permission, Severity)> {
+    grant(server, rules).await;
+    let node = as_app(server).await;
+    let withheld = |finding: &Finding| match &finding.kind {
+        FindingKind::Withheld { permission, .. } => Some((*permission, finding.severity)),
+        FindingKind::Forgets { .. } | FindingKind::JustStarted { .. } => None,
+        _ => panic!("{rules}: {finding}"),
+    };
+    node.findings.iter().filter_map(withheld).collect()
+}
+
+#[tokio::test]
+async fn each_withheld_right_is_found_and_nothing_stays_behind() {
+    let server = [Server::start()];
+    for (rules, expected) in [
+        ("", &[][..]),
+        ("-client", &[(Permission::ClientKill, Warning)]),
+        ("-info", &[(Permission::Info, Warning)]),
+        ("-config", &[(Permission::ConfigGet, Note)]),
+        ("-eval", &[(Permission::Eval, Failure)]),
+        ("-script", &[(Permission::ScriptLoad, Failure)]),
+        ("-evalsha", &[(Permission::EvalSha, Failure)]),
+        ("-set", &[(Permission::Set, Failure)]),
+        ("-get", &[(Permission::Get, Failure)]),
+        ("-pttl", &[(Permission::Pttl, Failure)]),
+        ("-pexpire", &[(Permission::Pexpire, Failure)]),
+        ("-time", &[(Permission::Time, Failure)]),
+        ("-hget", &[(Permission::Hget, Failure)]),
+        ("-hgetall", &[(Permission::Hgetall, Failure)]),
+        ("-hset", &[(Permission::Hset, Failure)]),
+        ("-hdel", &[(Permission::Hdel, Warning)]),
+        ("-get -hset", &[(Permission::Get, Failure), (Permission::Hset, Failure)]),
+        ("-scan", &[(Permission::Scan, Note)]),
+        ("-pubsub", &[(Permission::PubSubNumSub, Note)]),
+        ("-publish", &[(Permission::Publish, Note)]),
+        ("-subscribe", &[(Permission::Subscribe, Note)]),
+        ("resetchannels", &[(Permission::Publish, Note), (Permission::Subscribe, Note)]),
+        // Patterns for the keys do not cover our channels, nor do those for another database.
+        (
+            "resetchannels &quorumlock:preflight*",
+            &[(Permission::Publish, Note), (Permission::Subscribe, Note)],
+        ),
+        (
+            "resetchannels &quorumlock:free:1:*",
+            &[(Permission::Publish, Note), (Permission::Subscribe, Note)],
+        ),
+        ("resetchannels &quorumlock:free:*", &[]),
+        (
+            "resetkeys ~orders:*",
+            &[
+                (Permission::Set, Failure),
+                (Permission::Eval, Failure),
+                (Permission::EvalSha, Failure),
+                (Permission::Del, Failure),
+                (Permission::Pttl, Failure),
+                (Permission::Hgetall, Failure),
+            ],
+        ),
+        // The clients' agreement is out of reach.
+        (
+            "resetkeys ~quorumlock:preflight*",
+            &[(Permission::Pttl, Failure), (Permission::Hgetall, Failure)],
+        ),
+    ] {
+        let mut found = withheld(&server[0], &format!("~* &* +@all {rules}")).await;
+        // Where there is such a command, it is not allowed on keys other than ours either.
+        found.retain(|(permission, _)| *permission != Permission::DelIfEq);
+        assert_eq!(found, expected, "{rules}");
+        witness::assert_no_keys_now(&server).await;
+    }
+}
+
+/// Where there is no such command, no user lacks the right to it.
+#[tokio::test]
+async fn the_right_to_a_command_is_asked_for_where_there_is_one() {
+    let server = [Server::start()];
+    let (rules, expected) = match witness::has_delifeq(&server[0]).await {
+        true => ("~* &* +@all -delifeq", vec![(Permission::DelIfEq, Note)]),
+        false => ("~* &* +@all", Vec::new()),
+    };
+    assert_eq!(withheld(&server[0], rules).await, expected);
+    witness::assert_no_keys_now(&server).await;
+}
+
+#[tokio::test]
+async fn the_patterns_of_the_page_cover_keys_and_channels() {
+    let server = Server::start();
+    let app = server.url().replace("//", "//app:pass@");
+    let prefixed = |prefix| Redlock::builder().node(&*app).key_prefix(prefix);
+    grant(&server, "~app:* resetchannels &quorumlock:free:* +@all").await;
+    let report = prefixed("app:").preflight().await.unwrap();
+    assert!(report.nodes()[0].findings.iter().all(|it| it.severity == Note), "{report}");
+    assert!(!report.to_string().contains("withheld"), "{report}");
+    let of_two = Redlock::builder().node(format!("{app}/2")).key_prefix("app:");
+    let report = of_two.preflight().await.unwrap();
+    assert!(!report.to_string().contains("withheld"), "{report}");
+    assert!(!prefixed("other:").preflight().await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn where_nothing_may_be_deleted_the_key_expires_in_a_moment() {
+    let server = [Server::start()];
+    let (no_delifeq, note) = match witness::has_delifeq(&server[0]).await {
+        true => (" -delifeq", Some((Permission::DelIfEq, Note))),
+        false => ("", None),
+    };
+    let found = withheld(&server[0], &format!("~* &* +@all -eval -del{no_delifeq}")).await;
+    let expected = [(Permission::Eval, Failure), (Permission::Del, Failure)];
+    assert_eq!(found, expected.into_iter().chain(note).collect::<Vec<_>>());
+    let left = witness::keys(&server[0]).await.unwrap();
+    let parts = ["", ":fence", ":fenced"].map(|part| format!("quorumlock:preflight{part}"));
+    assert_eq!(left, parts);
+    witness::eventually_no_keys(&server, Duration::from_secs(5)).await;
+
+    let found = withheld(&server[0], &format!("~* &* +@all -del{no_delifeq}")).await;
+    assert_eq!(found, [(Permission::Del, Failure)].into_iter().chain(note).collect::<Vec<_>>());
+    let left = witness::keys(&server[0]).await.unwrap();
+    let parts = ["", ":agreement", ":fence", ":fenced"];
+    assert_eq!(left, parts.map(|part| format!("quorumlock:preflight{part}")));
+    witness::eventually_no_keys(&server, Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
+    let server = Server::start();
+    let told = async |rules| {
+        grant(&server, rules).await;
+        let told = as_app(&server).await.findings.into_iter().map(|finding| finding.to_string());
+        told.collect::<Vec<_>>().join("\n")
+    };
+    for (rules, line) in [
+        (
+            "~* &* +@all -client",
+            "warning: CLIENT KILL is denied (NOPERM ..): grant +client|kill; without it a late SET \
+             on a replaced connection can leave a key for one ttl",
+        ),
+        (
+            "~orders:* &* +@all",
+            "failure: SET is denied (NOPERM ..): grant a pattern that covers our keys (~); without it no lock \
+             can be had there",
+        ),
+        (
+            "~* resetchannels +@all",
+            "note: PUBLISH is denied (NOPERM ..): grant a pattern that covers our channels (&); without it \
+             a release there wakes nobody who waits: they only poll",
+        ),
+        (
+            "~* &* +@all -hget",
+            "failure: HGET is denied (..): grant +hget; without it connect() refuses it: clients could not agree \
+             there",
+        ),
+    ] {
+        let told = told(rules).await;
+        let told = without_their_words(&told);
+        assert!(told.lines().any(|told| told == line), "{told}");
+    }
+}
+
+/// Removes the wording, which differs between versions, except the code.
+fn without_their_words(told: &str) -> String {
+    let without = |line: &str| match (line.find(" ("), line.find("): grant")) {
+        (Some(from), Some(to)) => {
+            let code = if line[from..].starts_with(" (NOPERM ") { "NOPERM .." } else { ".." };
+            format!("{} ({code}{}", &line[..from], &line[to..])
+        }
+        _ => line.to_owned(),
+    };
+    told.lines().map(without).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn a_user_with_all_needed_rights_is_fit_and_a_refused_one_unfit() {
+    let server = Server::start();
+    let is_it = |line: &&str| line.starts_with("ACL SETUSER ");
+    let needed = PAGE.lines().find(is_it).expect("a line that grants what is needed");
+    let needed: Vec<&str> = needed.split(' ').filter(|word| word.starts_with('+')).collect();
+    let rules = |without: &str| {
+        let granted: Vec<_> = needed.iter().copied().filter(|right| *right != without).collect();
+        format!("~* resetchannels {}", granted.join(" "))
+    };
+    let mut notes = vec![
+        (Permission::ConfigGet, Note),
+        (Permission::Scan, Note),
+        (Permission::PubSubNumSub, Note),
+        (Permission::Publish, Note),
+        (Permission::Subscribe, Note),
+    ];
+    if witness::has_delifeq(&server).await {
+        notes.insert(0, (Permission::DelIfEq, Note));
+    }
+    assert_eq!(withheld(&server, &rules("")).await, notes);
+    let mut refused = Vec::new();
+    for right in &needed {
+        grant(&server, &rules(right)).await;
+        let fit = as_app(&server).await.is_ok();
+        let url = server.url().replace("//", "//app:pass@");
+        if Redlock::builder().node(url).connect().await.is_err() {
+            refused.push(*right);
+            assert!(!fit, "without {right}");
+        }
+    }
+    refused.sort_unstable();
+    assert_eq!(refused, ["+eval", "+hget", "+hgetall", "+hset", "+pexpire", "+time"]);
+}

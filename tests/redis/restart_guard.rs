@@ -1,0 +1,210 @@
+//! A master that has lost its memory does not vote until no lock that it had granted can still be
+//! held: on real masters that are killed and come back empty under a lock. Another test shows what
+//! the same restarts do to a client without the guard.
+
+use crate::support::prelude::*;
+use quorumlock::report::{Answer, NodeReport, Refusal};
+use quorumlock::{
+    AcquireError, Backoff, FencingWindow, Guard, Redlock, RedlockBuilder, Released, RestartGuard,
+};
+use std::time::{Duration, Instant};
+
+/// The ttl of each lock, and the longest that is allowed.
+const TTL: Duration = Duration::from_secs(3);
+/// Time for which a restarted master does not vote: the longest ttl and its drift.
+const QUARANTINE: Duration = Duration::from_millis(3_032);
+/// A server starts a little before the test knows of it.
+const READING: Duration = Duration::from_millis(250);
+/// Meaning of "at once" on a busy machine.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+fn guarded(masters: &Masters) -> RedlockBuilder {
+    let builder =
+        Redlock::builder().nodes(masters.urls()).ttl(TTL).max_ttl(TTL).acquire_timeout(LONG);
+    builder.fencing_window(FencingWindow { back: 500 * MS, ahead: 500 * MS })
+}
+
+fn unguarded(masters: &Masters) -> RedlockBuilder {
+    guarded(masters).restart_guard(RestartGuard::Off)
+}
+
+async fn connect(builder: RedlockBuilder) -> Redlock {
+    builder.connect().await.unwrap()
+}
+
+/// Returns the remaining wait of each master that is warming up.
+pub(crate) fn warming(nodes: &[NodeReport]) -> Vec<Duration> {
+    let remaining = |node: &NodeReport| match node.answer {
+        Answer::Refused(Refusal::WarmingUp { remaining }) => Some(remaining),
+        _ => None,
+    };
+    nodes.iter().filter_map(remaining).collect()
+}
+
+/// The outcome of restarts under a held lock.
+#[derive(Default, Debug)]
+struct Outcome {
+    /// Number of times that another client won while its holder's guard was valid.
+    second_holders: u32,
+    /// The most non-voting masters that an acquire met.
+    warming: usize,
+}
+
+/// A quorum of masters comes back empty, one after the other, under one held lock. Two rivals try
+/// all the time: one that was connected before, and one that connects afterwards.
+async fn restarts_under_a_lock(
+    masters: &Masters,
+    client: fn(&Masters) -> RedlockBuilder,
+) -> Outcome {
+    let (ours, before) = (connect(client(masters)).await, connect(client(masters)).await);
+    let guard = ours.acquire("r").await.unwrap();
+    everywhere(masters, "r").await;
+    let mut outcome = Outcome::default();
+    for node in 0..=masters.len() / 2 {
+        masters[node].restart();
+        outcome.try_once(&before, &guard).await;
+    }
+    assert!(guard.remaining() > TTL / 3, "the restarts took too long to show anything");
+    let after = connect(client(masters)).await;
+    while guard.is_valid() && outcome.second_holders == 0 {
+        for rival in [&before, &after] {
+            outcome.try_once(rival, &guard).await;
+        }
+    }
+    outcome
+}
+
+impl Outcome {
+    async fn try_once(&mut self, rival: &Redlock, guard: &Guard) {
+        match rival.try_acquire("r").await {
+            Ok(theirs) => {
+                // If this guard is valid after the check of the other one, it was also valid during
+                // that check.
+                if theirs.is_valid() && guard.is_valid() {
+                    self.second_holders += 1;
+                }
+                drop(theirs.release().await);
+            }
+            Err(error) => self.warming = self.warming.max(warming(error.nodes()).len()),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restarts_under_a_lock_let_nobody_in_beside_it() {
+    for n in [3, 5] {
+        let outcome = restarts_under_a_lock(&Masters::start(n), guarded).await;
+        assert_eq!(outcome.second_holders, 0, "{n} masters: {outcome:?}");
+        assert!(outcome.warming > n / 2, "the rivals have met those that restarted: {outcome:?}");
+    }
+}
+
+/// The same restarts: without the guard they lead to two holders, so the test above can fail.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_guard_the_same_restarts_let_a_second_holder_in() {
+    for n in [3, 5] {
+        let outcome = restarts_under_a_lock(&Masters::start(n), unguarded).await;
+        assert!(outcome.second_holders > 0, "{n} masters: {outcome:?}");
+        assert_eq!(outcome.warming, 0);
+    }
+}
+
+/// The quarantine counts from the restart, and ends by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_restarts_the_next_holder_enters_once_the_guard_ends() {
+    let masters = Masters::start(3);
+    let (ours, theirs) = (connect(guarded(&masters)).await, connect(guarded(&masters)).await);
+    let guard = ours.acquire("r").await.unwrap();
+    everywhere(&masters, "r").await;
+    masters[0].restart();
+    let first = Instant::now();
+    masters[1].restart();
+    let _next = theirs.acquire("r").await.unwrap();
+    let waited = first.elapsed();
+    assert!(!guard.is_valid());
+    // The third master had the key until it expired; next to it, one of the two is enough.
+    assert!(waited + READING >= QUARANTINE, "after {waited:?}");
+    assert!(waited < QUARANTINE + AT_ONCE, "after {waited:?}");
+}
+
+/// One master at a time, each after the one before it votes again: a rolling restart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restarts_one_quarantine_apart_cost_no_holder_its_lock() {
+    let masters = Masters::start(3);
+    let (ours, theirs) = (connect(guarded(&masters)).await, connect(guarded(&masters)).await);
+    let guard = ours.acquire("r").keep_alive().await.unwrap();
+    for server in masters.iter() {
+        everywhere(&masters, "r").await;
+        server.restart();
+        let votes_again = Instant::now() + QUARANTINE + AT_ONCE;
+        while Instant::now() < votes_again {
+            guard.check().unwrap();
+            let refused = theirs.try_acquire("r").await.unwrap_err();
+            assert!(!warming(refused.nodes()).is_empty() || refused.is_contended(), "{refused}");
+            tokio::time::sleep(20 * MS).await;
+        }
+    }
+    assert_eq!(guard.release().await, Ok(Released::Confirmed));
+}
+
+#[tokio::test]
+async fn an_acquire_on_fresh_masters_reports_how_long_they_warm_up() {
+    let masters = Masters::start(3);
+    let redlock = connect(guarded(&masters)).await;
+    let asked = Instant::now();
+    let refused = redlock.try_acquire("r").await.unwrap_err();
+    assert!(matches!(refused, AcquireError::NoQuorum(_)), "{refused}");
+    let told = warming(refused.nodes());
+    assert_eq!(told.len(), 3, "{refused}");
+    for remaining in &told {
+        assert!(*remaining <= QUARANTINE && *remaining + SOON / 5 > QUARANTINE, "{refused}");
+    }
+    let text = refused.to_string();
+    assert!(
+        text.contains("warming up (may vote in 2.9 s") || text.contains("(may vote in 3 s"),
+        "{text}"
+    );
+    witness::eventually_none(&masters, |key| key == "r", SOON).await;
+
+    // The reported wait was true: not before, and then without another pause.
+    let mut told = told;
+    told.sort_unstable();
+    let due = asked + told[1];
+    let guard = redlock.acquire("r").await.unwrap();
+    let served = Instant::now();
+    assert!(served + 50 * MS >= due, "{:?} too early", due - served);
+    assert!(served < due + AT_ONCE, "{:?} late", served - due);
+    assert_eq!(guard.release().await, Ok(Released::Confirmed));
+}
+
+/// The end of the guard wakes a waiter, before its own next try.
+#[tokio::test]
+async fn a_waiting_acquire_is_served_when_the_guard_ends() {
+    let masters = Masters::start(3);
+    let redlock = connect(guarded(&masters).backoff(Backoff { base: LONG, cap: LONG })).await;
+    let began = Instant::now();
+    redlock.acquire("r").await.unwrap().release().await.unwrap();
+    let waited = began.elapsed();
+    assert!(waited + SOON / 5 > QUARANTINE, "after {waited:?}");
+    assert!(waited < QUARANTINE + AT_ONCE, "after {waited:?}");
+}
+
+/// A master whose age clients may not read waits from each connect on, however old it is.
+#[tokio::test]
+async fn a_master_of_unknown_age_waits_from_the_connect_on() {
+    let rules = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", "-info"];
+    let masters = Masters::start_with(3, &rules);
+    let at_once = async || connect(guarded(&masters)).await.try_acquire("r").await.is_ok();
+    eventually("they are old enough for who may ask", 2 * SOON, at_once).await;
+
+    let urls = masters.urls().into_iter().map(|url| url.replace("//", "//app:pass@"));
+    let denied = Redlock::builder().nodes(urls).ttl(TTL).max_ttl(TTL).acquire_timeout(LONG);
+    let denied =
+        connect(denied.fencing_window(FencingWindow { back: 500 * MS, ahead: 500 * MS })).await;
+    let began = Instant::now();
+    let refused = denied.try_acquire("s").await.unwrap_err();
+    assert_eq!(warming(refused.nodes()).len(), 3, "{refused}");
+    denied.acquire("s").await.unwrap().release().await.unwrap();
+    assert!(began.elapsed() + AT_ONCE > QUARANTINE, "after {:?}", began.elapsed());
+    assert!(began.elapsed() < QUARANTINE + AT_ONCE, "after {:?}", began.elapsed());
+}

@@ -1,0 +1,67 @@
+//! What waiters in other processes cost the masters while a lock is held for long, and how soon one of
+//! them has it then. `HELD_FOR=60` holds it for a minute; the figures are printed.
+
+use crate::support::docker::tell;
+use crate::support::prelude::*;
+use futures::future::{join_all, select_all};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// What an attempt sends. Heartbeats are there with and without a wait.
+const OF_ATTEMPTS: [&str; 4] = ["set", "pttl", "eval", "evalsha"];
+
+async fn commands(masters: &Masters) -> f64 {
+    let calls = join_all(masters.iter().map(witness::calls)).await;
+    let counts = |calls: &BTreeMap<String, u64>| -> u64 {
+        OF_ATTEMPTS.iter().filter_map(|name| calls.get(*name)).sum()
+    };
+    calls.iter().map(counts).sum::<u64>() as f64
+}
+
+async fn assert_seldom(waiters: usize) {
+    let held_for = std::env::var("HELD_FOR").map_or(12, |given| given.parse().unwrap());
+    let (masters, holder) = five().await;
+    // Seldom extended, so that this hardly counts.
+    let guard = holder.acquire("job").ttl(LONG).keep_alive().await.unwrap();
+    let clients = join_all((0..waiters).map(|_| masters.builder().connect())).await;
+    let mut waiting = Vec::new();
+    for client in clients {
+        let client = client.unwrap();
+        waiting.push(tokio::spawn(async move {
+            let guard = client.acquire("job").no_timeout().await.unwrap();
+            (Instant::now(), guard.release().await)
+        }));
+    }
+    let (began, before) = (Instant::now(), commands(&masters).await);
+    tokio::time::sleep(Duration::from_secs(held_for) / 2).await;
+    let (half, middle) = (Instant::now(), commands(&masters).await);
+    tokio::time::sleep(Duration::from_secs(held_for) / 2).await;
+    let (end, after) = (Instant::now(), commands(&masters).await);
+    guard.release().await.unwrap();
+    let released = Instant::now();
+    let (first, _, others) = select_all(waiting).await;
+    let (acquired, _) = first.unwrap();
+    let latency = acquired.saturating_duration_since(released);
+    join_all(others).await;
+
+    let each = 1.0 / waiters as f64;
+    let at_first = (middle - before) / half.duration_since(began).as_secs_f64() * each;
+    let then = (after - middle) / end.duration_since(half).as_secs_f64() * each;
+    tell(&format!(
+        "{waiters} behind a lock that is held for {held_for} s: {at_first:.1} commands a second each \
+         in the first half, {then:.1} in the second; {latency:.1?} after the release"
+    ));
+    // Without the long pauses, 37.
+    assert!(then < 25.0, "{then:.1} commands a second");
+    assert!(latency < SOON, "{latency:?} after the release");
+}
+
+#[tokio::test]
+async fn one_waiter_behind_a_long_hold_asks_seldom() {
+    assert_seldom(1).await;
+}
+
+#[tokio::test]
+async fn ten_waiters_behind_a_long_hold_ask_seldom() {
+    assert_seldom(10).await;
+}

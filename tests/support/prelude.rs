@@ -1,0 +1,43 @@
+//! What most tests of locks need: masters, a client of them, the witness, and the usual spans of
+//! time. A module that needs another bound declares its own, which takes precedence.
+
+// Each module uses a part of it.
+#![allow(unused_imports)]
+
+pub(crate) use super::masters::{Masters, builder};
+pub(crate) use super::poll::eventually;
+pub(crate) use super::server::Server;
+pub(crate) use super::witness::{self, AGREEMENT};
+use quorumlock::Redlock;
+use std::time::Duration;
+
+pub(crate) const MS: Duration = Duration::from_millis(1);
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+/// Bound on what takes milliseconds on an idle machine.
+pub(crate) const SOON: Duration = Duration::from_secs(5);
+/// Longer than [`SOON`]: a key with this ttl that is gone by then was deleted and has not expired.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+/// Starts three masters and connects a client of them.
+pub(crate) async fn three() -> (Masters, Redlock) {
+    connected(3).await
+}
+
+/// Starts five masters and connects a client of them.
+pub(crate) async fn five() -> (Masters, Redlock) {
+    connected(5).await
+}
+
+async fn connected(n: usize) -> (Masters, Redlock) {
+    let masters = Masters::start(n);
+    // A test that is about timeouts sets its own. Here the machine may be busy.
+    let patient = masters.builder().operation_timeout(900 * MS);
+    let redlock = patient.connect().await.unwrap();
+    (masters, redlock)
+}
+
+/// Waits until every one of these masters has the key.
+pub(crate) async fn everywhere(masters: &[Server], key: &str) {
+    let all = async || witness::holders(masters, key).await.len() == masters.len();
+    eventually("every master has the key", SOON, all).await;
+}
