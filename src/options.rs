@@ -1,6 +1,7 @@
 //! The options, their defaults, and the values that cannot work.
 
 mod listing;
+mod names;
 
 use crate::address::Address;
 use crate::error::InvalidSetting;
@@ -10,21 +11,6 @@ use quorumlock_core::quorum::{
 };
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The marker of our own keys. It is in each of them, behind the prefix, and in no other key. So no
-/// key of a resource is a key of our own, whatever the prefixes of the clients of some masters, and
-/// each of our own keys has one reading. (It can't overlap with itself: its first and its last
-/// character occur once.)
-const RESERVED: &str = "quorumlock:";
-
-/// The longest name of a resource, which is sent to every master with every command.
-const LONGEST_RESOURCE: usize = 4096;
-
-/// The most resources in one acquisition: one script handles all of them on every master.
-const MOST_RESOURCES: usize = 64;
-
-/// The longest label, in bytes; it is read by people.
-const LONGEST_LABEL: usize = 128;
 
 /// The most that a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
 const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
@@ -113,16 +99,7 @@ impl Options {
                 return Err(InvalidSetting::new("fencing_window", problem));
             }
         }
-        if self.key_prefix.contains(RESERVED) {
-            let problem = format!(
-                "\"{}\" contains \"{RESERVED}\", which is reserved: choose another one",
-                self.key_prefix
-            );
-            return Err(InvalidSetting::new("key_prefix", problem));
-        }
-        if let Some(label) = &self.label {
-            check_label(label)?;
-        }
+        self.check_names()?;
         if self.max_ttl > LONGEST_TTL {
             return Err(InvalidSetting::new("max_ttl", "must be at most 292 years"));
         }
@@ -206,65 +183,6 @@ impl Options {
         if self.inspect_only { Err(InvalidSetting::new("inspect_only", problem)) } else { Ok(()) }
     }
 
-    pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Result<(), InvalidSetting> {
-        let count = resources.len();
-        if count > MOST_RESOURCES {
-            let problem = format!(
-                "{count} at once are more than {MOST_RESOURCES}: name fewer, or one that stands \
-                 for them all"
-            );
-            return Err(InvalidSetting::new("resource", problem));
-        }
-        resources.iter().try_for_each(|resource| self.check_resource(resource))
-    }
-
-    pub(crate) fn check_resource(&self, resource: &str) -> Result<(), InvalidSetting> {
-        let problem = if resource.is_empty() {
-            "is empty: name what is to be locked, such as \"orders:42\"".to_owned()
-        } else if resource.len() > LONGEST_RESOURCE {
-            let len = resource.len();
-            format!("{len} bytes are more than {LONGEST_RESOURCE}: use a shorter name or its hash")
-        } else if resource.contains(RESERVED) {
-            format!("\"{resource}\" contains \"{RESERVED}\", which is reserved: rename it")
-        } else if self.prefix_completes(resource) {
-            let prefix = &self.key_prefix;
-            format!(
-                "\"{resource}\" behind the key_prefix \"{prefix}\" contains \"{RESERVED}\", \
-                 which is reserved: rename it"
-            )
-        } else {
-            return Ok(());
-        };
-        Err(InvalidSetting::new("resource", problem))
-    }
-
-    /// Checks whether the reserved text begins in the prefix and ends in `resource`.
-    fn prefix_completes(&self, resource: &str) -> bool {
-        let splits = (1..RESERVED.len()).map(|middle| RESERVED.split_at(middle));
-        let mut splits = splits.filter(|(head, _)| self.key_prefix.ends_with(head));
-        splits.any(|(_, tail)| resource.starts_with(tail))
-    }
-
-    /// Returns the key in Redis for `resource`.
-    pub(crate) fn key(&self, resource: &Arc<str>) -> Arc<str> {
-        if self.key_prefix.is_empty() {
-            resource.clone()
-        } else {
-            format!("{}{resource}", self.key_prefix).into()
-        }
-    }
-
-    /// Returns the key of the fence that goes with the key of `resource`: under the prefix, so that
-    /// one ACL pattern covers both.
-    pub(crate) fn fence(&self, resource: &str) -> Arc<str> {
-        self.own_key(&format!("fence:{resource}"))
-    }
-
-    /// Returns a key, or a channel, of our own: no resource has its name.
-    pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
-        format!("{}{RESERVED}{name}", self.key_prefix).into()
-    }
-
     /// Returns how long a shutdown waits at most for what is owed: long enough to redial a master
     /// once and for a slow one to answer.
     pub(crate) fn linger(&self) -> Duration {
@@ -317,18 +235,6 @@ impl Options {
     }
 }
 
-fn check_label(label: &str) -> Result<(), InvalidSetting> {
-    let problem = if label.len() > LONGEST_LABEL {
-        let len = label.len();
-        format!("{len} bytes are more than {LONGEST_LABEL}: a host and a process id will do")
-    } else if label.contains(char::is_control) {
-        format!("{label:?} contains control characters: leave them out")
-    } else {
-        return Ok(());
-    };
-    Err(InvalidSetting::new("label", problem))
-}
-
 fn names(list: NodeSet, masters: &[Address]) -> Vec<Arc<str>> {
     list.iter().filter_map(|node| Some(masters.get(node)?.name.clone())).collect()
 }
@@ -336,49 +242,6 @@ fn names(list: NodeSet, masters: &[Address]) -> Vec<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
-
-    /// Returns every key in Redis for `resource`, and what it means there.
-    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 2] {
-        let (key, fence) = (options.key(&resource.into()), options.fence(resource));
-        [
-            (key, "a lock".into()),
-            (fence, format!("the fence of {:?}", (&options.key_prefix, resource))),
-        ]
-    }
-
-    /// Pieces that careless concatenation could combine into a key of our own.
-    const PIECES: [&str; 13] = [
-        "",
-        "a",
-        "a:",
-        "q",
-        "quorum",
-        "lock:",
-        "lock:fence:a",
-        "quorumlock",
-        ":fence:a",
-        "quorumlock:",
-        "quorumlock:fence:",
-        "quorumlock:fence:a",
-        "a:quorumlock:fence:a",
-    ];
-
-    #[test]
-    fn no_resource_key_is_an_internal_key_and_each_has_one_reading() {
-        let mut seen = BTreeMap::new();
-        for (one, other) in PIECES.iter().flat_map(|one| PIECES.map(|other| (one, other))) {
-            let options = Options { key_prefix: format!("{one}{other}"), ..Options::default() };
-            let allowed = |resource: &&&str| options.check_resource(resource).is_ok();
-            for resource in PIECES.iter().filter(|_| options.check().is_ok()).filter(allowed) {
-                for (key, reading) in readings(&options, resource) {
-                    let first = seen.entry(key.clone()).or_insert_with(|| reading.clone());
-                    assert_eq!(*first, reading, "{key}");
-                }
-            }
-        }
-        assert!(seen.len() > 300, "{}", seen.len());
-    }
 
     #[test]
     fn a_lock_delay_is_rounded_up_to_whole_milliseconds() {

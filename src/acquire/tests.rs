@@ -2,14 +2,15 @@
 //! driver here: the test reads its requests.
 
 use super::*;
-use crate::driver::Ended;
 use crate::driver::clock::Clock;
+use crate::driver::{Ended, Handle, Request};
 use crate::options::Options;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
 use quorumlock_core::coordinator::Keys;
 use quorumlock_core::quorum::Membership;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::sync::oneshot;
 
 const SECOND: Duration = Duration::from_secs(1);
 

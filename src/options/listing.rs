@@ -1,6 +1,7 @@
 //! The names that a list of locks asks for, and those that it finds.
 
-use super::{LONGEST_RESOURCE, Options, RESERVED};
+use super::Options;
+use super::names::{LONGEST_RESOURCE, RESERVED};
 use crate::error::InvalidSetting;
 
 impl Options {
