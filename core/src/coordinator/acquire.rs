@@ -200,9 +200,6 @@ impl Coordinator {
             return self.judge_first(now, id);
         }
         let complete = round.is_complete();
-        if verdict == Verdict::Pending && !complete {
-            return;
-        }
         // Clocks that are too far apart are reported only once every node has reported its own.
         if verdict == Verdict::Lost && !complete && round.speaks_of_clocks() {
             return;

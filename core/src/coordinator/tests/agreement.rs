@@ -1,6 +1,9 @@
 //! Clients of the same masters that have different settings.
 
-use super::{play, play_from_the_start};
+use super::super::agreement::{Agreement, Said};
+use super::super::wire::Reply;
+use super::{open, play, play_from_the_start};
+use std::time::Duration;
 
 /// The master's report on another client's settings, and the fault that the master then has.
 const DISAGREEMENTS: [(&str, &str); 4] = [
@@ -209,4 +212,29 @@ fn what_others_have_confirmed_since_is_not_taken_back() {
     let withdrawn = "n1 < EVAL withdraw 1 quorumlock:agreement 1700000010000 n1 \n n1 > 0";
     prolonged("1700000000000", withdrawn);
     prolonged("1700000000001", "n1 < -");
+}
+
+/// Returns what the agreement of a client reads out of these parts of an answer.
+fn read(numbers: [i64; 3], differences: &[(&str, &str)]) -> Said {
+    let stage = open(1);
+    let agreement: Agreement = stage.machine.settings.agreement.clone();
+    let text = |text: &str| Reply::Text(text.as_bytes().into());
+    let told = differences.iter().map(|(field, value)| [text(field), text(value), Reply::Int(9)]);
+    let parts = numbers.into_iter().map(Reply::Int).chain(told.flatten()).collect();
+    agreement.said(stage.now, &Reply::Array(parts))
+}
+
+#[test]
+fn a_note_has_an_end_and_a_look_has_none() {
+    assert!(matches!(read([7, 5, 3], &[]), Said::Agreed { ends: 7, before: 5, .. }));
+    assert!(matches!(read([0, 0, 3], &[]), Said::Alike { memory } if memory.as_millis() == 3));
+}
+
+#[test]
+fn the_numbers_of_others_are_read_by_their_names() {
+    let numbers = [("max_ttl", "60000"), ("window back", "500"), ("window ahead", "700")];
+    let Said::Told { told, .. } = read([0, 0, 3], &numbers) else { panic!("a disagreement") };
+    assert_eq!(told.theirs.max_ttl, Duration::from_secs(60));
+    assert_eq!(told.theirs.window.back, Duration::from_millis(500));
+    assert_eq!(told.theirs.window.ahead, Duration::from_millis(700));
 }

@@ -2,6 +2,7 @@
 //! other lists.
 
 use super::{open, play};
+use std::time::Duration;
 
 #[test]
 fn after_a_stop_a_client_asks_every_master_before_it_acquires() {
@@ -107,6 +108,31 @@ fn after_a_second_stop_answers_are_read_before_masters_time_out() {
          = disagreement 1 ..
          = disagreement 2 ..
          n1-5 < -",
+    );
+}
+
+#[test]
+fn each_round_waits_for_an_answer_of_its_own_time() {
+    let mut stage = open(1);
+    stage.steps(
+        "~60s
+         acquire 1 r
+         n1 < EVAL agree ..
+         ~16s                      // the answer to the first waits in the socket
+         acquire 2 s
+         n1 < -
+         n1 > confirmed            // 16 s old: the first round need not wait for more
+         n1 < EVAL agree ..
+         = no quorum 1 at 1 after 16000ms: ..
+         n1 < -",
+    );
+    let timeout = stage.machine.opens_at().expect("a round is held up").since(stage.now);
+    assert_eq!(timeout, Duration::from_millis(200), "counted from the second question");
+    stage.steps(
+        "n1 > confirmed
+         n1 < SET s #1 NX PX 10000
+         n1 > ok
+         = acquired 2 ..",
     );
 }
 

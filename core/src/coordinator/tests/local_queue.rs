@@ -1,6 +1,7 @@
 //! The order of waiters within a process, without a command to the masters.
 
-use super::super::{Event, Failure};
+use super::super::local_queue::LocalQueue;
+use super::super::{Event, Failure, Keys, RequestId};
 use super::stage::Stage;
 use super::{open, play};
 
@@ -241,4 +242,28 @@ fn a_guard_of_this_process_is_named_as_what_is_in_the_way() {
     assert!(failure(&mut stage).held_here, "after a wait");
     stage.steps("forget 1\nacquire 5 r\nn1 < SET ..\nn1 > nil\n= contended 5 ..");
     assert!(!failure(&mut stage).held_here, "the master refused");
+}
+
+/// Returns whether an acquire steps back after a lock has passed on here that many times, once a
+/// release was heard elsewhere, or not.
+fn steps_back_after(times: u64, elsewhere: bool) -> bool {
+    let (mut queue, keys) = (LocalQueue::default(), Keys::from("r"));
+    assert!(queue.take(&keys, RequestId(0)));
+    queue.won(&keys);
+    queue.heard("r", elsewhere);
+    for next in 1..=times {
+        queue.wait(&keys, RequestId(next));
+        queue.pass_on(&keys);
+        queue.free(&keys);
+        assert!(queue.advance(&keys, RequestId(next)));
+        queue.won(&keys);
+    }
+    queue.steps_back(&keys)
+}
+
+#[test]
+fn the_eighth_in_a_row_steps_back_for_who_listened_before_there_was_a_queue() {
+    assert!(steps_back_after(8, true));
+    assert!(!steps_back_after(7, true));
+    assert!(!steps_back_after(8, false));
 }

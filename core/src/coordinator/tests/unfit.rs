@@ -117,3 +117,40 @@ fn a_replica_that_was_promoted_votes_after_the_next_dial() {
          n1 < -",
     );
 }
+
+/// The memory that a master reports, and the fault that it then has.
+const MEMORIES: [(&str, &str); 4] = [
+    (
+        "memory 900 allkeys-lru",
+        "n1 < CLOSE
+         fault n1 unfit maxmemory-policy is allkeys-lru, which evicts locks that are held: set \
+         noeviction",
+    ),
+    ("memory 900 noeviction", "no faults"),
+    ("memory 0 allkeys-lru", "no faults"),
+    ("-NOPERM no", "no faults"),
+];
+
+#[test]
+fn a_master_that_evicts_locks_when_it_is_full_has_no_vote() {
+    for (memory, then) in MEMORIES {
+        play_from_the_start(
+            1,
+            &format!(
+                "n1 < DIAL
+                 n1 connects
+                 n1 < HELLO ..
+                 n1 asks
+                 n1 > hello 1
+                 n1 > server run1
+                 n1 > master
+                 n1 > {memory}
+                 n1 > text c0ffee
+                 n1 > text c0ffee
+                 n1 > confirmed
+                 = connected
+                 {then}"
+            ),
+        );
+    }
+}

@@ -187,7 +187,11 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let uptime = format!("uptime_in_seconds:{uptime}\r\n");
             info(&format!("# Server\r\nredis_version:7.0.15\r\nrun_id:{run_id}\r\n{uptime}"))
         }
-        "memory" => info("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n"),
+        // `memory` of a master that is never full, or `memory 900 allkeys-lru`: the bytes, the policy.
+        "memory" => {
+            let (bytes, policy) = rest.split_once(' ').unwrap_or(("0", "noeviction"));
+            info(&format!("# Memory\r\nmaxmemory:{bytes}\r\nmaxmemory_policy:{policy}\r\n"))
+        }
         // The answers after the role in a handshake, and to a heartbeat.
         "agreed" => ["memory", "text c0ffee", "text c0ffee", "confirmed"].map(reply).concat(),
         "known" => ["master", "memory", "confirmed"].map(reply).concat(),

@@ -131,3 +131,15 @@ fn a_round_knows_who_was_warming_up_when_it_was_asked() {
     let round = Extension::new(masters(3), at(0), ms(100), warming);
     assert_eq!([0, 1, 2].map(|node| round.is_warming(node)), [true, false, true]);
 }
+
+#[test]
+fn each_result_has_a_word_of_its_own() {
+    let until = at(1);
+    let results =
+        [Progress::Pending, Progress::Extended(until), Progress::Unconfirmed, Progress::Lost];
+    assert_eq!(
+        results.map(Progress::as_str),
+        ["pending", "extended", "unconfirmed", "lost"],
+        "the values of a metric's label"
+    );
+}
