@@ -13,6 +13,7 @@ mod drift;
 mod extension;
 mod extension_orders;
 mod extension_rounds;
+mod instant;
 mod joint;
 mod joint_rounds;
 mod keeper;

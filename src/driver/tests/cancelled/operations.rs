@@ -72,25 +72,25 @@ fn acquiring<K: Kind>(acquire: Acquire<K>) -> Begun {
 }
 
 pub(super) const ALL: &[Operation] = &[
-    operation!("acquire::AcquireFuture", "acquire", Wants, |stage| acquiring(
+    operation!("acquire/future::AcquireFuture", "acquire", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY)
     )),
-    operation!("acquire::AcquireFuture", "try_acquire", Wants, |stage| acquiring(
+    operation!("acquire/future::AcquireFuture", "try_acquire", Wants, |stage| acquiring(
         stage.redlock.try_acquire(KEY)
     )),
-    operation!("acquire::AcquireFuture", "acquire several", Wants, |stage| acquiring(
+    operation!("acquire/future::AcquireFuture", "acquire several", Wants, |stage| acquiring(
         stage.redlock.acquire(["a", KEY, "z"])
     )),
-    operation!("acquire::AcquireFuture", "acquire fenced", Wants, |stage| acquiring(
+    operation!("acquire/future::AcquireFuture", "acquire fenced", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).fenced()
     )),
-    operation!("acquire::AcquireFuture", "acquire several, fenced", Wants, |stage| acquiring(
-        stage.redlock.acquire([KEY, "z"]).fenced()
-    )),
-    operation!("acquire::AcquireFuture", "acquire with a keeper", Wants, |stage| acquiring(
+    operation!("acquire/future::AcquireFuture", "acquire several, fenced", Wants, |stage| {
+        acquiring(stage.redlock.acquire([KEY, "z"]).fenced())
+    }),
+    operation!("acquire/future::AcquireFuture", "acquire with a keeper", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).keep_alive()
     )),
-    operation!("acquire::AcquireFuture", "acquire with a delay", Wants, |stage| acquiring(
+    operation!("acquire/future::AcquireFuture", "acquire with a delay", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).ttl(TTL / 2).lock_delay(TTL / 2)
     )),
     operation!("run::run", "run, the body included", Wants, |stage| {
