@@ -9,9 +9,10 @@ pub use future::AcquireFuture;
 use crate::error::{AcquireError, InvalidSetting};
 use crate::guard::Guard;
 use crate::kind::{Fenced, Kind, Unfenced};
+use crate::options::check_label;
 use crate::redlock::Redlock;
 use crate::resource::Resources;
-use quorumlock_core::coordinator::{AcquireRequest, KeepAlive};
+use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Label};
 use quorumlock_core::quorum::Nanos;
 use std::fmt;
 use std::future::IntoFuture;
@@ -87,6 +88,8 @@ pub struct Acquire<K: Kind = Unfenced> {
     /// `None` waits forever.
     timeout: Option<Nanos>,
     keep_alive: Option<KeepAlive>,
+    /// Shared, since it is part of every attempt.
+    label: Option<Arc<Label>>,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -108,8 +111,10 @@ impl Acquire {
     /// # Ok(()) }
     /// ```
     pub fn fenced(self) -> Acquire<Fenced> {
-        let Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, kind: _ } = self;
-        Acquire { redlock, resources, ttl, lock_delay, timeout, keep_alive, kind: PhantomData }
+        let Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, kind: _ } =
+            self;
+        let kind = PhantomData;
+        Acquire { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, kind }
     }
 }
 
@@ -117,7 +122,8 @@ impl<K: Kind> Acquire<K> {
     pub(crate) fn new(redlock: Redlock, resources: Resources, timeout: Duration) -> Self {
         let (ttl, lock_delay) = (redlock.options().ttl, redlock.options().lock_delay);
         let timeout = Some(Nanos::of(timeout));
-        Self { redlock, resources, ttl, lock_delay, timeout, keep_alive: None, kind: PhantomData }
+        let (keep_alive, label, kind) = (None, None, PhantomData);
+        Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, kind }
     }
 
     /// Sets the life of the key on the masters, unless it is released or extended. The holder may
@@ -184,6 +190,30 @@ impl<K: Kind> Acquire<K> {
         self
     }
 
+    /// Names the holder of this lock, in place of the builder's
+    /// [`label`](crate::RedlockBuilder::label): with an address, others learn where the holder is.
+    /// It is set with the lock, in the same command, and is gone with it. [`inspect`],
+    /// [`list`](Redlock::list) and the error of a caller that finds the lock [held] show it.
+    ///
+    /// At most 512 bytes without control characters, and not ending like the term of an election
+    /// (`;term=7`). An empty one is as good as none, and leaves the builder's out, too. It is never
+    /// a secret: all who may read a key of the masters or `MONITOR` them see it, and errors and
+    /// logs repeat it.
+    ///
+    /// [`inspect`]: Redlock::inspect
+    /// [held]: crate::error::Contended::holder
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// let guard = redlock.acquire("shard:7").label("10.0.0.7:8080").await?;
+    /// # drop(guard);
+    /// # Ok(()) }
+    /// ```
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(Arc::new(Label::of_holder(label.into())));
+        self
+    }
+
     /// Returns the acquisition with a keeper: its own, whenever that ends, or that of `keep_alive`.
     pub(crate) fn kept_alive(self) -> Self {
         if self.keep_alive.is_some() { self } else { self.keep_alive() }
@@ -205,6 +235,10 @@ impl<K: Kind> Acquire<K> {
             let field = if is_the_builders { "max_hold" } else { "keep_alive_for" };
             options.check_max_hold(field, longest, ttl)?;
         }
+        if let Some(label) = &self.label {
+            let field = if label.is_candidate() { "candidate" } else { "label" };
+            check_label(field, label.text())?;
+        }
         let keys = self.resources.keys(|resource| options.key(resource)).ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";
             InvalidSetting::new("resource", problem)
@@ -217,6 +251,7 @@ impl<K: Kind> Acquire<K> {
             lock_delay: lock_delay.into(),
             wait: self.timeout,
             keep_alive: self.keep_alive,
+            label: self.label.clone(),
         })
     }
 }
@@ -229,6 +264,7 @@ impl<K: Kind> fmt::Debug for Acquire<K> {
             .field("lock_delay", &self.lock_delay)
             .field("timeout", &self.timeout)
             .field("keep_alive", &self.keep_alive)
+            .field("label", &self.label.as_ref().map(|label| label.text()))
             .field("fenced", &K::IS_FENCED)
             .finish_non_exhaustive()
     }

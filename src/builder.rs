@@ -241,9 +241,11 @@ impl<R> RedlockBuilder<R> {
         self
     }
 
-    /// Sets a name for the acquirer, shown to anyone who inspects a lock: a host, a process, a
-    /// worker's name. At most 128 bytes, no control characters. It excludes no client and proves
-    /// nothing. Default: none.
+    /// Sets a name for the acquirer, shown to anyone who inspects a lock or finds it held: a host, a
+    /// process, a worker's name. At most 512 bytes without control characters, and not ending like
+    /// the term of an election (`;term=7`). It excludes no client and proves nothing, and is never a
+    /// secret: keys, `MONITOR`, errors and logs show it. Default: none. Can be set
+    /// [per call](crate::Acquire::label).
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder().label("worker-7");

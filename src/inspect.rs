@@ -6,8 +6,7 @@ use crate::error::{Closed, InspectError, InvalidSetting};
 use crate::redlock::Redlock;
 use crate::report::{Answer, NodeReport, Span};
 use crate::resource::IntoResource;
-use quorumlock_core::coordinator::wire::Token;
-use quorumlock_core::coordinator::{Mark, Seen, StoredValue};
+use quorumlock_core::coordinator::{Mark, Owner, Seen, StoredValue};
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -204,12 +203,16 @@ impl Inspection {
 }
 
 impl Holder {
-    /// Returns the label that the holder's [builder](crate::RedlockBuilder::label) was given.
-    /// `None` if it was given none, or if the holder is another kind of client.
+    /// Returns the label that the holder's [call](crate::Acquire::label) or its
+    /// [builder](crate::RedlockBuilder::label) was given. `None` if none was given, or if the holder
+    /// is another kind of client.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
-        let (token, label) = self.value.as_text()?.split_once(':')?;
-        is_token(token).then_some(label)
+        self.owner()?.label
+    }
+
+    fn owner(&self) -> Option<Owner<'_>> {
+        Owner::of(self.value.as_text()?)
     }
 
     /// Returns the holder that has put this value under a key.
@@ -219,8 +222,7 @@ impl Holder {
 
     /// Checks whether the value is a token as this crate draws it, with a label or without one.
     pub(crate) fn has_token(&self) -> bool {
-        let value = self.value.as_text();
-        value.is_some_and(|value| is_token(value.split_once(':').map_or(value, |(token, _)| token)))
+        self.owner().is_some()
     }
 
     /// Returns the remaining life of the key. By quorum, this is the time until a quorum no longer
@@ -236,10 +238,6 @@ impl Holder {
     pub fn is(&self, other: &Self) -> bool {
         self.value == other.value
     }
-}
-
-fn is_token(value: &str) -> bool {
-    value.len() == Token::DIGITS && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Leaves out the token, which must stay private: with it, the lock could be released.

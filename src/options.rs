@@ -3,6 +3,8 @@
 mod listing;
 mod names;
 
+pub(crate) use names::check_label;
+
 use crate::address::Address;
 use crate::error::InvalidSetting;
 use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings, SharedSettings};

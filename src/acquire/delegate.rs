@@ -52,6 +52,13 @@ macro_rules! delegate_options {
                 self.inner = self.inner.keep_alive_forever();
                 self
             }
+
+            /// Names the holder of this lock, in place of the builder's label. Never a secret. See
+            /// [`Acquire::label`](crate::Acquire::label).
+            pub fn label(mut self, label: impl Into<String>) -> Self {
+                self.inner = self.inner.label(label);
+                self
+            }
         }
     };
 }

@@ -96,6 +96,34 @@ fn an_acquire_without_a_lock_delay_takes_the_builders() {
     assert!(error.unwrap_err().to_string().starts_with("lock_delay: 4s and the ttl (27s)"));
 }
 
+#[test]
+fn a_label_of_the_call_goes_along_and_is_checked() {
+    let (redlock, mut inbox) = driverless(Options::default());
+    assert_eq!(asked(redlock.acquire("r"), &mut inbox).0.label, None);
+    let (before, after) =
+        (redlock.acquire("r").label("me").fenced(), redlock.acquire("r").fenced().label("me"));
+    for acquire in [before, after] {
+        let label = asked(acquire, &mut inbox).0.label.unwrap();
+        assert_eq!((label.text(), label.is_candidate()), ("me", false));
+    }
+    let longest = "x".repeat(512);
+    assert_eq!(
+        asked(redlock.acquire("r").label(&longest), &mut inbox).0.label.unwrap().text(),
+        longest
+    );
+    for (label, problem) in [
+        (longest + "x", "label: 513 bytes are more than 512"),
+        ("a\nb".into(), "label: \"a\\nb\" contains control characters"),
+        ("x;term=99999".into(), "label: \"x;term=99999\" ends like the term of an election"),
+    ] {
+        let error = redlock.acquire("r").label(&label).into_future().now_or_never().unwrap();
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with(problem), "{error}");
+        let options = Options { label: Some(label.into()), ..Options::default() };
+        assert!(options.check().unwrap_err().to_string().starts_with(problem));
+    }
+}
+
 #[cfg(feature = "embedded")]
 mod answered {
     use super::*;

@@ -333,10 +333,10 @@ fn not_acquired(
     waited: Duration,
     quorum: Quorum,
 ) -> AcquireError {
-    let Failure { kind, reports: nodes, attempts, held_here } = failure;
+    let Failure { kind, reports: nodes, attempts, held_here, holder } = failure;
     match kind {
         FailureKind::Contended => {
-            let error = Contended { resource, waited, attempts, nodes, held_here, quorum };
+            let error = Contended { resource, waited, attempts, nodes, held_here, holder, quorum };
             AcquireError::Contended(error)
         }
         FailureKind::NoQuorum | FailureKind::TooLate => {

@@ -19,7 +19,22 @@ fn contended(held_here: bool) -> AcquireError {
     let (waited, nodes) = (Duration::from_secs(10), Vec::new());
     let quorum = Quorum::new(Membership::of(5).expect("a membership"));
     let resource = RESOURCE.into();
-    Contended { resource, waited, attempts: 0, nodes, held_here, quorum }.into()
+    Contended { resource, waited, attempts: 0, nodes, held_here, holder: None, quorum }.into()
+}
+
+#[test]
+fn a_holder_is_named_in_a_text_if_that_stays_one_line() {
+    for (holder, named) in [
+        (Some("host:7"), Some("host:7")),
+        (Some(""), None),
+        (Some("a\nb"), None),
+        (Some("\u{1b}[2J"), None),
+        (None, None),
+    ] {
+        let AcquireError::Contended(mut error) = contended(false) else { unreachable!() };
+        error.holder = holder.map(Into::into);
+        assert_eq!((error.holder(), error.named()), (holder, named));
+    }
 }
 
 fn token(number: u64) -> FencingToken {

@@ -6,7 +6,7 @@ use crate::lists::{Lists, Named};
 use crate::options::Options;
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
-    AcquireRequest, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Random,
+    AcquireRequest, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Label, Random,
     RequestId, Settings,
 };
 use quorumlock_core::quorum::{Instant, Nanos};
@@ -320,6 +320,11 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         wait: [Some(Duration::ZERO), Some(Duration::from_secs(5)), None][data.below(3)]
             .map(Nanos::of),
         keep_alive: flag(4).then_some(KeepAlive::FOREVER),
+        label: match (flag(5), flag(6)) {
+            (false, _) => None,
+            (true, false) => Some(Arc::new(Label::of_holder("me"))),
+            (true, true) => Some(Arc::new(Label::of_candidate("me"))),
+        },
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) fn run(data: &[u8]) {
         lock_delay: lock_delay.into(),
         wait: Some(Nanos::of(Duration::ZERO)),
         keep_alive: None,
+        label: None,
     });
     let began = play.now;
     for node in 0..3 {

@@ -2,6 +2,7 @@
 
 use super::Options;
 use crate::error::InvalidSetting;
+use quorumlock_core::coordinator::label::looks_like_a_term;
 use std::sync::Arc;
 
 /// The marker of our own keys. It is in each of them, behind the prefix, and in no other key. So no
@@ -16,8 +17,8 @@ pub(super) const LONGEST_RESOURCE: usize = 4096;
 /// The most resources in one acquisition: one script handles all of them on every master.
 const MOST_RESOURCES: usize = 64;
 
-/// The longest label, in bytes; it is read by people.
-const LONGEST_LABEL: usize = 128;
+/// The longest label, in bytes: it goes to every master with every command, and is read by people.
+const LONGEST_LABEL: usize = 512;
 
 impl Options {
     /// Checks the names that are set once for all acquisitions.
@@ -29,7 +30,7 @@ impl Options {
             );
             return Err(InvalidSetting::new("key_prefix", problem));
         }
-        self.label.as_deref().map_or(Ok(()), check_label)
+        self.label.as_deref().map_or(Ok(()), |label| check_label("label", label))
     }
 
     pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Result<(), InvalidSetting> {
@@ -92,16 +93,19 @@ impl Options {
     }
 }
 
-fn check_label(label: &str) -> Result<(), InvalidSetting> {
+/// Checks what is to stand behind a token.
+pub(crate) fn check_label(field: &'static str, label: &str) -> Result<(), InvalidSetting> {
     let problem = if label.len() > LONGEST_LABEL {
         let len = label.len();
         format!("{len} bytes are more than {LONGEST_LABEL}: a host and a process id will do")
     } else if label.contains(char::is_control) {
         format!("{label:?} contains control characters: leave them out")
+    } else if looks_like_a_term(label) {
+        format!("\"{label}\" ends like the term of an election: leave that out")
     } else {
         return Ok(());
     };
-    Err(InvalidSetting::new("label", problem))
+    Err(InvalidSetting::new(field, problem))
 }
 
 #[cfg(test)]

@@ -168,7 +168,13 @@ impl Subject {
     }
 
     fn plain(&self, token: &Token, life: Duration) -> Claim {
-        Claim { keys: Keys::one(self.key.clone()), token: *token, life: life.into(), ballot: None }
+        Claim {
+            keys: Keys::one(self.key.clone()),
+            token: *token,
+            life: life.into(),
+            ballot: None,
+            label: None,
+        }
     }
 
     /// Returns a claim with the lowest ballot there is, and a window that it is within.
@@ -177,7 +183,13 @@ impl Subject {
         let window = FencingWindow { back: AGES, ahead: AGES };
         let ballot = Ballot { fences: fences.into(), number: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced").into());
-        Claim { keys, token: *token, life: LIFE.into(), ballot: Some(Box::new(ballot)) }
+        Claim {
+            keys,
+            token: *token,
+            life: LIFE.into(),
+            ballot: Some(Box::new(ballot)),
+            label: None,
+        }
     }
 
     fn agreement(&self) -> Agreement {

@@ -12,6 +12,7 @@ mod fence_order;
 #[cfg(all(unix, feature = "embedded"))]
 mod fenced_holder;
 #[cfg(feature = "embedded")]
+mod labels;
 mod list;
 #[cfg(feature = "embedded")]
 mod lock;

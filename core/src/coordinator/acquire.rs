@@ -296,7 +296,8 @@ impl Coordinator {
             contention.probes = false;
             return self.try_again(now, request);
         }
-        let failure = Failure { kind, reports, attempts: contention.attempts, held_here: false };
+        let (attempts, holder) = (contention.attempts, round.holder());
+        let failure = Failure { kind, reports, attempts, held_here: false, holder };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
             // While too few masters can vote, only time or another session changes anything.

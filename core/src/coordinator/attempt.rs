@@ -40,7 +40,7 @@ pub(super) struct Hold {
 
 /// The way the nodes are asked.
 pub(super) struct Asking {
-    /// Whether to ask also for the remaining life of the key that refuses us.
+    /// Whether to ask also for the remaining life of the key that refuses us, and its holder.
     pub(super) remaining: bool,
     /// The node to ask first. The others are asked next, unless it refuses.
     pub(super) first: Option<usize>,
@@ -56,13 +56,13 @@ impl Coordinator {
         asking: &Asking,
     ) -> Option<(RoundId, AttemptId)> {
         let life = acquire.life();
-        let AcquireRequest { keys, fences, ttl, .. } = acquire;
+        let AcquireRequest { keys, fences, ttl, label, .. } = acquire;
         let barred = self.barred(now, life.span());
         let ballot = fences.map(|fences| self.propose(now, fences));
         // Never used before, and never again.
         let token = Token::new(self.random.bits()?);
         let mut attempt = Attempt {
-            claim: Claim { keys, token, life, ballot },
+            claim: Claim { keys, token, life, ballot, label },
             ttl,
             began: now,
             touched: NodeSet::EMPTY,
@@ -98,13 +98,13 @@ impl Coordinator {
                 warming = NodeSet::EMPTY;
             }
             // A script's refusal reports the remaining life by itself.
-            let pttl = attempt.claim.is_plain() && asking.remaining;
-            let pttl = pttl.then(|| wire::pttl(attempt.claim.keys.first()));
+            let looks = attempt.claim.is_plain() && asking.remaining;
+            let look = looks.then(|| wire::look(attempt.claim.keys.first()));
             for node in asked.iter() {
                 let session = &mut self.sessions[node];
                 // Sent before the vote: once a refusal decides, its duration must be known.
-                if let Some(pttl) = &pttl {
-                    session.push(PendingReply::Remaining(request, attempt_id), pttl);
+                if let Some(look) = &look {
+                    session.push(PendingReply::Remaining(request, attempt_id), look);
                 }
                 session.push(PendingReply::Vote(round_id), set);
             }

@@ -75,13 +75,15 @@ pub struct Failure {
     pub attempts: u32,
     /// No master was asked, since a guard of this machine has one of the keys.
     pub held_here: bool,
+    /// The label of the holder, as most masters name it that were asked for it.
+    pub holder: Option<Arc<str>>,
 }
 
 impl Failure {
     /// Creates the failure of an acquire that was behind another one in this process.
     pub(super) const fn contended(attempts: u32) -> Self {
         let kind = FailureKind::Contended;
-        Self { kind, reports: Vec::new(), attempts, held_here: false }
+        Self { kind, reports: Vec::new(), attempts, held_here: false, holder: None }
     }
 }
 

@@ -68,8 +68,8 @@ impl Coordinator {
         let Some(claim) = self.attempts.get(attempt_id).map(|one| &one.claim) else { return };
         let barred = self.barred(now, claim.life.span());
         let acquisition = self.acquisitions.get(request).filter(|_| claim.is_plain());
-        let pttl = acquisition.is_some_and(|one| one.asks_remaining(now, &self.settings));
-        let pttl = pttl.then(|| wire::pttl(claim.keys.first()));
+        let looks = acquisition.is_some_and(|one| one.asks_remaining(now, &self.settings));
+        let look = looks.then(|| wire::look(claim.keys.first()));
         let Some(round) = self.rounds.get_mut(id) else { return };
         let Some(held_back) = round.held_back.take() else { return };
         let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
@@ -80,8 +80,8 @@ impl Coordinator {
             let session = &mut self.sessions[node];
             match session.part(held_back.set.len(), now, barred.as_ref()) {
                 Part::Vote => {
-                    if let Some(pttl) = &pttl {
-                        session.push(PendingReply::Remaining(request, attempt_id), pttl);
+                    if let Some(look) = &look {
+                        session.push(PendingReply::Remaining(request, attempt_id), look);
                     }
                     session.push(PendingReply::Vote(id), &held_back.set);
                 }

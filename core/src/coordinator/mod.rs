@@ -27,6 +27,7 @@ mod id;
 mod inspect;
 mod keeper;
 mod keys;
+pub mod label;
 mod ledger;
 mod local_queue;
 mod observe;
@@ -74,6 +75,7 @@ pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub use id::{AttemptId, RequestId, RoundId};
 pub use inspect::{Mark, Seen, StoredValue};
 pub use keys::Keys;
+pub use label::{Label, Owner};
 pub use observe::{Observation, WATCHED, WaitsFor, Watching};
 pub use random::Random;
 pub use request::{AcquireRequest, KeepAlive};
@@ -341,11 +343,7 @@ impl Coordinator {
     /// Returns the value in Redis for an attempt, while the attempt is remembered.
     #[cfg(any(test, feature = "testing"))]
     pub fn token(&self, attempt: AttemptId) -> Option<String> {
-        let token = self.attempts.get(attempt)?.claim.token;
-        Some(match &self.settings.label {
-            Some(label) => format!("{token}:{label}"),
-            None => token.to_string(),
-        })
+        Some(self.attempts.get(attempt)?.claim.value(self.settings.label.as_deref()))
     }
 
     /// Returns how many masters are enough, for errors.

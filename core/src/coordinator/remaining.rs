@@ -1,18 +1,39 @@
-//! The remaining life of the key that refused an attempt: it bounds the pause before the next
-//! attempt.
+//! The key that refused an attempt: its remaining life, which bounds the pause before the next
+//! attempt, and its holder, for the error.
 
 use super::contention::Phase;
 use super::timers::Timer;
 use super::wire::Reply;
-use super::{AttemptId, Coordinator, RequestId};
+use super::{AttemptId, Coordinator, Owner, RequestId};
 use crate::quorum::Instant;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The reply of PTTL where there is no key.
-const NO_KEY: Reply = Reply::Int(-2);
+/// The life of a key where there is none, as PTTL reports it.
+const NO_KEY: i64 = -2;
+
+/// The holders that nodes have named: their labels, or that they have none.
+#[derive(Default)]
+pub(super) struct Holders(Vec<(usize, Option<Arc<str>>)>);
+
+impl Holders {
+    pub(super) fn note(&mut self, node: usize, label: Option<&str>) {
+        self.0.push((node, label.map(Arc::from)));
+    }
+
+    /// Returns the label that most of the nodes have named which `count`; `None` if that is a holder
+    /// without one, or if two are named as often.
+    pub(super) fn most(&self, counts: impl Fn(usize) -> bool) -> Option<Arc<str>> {
+        let named = || self.0.iter().filter(|(node, _)| counts(*node)).map(|(_, label)| label);
+        let times = |label: &Option<Arc<str>>| named().filter(|one| *one == label).count();
+        let most = named().max_by_key(|label| times(label))?;
+        let is_alone = named().all(|label| label == most || times(label) < times(most));
+        most.clone().filter(|_| is_alone)
+    }
+}
 
 impl Coordinator {
-    /// Notes a node's report of the remaining life of the key that refused us.
+    /// Notes a node's report of the remaining life of the key that refused us, and of its holder.
     pub(super) fn learn_remaining(
         &mut self,
         node: usize,
@@ -21,23 +42,33 @@ impl Coordinator {
         reply: &Reply,
     ) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let left = match reply {
-            reply if *reply == NO_KEY => Duration::ZERO,
-            Reply::Int(millis @ 0..) => Duration::from_millis(millis.unsigned_abs()),
-            // -1: a key that never expires.
+        let (left, value) = match reply {
+            Reply::Int(left) => (*left, None),
+            Reply::Array(parts) => match parts.as_slice() {
+                [Reply::Int(left), value] => (*left, Some(value)),
+                _ => return,
+            },
             _ => return,
+        };
+        // -1: a key that never expires.
+        let life = match left {
+            NO_KEY => Some(Duration::ZERO),
+            _ => u64::try_from(left).ok().map(Duration::from_millis),
         };
         match &mut contention.phase {
             Phase::Trying { round, attempt: current } if *current == attempt => {
-                // Where there was no key, one that refuses has come since, and its life has not
-                // been reported.
-                if let Some(round) = self.rounds.get_mut(*round).filter(|_| *reply != NO_KEY) {
-                    round.note_remaining(node, left);
+                // Where there was no key, one that refuses has come since, and nothing has been
+                // reported of it.
+                if let Some(round) = self.rounds.get_mut(*round).filter(|_| left != NO_KEY) {
+                    life.into_iter().for_each(|life| round.note_remaining(node, life));
+                    let owner = value.and_then(Reply::text).and_then(Owner::of);
+                    round.note_holder(node, owner.and_then(|owner| owner.label));
                 }
             }
             // From a node that was not waited for.
             Phase::Waiting { failed, .. } if *failed == attempt => {
-                contention.learn(node, left);
+                let Some(life) = life else { return };
+                contention.learn(node, life);
                 if let Some(sooner) = contention.shorten(&self.settings) {
                     self.try_sooner(request, sooner);
                 }

@@ -1,7 +1,7 @@
 //! The parameters of an acquire.
 
-use super::Keys;
 use super::wire::Millis;
+use super::{Keys, Label};
 use crate::quorum::{Instant, Keeper, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub struct AcquireRequest {
     /// limit.
     pub wait: Option<Nanos>,
     pub keep_alive: Option<KeepAlive>,
+    /// In place of the label of the settings.
+    pub label: Option<Arc<Label>>,
 }
 
 impl AcquireRequest {

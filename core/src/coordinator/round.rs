@@ -4,6 +4,7 @@
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
 use super::first_node::HeldBack;
+use super::remaining::Holders;
 use super::{AttemptId, RequestId, Seen, StoredValue, acquire, extend, inspect, release};
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
@@ -83,6 +84,8 @@ pub(super) struct Round {
     outstanding: NodeSet,
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
     lives: Vec<Option<Duration>>,
+    /// The holders of such keys, as the nodes have named them.
+    named: Holders,
 }
 
 impl Round {
@@ -98,8 +101,8 @@ impl Round {
         answers.clear();
         answers.resize(nodes, (Answer::Outstanding, Duration::ZERO));
         let (timeout_at, outstanding) = (started.after(timeout), NodeSet::first(nodes));
-        let lives = Vec::new();
-        Self { kind, started, timeout_at, held_back: None, answers, outstanding, lives }
+        let (lives, named) = (Vec::new(), Holders::default());
+        Self { kind, started, timeout_at, held_back: None, answers, outstanding, lives, named }
     }
 
     /// Returns the room for the answers of another round.
@@ -167,6 +170,17 @@ impl Round {
         if let Some(life) = self.lives.get_mut(node) {
             *life = Some(left);
         }
+    }
+
+    /// Notes the label of the holder of the key on `node`; `None` if it has none.
+    pub(super) fn note_holder(&mut self, node: usize, label: Option<&str>) {
+        self.named.note(node, label);
+    }
+
+    /// Returns the label of the holder that most of the nodes have named that have refused us.
+    pub(super) fn holder(&self) -> Option<Arc<str>> {
+        let held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
+        self.named.most(|node| self.answers.get(node).is_some_and(|(answer, _)| held(answer)))
     }
 
     /// Returns the remaining life of the key on `node`, if the node has reported it.

@@ -42,6 +42,12 @@ pub const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii
 pub const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
 pub const EXTEND: &str = include_str!("scripts/extend.lua").trim_ascii_end();
 
+/// What an attempt asks of a key that may refuse it: the ms that the key has yet to live (-1 if it
+/// never expires, -2 if nothing is there), with the beginning of its value if that is text. A label
+/// of ours is whole in it. Another client's value may be as long as it likes, and of any kind: the
+/// answer is bounded, and tells the life all the same.
+pub const LOOK: &str = include_str!("scripts/look.lua").trim_ascii_end();
+
 const WITHDRAW: &str = include_str!("scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("scripts/inspect.lua").trim_ascii_end();
 
@@ -70,6 +76,11 @@ impl From<Duration> for Millis {
 
 pub fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Packs the question for the remaining life of the key that refuses us, and its holder.
+pub fn look(key: &str) -> Vec<u8> {
+    pack(&["EVAL", LOOK, "1", key])
 }
 
 pub fn pttl(key: &str) -> Vec<u8> {

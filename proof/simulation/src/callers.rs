@@ -74,6 +74,7 @@ impl World {
             lock_delay: lock_delay.into(),
             wait: Some(Nanos::of(asked.wait)),
             keep_alive: asked.keep_alive,
+            label: None,
         };
         let client = &mut self.clients[place];
         let request = client.next_request(now);

@@ -1,7 +1,7 @@
 //! A parser for the commands in the bytes that a client writes, however they were cut. In a debug
 //! build the `redis` crate's parser takes most of a world's time, and a command is simple.
 
-use quorumlock_core::coordinator::wire::{ACQUIRE, EXTEND, RELEASE, RELEASE_ALL};
+use quorumlock_core::coordinator::wire::{ACQUIRE, EXTEND, LOOK, RELEASE, RELEASE_ALL};
 use std::sync::LazyLock;
 
 /// The words of one command.
@@ -41,6 +41,7 @@ impl Deed {
             }
             Some(b"EVAL") if has(script, b"'DEL', KEYS") => Self::Release,
             Some(b"EVAL") if has(script, b"'window back'") => Self::Agree,
+            Some(b"EVAL") if script == LOOK.as_bytes() => Self::Other,
             Some(b"EVAL") => Self::Inspect,
             _ => Self::Other,
         }

@@ -25,7 +25,7 @@ pub(in crate::coordinator) enum PendingReply {
     Kill,
     /// An acquire or an extension of this round.
     Vote(RoundId),
-    /// The remaining life of the key that refused this attempt.
+    /// The remaining life of the key that refused this attempt, and its holder.
     Remaining(RequestId, AttemptId),
     /// A top-up, or an acquire of a master that is warming up: its answer counts for nothing.
     Uncounted,

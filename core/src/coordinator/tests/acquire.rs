@@ -89,7 +89,7 @@ fn late_answers_of_an_old_attempt_change_nothing_in_the_next() {
          n1-2 > nil
          n1-3 < EVAL release 1 r #1
          +2.5ms
-         n1-3 < PTTL r
+         n1-3 < EVAL look 1 r
          n1-3 < SET r #2 NX PX 10000    // behind the rollback, with a token of its own
          n3 > ok                        // the answer to the first attempt
          n3 > 1                         // and to its rollback

@@ -99,7 +99,7 @@ fn once_the_other_is_gone_it_goes_on_by_itself() {
          n3 > server run3
          n4 > server run4
          n3 > known
-         n1-3,n5 < PTTL r          // three shields are enough
+         n1-3,n5 < EVAL look 1 r          // three shields are enough
          n1-3,n5 < SET r #1 NX PX 10000
          n1-3,n5 > -2
          n4 > known
@@ -228,7 +228,7 @@ fn a_disagreement_outlives_its_connection_until_it_lapses() {
          +8.999s
          n1-2,n5 < -
          +1ms
-         n1-2,n5 < PTTL r
+         n1-2,n5 < EVAL look 1 r
          n1-2,n5 < SET r #1 NX PX 10000
          n1-2,n5 > -2
          n1-2,n5 > ok

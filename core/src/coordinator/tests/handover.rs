@@ -26,7 +26,7 @@ fn a_handover_kills_the_predecessor_then_pays_debts_then_votes() {
          n1 < -                         // neither the rollback nor the next SET
          n1 > 1
          n1 < EVAL release 1 r #1
-         n1 < PTTL s
+         n1 < EVAL look 1 s
          n1 < SET s #2 NX PX 10000
          n1 < -",
     );

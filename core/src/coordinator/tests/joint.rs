@@ -214,7 +214,7 @@ fn whoever_starves_is_woken_once_a_quorum_of_each_list_is_open() {
          n1 opens                       // three of the new list
          n1,n4-5 < -
          n6 opens
-         n1,n4-6 < PTTL r
+         n1,n4-6 < EVAL look 1 r
          n1,n4-6 < SET r #1 NX PX 10000
          n1,n4-6 > -2
          n1,n4-6 > ok

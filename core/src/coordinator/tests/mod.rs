@@ -20,6 +20,7 @@ mod healthy;
 mod inspect;
 mod joint;
 mod keeper;
+mod labels;
 mod ledger;
 mod local_queue;
 mod loss;

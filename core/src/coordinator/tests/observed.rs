@@ -89,7 +89,7 @@ fn a_wait_is_seen_with_what_it_is_for_and_the_time_left() {
     let mut stage = watched(1);
     stage.steps("jitter most\nacquire 1 r wait 1s\nn1 < SET ..\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
     assert_eq!(waits(&mut stage), [(1, WaitsFor::Holder, None)]);
-    stage.steps("+5ms\nn1 < PTTL r\nn1 < SET ..\nn1 > 1400\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
+    stage.steps("+5ms\nn1 < EVAL look 1 r\nn1 < SET ..\nn1 > 1400\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
     let left = Some(Duration::from_millis(1400));
     assert_eq!(waits(&mut stage), [(1, WaitsFor::Holder, left)]);
     stage.breaks(0);

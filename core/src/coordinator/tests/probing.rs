@@ -17,7 +17,7 @@ const PROBES: &str = "jitter most
      n3 < SUBSCRIBE quorumlock:free:0:r
      n1-3 > 0
      n3 > subscribed r
-     n3 < PTTL r
+     n3 < EVAL look 1 r
      n3 < SET r #2 NX PX 10000
      n3 > -2
      n3 > nil
@@ -154,7 +154,7 @@ fn a_refusal_at_the_end_of_a_wait_is_asked_of_all() {
          n1-3 < EVAL release 1 r #4
          n1-3 > 0
          +0ms
-         n3 < PTTL r
+         n3 < EVAL look 1 r
          n3 < SET r #5 ..
          n1-2 < -
          ~10ms
@@ -185,10 +185,10 @@ fn a_first_node_that_hangs_as_the_wait_ends_makes_no_outage() {
          n1-3 < EVAL release 1 r #4
          n1-3 > 0
          +0ms
-         n3 < PTTL r
+         n3 < EVAL look 1 r
          n3 < SET r #5 ..
          +5ms
-         n1-2 < PTTL r
+         n1-2 < EVAL look 1 r
          n1-2 < SET r #5 ..
          n1-2 > 9000
          n1-2 > nil

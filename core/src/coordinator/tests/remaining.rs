@@ -15,7 +15,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
          n4-5 > nil
          n1-5 > 0
          +5ms
-         n1-5 < PTTL r
+         n1-5 < EVAL look 1 r
          n1-5 < SET r #2 NX PX 10000
          n1 > 7
          n2 > 9
@@ -32,7 +32,7 @@ fn a_remaining_life_that_comes_while_waiting_shortens_the_pause() {
          +7.999ms
          n1-5 < -
          +1us
-         n1-5 < PTTL r
+         n1-5 < EVAL look 1 r
          n1-5 < SET r #3 NX PX 10000",
     );
 }
@@ -49,7 +49,7 @@ fn a_remaining_life_counts_though_its_refusal_is_not_awaited() {
          n3 > nil
          n1-3 > 0
          +5ms
-         n1-3 < PTTL r
+         n1-3 < EVAL look 1 r
          n1-3 < SET ..
          n3 > 8
          n1 > 7
@@ -79,7 +79,7 @@ fn a_pause_is_not_lengthened_by_what_comes_late() {
                  n3 > nil
                  n1-3 > 0
                  +5ms
-                 n1-3 < PTTL r
+                 n1-3 < EVAL look 1 r
                  n1-3 < SET ..
                  n1 > {first}
                  n2 > {second}
@@ -106,14 +106,14 @@ const THE_THIRD_ATTEMPT: &str = "
     n3 > nil
     n1-3 > 0
     +5ms
-    n1-3 < PTTL r
+    n1-3 < EVAL look 1 r
     n1-3 < SET ..
     n1-2 > -1
     n1-2 > nil
     n1-3 < EVAL ..
     n1-2 > 0
     +10ms
-    n1-3 < PTTL r
+    n1-3 < EVAL look 1 r
     n1-3 < SET r #3 NX PX 10000";
 
 #[test]
@@ -167,7 +167,7 @@ fn the_failure_tells_how_long_the_other_holds_it() {
          n1-5 < EVAL ..
          n1-5 > 0
          +2ms
-         n1-5 < PTTL r
+         n1-5 < EVAL look 1 r
          n1-5 < SET r #2 NX PX 10000
          n4 > 1700                      // how long, but not yet that it refuses
          n1 > 1500
@@ -195,7 +195,7 @@ fn a_key_set_between_question_and_refusal_has_no_known_life() {
          n1 < EVAL ..
          n1 > 0
          +2ms
-         n1 < PTTL r
+         n1 < EVAL look 1 r
          n1 < SET r #2 NX PX 10000
          n1 > -2
          n1 > nil
@@ -215,7 +215,7 @@ fn a_master_that_granted_is_free_at_once() {
          n1-3 < EVAL ..
          n1-3 > 0
          +5ms
-         n1-3 < PTTL ..
+         n1-3 < EVAL look ..
          n1-3 < SET ..
          n1 > -2
          n1 > ok

@@ -16,7 +16,7 @@ fn replies_mean_the_same_wherever_they_are_cut() {
              n1 < EVAL release 1 r #1
              n1 > 0
              +2.5ms
-             n1 < PTTL r
+             n1 < EVAL look 1 r
              n1 < SET r #2 NX PX 10000
              +100ms",
         );

@@ -3,6 +3,7 @@
 //! ```text
 //! acquire 1 r wait 1s          request 1: resource r, by default ttl 10s and wait 0;
 //!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; label me;
+//!                              candidate me, with its term;
 //!                              `r+s`: several resources
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
@@ -27,11 +28,12 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{AcquireRequest, KeepAlive, Keys, RequestId};
+use super::super::{AcquireRequest, KeepAlive, Keys, Label, RequestId};
 use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use crate::quorum::Nanos;
 use crate::status::{NodeStanding, NodeStatus};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -87,6 +89,9 @@ impl Stage {
                     lock_delay: option("delay").map_or(Duration::ZERO, span).into(),
                     wait: wait.map(Nanos::of),
                     keep_alive,
+                    label: option("label").map(|text| Arc::new(Label::of_holder(text))).or_else(
+                        || option("candidate").map(|text| Arc::new(Label::of_candidate(text))),
+                    ),
                 };
                 self.acquire(number(1), acquire);
             }

@@ -137,7 +137,7 @@ fn a_vote_counts_only_if_the_master_could_vote_when_asked() {
          +301ms
          n1 < -
          +1ms                           // whoever waits is woken when it has warmed up
-         n1 < PTTL r
+         n1 < EVAL look 1 r
          n1 < SET r #1 NX PX 10000
          n1 > -2
          n1 > ok

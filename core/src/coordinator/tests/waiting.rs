@@ -13,7 +13,7 @@ fn the_last_attempt_is_at_the_end_of_the_wait() {
              n1 < EVAL release 1 r #1
              n1 > 0
              +5ms
-             n1 < PTTL r
+             n1 < EVAL look 1 r
              n1 < SET r #2 NX PX 10000
              n1 > 1400
              n1 > nil
@@ -21,7 +21,7 @@ fn the_last_attempt_is_at_the_end_of_the_wait() {
              n1 > 0
              next 7ms
              +2ms
-             n1 < PTTL r
+             n1 < EVAL look 1 r
              n1 < SET r #3 NX PX 10000
              n1 > 1398
              = -
@@ -40,7 +40,7 @@ fn a_wait_of_zero_makes_one_attempt_and_a_wait_for_ever_goes_on() {
         "jitter least \n acquire 1 r wait forever \n n1 < SET .. \n n1 > nil \n n1 < EVAL ..",
     );
     for _ in 0..50 {
-        stage.steps("n1 > 0 \n +0ms \n n1 < PTTL r \n n1 < SET .. \n n1 > -1 \n n1 > nil");
+        stage.steps("n1 > 0 \n +0ms \n n1 < EVAL look 1 r \n n1 < SET .. \n n1 > -1 \n n1 > nil");
         stage.steps("n1 < EVAL .. \n = -");
     }
 }
@@ -68,9 +68,9 @@ fn a_waiter_without_a_quorum_retries_as_soon_as_a_session_opens() {
          n2 < CLIENT KILL ID 1
          n1-2 < -
          n2 > 1
-         n1-2 < PTTL r
+         n1-2 < EVAL look 1 r
          n1-2 < SET r #1 NX PX 10000
-         n1-2 < PTTL s
+         n1-2 < EVAL look 1 s
          n1-2 < SET s #2 NX PX 10000
          n1-2 > -2
          = -
@@ -95,7 +95,7 @@ fn who_waits_for_another_holder_is_not_woken_by_a_session() {
          n1-2 < EVAL ..
          n1-2 > 0
          +5ms
-         n1-2 < PTTL ..
+         n1-2 < EVAL look ..
          n1-2 < SET ..
          n1-2 > -1
          n1-2 > nil
@@ -107,7 +107,7 @@ fn who_waits_for_another_holder_is_not_woken_by_a_session() {
          n3 > 1
          n1-3 < -
          +5ms
-         n1-3 < PTTL ..
+         n1-3 < EVAL look ..
          n1-3 < SET ..",
     );
 }
@@ -163,7 +163,7 @@ fn a_refused_waiter_that_lost_its_quorum_is_woken_by_a_new_one() {
          n1 < CLIENT KILL ID 1
          n1 > 1
          n1 < EVAL ..
-         n1-2 < PTTL r
+         n1-2 < EVAL look 1 r
          n1-2 < SET r #2 NX PX 10000
          n1 > 0
          n1-2 > -2

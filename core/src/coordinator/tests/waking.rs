@@ -24,7 +24,7 @@ pub(super) const WAITS: &str = "jitter most
      n3 < SUBSCRIBE quorumlock:free:0:r
      n1-3 > 0
      n3 > subscribed r
-     n3 < PTTL r                        // it may have become free before
+     n3 < EVAL look 1 r                        // it may have become free before
      n3 < SET r #2 NX PX 10000
      n3 > 9000
      n3 > nil
@@ -109,7 +109,7 @@ fn the_last_attempt_of_a_wait_asks_all() {
          n1-3 > 0
          n3 > -NOPERM no
          +5ms
-         n1-3 < PTTL r
+         n1-3 < EVAL look 1 r
          n1-3 < SET ..
          n1-3 > 9000
          n1-3 > nil
@@ -291,7 +291,7 @@ fn who_is_told_by_himself_alone_does_not_step_back() {
          n1 < SUBSCRIBE ..
          n1 > 0
          n1 > subscribed r
-         n1 < PTTL r
+         n1 < EVAL look 1 r
          n1 < SET ..
          n1 > -2
          n1 > ok
@@ -329,7 +329,7 @@ fn a_waiter_whose_connection_breaks_listens_at_another_master() {
     waits().play(
         "n3 breaks
          +20ms                          // there are no messages now
-         n1-2 < PTTL r
+         n1-2 < EVAL look 1 r
          n1-2 < SET ..
          n1-2 > -1
          n1-2 > nil
@@ -339,7 +339,7 @@ fn a_waiter_whose_connection_breaks_listens_at_another_master() {
          n1 > 0
          n2 > 0
          n2 > subscribed r
-         n2 < PTTL r
+         n2 < EVAL look 1 r
          n2 < SET ..",
     );
 }

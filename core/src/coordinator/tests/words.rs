@@ -39,6 +39,7 @@ impl Tokens {
             scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
         }
         scripts.push(("inspect", INSPECT.to_owned()));
+        scripts.push(("look", wire::LOOK.to_owned()));
         scripts.push(("withdraw", WITHDRAW.to_owned()));
         scripts.push(("agree", AGREE.to_owned()));
         Self { sign, seen: Vec::new(), scripts, ways: false }
@@ -101,7 +102,10 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             };
             let tried = failure.attempts;
             let waited = span(*waited);
-            format!("{kind} {} at {tried} after {waited}: {}", request.0, said(&failure.reports))
+            let holder =
+                failure.holder.as_ref().map_or_else(String::new, |who| format!(" by {who}"));
+            let said = said(&failure.reports);
+            format!("{kind} {} at {tried} after {waited}{holder}: {said}", request.0)
         }
         Event::NoRandomness { request } => format!("no randomness {}", request.0),
         Event::Extended { request, result, .. } => {
@@ -207,6 +211,11 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
             let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
             format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
+        }
+        // `held 1500 who`: what is said to a look; milliseconds, the value.
+        "held" => {
+            let (left, value) = rest.split_once(' ').expect("a value");
+            format!("*2\r\n:{left}\r\n${}\r\n{value}\r\n", value.len()).into()
         }
         // `stands 1500 who`: milliseconds, the value.
         "stands" => {

@@ -3,6 +3,7 @@
 use super::resp::Command;
 use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, Token, millis};
 use crate::coordinator::Keys;
+use crate::coordinator::label::{Label, TERM};
 use crate::quorum::FencingWindow;
 use crate::quorum::fence::micros;
 use sha1_smol::Sha1;
@@ -18,6 +19,8 @@ pub struct Claim {
     pub life: Millis,
     /// Boxed: most attempts have none, and each is moved from table to table.
     pub ballot: Option<Box<Ballot>>,
+    /// In place of the packer's label.
+    pub label: Option<Arc<Label>>,
 }
 
 /// The proposal of a fenced attempt.
@@ -102,7 +105,7 @@ impl Claim {
         let Packer { room, extend, label, .. } = packer;
         let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVALSHA").arg(extend);
         let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
-        command.token(self.token, label.as_deref()).number(self.life.0).done()
+        self.sign(command, label.as_deref()).number(self.life.0).done()
     }
 
     /// Packs a compare-and-delete.
@@ -113,7 +116,7 @@ impl Claim {
         }
         if way == Way::Native && self.is_plain() {
             let command = Command::new(room, 3).arg("DELIFEQ").arg(&**self.keys.first());
-            return command.token(self.token, label.as_deref()).done();
+            return self.sign(command, label.as_deref()).done();
         }
         let (script, hash) = match self.is_plain() {
             true => (RELEASE, release),
@@ -125,11 +128,32 @@ impl Claim {
             Way::Hash => command.arg("EVALSHA").arg(hash),
             Way::Native | Way::Full => command.arg("EVAL").arg(script),
         };
-        let command = self.name(command).token(self.token, label.as_deref());
+        let command = self.sign(self.name(command), label.as_deref());
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };
         command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    /// Appends the value under the keys, the same in all commands of the claim: they are compared by
+    /// it.
+    fn sign<'a>(&self, command: Command<'a>, usual: Option<&str>) -> Command<'a> {
+        let Some(label) = self.label.as_deref() else { return command.token(self.token, usual) };
+        match &self.ballot {
+            Some(ballot) if label.is_candidate() => {
+                command.candidate(self.token, label.text(), TERM, ballot.number)
+            }
+            _ => command.token(self.token, Some(label.text()).filter(|text| !text.is_empty())),
+        }
+    }
+
+    /// Returns the value under the keys.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn value(&self, usual: Option<&str>) -> String {
+        let mut room = Vec::new();
+        let packed = self.sign(Command::new(&mut room, 1), usual).done();
+        let value = packed.split(|byte| *byte == b'\n').nth(2).unwrap_or_default();
+        String::from_utf8_lossy(value.strip_suffix(b"\r").unwrap_or(value)).into_owned()
     }
 
     pub fn is_plain(&self) -> bool {
@@ -139,14 +163,14 @@ impl Claim {
     fn set<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
         let Packer { room, label, .. } = packer;
         let command = Command::new(room, 6).arg("SET").arg(&**self.keys.first());
-        command.token(self.token, label.as_deref()).arg("NX").arg("PX").number(self.life.0).done()
+        self.sign(command, label.as_deref()).arg("NX").arg("PX").number(self.life.0).done()
     }
 
     fn acquire_all<'a>(&self, packer: &'a mut Packer, not_behind: bool) -> &'a [u8] {
         let Packer { room, acquire, label, .. } = packer;
         let more = if self.ballot.is_some() { 4 } else { 0 };
         let command = Command::new(room, 3 + self.named() + 2 + more).arg("EVALSHA").arg(acquire);
-        let command = self.name(command).token(self.token, label.as_deref()).number(self.life.0);
+        let command = self.sign(self.name(command), label.as_deref()).number(self.life.0);
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };

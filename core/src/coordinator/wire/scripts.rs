@@ -72,6 +72,7 @@ fn claim(number: u64) -> Claim {
         token: Token::new(number.into()),
         life: SECOND.into(),
         ballot: Some(Box::new(ballot)),
+        label: None,
     }
 }
 
@@ -157,7 +158,7 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     let fences = Keys::several(["fence r", "fence s"].map(Into::into)).unwrap();
     let ballot = ballot.map(|one| Box::new(Ballot { fences: Arc::new(fences), ..*one }));
     let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
-    let claim = Claim { keys, token, life, ballot };
+    let claim = Claim { keys, token, life, ballot, label: None };
     master.set("s", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
     let told = master.release(&claim);
