@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::holds::Holds;
 use super::readiness::Waiters;
 use super::request::{ForceReleased, Inspected, ReleaseResult, Reply, Request, Won};
-use super::{Handle, LeaseState, ReleaseOnDrop};
+use super::{Handle, Hears, LeaseState, ReleaseOnDrop};
 use crate::error::{
     AcquireError, ConnectError, Contended, Disagreement, ExtendError, LossReason, NoQuorum,
     NoRandomness, Unextended,
@@ -40,6 +40,7 @@ pub(crate) struct Callers {
     releasers: ById<RequestId, Reply<ReleaseResult>>,
     inspectors: ById<RequestId, Reply<Inspected>>,
     forcers: ById<RequestId, Reply<ForceReleased>>,
+    listeners: ById<RequestId, Arc<dyn Hears>>,
     waiters: Waiters,
     /// The holds that are not over.
     holds: Holds,
@@ -65,6 +66,7 @@ impl Callers {
             releasers: ById::default(),
             inspectors: ById::default(),
             forcers: ById::default(),
+            listeners: ById::default(),
             waiters: Waiters::default(),
             holds: Holds::default(),
             closers: Vec::new(),
@@ -78,7 +80,7 @@ impl Callers {
     pub(super) fn entries(&self) -> usize {
         let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
         let requests = requests + self.inspectors.len() + self.forcers.len();
-        let requests = requests + self.waiters.len();
+        let requests = requests + self.waiters.len() + self.listeners.len();
         requests + self.holds.len() + self.closers.len()
     }
 
@@ -141,6 +143,15 @@ impl Callers {
                 self.forcers.insert(request, reply);
                 machine.handle_force_release(now, request, &key, value);
             }
+            Request::Listen { ear, .. } if self.closing => ear.hear(None),
+            Request::Listen { listener, channel, ear } => {
+                self.listeners.insert(listener, ear);
+                machine.handle_listen(now, listener, channel);
+            }
+            Request::Unlisten { listener, channel } => {
+                self.listeners.remove(&listener);
+                machine.handle_unlisten(listener, &channel);
+            }
             Request::Connected => self.in_use = true,
             Request::Status(_) | Request::WaitUntilReady { .. } if self.closing => {}
             Request::Status(reply) => {
@@ -152,6 +163,7 @@ impl Callers {
                 self.closers.push(reply);
                 self.acquirers.clear();
                 self.waiters.clear();
+                self.end_listening();
                 self.take_back(machine, now);
                 machine.handle_shutdown(now);
                 return true;
@@ -221,6 +233,11 @@ impl Callers {
                 Event::ForceReleased { request, result } => {
                     if let Some(reply) = self.forcers.remove(&request) {
                         let _ = reply.send(result);
+                    }
+                }
+                Event::Heard { listener, message } => {
+                    if let Some(ear) = self.listeners.get(&listener) {
+                        ear.hear(message.as_deref());
                     }
                 }
                 Event::Lost { attempt, reason } => {
@@ -318,8 +335,14 @@ impl Callers {
         }
     }
 
+    /// Lets all listeners look for themselves from now on: they find that the driver ends.
+    fn end_listening(&mut self) {
+        self.listeners.drain().for_each(|(_, ear)| ear.hear(None));
+    }
+
     /// Ends all holds. The driver ends, and nothing looks after them any more.
     pub(super) fn end_holds(&mut self, now: Instant) {
+        self.end_listening();
         for hold in self.holds.drain() {
             self.telemetry.lost(now, &hold, &LossReason::Closed);
             hold.end(now, LossReason::Closed);

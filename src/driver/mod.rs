@@ -13,6 +13,7 @@ mod handle;
 mod holds;
 mod lease_state;
 pub(crate) mod link;
+mod listening;
 pub(crate) mod random;
 mod readiness;
 mod release_on_drop;
@@ -24,6 +25,8 @@ pub(crate) mod tls;
 pub(crate) use callers::Callers;
 pub(crate) use handle::{Ended, Handle};
 pub(crate) use lease_state::LeaseState;
+#[allow(unused_imports, reason = "what is built on it comes next")]
+pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 pub(crate) use request::{ReleaseResult, Request, Won};
 

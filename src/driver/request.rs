@@ -1,6 +1,6 @@
 //! The requests of handles and guards to the driver.
 
-use super::{Handle, ReleaseOnDrop};
+use super::{Handle, Hears, ReleaseOnDrop};
 use crate::error::{AcquireError, ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
 use crate::released::Released;
@@ -69,6 +69,18 @@ pub(crate) enum Request {
         key: Arc<str>,
         value: Mark,
         reply: Reply<ForceReleased>,
+    },
+    /// `ear` hears the messages of a channel, until `listener` no longer listens.
+    #[allow(dead_code, reason = "what is built on it comes next")]
+    Listen {
+        listener: RequestId,
+        channel: Arc<str>,
+        ear: Arc<dyn Hears>,
+    },
+    #[allow(dead_code, reason = "what is built on it comes next")]
+    Unlisten {
+        listener: RequestId,
+        channel: Arc<str>,
     },
     /// A caller has the connection. This takes the way of all requests, so that the driver
     /// knows of it before it can see that the last handle is gone.

@@ -288,6 +288,7 @@ impl Play {
                     *until = to;
                 }
             }
+            Event::Heard { .. } => {}
             Event::Lost { attempt, .. } => drop(self.holds.remove(&attempt)),
             Event::NotAcquired { request, .. }
             | Event::NoRandomness { request }

@@ -28,7 +28,10 @@ impl Coordinator {
                 self.local_queue.heard(&key, listeners > ours);
             }
             Incoming::Subscribed(key) => self.subscribed(now, node, &key),
-            Incoming::Freed(key) => self.wake_contender(now, &key),
+            Incoming::Freed { key, message } => {
+                self.wake_contender(now, &key);
+                self.hear(&key, Some(&message));
+            }
         }
     }
 
@@ -139,6 +142,7 @@ impl Coordinator {
             session.take_back(now, &self.settings, &mut self.packer);
             self.unsubscribe_unwanted(node);
             self.wake_starved(now);
+            self.listen_anew(now);
         } else if session.hand_over(now) {
             self.open(now, node);
         }
@@ -150,6 +154,7 @@ impl Coordinator {
         sessions[node].open(now, &mut **random, packer);
         sessions[node].take_back(now, settings, packer);
         self.wake_starved(now);
+        self.listen_anew(now);
         self.note_connected();
     }
 
@@ -190,6 +195,7 @@ impl Coordinator {
             self.strand(now, node, &vote, &cause);
         }
         self.miss_messages(now, node);
+        self.listen_anew(now);
         self.note_connected();
     }
 
@@ -205,6 +211,7 @@ impl Coordinator {
                 Wake::Changed => {
                     self.weigh_numbers(now);
                     self.wake_starved(now);
+                    self.listen_anew(now);
                 }
                 Wake::Close(fault) => self.break_session(now, node, fault),
             }

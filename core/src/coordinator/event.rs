@@ -63,6 +63,11 @@ pub enum Event {
         request: RequestId,
         result: Result<Vec<NodeReport>, Vec<NodeReport>>,
     },
+    /// A message on a channel that `listener` listens to; `None`: one may have been missed.
+    Heard {
+        listener: RequestId,
+        message: Option<Arc<str>>,
+    },
     /// No decision, and only there if the machine is watched.
     Observed(Observation),
 }

@@ -29,6 +29,7 @@ mod keeper;
 mod keys;
 pub mod label;
 mod ledger;
+mod listeners;
 mod local_queue;
 mod observe;
 mod random;
@@ -57,6 +58,7 @@ use crate::report::{LossReason, Quorum};
 use acquisitions::Acquisitions;
 use attempt::Attempt;
 use barrier::Barrier;
+use listeners::Listeners;
 use local_queue::LocalQueue;
 use observe::Events;
 use round::{Asker, Round, RoundKind};
@@ -104,6 +106,7 @@ pub struct Coordinator {
     /// other clients have other numbers.
     quarantine: Duration,
     wake_ups: WakeUps,
+    listeners: Listeners,
     actions: VecDeque<Action>,
     events: Events,
     random: Box<dyn Random>,
@@ -140,6 +143,7 @@ impl Coordinator {
             barrier: Barrier::default(),
             quarantine,
             wake_ups: WakeUps::default(),
+            listeners: Listeners::default(),
             actions: VecDeque::new(),
             events: Events::default(),
             random,
@@ -336,7 +340,7 @@ impl Coordinator {
     #[cfg(any(test, feature = "testing"))]
     pub fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
-        let requests = requests + self.barrier.len();
+        let requests = requests + self.barrier.len() + self.listeners.len();
         requests + self.local_queue.len() + usize::from(self.timers.next_at().is_some())
     }
 

@@ -48,18 +48,39 @@ impl Coordinator {
                 continue;
             }
             all = false;
-            let Some(node) = self.first_node(now, key) else { continue };
-            if self.wake_ups.0.len() < MOST_TOPICS || self.wake_ups.0.contains_key(key) {
-                let session = &mut self.sessions[node];
-                session.push(
-                    PendingReply::Subscribe(key.clone()),
-                    &wire::subscribe(&session.channels, key),
-                );
-                let topic = Topic { node, epoch: session.epoch(), confirmed: false };
-                self.wake_ups.0.insert(key.clone(), topic);
+            if let Some(node) = self.first_node(now, key) {
+                self.subscribe(node, key);
             }
         }
         all
+    }
+
+    /// Subscribes to a key, or to a channel of another name, at its first node, unless that is done.
+    pub(super) fn listen_at_first(&mut self, now: Instant, channel: &Arc<str>) {
+        let Some(first) = self.first_node(now, channel) else { return };
+        let is_current = |topic: &Topic| self.sessions[topic.node].epoch() == topic.epoch;
+        let known = self.wake_ups.0.get(channel).filter(|topic| is_current(topic));
+        let known = known.map(|topic| topic.node);
+        if known == Some(first) {
+            return;
+        }
+        if let Some(session) = known.and_then(|node| self.sessions.get_mut(node))
+            && session.is_open()
+        {
+            let command = wire::unsubscribe(&session.channels, channel);
+            session.push(PendingReply::Unsubscribe, &command);
+        }
+        self.subscribe(first, channel);
+    }
+
+    fn subscribe(&mut self, node: usize, channel: &Arc<str>) {
+        if self.wake_ups.0.len() < MOST_TOPICS || self.wake_ups.0.contains_key(channel) {
+            let session = &mut self.sessions[node];
+            let command = wire::subscribe(&session.channels, channel);
+            session.push(PendingReply::Subscribe(channel.clone()), &command);
+            let topic = Topic { node, epoch: session.epoch(), confirmed: false };
+            self.wake_ups.0.insert(channel.clone(), topic);
+        }
     }
 
     /// Returns whether messages of `key` from `node` come to us, too.
@@ -78,6 +99,7 @@ impl Coordinator {
         {
             topic.confirmed = true;
             self.wake_contender(now, key);
+            self.hear(key, None);
         }
     }
 
@@ -122,7 +144,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         let epoch = session.epoch();
         self.wake_ups.0.retain(|key, topic| {
-            if topic.node != node || self.local_queue.is_wanted(key) {
+            if topic.node != node || self.local_queue.is_wanted(key) || self.listeners.want(key) {
                 return true;
             }
             if topic.epoch == epoch && session.is_open() {

@@ -11,6 +11,7 @@ mod endings;
 mod held_up;
 mod idle;
 mod keeping;
+mod listening;
 mod readiness;
 mod restarts;
 mod storms;

@@ -87,8 +87,11 @@ pub(super) enum Incoming {
     },
     /// Messages about this key arrive from now on.
     Subscribed(Arc<str>),
-    /// This key has become free.
-    Freed(Arc<str>),
+    /// The key of this channel has become free, or what the message says of it.
+    Freed {
+        key: Arc<str>,
+        message: Arc<str>,
+    },
 }
 
 /// A vote whose answer will never come.

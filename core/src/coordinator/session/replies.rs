@@ -79,6 +79,10 @@ impl Session {
         let Reply::Push(parts) = message else { return Incoming::Nothing };
         let channel = parts.get(1).and_then(Reply::text);
         let key = channel.and_then(|channel| channel.strip_prefix(&*self.channels));
-        key.map_or(Incoming::Nothing, |key| Incoming::Freed(key.into()))
+        let said = parts.get(2).and_then(Reply::text).unwrap_or_default();
+        key.map_or(Incoming::Nothing, |key| Incoming::Freed {
+            key: key.into(),
+            message: said.into(),
+        })
     }
 }

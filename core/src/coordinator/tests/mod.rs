@@ -22,6 +22,7 @@ mod joint;
 mod keeper;
 mod labels;
 mod ledger;
+mod listening;
 mod local_queue;
 mod loss;
 mod observed;

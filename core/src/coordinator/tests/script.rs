@@ -7,6 +7,7 @@
 //!                              `r+s`: several resources
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
+//! listen 6 r | unlisten 6 r    hears what is published about r
 //! release 3 of 1 [in time] | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
 //! n1 < DIAL | CLOSE | -        the machine dials, closes; nothing more was done there
@@ -111,6 +112,10 @@ impl Stage {
             "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),
             "wall" => self.machine.handle_wall_clock(now, number(1)),
             "inspect" => self.machine.handle_inspect(now, RequestId(number(1)), words[2]),
+            "listen" => {
+                self.machine.handle_listen(now, RequestId(number(1)), words[2].into());
+            }
+            "unlisten" => self.machine.handle_unlisten(RequestId(number(1)), words[2]),
             "force" => {
                 let (request, value) = (RequestId(number(1)), words[3].to_owned());
                 self.machine.handle_force_release(now, request, words[2], value);

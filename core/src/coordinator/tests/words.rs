@@ -139,6 +139,10 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
             format!("lost {}: {}", request.expect("a hold"), loss(reason))
         }
+        Event::Heard { listener, message: Some(said) } => {
+            format!("heard {} {said}", listener.0).trim_end().into()
+        }
+        Event::Heard { listener, message: None } => format!("listens {}", listener.0),
         Event::Observed(observation) => format!("observed {observation:?}"),
     }
 }
@@ -255,6 +259,11 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         "subscribed" => push("subscribe", rest, ":1"),
         "unsubscribed" => push("unsubscribe", rest, ":0"),
         "freed" => push("message", rest, "$0\r\n"),
+        // `says r 3`: a message with words.
+        "says" => {
+            let (key, said) = rest.split_once(' ').expect("what is said");
+            push("message", key, &format!("${}\r\n{said}", said.len()))
+        }
         "push" => format!(">2\r\n$7\r\nmessage\r\n${}\r\n{rest}\r\n", rest.len()).into(),
         "raw" => rest.replace("\\r\\n", "\r\n").into(),
         _ if first.parse::<i64>().is_ok() => format!(":{first}\r\n").into(),

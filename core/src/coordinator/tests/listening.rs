@@ -1,0 +1,106 @@
+//! Listeners that are no acquires. Of three nodes, `n3` publishes about `r`, and `n2` where `n3` is
+//! gone.
+
+use super::waking::{open, waits};
+
+#[test]
+fn a_listener_hears_what_is_said_and_that_something_may_have_been_missed() {
+    open(3).play(
+        "listen 1 r
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > subscribed r
+         = listens 1
+         n3 > freed r
+         = heard 1
+         n3 > says r 7
+         = heard 1 7
+         listen 2 r                     // one subscription for all
+         n3 > says r 8
+         = heard 1 8
+         = heard 2 8
+         unlisten 1 r
+         n3 > says r 9
+         = heard 2 9
+         unlisten 2 r
+         n3 > says r 10",
+    );
+}
+
+#[test]
+fn it_follows_the_node_that_publishes() {
+    open(3).play(
+        "listen 1 r
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > subscribed r
+         = listens 1
+         n3 breaks
+         n2 < SUBSCRIBE quorumlock:free:0:r
+         n2 > subscribed r
+         = listens 1
+         +50ms
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n2 < UNSUBSCRIBE quorumlock:free:0:r
+         n2 > unsubscribed r
+         n3 > subscribed r
+         = listens 1
+         unlisten 1 r",
+    );
+}
+
+#[test]
+fn without_the_right_to_subscribe_it_hears_nothing() {
+    open(3).play(
+        "listen 1 r
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > -NOPERM no
+         unlisten 1 r
+         no faults",
+    );
+}
+
+#[test]
+fn who_listens_and_who_waits_share_a_subscription() {
+    waits().play(
+        "listen 5 r
+         n3 > freed r
+         = heard 5
+         n3 < SET r #3 ..
+         n3 > nil
+         n3 < EVAL release 1 r #3
+         n3 > 0
+         cancel 1
+         jitter middle
+         +10s
+         n1-3 beats
+         n1 > server run1
+         n3 > server run3
+         n2 > server run2
+         n1-3 > known
+         n3 > freed r                   // one still listens
+         = heard 5
+         unlisten 5 r
+         +10s
+         n1-3 beats
+         n1 > server run1
+         n3 > server run3
+         n2 > server run2
+         n1-3 > known
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 > unsubscribed r",
+    );
+}
+
+#[test]
+fn so_many_listeners_are_notified_and_no_more() {
+    let mut stage = open(1);
+    (0..5_000).for_each(|one| stage.steps(&format!("listen {one} r")));
+    assert_eq!(stage.machine.entries(), 4_096);
+    stage.steps("n1 < SUBSCRIBE quorumlock:free:0:r \n n1 > freed r");
+    assert_eq!(stage.unseen.len(), 4_096);
+    stage.unseen.clear();
+    (0..5_000).for_each(|one| stage.steps(&format!("unlisten {one} r")));
+    stage.play("");
+}

@@ -1,0 +1,76 @@
+//! Listening to a channel through the driver.
+
+use super::{KEY, SECOND, connect, five, five_and_client, settle};
+use crate::RestartGuard;
+use crate::driver::Hears;
+use crate::embedded::Memory;
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+#[derive(Default)]
+struct Ear(Mutex<Vec<Option<String>>>);
+
+impl Ear {
+    fn heard(&self) -> Vec<Option<String>> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl Hears for Ear {
+    fn hear(&self, message: Option<&str>) {
+        self.0.lock().unwrap().push(message.map(str::to_owned));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_hears_each_release_of_another_client() {
+    let (masters, redlock) = five_and_client().await;
+    let other = connect(masters.builder()).await;
+    let ear = Arc::new(Ear::default());
+    let listening = redlock.driver().listen(KEY.into(), ear.clone());
+    settle().await;
+    assert_eq!(ear.heard(), [None], "the first message may have been missed");
+    other.acquire(KEY).await.unwrap().release().await.unwrap();
+    settle().await;
+    assert_eq!(ear.heard(), [Some(String::new())]);
+    drop(listening);
+    other.acquire(KEY).await.unwrap().release().await.unwrap();
+    settle().await;
+    assert_eq!(ear.heard(), []);
+}
+
+/// Each master in turn publishes about its own keys, and is lost.
+#[tokio::test(start_paused = true)]
+async fn a_listener_hears_again_after_any_master_has_come_and_gone() {
+    let masters = five();
+    let builder = || masters.builder().restart_guard(RestartGuard::Off);
+    let (redlock, other) = (connect(builder()).await, connect(builder()).await);
+    let ear = Arc::new(Ear::default());
+    let _listening = redlock.driver().listen(KEY.into(), ear.clone());
+    for master in masters.iter() {
+        settle().await;
+        for is_up in [false, true] {
+            if is_up {
+                master.restart(Memory::Kept).unwrap()
+            } else {
+                master.kill()
+            }
+            tokio::time::sleep(3 * SECOND).await;
+            ear.heard();
+            other.acquire(KEY).await.unwrap().release().await.unwrap();
+            settle().await;
+            assert_eq!(ear.heard(), [Some(String::new())], "{master:?} is up: {is_up}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_looks_for_itself_once_the_client_is_shut_down() {
+    let (_masters, redlock) = five_and_client().await;
+    let told = Arc::new(Notify::new());
+    let _listening = redlock.driver().listen(KEY.into(), told.clone());
+    told.notified().await;
+    redlock.shutdown().await.unwrap();
+    timeout(SECOND, told.notified()).await.expect("a last message");
+}
