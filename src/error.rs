@@ -115,6 +115,7 @@ impl fmt::Display for Lost {
                 list(f, nodes)
             }
             LossReason::Released => f.write_str("its guard was given up"),
+            LossReason::Detached => f.write_str("it was detached, for another to adopt"),
             // `Closed`.
             _ => f.write_str(CLOSED),
         }

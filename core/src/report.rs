@@ -118,6 +118,8 @@ pub enum LossReason {
     Released,
     /// This `Redlock` was shut down, or its runtime is gone: the lock is no longer maintained.
     Closed,
+    /// Its guard was detached: whoever adopts the lock has it. A lease of that guard sees this.
+    Detached,
 }
 
 impl LossReason {
@@ -129,6 +131,7 @@ impl LossReason {
             Self::QuorumGone(_) => "quorum_gone",
             Self::Released => "released",
             Self::Closed => "closed",
+            Self::Detached => "detached",
         }
     }
 }

@@ -249,6 +249,8 @@ impl Callers {
                         hold.end(now, reason);
                     }
                 }
+                // No request asks for them.
+                Event::Detached { .. } | Event::Adopted { .. } => {}
                 Event::Observed(observation) => {
                     let acquire = |request: RequestId| {
                         let acquirer = self.acquirers.get(&request)?;

@@ -294,7 +294,9 @@ impl Play {
             | Event::NoRandomness { request }
             | Event::Released { request, .. }
             | Event::Inspected { request, .. }
-            | Event::ForceReleased { request, .. } => drop(self.answered(request)),
+            | Event::ForceReleased { request, .. }
+            | Event::Detached { request, .. }
+            | Event::Adopted { request, .. } => drop(self.answered(request)),
         }
         Told::Other
     }

@@ -3,7 +3,7 @@
 use super::{FindingKind, Permission};
 use quorumlock_core::coordinator::wire::{self, Ballot, Claim, Packer, Reply, Token, Way};
 use quorumlock_core::coordinator::{Agreement, Keys, ServerFacts, SharedSettings};
-use quorumlock_core::quorum::{FencingWindow, fence};
+use quorumlock_core::quorum::{FencingWindow, NodeSet, fence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,6 +174,7 @@ impl Subject {
             life: life.into(),
             ballot: None,
             label: None,
+            unsettled: NodeSet::EMPTY,
         }
     }
 
@@ -189,6 +190,7 @@ impl Subject {
             life: LIFE.into(),
             ballot: Some(Box::new(ballot)),
             label: None,
+            unsettled: NodeSet::EMPTY,
         }
     }
 

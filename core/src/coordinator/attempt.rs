@@ -1,5 +1,6 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
+use super::adopt::Adoption;
 use super::first_node::HeldBack;
 use super::round::RoundKind;
 use super::session::{Part, PendingReply};
@@ -27,6 +28,10 @@ pub(super) enum Stage {
     Held(Hold),
     /// Lost for good. The entry remains until its guard is gone.
     Lost(LossReason),
+    /// Its last extension is under way. The hold is as it was, but nothing else acts on it.
+    Leaving(Box<Hold>),
+    /// Detached elsewhere, and not held here before its first extension is won.
+    Adopting(Box<Adoption>),
 }
 
 /// A lock that was won.
@@ -62,7 +67,7 @@ impl Coordinator {
         // Never used before, and never again.
         let token = Token::new(self.random.bits()?);
         let mut attempt = Attempt {
-            claim: Claim { keys, token, life, ballot, label },
+            claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY },
             ttl,
             began: now,
             touched: NodeSet::EMPTY,
@@ -125,14 +130,14 @@ impl Attempt {
     pub(super) const fn held(&self) -> Option<&Hold> {
         match &self.stage {
             Stage::Held(hold) => Some(hold),
-            Stage::Asked | Stage::Lost(_) => None,
+            _ => None,
         }
     }
 
     pub(super) const fn held_mut(&mut self) -> Option<&mut Hold> {
         match &mut self.stage {
             Stage::Held(hold) => Some(hold),
-            Stage::Asked | Stage::Lost(_) => None,
+            _ => None,
         }
     }
 
@@ -140,7 +145,7 @@ impl Attempt {
     pub(super) const fn loss(&self) -> Option<&LossReason> {
         match &self.stage {
             Stage::Lost(reason) => Some(reason),
-            Stage::Asked | Stage::Held(_) => None,
+            _ => None,
         }
     }
 

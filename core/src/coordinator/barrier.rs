@@ -21,6 +21,8 @@ use std::time::Duration;
 pub(super) enum Round {
     Acquire(RequestId),
     Extend(Asker, AttemptId),
+    Detach(RequestId, AttemptId),
+    Adopt(AttemptId),
 }
 
 /// A round that waits for answers to questions that were asked at `since` or later, or not long
@@ -140,6 +142,8 @@ impl Coordinator {
                 }
             }
             Round::Extend(asker, attempt) => self.begin_extension(now, asker, attempt),
+            Round::Detach(request, attempt) => self.begin_detachment(now, request, attempt),
+            Round::Adopt(attempt) => self.begin_adoption(now, attempt),
         }
     }
 

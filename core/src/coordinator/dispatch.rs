@@ -45,7 +45,7 @@ impl Coordinator {
                 self.learn(now, id, node, reply);
                 acquire::answer(reply)
             }
-            Some(RoundKind::Extend { .. }) => {
+            Some(RoundKind::Extend { .. } | RoundKind::Detach { .. } | RoundKind::Adopt { .. }) => {
                 // For the next round, not for this one: a second round trip could arrive after the
                 // release.
                 if reply.is_noscript() {
@@ -120,6 +120,8 @@ impl Coordinator {
         match self.rounds.get(id).map(|round| &round.kind) {
             Some(RoundKind::Acquire { .. }) => self.judge_acquire(now, id),
             Some(RoundKind::Extend { .. }) => self.judge_extension(now, id),
+            Some(RoundKind::Detach { .. }) => self.judge_detach(now, id),
+            Some(RoundKind::Adopt { .. }) => self.judge_adopt(now, id),
             Some(RoundKind::Release { .. }) => self.judge_release(id),
             Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
                 self.judge_heard(id);

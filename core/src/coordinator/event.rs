@@ -1,6 +1,6 @@
 //! The output of the machine: what to do, and what has been decided.
 
-use super::{AttemptId, Epoch, Observation, RequestId, Seen};
+use super::{Adopted, AttemptId, DetachedLock, Epoch, NotAdopted, Observation, RequestId, Seen};
 use crate::quorum::{Instant, Membership, NodeSet};
 use crate::report::{Answer, LossReason, NodeReport, Refusal};
 use std::num::NonZeroU64;
@@ -50,6 +50,17 @@ pub enum Event {
     Lost {
         attempt: AttemptId,
         reason: LossReason,
+    },
+    /// `Ok`: the hold is over here, and whoever has the value may adopt it.
+    Detached {
+        request: RequestId,
+        attempt: AttemptId,
+        result: Result<Box<DetachedLock>, NotExtended>,
+    },
+    /// `Ok`: the hold of another process has become one of ours.
+    Adopted {
+        request: RequestId,
+        result: Result<Adopted, NotAdopted>,
     },
     /// Every node's answer, by name, and the membership by which they are judged.
     Inspected {

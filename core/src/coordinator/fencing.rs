@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The extra time for which a fence is kept. The fence is kept for as long as a master that has
 /// lost it does not vote, and for this much longer. Expiry and TIME use clocks of different
 /// granularity.
-const KEPT_LONGER: Duration = Duration::from_secs(1);
+pub(super) const KEPT_LONGER: Duration = Duration::from_secs(1);
 
 /// The values that a script returns with its refusal.
 struct Lesson {

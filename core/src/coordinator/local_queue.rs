@@ -6,7 +6,7 @@
 //! It has been in every queue since the same moment, so two that want {a, b} and {b, a} cannot wait
 //! for each other.
 
-use super::{Keys, RequestId};
+use super::{AttemptId, Keys, RequestId};
 use std::collections::btree_map::{Entry, OccupiedEntry};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -99,6 +99,9 @@ pub(super) struct LocalQueue {
     places: BTreeMap<Arc<str>, Place>,
     /// The keys whose place has become free, or whose queue has another head.
     stirred: VecDeque<Arc<str>>,
+    /// Adopted holds that have no place, since another acquire contended for a key of theirs when
+    /// they came. That acquire is refused by the masters, as by a holder elsewhere.
+    beside: Vec<AttemptId>,
 }
 
 impl LocalQueue {
@@ -149,6 +152,27 @@ impl LocalQueue {
         });
     }
 
+    /// Takes all places for a lock that was held elsewhere, ahead of all that wait. If an acquire
+    /// contends for one of them, the lock has no place.
+    pub(super) fn occupy(&mut self, keys: &Keys, id: AttemptId) {
+        let is_free = |key: &Arc<str>| self.places.get(key).is_none_or(Place::is_free);
+        if !keys.iter().all(is_free) {
+            return self.beside.push(id);
+        }
+        for key in keys.iter() {
+            let nobody = || Place::Quiet(Occupant::Nobody);
+            self.places.entry(key.clone()).or_insert_with(nobody).occupy(Occupant::Holder);
+        }
+    }
+
+    /// Gives back the places of a hold, if it has them.
+    pub(super) fn leave(&mut self, keys: &Keys, id: AttemptId) {
+        match self.beside.iter().position(|one| *one == id) {
+            Some(place) => _ = self.beside.swap_remove(place),
+            None => self.free(keys),
+        }
+    }
+
     /// Notes that the holder gives the keys back. Returns whether to notify waiters in other
     /// processes. They are not notified while the keys pass on here, which leaves nothing for them
     /// to get. Now and then they are notified nevertheless, to find out whether there are any.
@@ -156,7 +180,11 @@ impl LocalQueue {
         let mut tell = false;
         for key in keys.iter() {
             let queue = self.places.get_mut(key).and_then(Place::queue_mut);
-            let Some(queue) = queue.filter(|queue| !queue.waiting.is_empty()) else {
+            // An acquire that contends while the lock is held elsewhere, or was, listens as well.
+            let passes = |queue: &&mut Queue| {
+                !queue.waiting.is_empty() && !matches!(queue.occupant, Occupant::Contender(_))
+            };
+            let Some(queue) = queue.filter(passes) else {
                 tell = true;
                 continue;
             };
@@ -264,7 +292,7 @@ impl LocalQueue {
     /// Returns the number of keys that are remembered.
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.places.len() + self.beside.len()
     }
 }
 

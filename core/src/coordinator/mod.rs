@@ -13,10 +13,12 @@
 mod acquire;
 mod acquisition;
 mod acquisitions;
+mod adopt;
 mod agreement;
 mod attempt;
 mod barrier;
 mod contention;
+mod detach;
 mod dispatch;
 mod event;
 mod extend;
@@ -63,15 +65,17 @@ use local_queue::LocalQueue;
 use observe::Events;
 use round::{Asker, Round, RoundKind};
 use session::Session;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use table::Table;
 use timers::{Timer, Timers};
 use wake_ups::WakeUps;
 
+pub use adopt::{Adopted, NotAdopted};
 pub use agreement::Difference;
 pub use agreement::{Agreement, SharedSettings};
+pub use detach::DetachedLock;
 pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub use id::{AttemptId, RequestId, RoundId};
@@ -112,6 +116,8 @@ pub struct Coordinator {
     random: Box<dyn Random>,
     packer: wire::Packer,
     ballots: Ballots,
+    /// Locks of other processes that are being adopted.
+    adopting: BTreeMap<RequestId, AttemptId>,
     /// The wall clock when it was last read, in microseconds since 1970.
     wall: (Instant, u64),
     /// Every node has been reached or has failed once.
@@ -147,6 +153,7 @@ impl Coordinator {
             actions: VecDeque::new(),
             events: Events::default(),
             random,
+            adopting: BTreeMap::new(),
             wall: (now, 0),
             connected: false,
         };
@@ -170,6 +177,7 @@ impl Coordinator {
     /// Cancels the request of a caller that no longer waits. Harmless if it has its answer.
     pub fn handle_cancel(&mut self, now: Instant, request: RequestId) {
         self.cancel_acquire(now, request);
+        self.cancel_adopt(now, request);
         self.serve_waiting(now);
     }
 
@@ -217,6 +225,7 @@ impl Coordinator {
     pub fn handle_shutdown(&mut self, now: Instant) {
         let waiting: Vec<RequestId> = self.acquisitions.requests().collect();
         waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
+        self.leave_adoptions();
         self.sessions.iter_mut().for_each(|session| session.collect(now));
     }
 
@@ -341,6 +350,7 @@ impl Coordinator {
     pub fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
         let requests = requests + self.barrier.len() + self.listeners.len();
+        let requests = requests + self.adopting.len();
         requests + self.local_queue.len() + usize::from(self.timers.next_at().is_some())
     }
 

@@ -206,13 +206,23 @@ impl Told {
 
 /// Cancels the timers of a hold that is over, and frees its places. Nothing is left to do if this
 /// was done when it was lost.
-fn disarm(timers: &mut Timers, queue: &mut LocalQueue, id: AttemptId, attempt: &Attempt) {
-    let Some(hold) = attempt.held() else { return };
-    timers.cancel(hold.deadline, Timer::Deadline(id));
-    if let Some(at) = hold.extend_at {
-        timers.cancel(at, Timer::Keep(id));
+pub(super) fn disarm(
+    timers: &mut Timers,
+    queue: &mut LocalQueue,
+    id: AttemptId,
+    attempt: &Attempt,
+) {
+    match &attempt.stage {
+        Stage::Held(hold) => {
+            timers.cancel(hold.deadline, Timer::Deadline(id));
+            if let Some(at) = hold.extend_at {
+                timers.cancel(at, Timer::Keep(id));
+            }
+        }
+        Stage::Leaving(_) | Stage::Adopting(_) => {}
+        Stage::Asked | Stage::Lost(_) => return,
     }
-    queue.free(&attempt.claim.keys);
+    queue.leave(&attempt.claim.keys, id);
 }
 
 /// Reads what a master said to a release: whether a key was deleted, or an error.

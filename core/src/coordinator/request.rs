@@ -48,6 +48,11 @@ impl KeepAlive {
         self.max_hold.span()
     }
 
+    /// Returns the option for what is left of a keeper's time.
+    pub(super) fn left(keeper: Keeper, now: Instant) -> Self {
+        keeper.left(now).map_or(Self::FOREVER, Self::at_most)
+    }
+
     pub(super) const fn keeper(self, began: Instant) -> Keeper {
         Keeper::new(began.after(self.max_hold()))
     }

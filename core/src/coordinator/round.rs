@@ -25,6 +25,17 @@ pub(super) enum RoundKind {
         extension: Extension,
         won: bool,
     },
+    /// The last extension of a hold that is given to another process.
+    Detach {
+        request: RequestId,
+        attempt: AttemptId,
+        extension: Extension,
+    },
+    /// The first extension of a hold that another process has given us.
+    Adopt {
+        attempt: AttemptId,
+        extension: Extension,
+    },
     Release {
         request: RequestId,
         tally: Tally,
@@ -119,7 +130,9 @@ impl Round {
         self.outstanding.remove(node);
         match &mut self.kind {
             RoundKind::Acquire { tally, .. } => _ = tally.record(node, acquire::vote(&answer)),
-            RoundKind::Extend { extension, .. } => {
+            RoundKind::Extend { extension, .. }
+            | RoundKind::Detach { extension, .. }
+            | RoundKind::Adopt { extension, .. } => {
                 let report = extend::report(&answer);
                 extension.record(node, report);
                 // The node was warming up when it was asked. Its answer may lead to a top-up, but
@@ -216,6 +229,17 @@ impl Round {
     pub(super) fn first_answer(&self) -> Option<&Answer> {
         let (answer, _) = self.answers.get(self.held_back.as_ref()?.first)?;
         Some(answer)
+    }
+
+    /// Returns the nodes that have replied to an extension, whatever they replied. All that was sent
+    /// to them before, on the same connection, has been executed.
+    pub(super) fn replied(&self) -> NodeSet {
+        let replied = |(node, (answer, _)): (usize, &(Answer, Duration))| match answer {
+            Answer::Held | Answer::Vacant | Answer::Taken => Some(node),
+            Answer::Unknown(UnknownCause::Server(_) | UnknownCause::WarmingUp) => Some(node),
+            _ => None,
+        };
+        self.answers.iter().enumerate().filter_map(replied).collect()
     }
 
     /// Returns whether every node has answered or was given up.

@@ -31,6 +31,11 @@ impl Keeper {
         Self { ends_at }
     }
 
+    /// Returns the time left at `now` until its end; `None` if it has none.
+    pub fn left(self, now: Instant) -> Option<Duration> {
+        (self.ends_at != Instant::NEVER).then(|| self.ends_at.since(now))
+    }
+
     /// Returns the deadline that an extension may give.
     pub fn cap(self, deadline: Instant) -> Instant {
         deadline.min(self.ends_at)

@@ -109,6 +109,34 @@ impl Extension {
         }
     }
 
+    /// Returns the result of the round at `now` for a lock that another process has detached, and
+    /// that is held here from this round on only: it has no deadline before that. A report of
+    /// `never` counts for nothing, however often they are asked: a late SET of that process may have
+    /// set the key there again, after others had the lock in between.
+    pub fn adopted(&self, never: NodeSet, now: Instant, drift: ClockDrift) -> Progress {
+        let apart = self.warming.union(never);
+        let held = self.held.difference(apart);
+        let gone = self.vacant.union(self.taken).difference(self.warming).union(never);
+        let unknown = self.unknown.union(self.warming);
+        if !self.membership.can_spare(gone) {
+            Progress::Lost
+        } else if self.membership.is_quorum(held) {
+            let deadline = validity::deadline(self.started, now, self.ttl, drift);
+            deadline.map_or(Progress::Unconfirmed, Progress::Extended)
+        } else if self.membership.can_spare(gone.union(unknown)) {
+            Progress::Pending
+        } else {
+            Progress::Unconfirmed
+        }
+    }
+
+    /// Returns the round without the reports of `nodes`: they count as unknown.
+    #[must_use]
+    pub const fn without(mut self, nodes: NodeSet) -> Self {
+        self.warming = self.warming.union(nodes);
+        self
+    }
+
     /// Returns the masters that have reported *vacant*: once the round is won they are topped up.
     /// This includes those that are warming up, so that they have the key when they vote again.
     pub const fn vacant(&self) -> NodeSet {

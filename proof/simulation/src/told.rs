@@ -59,7 +59,8 @@ impl World {
                 let mut holder = holder.filter(|one| membership.is_quorum(on(&one.value)));
                 client.seen = holder.next().map(|one| (key, one.value.to_string()));
             }
-            Event::Observed(_) => {}
+            // No caller of this world asks for them.
+            Event::Detached { .. } | Event::Adopted { .. } | Event::Observed(_) => {}
         }
     }
 

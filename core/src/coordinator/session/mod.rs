@@ -311,6 +311,12 @@ impl Session {
         self.epoch == epoch && !matches!(self.state, State::Down { .. })
     }
 
+    /// Returns whether a connection before this one may live on, and deliver a SET of an attempt that
+    /// began at `began`.
+    pub(super) fn may_yet_deliver(&self, began: Instant) -> bool {
+        self.unkillable_since.is_some_and(|since| began <= since)
+    }
+
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.state, State::Open { .. })
     }

@@ -4,12 +4,14 @@
 //! in response.
 
 mod acquire;
+mod adopt;
 mod agreement;
 mod barrier;
 mod cancels;
 mod claims;
 mod connections;
 mod denied;
+mod detach;
 mod endings;
 mod extension;
 mod fenced;

@@ -3,6 +3,7 @@
 use super::super::session::LARGEST_QUEUE;
 use super::super::wire::{Claim, Packer, Token};
 use super::{Stage, open};
+use crate::quorum::NodeSet;
 use std::time::Duration;
 
 const TTL: Duration = Duration::from_secs(10);
@@ -10,7 +11,7 @@ const TTL: Duration = Duration::from_secs(10);
 /// Returns the SET of `key`, encoded.
 fn set(key: &str) -> Vec<u8> {
     let (keys, token) = (key.into(), Token::new(0));
-    Claim { keys, token, life: TTL.into(), ballot: None, label: None }
+    Claim { keys, token, life: TTL.into(), ballot: None, label: None, unsettled: NodeSet::EMPTY }
         .acquire(&mut Packer::new(None))
         .to_vec()
 }

@@ -6,6 +6,9 @@
 //!                              candidate me, with its term;
 //!                              `r+s`: several resources
 //! extend 2 of 1                request 2 on the hold that request 1 has won
+//! detach 2 of 1                request 2 on that hold
+//! adopt 3 of 2 [by other]      what request 2 has detached; as if the label were another's
+//! give back 2                  releases that, in no other hands
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
 //! listen 6 r | unlisten 6 r    hears what is published about r
 //! release 3 of 1 [in time] | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
@@ -106,6 +109,22 @@ impl Stage {
                 let in_time = step.ends_with("in time");
                 let request = Some(RequestId(number(1)));
                 self.machine.handle_release(now, request, hold, in_time);
+            }
+            "detach" => {
+                let hold = self.hold(number(3));
+                self.machine.handle_detach(now, RequestId(number(1)), hold);
+            }
+            "adopt" => {
+                let mut lock = self.detached(number(3));
+                if let Some(label) = words.get(5) {
+                    lock.label = Some((*label).into());
+                }
+                self.asked.push(number(1));
+                self.machine.handle_adopt(now, RequestId(number(1)), lock);
+            }
+            "give" => {
+                let lock = self.detached(number(2));
+                self.machine.handle_give_back(now, lock);
             }
             "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
             "forget" => self.machine.handle_forget(now, self.hold(number(1))),

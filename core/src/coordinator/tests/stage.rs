@@ -6,8 +6,8 @@
 
 use super::super::wire::Replies;
 use super::super::{
-    AcquireRequest, Action, Agreement, AttemptId, Coordinator, Epoch, Event, Random, RequestId,
-    RestartGuard, Settings, SharedSettings,
+    AcquireRequest, Action, Agreement, AttemptId, Coordinator, DetachedLock, Epoch, Event, Random,
+    RequestId, RestartGuard, Settings, SharedSettings,
 };
 use super::words::{Tokens, command, event};
 use crate::coordinator::wire::Login;
@@ -183,6 +183,17 @@ impl Stage {
 
     pub(super) fn hold(&self, request: u64) -> AttemptId {
         *self.holds.get(&request).unwrap_or_else(|| panic!("acquire {request} has won nothing"))
+    }
+
+    /// Returns the value that `request` has detached.
+    pub(super) fn detached(&self, request: u64) -> DetachedLock {
+        let found = self.events.iter().find_map(|event| match event {
+            Event::Detached { request: one, result: Ok(lock), .. } if one.0 == request => {
+                Some((**lock).clone())
+            }
+            _ => None,
+        });
+        found.unwrap_or_else(|| panic!("{request} has detached nothing"))
     }
 
     pub(super) fn connects(&mut self, node: usize) {

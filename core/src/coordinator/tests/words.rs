@@ -1,7 +1,9 @@
 //! Commands and events as words, and words as the replies of a master.
 
 use super::super::wire::{self, Reply};
-use super::super::{AttemptId, Event, FailureKind, NotExtended, Release, Seen, StoredValue};
+use super::super::{
+    AttemptId, Event, FailureKind, NotAdopted, NotExtended, Release, Seen, StoredValue,
+};
 use crate::report::{LossReason, NodeReport};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -143,6 +145,27 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             format!("heard {} {said}", listener.0).trim_end().into()
         }
         Event::Heard { listener, message: None } => format!("listens {}", listener.0),
+        Event::Detached { request, result, .. } => match result {
+            Ok(lock) if lock.unsettled.is_empty() => format!("detached {}", request.0),
+            Ok(lock) => format!("detached {} without {}", request.0, lock.unsettled.join(" ")),
+            Err(NotExtended::Lost) => format!("detach {} lost", request.0),
+            Err(NotExtended::Unconfirmed(reports)) => {
+                format!("detach {} unconfirmed: {}", request.0, said(reports))
+            }
+        },
+        Event::Adopted { request, result } => match result {
+            Ok(adopted) => {
+                holds.insert(request.0, adopted.attempt);
+                let last = if adopted.is_last { ", the last" } else { "" };
+                let until = millis(adopted.deadline.as_nanos());
+                format!("adopted {} until {until}{last}", request.0)
+            }
+            Err(NotAdopted::HeldHere) => format!("adopt {}: held here", request.0),
+            Err(NotAdopted::Lost(why)) => format!("adopt {} lost: {}", request.0, loss(why)),
+            Err(NotAdopted::Unconfirmed(reports)) => {
+                format!("adopt {} unconfirmed: {}", request.0, said(reports))
+            }
+        },
         Event::Observed(observation) => format!("observed {observation:?}"),
     }
 }
@@ -162,7 +185,7 @@ fn loss(reason: &LossReason) -> String {
     match reason {
         LossReason::Lapsed => "lapsed".into(),
         LossReason::QuorumGone(reports) => format!("quorum gone: {}", said(reports)),
-        LossReason::Released | LossReason::Closed => reason.as_str().into(),
+        LossReason::Released | LossReason::Closed | LossReason::Detached => reason.as_str().into(),
     }
 }
 

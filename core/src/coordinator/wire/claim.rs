@@ -4,8 +4,8 @@ use super::resp::Command;
 use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, Token, millis};
 use crate::coordinator::Keys;
 use crate::coordinator::label::{Label, TERM};
-use crate::quorum::FencingWindow;
 use crate::quorum::fence::micros;
+use crate::quorum::{FencingWindow, NodeSet};
 use sha1_smol::Sha1;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,8 @@ pub struct Claim {
     pub ballot: Option<Box<Ballot>>,
     /// In place of the packer's label.
     pub label: Option<Arc<Label>>,
+    /// The nodes that may yet get a late SET of an earlier holder, if the lock was adopted.
+    pub unsettled: NodeSet,
 }
 
 /// The proposal of a fenced attempt.
@@ -158,6 +160,18 @@ impl Claim {
 
     pub fn is_plain(&self) -> bool {
         self.ballot.is_none() && self.keys.len() == 1
+    }
+
+    /// Returns what follows the token under the keys; `usual` is this client's label.
+    pub fn behind_token(&self, usual: Option<&Arc<str>>) -> Option<Arc<str>> {
+        let Some(label) = self.label.as_deref() else { return usual.cloned() };
+        let text = label.text();
+        match &self.ballot {
+            Some(ballot) if label.is_candidate() => {
+                Some(format!("{text}{TERM}{}", ballot.number).into())
+            }
+            _ => Some(text).filter(|text| !text.is_empty()).map(Into::into),
+        }
     }
 
     fn set<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {

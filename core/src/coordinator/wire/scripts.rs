@@ -4,6 +4,7 @@
 use super::*;
 use crate::coordinator::Keys;
 use crate::quorum::FencingWindow;
+use crate::quorum::NodeSet;
 use quorumlock_embedded::{ClientId, Machine, Output};
 
 /// The master's clock, in seconds, and in microseconds like ballots.
@@ -73,6 +74,7 @@ fn claim(number: u64) -> Claim {
         life: SECOND.into(),
         ballot: Some(Box::new(ballot)),
         label: None,
+        unsettled: NodeSet::EMPTY,
     }
 }
 
@@ -158,7 +160,7 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     let fences = Keys::several(["fence r", "fence s"].map(Into::into)).unwrap();
     let ballot = ballot.map(|one| Box::new(Ballot { fences: Arc::new(fences), ..*one }));
     let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
-    let claim = Claim { keys, token, life, ballot, label: None };
+    let claim = Claim { keys, token, life, ballot, label: None, unsettled: NodeSet::EMPTY };
     master.set("s", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
     let told = master.release(&claim);

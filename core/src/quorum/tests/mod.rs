@@ -5,6 +5,7 @@
 //! size. A failure prints a picture of the votes, one letter per master.
 
 mod admission;
+mod adoption;
 mod agreement;
 mod backoff;
 mod ballots;

@@ -1,0 +1,245 @@
+//! The adoption: a value that another process has detached becomes a hold of this one.
+//!
+//! It is an extension and no new vote. The token was won elsewhere, and a quorum that still holds it
+//! and has prolonged it now excludes all others. Before that round is won, the lock is not held
+//! here: there is no deadline. A round that is not won deletes nothing. The value goes back to the
+//! caller, who may try again or pass it on, and a deletion would end the lock of whoever has it then.
+
+use super::attempt::{Attempt, Hold, Stage};
+use super::fencing::KEPT_LONGER;
+use super::label::Label;
+use super::release::disarm;
+use super::round::{Round, RoundKind};
+use super::session::PendingReply;
+use super::timers::Timer;
+use super::wire::{Ballot, Claim};
+use super::{AttemptId, Coordinator, DetachedLock, Event, KeepAlive, RequestId, RoundId, barrier};
+use crate::quorum::{Extension, Instant, NodeSet, Progress};
+use crate::report::{Answer, LossReason, NodeReport};
+use std::sync::Arc;
+
+/// An adoption that is not decided.
+pub(super) struct Adoption {
+    request: RequestId,
+    keep_alive: Option<KeepAlive>,
+}
+
+/// A lock that was adopted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Adopted {
+    pub attempt: AttemptId,
+    pub deadline: Instant,
+    /// Whether that is the end of the keep-alive.
+    pub is_last: bool,
+}
+
+/// The reason why a lock was not adopted. Nothing was deleted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NotAdopted {
+    /// A guard of this machine has one of the keys, or is about to have it.
+    HeldHere,
+    /// A quorum no longer holds the token, or its keep-alive is over.
+    Lost(LossReason),
+    /// Too few nodes have confirmed. Another try may succeed.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+impl Coordinator {
+    /// Adopts a lock: extends it, and then holds it. `handle_cancel` ends that.
+    pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
+        self.begin_adopt(now, request, lock);
+        self.serve_waiting(now);
+    }
+
+    /// Releases a lock that was detached, and that is in no other hands.
+    pub fn handle_give_back(&mut self, now: Instant, lock: DetachedLock) {
+        let attempt = self.detached_attempt(now, lock, Stage::Asked);
+        self.give_back(now, attempt, None);
+        self.serve_waiting(now);
+    }
+
+    fn begin_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
+        if self.local_queue.is_held(&lock.keys) {
+            let result = Err(NotAdopted::HeldHere);
+            return self.events.push(Event::Adopted { request, result });
+        }
+        let adoption = Box::new(Adoption { request, keep_alive: lock.keep_alive });
+        let attempt = self.detached_attempt(now, lock, Stage::Adopting(adoption));
+        let id: AttemptId = self.attempts.reserve();
+        self.local_queue.occupy(&attempt.claim.keys, id);
+        let life = attempt.claim.life.span();
+        self.attempts.insert(id, attempt);
+        self.adopting.insert(request, id);
+        if !self.is_held_up(now, life, barrier::Round::Adopt(id)) {
+            self.begin_adoption(now, id);
+        }
+    }
+
+    /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
+    fn detached_attempt(&mut self, now: Instant, lock: DetachedLock, stage: Stage) -> Attempt {
+        let DetachedLock { keys, token, label, fenced, ttl, life, unsettled, .. } = lock;
+        let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
+        let window = self.settings.window;
+        let ballot = fenced.map(|(fences, number)| {
+            self.ballots.learn_fence(number.get());
+            Box::new(Ballot { fences, number: number.get(), window, kept })
+        });
+        let sessions = self.sessions.iter().enumerate();
+        let unsettled = sessions.filter(|(_, session)| unsettled.contains(&session.name));
+        let unsettled = unsettled.map(|(node, _)| node).collect();
+        // Ours does not follow this token, even if there is none.
+        let label = Some(Label::of_holder(label.as_deref().unwrap_or_default()).into());
+        Attempt {
+            claim: Claim { keys, token, life, ballot, label, unsettled },
+            ttl,
+            began: now,
+            touched: NodeSet::first(self.sessions.len()),
+            stage,
+        }
+    }
+
+    /// Begins the first extension, without anything to wait for first.
+    pub(super) fn begin_adoption(&mut self, now: Instant, id: AttemptId) {
+        let Some(attempt) = self.attempts.get(id) else { return };
+        if attempt.adoption().is_none() {
+            return;
+        }
+        let (ttl, life) = (attempt.ttl.span(), attempt.claim.life.span());
+        let barred = self.barred(now, life);
+        let extension = Extension::new(self.settings.membership, now, ttl, self.warming(now));
+        let kind = RoundKind::Adopt { attempt: id, extension };
+        let round = self.ask_to_extend(now, kind, id, barred.as_ref());
+        self.judge_adopt(now, round);
+    }
+
+    /// Sends an extension to every node that takes it.
+    pub(super) fn ask_to_extend(
+        &mut self,
+        now: Instant,
+        kind: RoundKind,
+        attempt: AttemptId,
+        barred: Option<&Arc<str>>,
+    ) -> RoundId {
+        let ttl = self.attempts.get(attempt).map(|one| one.ttl.span()).unwrap_or_default();
+        let mut round = self.new_round(kind, now, self.settings.round_timeout(ttl));
+        let id: RoundId = self.rounds.reserve();
+        let Self { attempts, sessions, packer, .. } = self;
+        if let Some(attempt) = attempts.get(attempt) {
+            let command = attempt.claim.extend(packer);
+            for (node, session) in sessions.iter_mut().enumerate() {
+                match session.takes(command.len(), now, barred) {
+                    Ok(()) => session.push(PendingReply::Vote(id), command),
+                    Err(reason) => round.record(node, Answer::Refused(reason), now),
+                }
+            }
+        }
+        self.timers.set(round.timeout_at, Timer::Round(id));
+        self.rounds.insert(id, round);
+        id
+    }
+
+    /// Judges the round by the answers so far.
+    pub(super) fn judge_adopt(&mut self, now: Instant, id: RoundId) {
+        let Some(round) = self.rounds.get(id) else { return };
+        let RoundKind::Adopt { attempt: attempt_id, extension } = &round.kind else { return };
+        let attempt_id = *attempt_id;
+        let adopting = self.attempts.get(attempt_id).filter(|one| one.adoption().is_some());
+        let Some(attempt) = adopting else {
+            // Cancelled in the meantime.
+            return self.close_round(id);
+        };
+        let reports = || round.reports(self.sessions.iter().map(|session| &session.name));
+        let why = match extension.adopted(attempt.claim.unsettled, now, self.settings.drift) {
+            Progress::Extended(deadline) => return self.adopt(now, id, attempt_id, deadline),
+            Progress::Lost => NotAdopted::Lost(LossReason::QuorumGone(reports())),
+            Progress::Unconfirmed if round.is_complete() => NotAdopted::Unconfirmed(reports()),
+            Progress::Pending | Progress::Unconfirmed => return,
+        };
+        self.close_round(id);
+        self.refuse(attempt_id, why);
+    }
+
+    /// Turns the adoption into a hold, from a round that was won.
+    fn adopt(&mut self, now: Instant, round: RoundId, id: AttemptId, deadline: Instant) {
+        let Some(won) = self.rounds.get_mut(round) else { return };
+        let (started, is_complete) = (won.started, won.is_complete());
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
+        let Some(adoption) = attempt.adoption() else { return };
+        let request = adoption.request;
+        let keeper = adoption.keep_alive.map(|keep_alive| keep_alive.keeper(started));
+        let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
+        if deadline <= now {
+            self.close_round(round);
+            return self.refuse(id, NotAdopted::Lost(LossReason::Lapsed));
+        }
+        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None });
+        // What comes in from now on is a straggler of an extension that was won.
+        let vacant = won.become_extension();
+        self.timers.set(deadline, Timer::Deadline(id));
+        self.adopting.remove(&request);
+        let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
+        let result = Ok(Adopted { attempt: id, deadline, is_last });
+        self.events.push(Event::Adopted { request, result });
+        self.keep_after(started, id);
+        vacant.iter().for_each(|node| self.top_up(now, id, node));
+        if is_complete {
+            self.close_round(round);
+        }
+    }
+
+    /// Ends an adoption that is not won. The keys stay: they expire within their life.
+    fn refuse(&mut self, id: AttemptId, why: NotAdopted) {
+        let Some(request) = self.end_adoption(id).and_then(|one| Some(one.adoption()?.request))
+        else {
+            return;
+        };
+        self.events.push(Event::Adopted { request, result: Err(why) });
+    }
+
+    /// Cancels the adoption of a caller that is gone. It has taken the value with it, so the lock is
+    /// in no other hands, and is released.
+    pub(super) fn cancel_adopt(&mut self, now: Instant, request: RequestId) {
+        let Some(id) = self.adopting.get(&request).copied() else { return };
+        if let Some(attempt) = self.end_adoption(id) {
+            self.give_back(now, attempt, None);
+        }
+    }
+
+    /// Ends all adoptions, for a shutdown. Their callers get their values back.
+    pub(super) fn leave_adoptions(&mut self) {
+        let ids: Vec<AttemptId> = self.adopting.values().copied().collect();
+        ids.into_iter().for_each(|id| _ = self.end_adoption(id));
+    }
+
+    /// Takes an adoption that is not decided out of all tables.
+    fn end_adoption(&mut self, id: AttemptId) -> Option<Attempt> {
+        let attempt = self.attempts.remove(id)?;
+        disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
+        if let Some(adoption) = attempt.adoption() {
+            self.adopting.remove(&adoption.request);
+        }
+        Some(attempt)
+    }
+}
+
+impl Attempt {
+    /// Returns the adoption that is not decided, if it is one.
+    const fn adoption(&self) -> Option<&Adoption> {
+        match &self.stage {
+            Stage::Adopting(adoption) => Some(adoption),
+            _ => None,
+        }
+    }
+}
+
+impl Round {
+    /// Turns an adoption that was won into the extension that it is. Returns the nodes that have
+    /// reported *vacant*.
+    fn become_extension(&mut self) -> NodeSet {
+        let RoundKind::Adopt { attempt, extension } = &self.kind else { return NodeSet::EMPTY };
+        let (attempt, extension) = (*attempt, extension.clone());
+        let vacant = extension.vacant();
+        self.kind = RoundKind::Extend { asker: None, attempt, extension, won: true };
+        vacant
+    }
+}
