@@ -90,6 +90,8 @@ pub struct Acquire<K: Kind = Unfenced> {
     keep_alive: Option<KeepAlive>,
     /// Shared, since it is part of every attempt.
     label: Option<Arc<Label>>,
+    /// Zero if the keys need not stay.
+    at_least: Nanos,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -111,10 +113,19 @@ impl Acquire {
     /// # Ok(()) }
     /// ```
     pub fn fenced(self) -> Acquire<Fenced> {
-        let Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, kind: _ } =
-            self;
+        let Self {
+            redlock,
+            resources,
+            ttl,
+            lock_delay,
+            timeout,
+            keep_alive,
+            label,
+            at_least,
+            kind: _,
+        } = self;
         let kind = PhantomData;
-        Acquire { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, kind }
+        Acquire { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, at_least, kind }
     }
 }
 
@@ -123,7 +134,8 @@ impl<K: Kind> Acquire<K> {
         let (ttl, lock_delay) = (redlock.options().ttl, redlock.options().lock_delay);
         let timeout = Some(Nanos::of(timeout));
         let (keep_alive, label, kind) = (None, None, PhantomData);
-        Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, kind }
+        let at_least = Nanos::of(Duration::ZERO);
+        Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, at_least, kind }
     }
 
     /// Sets the life of the key on the masters, unless it is released or extended. The holder may
@@ -214,9 +226,48 @@ impl<K: Kind> Acquire<K> {
         self
     }
 
+    /// Keeps the resource closed for this long from the start of the attempt that wins, whenever
+    /// the work ends: for a job that must not run again on another host a moment later. An example
+    /// is a short job on hosts whose clocks differ.
+    ///
+    /// It applies if the work ends well, which [`Guard::release`] says, and if the process dies. A
+    /// guard that is dropped, in an error or a panic, opens the resource at once, so that another
+    /// host may try again. [`Redlock::once`] makes that distinction by the result of a body.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// let guard = redlock.try_acquire("every-minute").at_least(Duration::from_secs(20)).await?;
+    /// // the job, which takes a second
+    /// guard.release().await?; // closed for 19 seconds more
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// The key lives that long from the start on, or for the ttl if that is longer, and the masters'
+    /// clocks may be fast by the drift. The deadline depends on the ttl alone. If the lock is lost,
+    /// the keys stay until they expire. Waiters are not notified when that time is over: they find
+    /// out by asking.
+    ///
+    /// No other acquire wins the resource within that time. This is not promised where a master
+    /// forgets it and votes ([`RestartGuard::Off`](crate::RestartGuard::Off)), nor after a
+    /// [`force_release`](Redlock::force_release). At most
+    /// [`max_ttl`](crate::RedlockBuilder::max_ttl): the restart guard remembers no longer. A longer
+    /// `max_ttl` has a cost, since a master that has restarted does not vote for that long. For a
+    /// daily job, use a unique key in the database that the job writes to. Zero, the default, is for
+    /// locks that open as soon as they are released.
+    pub const fn at_least(mut self, span: Duration) -> Self {
+        self.at_least = Nanos::of(span);
+        self
+    }
+
     /// Returns the acquisition with a keeper: its own, whenever that ends, or that of `keep_alive`.
     pub(crate) fn kept_alive(self) -> Self {
         if self.keep_alive.is_some() { self } else { self.keep_alive() }
+    }
+
+    /// Returns whether the resource stays closed for some time after its release.
+    pub(crate) const fn stays_closed(&self) -> bool {
+        !self.at_least.span().is_zero()
     }
 
     pub(crate) const fn resources(&self) -> &Resources {
@@ -252,6 +303,7 @@ impl<K: Kind> Acquire<K> {
             wait: self.timeout,
             keep_alive: self.keep_alive,
             label: self.label.clone(),
+            at_least: options.check_at_least(self.at_least.span())?,
         })
     }
 }
@@ -265,6 +317,7 @@ impl<K: Kind> fmt::Debug for Acquire<K> {
             .field("timeout", &self.timeout)
             .field("keep_alive", &self.keep_alive)
             .field("label", &self.label.as_ref().map(|label| label.text()))
+            .field("at_least", &self.at_least)
             .field("fenced", &K::IS_FENCED)
             .finish_non_exhaustive()
     }

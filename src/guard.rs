@@ -100,6 +100,10 @@ impl<K: Kind> Guard<K> {
     /// Returns when a quorum has deleted it, or after the operation timeout. The remaining
     /// deletions are retried in the background.
     ///
+    /// A release says that the work has ended well. If the acquire has asked for
+    /// [`at_least`](crate::Acquire::at_least), the key is not deleted before that time: instead of
+    /// deleting it, the masters shorten its life. To open the lock earlier, drop the guard.
+    ///
     /// # Errors
     ///
     /// [`Lost`] if the lock had been lost before: the work done since then may have overlapped with
@@ -118,8 +122,16 @@ impl<K: Kind> Guard<K> {
     /// Begins a [`release`](Self::release): the part before its first await.
     pub(crate) fn begin_release(&self) -> oneshot::Receiver<ReleaseResult> {
         let (reply, answer) = oneshot::channel();
-        self.lease.driver.release(&self.lease.hold, Some(reply));
+        self.lease.driver.finish(&self.lease.hold, reply);
         answer
+    }
+
+    /// Releases the lock after work that has failed: whatever its acquire has asked for, the keys
+    /// are deleted at once.
+    pub(crate) async fn release_at_once(self) -> Result<Released, Lost> {
+        let (reply, answer) = oneshot::channel();
+        self.lease.driver.release(&self.lease.hold, Some(reply));
+        self.end_release(answer).await
     }
 
     /// Waits for the outcome of a release that was begun.

@@ -73,6 +73,7 @@ mod inspect;
 mod kind;
 mod list;
 mod lists;
+mod once;
 mod options;
 pub mod preflight;
 mod redlock;
@@ -102,6 +103,7 @@ pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
 pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
 pub use kind::{Fenced, Kind, Unfenced};
 pub use list::{ListedLock, LockList};
+pub use once::Once;
 pub use preflight::Preflight;
 #[doc(inline)]
 pub use quorumlock_core::coordinator::RestartGuard;

@@ -7,7 +7,7 @@ pub(crate) use names::check_label;
 
 use crate::address::Address;
 use crate::error::InvalidSetting;
-use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings, SharedSettings};
+use quorumlock_core::coordinator::{Agreement, AtLeast, RestartGuard, Settings, SharedSettings};
 use quorumlock_core::quorum::{
     Backoff, ClockDrift, FencingWindow, Membership, NodeSet, agreement, standing, validity,
 };
@@ -179,6 +179,29 @@ impl Options {
         Ok(whole)
     }
 
+    /// Returns for how long the keys stay after work that has ended well; `None` for zero.
+    pub(crate) fn check_at_least(
+        &self,
+        at_least: Duration,
+    ) -> Result<Option<Box<AtLeast>>, InvalidSetting> {
+        if at_least.is_zero() {
+            return Ok(None);
+        }
+        if at_least > self.max_ttl {
+            let human = humantime::format_duration;
+            let (span, max, votes_not) =
+                (human(at_least), human(self.max_ttl), human(self.quarantine_of(at_least)));
+            let problem = format!(
+                "{span} is above max_ttl ({max}), and masters that have restarted remember no \
+                 longer: raise RedlockBuilder::max_ttl, and a master that has restarted does not \
+                 vote for {votes_not}; or let a unique key in the database that the job writes to \
+                 decide"
+            );
+            return Err(InvalidSetting::new("at_least", problem));
+        }
+        Ok(Some(AtLeast::new(at_least, self.drift).into()))
+    }
+
     /// Refuses a handle that only looks: it has recorded its terms at no master.
     pub(crate) fn check_may_acquire(&self) -> Result<(), InvalidSetting> {
         let problem = "this handle only inspects locks: leave inspect_only() out of its builder";
@@ -198,7 +221,12 @@ impl Options {
 
     /// Returns how long a master that has started does not vote.
     pub(crate) fn quarantine(&self) -> Duration {
-        standing::quarantine(self.max_ttl, self.fencing_window, self.drift)
+        self.quarantine_of(self.max_ttl)
+    }
+
+    /// Returns how long that would be with another `max_ttl`.
+    fn quarantine_of(&self, max_ttl: Duration) -> Duration {
+        standing::quarantine(max_ttl, self.fencing_window, self.drift)
     }
 
     pub(crate) fn shared_settings(

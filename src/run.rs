@@ -2,7 +2,7 @@
 
 use crate::acquire::Acquire;
 use crate::error::RunError;
-use crate::guard::Lease;
+use crate::guard::{Guard, Lease};
 use crate::kind::Kind;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -47,26 +47,29 @@ impl<K: Kind> Acquire<K> {
         F: AsyncFnOnce(Lease<K>) -> T,
     {
         let guard = self.kept_alive().await.map_err(RunError::NotAcquired)?;
-        let finished = {
-            let mut lost = pin!(guard.lost());
-            let mut body = pin!(body(guard.lease()));
-            poll_fn(|cx| {
-                // First, so that a body is no longer polled once the lock is lost.
-                if let Poll::Ready(lost) = lost.as_mut().poll(cx) {
-                    return Poll::Ready(Err(lost));
-                }
-                body.as_mut().poll(cx).map(Ok)
-            })
-            .await
-        };
-        let result = match finished {
-            Ok(result) => result,
-            Err(lost) => return Err(RunError::Lost { lost, result: None }),
-        };
+        let result = under(&guard, body).await?;
         // The release also fails if the lock was lost by now, or if it turns out to have been.
         match guard.release().await {
             Ok(_) => Ok(result),
             Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
         }
     }
+}
+
+/// Runs `body` until it returns, or until the lock is lost.
+pub(crate) async fn under<K, T, F>(guard: &Guard<K>, body: F) -> Result<T, RunError<T>>
+where
+    K: Kind,
+    F: AsyncFnOnce(Lease<K>) -> T,
+{
+    let mut lost = pin!(guard.lost());
+    let mut body = pin!(body(guard.lease()));
+    poll_fn(|cx| {
+        // First, so that a body is no longer polled once the lock is lost.
+        if let Poll::Ready(lost) = lost.as_mut().poll(cx) {
+            return Poll::Ready(Err(RunError::Lost { lost, result: None }));
+        }
+        body.as_mut().poll(cx).map(Ok)
+    })
+    .await
 }

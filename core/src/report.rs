@@ -36,6 +36,9 @@ pub enum Answer {
     Taken,
     /// To a release: our key was there and is deleted.
     Deleted,
+    /// To a release of a lock that is closed for some time yet: our key was there, and lives until
+    /// that time is over.
+    Shortened,
     /// Unknown what the master did: this never helps to win, and it is cleaned up.
     Unknown(UnknownCause),
     /// The round was decided before this answer came.
@@ -154,6 +157,7 @@ impl fmt::Display for Answer {
             Self::Vacant => f.write_str("no key there"),
             Self::Taken => f.write_str("held by another token"),
             Self::Deleted => f.write_str("deleted"),
+            Self::Shortened => f.write_str("shortened"),
             Self::Unknown(cause) => cause.fmt(f),
             Self::Outstanding => f.write_str("not waited for"),
         }

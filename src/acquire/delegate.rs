@@ -32,6 +32,13 @@ macro_rules! delegate_options {
                 self
             }
 
+            /// Keeps the resource closed for this long from the start, if the work ends well. See
+            /// [`Acquire::at_least`](crate::Acquire::at_least).
+            pub fn at_least(mut self, span: std::time::Duration) -> Self {
+                self.inner = self.inner.at_least(span);
+                self
+            }
+
             /// Extends the lock in the background. See
             /// [`Acquire::keep_alive`](crate::Acquire::keep_alive).
             pub fn keep_alive(mut self) -> Self {

@@ -23,6 +23,7 @@
 //! | `quorumlock::Redlock::builder()` | [`blocking::Redlock::builder()`](Redlock::builder), or [`blocking::Builder::from(…)`](Builder) |
 //! | `redlock.acquire("r").ttl(…).await` | `redlock.acquire("r").ttl(…).`[`lock()`](Acquire::lock) |
 //! | `redlock.acquire("r").run(async \|lease\| …).await` | `redlock.acquire("r").`[`run(\|lease\| …)`](Acquire::run) |
+//! | `redlock.once("r").at_least(…).run(async \|lease\| …).await` | `redlock.once("r").at_least(…).`[`run(\|lease\| …)`](Once::run) |
 //! | `guard.lost().await` | [`guard.blocking_lost()`](crate::Lease::blocking_lost), [`guard.blocking_lost_within(…)`](crate::Lease::blocking_lost_within) |
 //! | any other `.await` | the same call |
 //!
@@ -52,6 +53,7 @@
 mod acquire;
 mod connect;
 mod guard;
+mod once;
 mod redlock;
 mod reentrant;
 mod wait;
@@ -60,5 +62,6 @@ pub use crate::guard::{FencedLease, Lease};
 pub use acquire::Acquire;
 pub use connect::Builder;
 pub use guard::{FencedGuard, Guard};
+pub use once::Once;
 pub use redlock::Redlock;
 pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantGuard};

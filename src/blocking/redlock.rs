@@ -43,6 +43,10 @@ impl Redlock {
         Self { inner }
     }
 
+    pub(super) const fn inner(&self) -> &crate::Redlock {
+        &self.inner
+    }
+
     /// Returns a builder with an empty list of masters, and defaults for everything else.
     pub fn builder() -> Builder {
         Builder::new()

@@ -120,14 +120,18 @@ impl Callers {
                 self.extenders.insert(request, reply);
                 machine.handle_extend(now, request, attempt);
             }
-            Request::Release { request, attempt, in_time, reply } => {
+            Request::Release { request, attempt, in_time, ends_well, reply } => {
                 let hold = self.holds.remove(attempt);
                 let request = reply.map(|reply| {
                     self.releasers.insert(request, reply);
                     request
                 });
                 self.telemetry.given_up(now, hold.as_deref(), request, in_time);
-                machine.handle_release(now, request, attempt, in_time);
+                if ends_well {
+                    machine.handle_finish(now, request, attempt, in_time);
+                } else {
+                    machine.handle_release(now, request, attempt, in_time);
+                }
             }
             Request::Forget(attempt) => {
                 let hold = self.holds.remove(attempt);

@@ -46,13 +46,28 @@ impl Handle {
     /// Sends the release of a lock, unless its guard is gone. The release is on its way when this
     /// returns, whether or not a caller waits for the outcome.
     pub(crate) fn release(&self, hold: &LeaseState, reply: Option<oneshot::Sender<ReleaseResult>>) {
+        self.give_up(hold, reply, false);
+    }
+
+    /// Does the same after work that has ended well: its keys stay for
+    /// [`at_least`](crate::Acquire::at_least).
+    pub(crate) fn finish(&self, hold: &LeaseState, reply: oneshot::Sender<ReleaseResult>) {
+        self.give_up(hold, Some(reply), true);
+    }
+
+    fn give_up(
+        &self,
+        hold: &LeaseState,
+        reply: Option<oneshot::Sender<ReleaseResult>>,
+        ends_well: bool,
+    ) {
         if hold.part() {
             // From here on, no lease of this guard may report that it is valid.
             let in_time = hold.give_up(self.now());
             // No caller has relied on a lock that none has picked up, so no delay need be kept.
             let in_time = hold.pick_up() || in_time;
             let (request, attempt) = (self.next_request(), hold.attempt);
-            self.send(Request::Release { request, attempt, in_time, reply });
+            self.send(Request::Release { request, attempt, in_time, ends_well, reply });
         }
     }
 

@@ -51,11 +51,13 @@ pub(crate) enum Request {
         attempt: AttemptId,
         reply: Reply<Result<Instant, ExtendError>>,
     },
-    /// `in_time`: the guard was given up before its deadline.
+    /// `in_time`: the guard was given up before its deadline. `ends_well`: so did the work, and
+    /// the keys stay if the acquire has asked for that.
     Release {
         request: RequestId,
         attempt: AttemptId,
         in_time: bool,
+        ends_well: bool,
         reply: Option<Reply<ReleaseResult>>,
     },
     Forget(AttemptId),

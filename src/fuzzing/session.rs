@@ -6,10 +6,10 @@ use crate::lists::{Lists, Named};
 use crate::options::Options;
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
-    AcquireRequest, Action, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Label, Random,
-    RequestId, Settings,
+    AcquireRequest, Action, AtLeast, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Label,
+    Random, RequestId, Settings,
 };
-use quorumlock_core::quorum::{Instant, Nanos};
+use quorumlock_core::quorum::{ClockDrift, Instant, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -195,7 +195,10 @@ impl Play {
             9 => self.with_hold(data, |play, attempt, in_time| {
                 let request = in_time.then(|| play.next_request(None));
                 play.holds.remove(&attempt);
-                play.machine.handle_release(play.now, request, attempt, in_time);
+                match request {
+                    Some(_) => play.machine.handle_finish(play.now, request, attempt, in_time),
+                    None => play.machine.handle_release(play.now, request, attempt, in_time),
+                }
             }),
             10 => self.with_hold(data, |play, attempt, _| {
                 play.holds.remove(&attempt);
@@ -328,6 +331,8 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
             (true, false) => Some(Arc::new(Label::of_holder("me"))),
             (true, true) => Some(Arc::new(Label::of_candidate("me"))),
         },
+        at_least: flag(7)
+            .then(|| AtLeast::new(Duration::from_secs(3), ClockDrift::default()).into()),
     }
 }
 

@@ -44,6 +44,7 @@ pub(super) fn run(data: &[u8]) {
         wait: Some(Nanos::of(Duration::ZERO)),
         keep_alive: None,
         label: None,
+        at_least: None,
     });
     let began = play.now;
     for node in 0..3 {

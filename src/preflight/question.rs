@@ -64,7 +64,8 @@ questions! {
     LoadExtend: ScriptLoad, wire::load(wire::EXTEND);
     Set: Set, packed(|packer| subject.plain(token, LIFE).acquire(packer));
     Pttl: Pttl, wire::pttl(&subject.key);
-    Extend: EvalSha, packed(|packer| subject.plain(token, LONGER_LIFE).extend(packer));
+    Extend: EvalSha, packed(|packer| subject.plain(token, LIFE).extend(packer, LONGER_LIFE.into()));
+    Shorten: Eval, packed(|packer| subject.plain(token, LIFE).shorten(packer, LIFE.into()));
     Release: Eval, packed(|packer| subject.plain(token, LIFE).release(packer, Way::Full));
     // The key is gone by then: this only asks whether our user may.
     DeleteIfEqual: DelIfEq, packed(|packer| subject.plain(token, LIFE).release(packer, Way::Native));

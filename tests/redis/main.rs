@@ -37,6 +37,7 @@ mod list;
 mod lock_delay;
 mod migration_docs;
 mod misconfigured;
+mod once;
 mod operations_docs;
 mod preflight;
 mod preflight_rights;

@@ -261,7 +261,7 @@ impl Coordinator {
     ) {
         let Some(round) = self.take_round(id) else { return };
         let ballot = self.attempts.get(attempt_id).and_then(Attempt::ballot);
-        self.roll_back(attempt_id);
+        self.roll_back(now, attempt_id);
         let apart = self.learn_clocks(now, request, &round, ballot);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         let Some(acquisition) = self.acquisitions.get(request) else { return };
@@ -319,9 +319,9 @@ impl Coordinator {
 
     /// Rolls back at every node to which the SET has left, whatever the node answered. Each node
     /// has a debt of its own.
-    fn roll_back(&mut self, attempt: AttemptId) {
+    fn roll_back(&mut self, now: Instant, attempt: AttemptId) {
         if let Some(attempt) = self.attempts.remove(attempt) {
-            self.owe(attempt, None, true, &Told::By(None));
+            self.owe(now, attempt, None, true, &Told::By(None));
         }
     }
 

@@ -5,6 +5,7 @@
 //! here: there is no deadline. A round that is not won deletes nothing. The value goes back to the
 //! caller, who may try again or pass it on, and a deletion would end the lock of whoever has it then.
 
+use super::at_least::Staying;
 use super::attempt::{Attempt, Hold, Stage};
 use super::fencing::KEPT_LONGER;
 use super::label::Label;
@@ -77,7 +78,7 @@ impl Coordinator {
 
     /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
     fn detached_attempt(&mut self, now: Instant, lock: DetachedLock, stage: Stage) -> Attempt {
-        let DetachedLock { keys, token, label, fenced, ttl, life, unsettled, .. } = lock;
+        let DetachedLock { keys, token, label, fenced, ttl, life, at_least, unsettled, .. } = lock;
         let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
         let window = self.settings.window;
         let ballot = fenced.map(|(fences, number)| {
@@ -89,8 +90,11 @@ impl Coordinator {
         let unsettled = unsettled.map(|(node, _)| node).collect();
         // Ours does not follow this token, even if there is none.
         let label = Some(Label::of_holder(label.as_deref().unwrap_or_default()).into());
+        let staying = Staying::of_adopted(at_least, life);
+        let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
         Attempt {
             claim: Claim { keys, token, life, ballot, label, unsettled },
+            staying,
             ttl,
             began: now,
             touched: NodeSet::first(self.sessions.len()),
@@ -125,7 +129,7 @@ impl Coordinator {
         let id: RoundId = self.rounds.reserve();
         let Self { attempts, sessions, packer, .. } = self;
         if let Some(attempt) = attempts.get(attempt) {
-            let command = attempt.claim.extend(packer);
+            let command = attempt.claim.extend(packer, attempt.renewed_life());
             for (node, session) in sessions.iter_mut().enumerate() {
                 match session.takes(command.len(), now, barred) {
                     Ok(()) => session.push(PendingReply::Vote(id), command),

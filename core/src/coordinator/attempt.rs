@@ -1,6 +1,7 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
 use super::adopt::Adoption;
+use super::at_least::Staying;
 use super::first_node::HeldBack;
 use super::round::RoundKind;
 use super::session::{Part, PendingReply};
@@ -20,6 +21,8 @@ pub(super) struct Attempt {
     /// The nodes where the keys may exist: all to which a SET has left.
     pub(super) touched: NodeSet,
     pub(super) stage: Stage,
+    /// Present if the keys stay for some time after work that has ended well.
+    pub(super) staying: Option<Box<Staying>>,
 }
 
 /// The stage of an attempt.
@@ -60,7 +63,7 @@ impl Coordinator {
         acquire: AcquireRequest,
         asking: &Asking,
     ) -> Option<(RoundId, AttemptId)> {
-        let life = acquire.life();
+        let (life, staying) = (acquire.life(), Staying::of(&acquire));
         let AcquireRequest { keys, fences, ttl, label, .. } = acquire;
         let barred = self.barred(now, life.span());
         let ballot = fences.map(|fences| self.propose(now, fences));
@@ -72,6 +75,7 @@ impl Coordinator {
             began: now,
             touched: NodeSet::EMPTY,
             stage: Stage::Asked,
+            staying,
         };
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
@@ -149,9 +153,9 @@ impl Attempt {
         }
     }
 
-    /// Returns whether a lock-delay keeps others out for a while after the lock is lost.
+    /// Returns whether others are kept out for a while after the lock is lost.
     pub(super) fn is_delayed(&self) -> bool {
-        self.claim.life > self.ttl
+        self.claim.life > self.ttl || self.staying.is_some()
     }
 
     /// Returns the fencing token that the attempt has if it wins and is fenced.

@@ -14,7 +14,8 @@ use super::session::Session;
 use super::timers::Timer;
 use super::wire::{Claim, Millis, Token};
 use super::{
-    AttemptId, Coordinator, Event, KeepAlive, Keys, NotExtended, RequestId, RoundId, barrier,
+    AtLeast, AttemptId, Coordinator, Event, KeepAlive, Keys, NotExtended, RequestId, RoundId,
+    barrier,
 };
 use crate::quorum::{Extension, Instant, NodeSet, Progress};
 use crate::report::LossReason;
@@ -34,6 +35,8 @@ pub struct DetachedLock {
     pub ttl: Millis,
     /// How long the keys live, unless they are released or extended.
     pub life: Millis,
+    /// The time for which the keys stay if the work ends well, if there is any left.
+    pub at_least: Option<AtLeast>,
     /// What is left of the keep-alive, if there is one.
     pub keep_alive: Option<KeepAlive>,
     /// The masters that may yet get a late SET: what they say does not count for the adoption.
@@ -143,13 +146,15 @@ impl Coordinator {
         let Some(attempt) = self.attempts.remove(id) else { return };
         disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
         let keeper = attempt.leaving().and_then(|(_, hold)| hold.keeper);
+        let (life, at_least) = (attempt.renewed_life(), attempt.rest_at(now));
         let Attempt { claim, ttl, .. } = attempt;
         let label = claim.behind_token(self.settings.label.as_ref());
-        let Claim { keys, token, life, ballot, .. } = claim;
+        let Claim { keys, token, ballot, .. } = claim;
         let fenced = ballot.and_then(|one| Some((one.fences, NonZeroU64::new(one.number)?)));
         let keep_alive = keeper.map(|keeper| KeepAlive::left(keeper, now));
         let unsettled = unsettled.iter().map(|node| self.sessions[node].name.clone()).collect();
-        let lock = DetachedLock { keys, token, label, fenced, ttl, life, keep_alive, unsettled };
+        let lock =
+            DetachedLock { keys, token, label, fenced, ttl, life, at_least, keep_alive, unsettled };
         let result = Ok(Box::new(lock));
         self.events.push(Event::Detached { request, attempt: id, result });
     }

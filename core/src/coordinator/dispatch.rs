@@ -3,7 +3,7 @@
 use super::round::RoundKind;
 use super::session::{Incoming, Stranded, Wake};
 use super::wire::Reply;
-use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, inspect, release, wire};
+use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, inspect, wire};
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
 use std::sync::Arc;
@@ -19,9 +19,7 @@ impl Coordinator {
             Incoming::Remaining(request, attempt, reply) => {
                 self.learn_remaining(node, request, attempt, &reply);
             }
-            Incoming::Release { round, said } => {
-                self.answered(now, round, node, release::answer(said));
-            }
+            Incoming::Release { round, answer } => self.answered(now, round, node, answer),
             Incoming::NotDone(debt) => self.release_again(now, node, debt),
             Incoming::Told { key, listeners } => {
                 let ours = u64::from(self.listens(node, &key));

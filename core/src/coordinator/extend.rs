@@ -50,7 +50,7 @@ impl Coordinator {
         let kind = RoundKind::Extend { asker: Some(asker), attempt: id, extension, won: false };
         let mut round = self.new_round(kind, now, timeout);
         let Some(attempt) = self.attempts.get(id) else { return };
-        let command = attempt.claim.extend(&mut self.packer);
+        let command = attempt.claim.extend(&mut self.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.takes(command.len(), now, barred.as_ref()) {
@@ -163,7 +163,7 @@ impl Coordinator {
         };
         let barred = self.barred(now, attempt.claim.life.span());
         let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let set = attempt.claim.top_up(&mut self.packer);
+        let set = attempt.claim.top_up(&mut self.packer, attempt.life_at(now));
         let session = &mut self.sessions[node];
         if session.takes(set.len(), now, barred.as_ref()).is_ok() {
             attempt.touched.insert(node);

@@ -4,8 +4,9 @@
 //! is forgotten only once nothing can be left to delete: a ttl after the moment from which no SET
 //! of its attempt can arrive any more.
 
+use super::at_least::Kept;
 use super::session::Session;
-use super::wire::Claim;
+use super::wire::{Claim, Millis};
 use super::{Coordinator, Keys, RoundId};
 use crate::quorum::Instant;
 use std::collections::VecDeque;
@@ -42,8 +43,29 @@ pub(super) struct Deletion {
 pub(super) enum Deleted {
     /// The keys that an attempt has set.
     Claim(Claim),
+    /// The same, once they need not stay any longer. Until then their life is shortened.
+    Kept(Box<Kept>),
     /// The note of this client, which this command takes back.
     Note(Vec<u8>),
+}
+
+impl Deleted {
+    /// Returns the keys, if it deletes any.
+    pub(super) fn claim(&self) -> Option<&Claim> {
+        match self {
+            Self::Claim(claim) => Some(claim),
+            Self::Kept(kept) => Some(&kept.claim),
+            Self::Note(_) => None,
+        }
+    }
+
+    /// Returns how long the keys have yet to stay; `None` if they may be deleted.
+    pub(super) fn stays_for(&self, now: Instant) -> Option<Millis> {
+        match self {
+            Self::Kept(kept) => kept.left(now),
+            Self::Claim(_) | Self::Note(_) => None,
+        }
+    }
 }
 
 /// A deletion that one master has to answer.

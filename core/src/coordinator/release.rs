@@ -5,6 +5,7 @@ use super::ledger::{Debt, Deleted, Deletion};
 use super::local_queue::LocalQueue;
 use super::round::RoundKind;
 use super::timers::{Timer, Timers};
+use super::wire::Way;
 use super::{AttemptId, Coordinator, Event, Keys, Release, RequestId, RoundId};
 use crate::quorum::{Instant, NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
@@ -123,6 +124,10 @@ impl Coordinator {
     /// Gives back a lock, or what was set of it: to the next acquire in this process, or to the
     /// waiters that are notified.
     pub(super) fn give_back(&mut self, now: Instant, attempt: Attempt, round: Option<RoundId>) {
+        if attempt.stays(now) {
+            // They are not free: there is nothing to announce.
+            return self.owe(now, attempt, round, false, &Told::By(None));
+        }
         let keys = &attempt.claim.keys;
         let told = match self.local_queue.pass_on(keys) && self.settings.wake_ups {
             true if keys.len() == 1 => Told::By(self.first_node(now, keys.first())),
@@ -135,26 +140,31 @@ impl Coordinator {
         // The SET of the next acquire follows in the same write: a forgotten script would cost it
         // that vote.
         let by_hash = !keys.iter().any(|key| self.local_queue.is_waited_for(key));
-        self.owe(attempt, round, by_hash, &told);
+        self.owe(now, attempt, round, by_hash, &told);
     }
 
     /// Records the deletion as a debt of every node where the key may exist.
     pub(super) fn owe(
         &mut self,
+        now: Instant,
         attempt: Attempt,
         round: Option<RoundId>,
         by_hash: bool,
         told: &Told,
     ) {
-        let Attempt { claim, touched, began, .. } = attempt;
-        let keys = claim.keys.clone();
-        let (ttl, what) = (claim.life.span(), Deleted::Claim(claim));
+        let stays = attempt.stays(now);
+        let Attempt { claim, touched, began, staying, .. } = attempt;
+        let (keys, ttl) = (claim.keys.clone(), claim.life.span());
+        let what = match staying.filter(|_| stays) {
+            Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
+            None => Deleted::Claim(claim),
+        };
         let is_told = told.is_anybody();
         let deletion = Arc::new(Deletion { what, ttl, is_told, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (told.by(node, &keys), by_hash);
-            self.sessions[node].send_deletion(debt, &mut self.packer);
+            self.sessions[node].send_deletion(now, debt, &mut self.packer);
         }
     }
 
@@ -164,8 +174,8 @@ impl Coordinator {
     pub(super) fn release_again(&mut self, now: Instant, node: usize, debt: Debt) {
         let deletion = debt.deletion.clone();
         let tells_itself = debt.tells.is_some();
-        self.sessions[node].send_deletion(debt, &mut self.packer);
-        let Deleted::Claim(claim) = &deletion.what else { return };
+        self.sessions[node].send_deletion(now, debt, &mut self.packer);
+        let Some(claim) = deletion.what.claim() else { return };
         if deletion.is_told && !tells_itself {
             for key in claim.keys.iter() {
                 if let Some(teller) = self.first_node(now, key) {
@@ -225,9 +235,11 @@ pub(super) fn disarm(
     queue.leave(&attempt.claim.keys, id);
 }
 
-/// Reads what a master said to a release: whether a key was deleted, or an error.
-pub(super) fn answer(said: Result<bool, Arc<str>>) -> Answer {
+/// Reads what a master said to a release that was sent in this way: whether the keys were ours, or
+/// an error.
+pub(super) fn answer(said: Result<bool, Arc<str>>, way: Way) -> Answer {
     match said {
+        Ok(true) if way == Way::Shorten => Answer::Shortened,
         Ok(true) => Answer::Deleted,
         Ok(false) => Answer::Vacant,
         Err(error) => Answer::Unknown(UnknownCause::Server(error)),
@@ -237,7 +249,7 @@ pub(super) fn answer(said: Result<bool, Arc<str>>) -> Answer {
 /// Returns how an answer to a release counts.
 pub(super) const fn vote(answer: &Answer) -> Vote {
     match answer {
-        Answer::Deleted => Vote::Granted,
+        Answer::Deleted | Answer::Shortened => Vote::Granted,
         Answer::Vacant => Vote::Refused,
         _ => Vote::Unknown,
     }

@@ -1,7 +1,7 @@
 //! The parameters of an acquire.
 
 use super::wire::Millis;
-use super::{Keys, Label};
+use super::{AtLeast, Keys, Label};
 use crate::quorum::{Instant, Keeper, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,15 @@ pub struct AcquireRequest {
     pub keep_alive: Option<KeepAlive>,
     /// In place of the label of the settings.
     pub label: Option<Arc<Label>>,
+    /// The time from the start for which the keys stay if the work ends well. Boxed: it is rare.
+    pub at_least: Option<Box<AtLeast>>,
 }
 
 impl AcquireRequest {
     /// Returns the life of the keys, unless they are released.
-    pub(super) const fn life(&self) -> Millis {
-        self.ttl.saturating_add(self.lock_delay)
+    pub(super) fn life(&self) -> Millis {
+        let life = self.ttl.saturating_add(self.lock_delay);
+        self.at_least.as_ref().map_or(life, |at_least| at_least.life().max(life))
     }
 }
 

@@ -47,6 +47,11 @@ pub const EXTEND: &str = include_str!("scripts/extend.lua").trim_ascii_end();
 /// of ours is whole in it. Another client's value may be as long as it likes, and of any kind: the
 /// answer is bounded, and tells the life all the same.
 pub const LOOK: &str = include_str!("scripts/look.lua").trim_ascii_end();
+/// The script by which work that has ended well shortens the life of its keys.
+///
+/// KEYS: the locked keys. ARGV: the token, and the ms for which they stay. Returns 1 if all keys
+/// were ours, otherwise 0. It is always sent with its source: it is rare.
+pub const SHORTEN: &str = include_str!("scripts/shorten.lua").trim_ascii_end();
 
 const WITHDRAW: &str = include_str!("scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("scripts/inspect.lua").trim_ascii_end();
@@ -61,6 +66,11 @@ pub struct Millis(u64);
 impl Millis {
     pub const fn span(self) -> Duration {
         Duration::from_millis(self.0)
+    }
+
+    /// Returns a span in whole milliseconds, and not less than it is.
+    pub fn rounded_up(span: Duration) -> Self {
+        Self(u64::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX))
     }
 
     pub const fn saturating_add(self, other: Self) -> Self {

@@ -75,6 +75,7 @@ impl World {
             wait: Some(Nanos::of(asked.wait)),
             keep_alive: asked.keep_alive,
             label: None,
+            at_least: None,
         };
         let client = &mut self.clients[place];
         let request = client.next_request(now);

@@ -1,6 +1,7 @@
 //! The real driver, over embedded masters in memory, on tokio's paused clock: time passes only when
 //! every task waits, so each of these tests is exact and takes milliseconds.
 
+mod at_least;
 mod batches;
 mod cancelled;
 mod connecting;

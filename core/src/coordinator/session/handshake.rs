@@ -112,7 +112,7 @@ impl Session {
             let what = Deleted::Note(settings.agreement.withdrawal(ends));
             let ttl = settings.agreement.life();
             let deletion = Deletion { what, ttl, is_told: false, round: None, began: now };
-            self.send_deletion(Debt::new(deletion.into()), packer);
+            self.send_deletion(now, Debt::new(deletion.into()), packer);
         }
     }
 

@@ -29,7 +29,7 @@ use super::{AttemptId, Random, RequestId, RoundId, wire};
 use crate::coordinator::wire::Login;
 use crate::quorum::Instant;
 use crate::quorum::standing::Start;
-use crate::report::Refusal;
+use crate::report::{Answer, Refusal};
 use confirmation::Confirmation;
 use pipe::Pipe;
 use releases::Known;
@@ -71,11 +71,10 @@ pub(super) enum Incoming {
     Broken(Fault),
     Vote(RoundId, Reply),
     Remaining(RequestId, AttemptId, Reply),
-    /// A release that a caller waits for was answered by an integer (was a key deleted?) or by an
-    /// error.
+    /// A release that a caller waits for was answered.
     Release {
         round: RoundId,
-        said: Result<bool, Arc<str>>,
+        answer: Answer,
     },
     /// A release was not executed: the server does not know the command, or does not allow it for
     /// our user. It is sent again in another way.
@@ -225,7 +224,7 @@ impl Session {
         let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
         self.state = State::Open { heartbeat_at };
         self.ledger.opened(now);
-        self.pay(packer);
+        self.pay(now, packer);
     }
 
     /// Ends the connection. Returns the votes that will never be answered.

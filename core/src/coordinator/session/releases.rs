@@ -3,6 +3,7 @@
 
 use super::{Incoming, PendingReply, Session};
 use crate::coordinator::ledger::{Debt, Deleted};
+use crate::coordinator::release;
 use crate::coordinator::wire::{Claim, Packer, Reply, Way};
 use crate::coordinator::{Keys, Settings};
 use crate::quorum::Instant;
@@ -28,18 +29,16 @@ impl Known {
 
     /// Returns the cheapest way that may work.
     fn way(&mut self, debt: &Debt) -> Way {
-        match &debt.deletion.what {
-            Deleted::Claim(claim) if self.native && claim.is_plain() => Way::Native,
-            Deleted::Claim(claim) if debt.by_hash && !self.denies_hashes && *self.script(claim) => {
-                Way::Hash
-            }
+        match debt.deletion.what.claim() {
+            Some(claim) if self.native && claim.is_plain() => Way::Native,
+            Some(claim) if debt.by_hash && !self.denies_hashes && *self.script(claim) => Way::Hash,
             _ => Way::Full,
         }
     }
 
     /// Learns from an answer whether the way that was used works.
     fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
-        let Deleted::Claim(claim) = &debt.deletion.what else { return };
+        let Some(claim) = debt.deletion.what.claim() else { return };
         match (way, reply) {
             (Way::Native, Reply::Error(_)) => self.native = false,
             (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
@@ -52,16 +51,24 @@ impl Known {
 
 impl Session {
     /// Sends a rollback or a release, or keeps it until there is a connection.
-    pub(in crate::coordinator) fn send_deletion(&mut self, mut debt: Debt, packer: &mut Packer) {
+    pub(in crate::coordinator) fn send_deletion(
+        &mut self,
+        now: Instant,
+        mut debt: Debt,
+        packer: &mut Packer,
+    ) {
         if !self.is_open() {
             return self.ledger.owe(debt);
         }
         debt.repeat_while_unkillable(self.unkillable_since);
-        let (deletion, tells, way) =
-            (debt.deletion.clone(), debt.tells.clone(), self.known.way(&debt));
-        let command = match &deletion.what {
-            Deleted::Claim(claim) => claim.release(packer, way),
-            Deleted::Note(command) => command,
+        let (deletion, tells) = (debt.deletion.clone(), debt.tells.clone());
+        let stays_for = deletion.what.stays_for(now);
+        let way = stays_for.map_or_else(|| self.known.way(&debt), |_| Way::Shorten);
+        let command = match (&deletion.what, stays_for) {
+            (Deleted::Kept(kept), Some(life)) => kept.claim.shorten(packer, life),
+            (Deleted::Kept(kept), None) => kept.claim.release(packer, way),
+            (Deleted::Claim(claim), _) => claim.release(packer, way),
+            (Deleted::Note(command), _) => command,
         };
         self.push(PendingReply::Deletion(debt, way), command);
         for key in tells.iter().flat_map(Keys::iter) {
@@ -75,9 +82,9 @@ impl Session {
     }
 
     /// Sends all that has waited for a connection, or to be sent again.
-    pub(super) fn pay(&mut self, packer: &mut Packer) {
+    pub(super) fn pay(&mut self, now: Instant, packer: &mut Packer) {
         for debt in self.ledger.take() {
-            self.send_deletion(debt, packer);
+            self.send_deletion(now, debt, packer);
         }
     }
 
@@ -91,7 +98,7 @@ impl Session {
     ) -> Incoming {
         self.known.learn(&debt, way, reply);
         let is_unknown = reply.is_noscript() || reply.is_denied();
-        if way != Way::Full && is_unknown {
+        if matches!(way, Way::Hash | Way::Native) && is_unknown {
             // Nothing was done. Sent again behind later commands, it is late, and no less certain.
             debt.by_hash = false;
             return Incoming::NotDone(debt);
@@ -111,7 +118,7 @@ impl Session {
         match round {
             // It is unknown whether this client or another deleted the key: no vote.
             Some(round) if !(may_have_run && said == Ok(false)) => {
-                Incoming::Release { round, said }
+                Incoming::Release { round, answer: release::answer(said, way) }
             }
             _ => Incoming::Nothing,
         }

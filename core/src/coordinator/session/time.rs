@@ -54,7 +54,7 @@ impl Session {
                     self.state = State::Open { heartbeat_at };
                 }
                 if self.ledger.retry_at().is_some_and(|at| now >= at) {
-                    self.pay(packer);
+                    self.pay(now, packer);
                 }
                 if self.warming && now >= self.votes_from {
                     self.warming = false;

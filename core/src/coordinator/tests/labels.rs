@@ -85,6 +85,7 @@ fn an_empty_label_leaves_the_token_alone() {
             wait: None,
             keep_alive: None,
             label: Some(Label::of_holder("").into()),
+            at_least: None,
         },
     );
     stage.pump();

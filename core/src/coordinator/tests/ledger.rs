@@ -203,7 +203,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
             round: None,
             began: Instant::from_nanos(0),
         }));
-        stage.machine.sessions[0].send_deletion(debt, &mut Packer::new(None));
+        stage.machine.sessions[0].send_deletion(stage.now, debt, &mut Packer::new(None));
     }
     stage.steps("acquire 3 t \n n1 < SET t #3 NX PX 10000");
     stage.steps("drop 1 \n n1 < EVAL release 1 r #1");

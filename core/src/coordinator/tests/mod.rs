@@ -6,6 +6,7 @@
 mod acquire;
 mod adopt;
 mod agreement;
+mod at_least;
 mod barrier;
 mod cancels;
 mod claims;

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! acquire 1 r wait 1s          request 1: resource r, by default ttl 10s and wait 0;
-//!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; label me;
-//!                              candidate me, with its term;
+//!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; least 20s;
+//!                              label me; candidate me, with its term;
 //!                              `r+s`: several resources
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! detach 2 of 1                request 2 on that hold
@@ -11,7 +11,7 @@
 //! give back 2                  releases that, in no other hands
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
 //! listen 6 r | unlisten 6 r    hears what is published about r
-//! release 3 of 1 [in time] | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
+//! release 3 of 1 [in time] | finish 3 of 1 | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
 //! n1 < DIAL | CLOSE | -        the machine dials, closes; nothing more was done there
 //! n1 > ok                      what the master answers: see `words::reply`
@@ -32,8 +32,8 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{AcquireRequest, KeepAlive, Keys, Label, RequestId};
-use super::stage::{MIDDLE, NO_RANDOMNESS, Stage};
+use super::super::{AcquireRequest, AtLeast, KeepAlive, Keys, Label, RequestId};
+use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use crate::quorum::Nanos;
 use crate::status::{NodeStanding, NodeStatus};
@@ -96,6 +96,7 @@ impl Stage {
                     label: option("label").map(|text| Arc::new(Label::of_holder(text))).or_else(
                         || option("candidate").map(|text| Arc::new(Label::of_candidate(text))),
                     ),
+                    at_least: option("least").map(|told| AtLeast::new(span(told), DRIFT).into()),
                 };
                 self.acquire(number(1), acquire);
             }
@@ -125,6 +126,10 @@ impl Stage {
             "give" => {
                 let lock = self.detached(number(2));
                 self.machine.handle_give_back(now, lock);
+            }
+            "finish" => {
+                let hold = self.hold(number(3));
+                self.machine.handle_finish(now, Some(RequestId(number(1))), hold, false);
             }
             "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
             "forget" => self.machine.handle_forget(now, self.hold(number(1))),

@@ -40,6 +40,7 @@ impl Tokens {
             scripts.push((name, script.to_owned()));
             scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
         }
+        scripts.push(("shorten", wire::SHORTEN.to_owned()));
         scripts.push(("inspect", INSPECT.to_owned()));
         scripts.push(("look", wire::LOOK.to_owned()));
         scripts.push(("withdraw", WITHDRAW.to_owned()));

@@ -1,7 +1,7 @@
 //! The commands that take, keep and give back what one attempt claims.
 
 use super::resp::Command;
-use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, Token, millis};
+use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, SHORTEN, Token, millis};
 use crate::coordinator::Keys;
 use crate::coordinator::label::{Label, TERM};
 use crate::quorum::fence::micros;
@@ -69,6 +69,8 @@ pub enum Way {
     /// By the hash of the script. The server may have forgotten it, and reports that: nothing was
     /// done.
     Hash,
+    /// By the script that shortens the life of the keys, with its source: nothing is deleted yet.
+    Shorten,
     /// By a command of its own, for a single key without a fence: `DELIFEQ` of Valkey 9,
     /// <https://valkey.io/commands/delifeq/>.
     Native,
@@ -94,20 +96,30 @@ impl Claim {
     /// Packs an acquire. One key without a ballot is `SET key token NX PX life`, the plain layout,
     /// so that other Redlock clients exclude us and we exclude them.
     pub fn acquire<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
-        if self.is_plain() { self.set(packer) } else { self.acquire_all(packer, true) }
+        let life = self.life;
+        if self.is_plain() { self.set(packer, life) } else { self.acquire_all(packer, life, true) }
     }
 
-    /// Packs a top-up, for a node that has lost the keys of a lock that is held. Its ballot was won
-    /// long ago: how far it is behind the node's clock does not matter.
-    pub fn top_up<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
-        if self.is_plain() { self.set(packer) } else { self.acquire_all(packer, false) }
+    /// Packs a top-up, for a node that has lost the keys of a lock that is held: they live for
+    /// `life`. Its ballot was won long ago: how far it is behind the node's clock does not matter.
+    pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
+        if self.is_plain() { self.set(packer, life) } else { self.acquire_all(packer, life, false) }
     }
 
-    pub fn extend<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+    /// Packs an extension, after which the keys live for `life`, or for as long as before.
+    pub fn extend<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         let Packer { room, extend, label, .. } = packer;
         let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVALSHA").arg(extend);
         let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
-        self.sign(command, label.as_deref()).number(self.life.0).done()
+        self.sign(command, label.as_deref()).number(life.0).done()
+    }
+
+    /// Packs the end of work that has ended well: from now on the keys live for `life`.
+    pub fn shorten<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
+        let Packer { room, label, .. } = packer;
+        let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVAL").arg(SHORTEN);
+        let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
+        self.sign(command, label.as_deref()).number(life.0).done()
     }
 
     /// Packs a compare-and-delete.
@@ -128,7 +140,7 @@ impl Claim {
         let command = Command::new(room, 3 + self.named() + 1 + more);
         let command = match way {
             Way::Hash => command.arg("EVALSHA").arg(hash),
-            Way::Native | Way::Full => command.arg("EVAL").arg(script),
+            Way::Native | Way::Full | Way::Shorten => command.arg("EVAL").arg(script),
         };
         let command = self.sign(self.name(command), label.as_deref());
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
@@ -174,17 +186,17 @@ impl Claim {
         }
     }
 
-    fn set<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+    fn set<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         let Packer { room, label, .. } = packer;
         let command = Command::new(room, 6).arg("SET").arg(&**self.keys.first());
-        self.sign(command, label.as_deref()).arg("NX").arg("PX").number(self.life.0).done()
+        self.sign(command, label.as_deref()).arg("NX").arg("PX").number(life.0).done()
     }
 
-    fn acquire_all<'a>(&self, packer: &'a mut Packer, not_behind: bool) -> &'a [u8] {
+    fn acquire_all<'a>(&self, packer: &'a mut Packer, life: Millis, not_behind: bool) -> &'a [u8] {
         let Packer { room, acquire, label, .. } = packer;
         let more = if self.ballot.is_some() { 4 } else { 0 };
         let command = Command::new(room, 3 + self.named() + 2 + more).arg("EVALSHA").arg(acquire);
-        let command = self.sign(self.name(command), label.as_deref()).number(self.life.0);
+        let command = self.sign(self.name(command), label.as_deref()).number(life.0);
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };

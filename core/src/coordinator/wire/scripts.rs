@@ -167,3 +167,33 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     assert!(told.error().is_some(), "{told:?}");
     assert_eq!(master.stands("s"), None, "what is there is deleted all the same");
 }
+
+#[test]
+fn a_life_is_shortened_where_the_key_is_ours_and_only_there() {
+    let keys = || Keys::several(["r", "s"].map(Into::into)).unwrap();
+    let claim = Claim { keys: keys(), ballot: None, ..claim(CLOCK) };
+    let (ours, theirs) = (claim.token.to_string(), "theirs");
+    for (r, s, answer) in [
+        (Some(&*ours), Some(&*ours), 1),
+        (Some(&*ours), Some(theirs), 0),
+        (None, Some(&*ours), 0),
+        (Some(theirs), None, 0),
+        (None, None, 0),
+    ] {
+        let mut master = Master::new();
+        for (key, value) in [("r", r), ("s", s)] {
+            value.iter().for_each(|value| master.set(key, value));
+        }
+        let command = claim.shorten(&mut master.packer, SECOND.into()).to_vec();
+        assert_eq!(master.ask(&command), Reply::Int(answer), "{r:?} {s:?}");
+        for (key, value) in [("r", r), ("s", s)] {
+            let left = match value {
+                Some(value) if value == ours => 1_000,
+                Some(_) => 5_000,
+                None => -2,
+            };
+            assert_eq!(master.ask(&pttl(key)), Reply::Int(left), "{key} of {r:?} {s:?}");
+            assert_eq!(master.stands(key), value);
+        }
+    }
+}

@@ -99,6 +99,16 @@ pub(super) const ALL: &[Operation] = &[
             drop(acquire.run(async |_| tokio::time::sleep(20 * MS).await).await);
         })
     }),
+    operation!("once::run", "once, and the body fails", Wants, |stage| {
+        let once = stage.redlock.once(KEY).at_least(TTL);
+        Begun::new(async move {
+            let failing = async |_| {
+                tokio::time::sleep(20 * MS).await;
+                Err::<(), ()>(())
+            };
+            drop(once.run(failing).await);
+        })
+    }),
     operation!("reentrant::ReentrantAcquireFuture", "acquire, nested", Wants, |stage| {
         let handle = stage.redlock.reentrant();
         let next = handle.clone();
