@@ -27,7 +27,7 @@ Examples:
   quorumlock run nightly-report -- /usr/local/bin/report --mail
   quorumlock run --no-wait backup -- backup.sh       # not at all if another host does it
   quorumlock run --timeout 5m --ttl 30s deploy -- make deploy
-  quorumlock run --no-wait --forget --ttl 30s hourly -- tick # nobody else for half a minute
+  quorumlock run --no-wait --at-least 20s tick -- tick.sh # not again within 20 s
   quorumlock run account:1 account:2 -- transfer     # both or none";
 
 const RUN_ENVIRONMENT: &str = "\
@@ -199,8 +199,12 @@ pub(crate) struct RunArgs {
     /// Ask for a fencing token, and hand it to the command. Use it for every lock on the resource, or for none.
     #[arg(long)]
     pub(crate) fenced: bool,
+    /// Keep others out for so long from the start, if the command succeeds or we are killed. A
+    /// command that fails opens the lock at once. At most max_ttl.
+    #[arg(long, value_name = "DURATION", value_parser = duration, group = "leaves")]
+    pub(crate) at_least: Option<Duration>,
     /// Do not release at the end: nobody gets the lock for another ttl.
-    #[arg(long)]
+    #[arg(long, group = "leaves")]
     pub(crate) forget: bool,
     /// The time from SIGTERM to SIGKILL when the lock is being lost; never more than a third of the
     /// ttl, and never beyond the deadline.

@@ -106,6 +106,7 @@ impl Run<'_> {
             self.redlock.acquire(resources)
         };
         let acquire = if self.args.no_timeout { acquire.no_timeout() } else { acquire };
+        let acquire = acquire.at_least(self.args.at_least.unwrap_or_default());
         if self.args.keep_alive_forever {
             acquire.keep_alive_forever()
         } else {
@@ -143,7 +144,7 @@ impl Run<'_> {
         let ended = match ended {
             Ok(ended) => ended,
             Err(error) => {
-                let _ = guard.release().await;
+                self.fail(guard).await;
                 return Err(Failure::system("the command was not started", &error));
             }
         };
@@ -175,12 +176,16 @@ impl Run<'_> {
             if ended.is_unreachable {
                 guard.forget();
             } else {
-                let _ = guard.release().await;
+                self.fail(guard).await;
             }
             return Err(failure);
         }
         if self.args.forget || ended.is_unreachable {
             guard.forget();
+            return Ok(ended.exit);
+        }
+        if ended.exit.code() != 0 && self.args.at_least.is_some() {
+            self.fail(guard).await;
             return Ok(ended.exit);
         }
         match guard.release().await {
@@ -190,6 +195,15 @@ impl Run<'_> {
             }
             Ok(_) => Ok(ended.exit),
             Err(lost) => Err(self.lost(Loss::from(&lost), ended.exit).await),
+        }
+    }
+
+    /// Gives up the lock after work that has failed, so that it opens at once.
+    async fn fail<K: Kind>(&self, guard: Guard<K>) {
+        match self.args.at_least {
+            // The shutdown waits for what a dropped guard owes.
+            Some(_) => drop(guard),
+            None => _ = guard.release().await,
         }
     }
 

@@ -77,6 +77,7 @@ fn word() -> impl Strategy<Value = OsString> {
         "--label",
         "--fenced",
         "--forget",
+        "--at-least",
         "--grace",
         "-E",
         "--cycles",

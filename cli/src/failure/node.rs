@@ -87,6 +87,7 @@ const fn word(answer: &Answer) -> &'static str {
         Answer::Vacant => "vacant",
         Answer::Taken => "taken",
         Answer::Deleted => "deleted",
+        Answer::Shortened => "shortened",
         Answer::Outstanding => "outstanding",
         Answer::Refused(refusal) => match refusal {
             Refusal::Held { .. } => "held",
