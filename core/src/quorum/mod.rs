@@ -21,6 +21,7 @@ pub mod membership;
 pub mod readiness;
 pub mod standing;
 pub mod tally;
+pub mod terms;
 pub mod validity;
 
 #[cfg(test)]
@@ -36,4 +37,5 @@ pub use keeper::Keeper;
 pub use lease::{Extension, Progress, Report};
 pub use membership::{Membership, NodeSet};
 pub use tally::{Tally, Verdict, Vote};
+pub use terms::{News, Sight, Terms};
 pub use validity::ClockDrift;

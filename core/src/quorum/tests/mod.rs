@@ -24,6 +24,7 @@ mod readiness;
 mod standing;
 mod tally;
 mod tally_orders;
+mod terms;
 mod validity;
 
 use super::{Instant, Membership};
