@@ -260,6 +260,12 @@ impl<K: Kind> Acquire<K> {
         self
     }
 
+    /// The same with the value of a candidate, which is followed by the term.
+    pub(crate) fn candidate(mut self, value: &str) -> Self {
+        self.label = Some(Arc::new(Label::of_candidate(value)));
+        self
+    }
+
     /// Returns the acquisition with a keeper: its own, whenever that ends, or that of `keep_alive`.
     pub(crate) fn kept_alive(self) -> Self {
         if self.keep_alive.is_some() { self } else { self.keep_alive() }

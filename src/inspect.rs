@@ -3,6 +3,7 @@
 
 use crate::driver::Request;
 use crate::error::{Closed, InspectError, InvalidSetting};
+use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
 use crate::report::{Answer, NodeReport, Span};
 use crate::resource::IntoResource;
@@ -96,7 +97,7 @@ impl Redlock {
 }
 
 /// The answers of the masters about one lock, a moment ago.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inspection {
     resource: Arc<str>,
     key: Arc<str>,
@@ -209,6 +210,12 @@ impl Holder {
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         self.owner()?.label
+    }
+
+    /// Returns the term of the holder, if it leads an [`election`](crate::Redlock::election).
+    #[must_use]
+    pub fn term(&self) -> Option<FencingToken> {
+        self.owner()?.term.map(FencingToken::new)
     }
 
     fn owner(&self) -> Option<Owner<'_>> {

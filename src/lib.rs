@@ -25,6 +25,7 @@
 //! | wait for a lock, or try once | [`Redlock::acquire`], [`Redlock::try_acquire`]; options on [`Acquire`] |
 //! | do work under a lock that extends itself | [`Acquire::run`], [`Acquire::keep_alive`] |
 //! | ask whether the lock still holds | [`check`](Lease::check), [`lost`](Lease::lost); in subtasks, [`Lease`] |
+//! | elect a leader, see who leads | [`Redlock::election`] |
 //! | lock several resources at once | [`Redlock::acquire`] with an array |
 //! | acquire what a caller already holds | [`Redlock::reentrant`] |
 //! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |
@@ -54,6 +55,7 @@ mod builder;
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub mod config;
 mod driver;
+mod election;
 #[cfg(feature = "embedded")]
 #[cfg_attr(docsrs, doc(cfg(feature = "embedded")))]
 pub mod embedded;
@@ -90,6 +92,7 @@ pub use builder::RedlockBuilder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use config::Config;
+pub use election::{Election, Leader, Leaders, Leadership};
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use error::ConfigError;

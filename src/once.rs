@@ -117,7 +117,7 @@ impl<K: Kind> Once<K> {
             Err(error) if error.is_contended() => return Ok(None),
             Err(error) => return Err(RunError::NotAcquired(error)),
         };
-        let result = under(&guard, body).await?;
+        let result = under(&guard, |lease| body(lease)).await?;
         // Either release also fails if the lock was lost by now, or if it turns out to have been.
         let released = match result {
             Ok(_) => guard.release().await,

@@ -47,9 +47,22 @@ impl<K: Kind> Acquire<K> {
         F: AsyncFnOnce(Lease<K>) -> T,
     {
         let guard = self.kept_alive().await.map_err(RunError::NotAcquired)?;
-        let result = under(&guard, body).await?;
+        guard.run_under(|lease| body(lease)).await
+    }
+}
+
+impl<K: Kind> Guard<K> {
+    /// Runs `body` until it returns or the lock is lost, and releases.
+    pub(crate) async fn run_under<T, L>(
+        self,
+        body: impl FnOnce(Lease<K>) -> L,
+    ) -> Result<T, RunError<T>>
+    where
+        L: Future<Output = T>,
+    {
+        let result = under(&self, body).await?;
         // The release also fails if the lock was lost by now, or if it turns out to have been.
-        match guard.release().await {
+        match self.release().await {
             Ok(_) => Ok(result),
             Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
         }
@@ -57,10 +70,13 @@ impl<K: Kind> Acquire<K> {
 }
 
 /// Runs `body` until it returns, or until the lock is lost.
-pub(crate) async fn under<K, T, F>(guard: &Guard<K>, body: F) -> Result<T, RunError<T>>
+pub(crate) async fn under<K, T, L>(
+    guard: &Guard<K>,
+    body: impl FnOnce(Lease<K>) -> L,
+) -> Result<T, RunError<T>>
 where
     K: Kind,
-    F: AsyncFnOnce(Lease<K>) -> T,
+    L: Future<Output = T>,
 {
     let mut lost = pin!(guard.lost());
     let mut body = pin!(body(guard.lease()));

@@ -25,6 +25,7 @@
 //! | `redlock.acquire("r").run(async \|lease\| …).await` | `redlock.acquire("r").`[`run(\|lease\| …)`](Acquire::run) |
 //! | `redlock.once("r").at_least(…).run(async \|lease\| …).await` | `redlock.once("r").at_least(…).`[`run(\|lease\| …)`](Once::run) |
 //! | `guard.lost().await` | [`guard.blocking_lost()`](crate::Lease::blocking_lost), [`guard.blocking_lost_within(…)`](crate::Lease::blocking_lost_within) |
+//! | `election.observe().next().await` | [`election.observe()`](Election::observe)`.next()`: an iterator |
 //! | any other `.await` | the same call |
 //!
 //! # Threads
@@ -42,8 +43,8 @@
 //!
 //! In `spawn_blocking` and `block_in_place` all of this works as on any thread, on every flavor of
 //! runtime. In async code, a call that waits would stall a thread on which other tasks need to run,
-//! possibly the one that holds the lock. `connect`, `lock`, `run`, `blocking_lost`, `inspect`,
-//! `force_release` and `preflight` therefore refuse there, with a
+//! possibly the one that holds the lock. `connect`, `lock`, `run`, `campaign`, `blocking_lost`,
+//! `inspect`, `leader`, `observe`, `force_release` and `preflight` therefore refuse there, with a
 //! [`WrongContext`](crate::WrongContext), before anything is sent. Calls that end or prolong a lock
 //! must work wherever a guard has ended up, and wait only for the masters: `extend` and `release`
 //! for about an operation timeout, `shutdown` for as long as its documentation says.
@@ -52,6 +53,7 @@
 
 mod acquire;
 mod connect;
+mod election;
 mod guard;
 mod once;
 mod redlock;
@@ -61,6 +63,7 @@ mod wait;
 pub use crate::guard::{FencedLease, Lease};
 pub use acquire::Acquire;
 pub use connect::Builder;
+pub use election::{Election, Leaders, Leadership};
 pub use guard::{FencedGuard, Guard};
 pub use once::Once;
 pub use redlock::Redlock;

@@ -2,6 +2,7 @@
 
 use super::acquire::Acquire;
 use super::connect::{Builder, on_a_thread};
+use super::election::Election;
 use super::reentrant::Reentrant;
 use super::wait;
 use crate::error::{Closed, InspectError, NotDrained, ReadyError, WrongContext};
@@ -89,6 +90,11 @@ impl Redlock {
     #[must_use]
     pub fn reentrant(&self) -> Reentrant {
         Reentrant::new(self.inner.reentrant())
+    }
+
+    /// Returns the election of this name. See [`Redlock::election`](crate::Redlock::election).
+    pub fn election(&self, name: impl IntoResource) -> Election {
+        Election::new(self.inner.election(name))
     }
 
     /// Asks every master what it has for `resource`. See

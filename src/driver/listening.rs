@@ -31,7 +31,6 @@ impl Handle {
     /// Lets `ear` hear what is published on the channel of this name: a key, or a name of our own.
     /// Messages get lost, and none come if the masters deny them or `wake_ups` is off. So a
     /// listener looks from time to time, too.
-    #[allow(dead_code, reason = "what is built on it comes next")]
     pub(crate) fn listen(&self, channel: Arc<str>, ear: Arc<dyn Hears>) -> Listening {
         let listener = self.next_request();
         self.send(Request::Listen { listener, channel: channel.clone(), ear });

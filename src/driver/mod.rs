@@ -25,7 +25,6 @@ pub(crate) mod tls;
 pub(crate) use callers::Callers;
 pub(crate) use handle::{Ended, Handle};
 pub(crate) use lease_state::LeaseState;
-#[allow(unused_imports, reason = "what is built on it comes next")]
 pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 pub(crate) use request::{ReleaseResult, Request, Won};

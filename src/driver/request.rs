@@ -73,13 +73,11 @@ pub(crate) enum Request {
         reply: Reply<ForceReleased>,
     },
     /// `ear` hears the messages of a channel, until `listener` no longer listens.
-    #[allow(dead_code, reason = "what is built on it comes next")]
     Listen {
         listener: RequestId,
         channel: Arc<str>,
         ear: Arc<dyn Hears>,
     },
-    #[allow(dead_code, reason = "what is built on it comes next")]
     Unlisten {
         listener: RequestId,
         channel: Arc<str>,

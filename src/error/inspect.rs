@@ -1,6 +1,7 @@
 //! The errors of inspecting a lock, or of taking it away from its holder.
 
 use super::{Closed, InvalidSetting, WrongContext};
+use crate::inspect::Inspection;
 use crate::report::NodeReport;
 use thiserror::Error;
 
@@ -18,6 +19,10 @@ pub enum InspectError {
     /// master said.
     #[error("no quorum has confirmed the forced release{}", super::listed(.0))]
     Unconfirmed(Vec<NodeReport>),
+    /// No quorum of masters names a leader, or says that there is none: masters are down or warming
+    /// up, or the leader is just changing. Contains what every master said.
+    #[error("{0}")]
+    Unclear(Box<Inspection>),
     /// This `Redlock` was shut down, or its runtime is gone.
     #[error(transparent)]
     Closed(#[from] Closed),

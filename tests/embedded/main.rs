@@ -8,6 +8,8 @@ mod application;
 #[cfg(feature = "embedded")]
 mod conformance;
 #[cfg(feature = "embedded")]
+mod elections;
+#[cfg(feature = "embedded")]
 mod fence_order;
 #[cfg(all(unix, feature = "embedded"))]
 mod fenced_holder;

@@ -6,10 +6,11 @@ use quorumlock::fencing;
 use quorumlock::preflight::{self, Preflight};
 use quorumlock::report::{Answer, NodeReport, Refusal, UnknownCause};
 use quorumlock::{
-    Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, ExtendError, Fenced, FencedGuard,
-    FencedLease, FencedReentrantGuard, FencingToken, Guard, Lease, ListedLock, LockList, Lost,
-    NodeStanding, NodeStatus, Redlock, RedlockBuilder, Reentrant, ReentrantAcquire, ReentrantError,
-    ReentrantGuard, Released, RunError, Status, Unfenced,
+    Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, Election, ExtendError, Fenced,
+    FencedGuard, FencedLease, FencedReentrantGuard, FencingToken, Guard, Leader, Leaders,
+    Leadership, Lease, ListedLock, LockList, Lost, NodeStanding, NodeStatus, Redlock,
+    RedlockBuilder, Reentrant, ReentrantAcquire, ReentrantError, ReentrantGuard, Released,
+    RunError, Status, Unfenced,
 };
 use std::error::Error;
 use std::fmt::Debug;
@@ -30,7 +31,7 @@ all!(is_shared:
     Answer, UnknownCause, NodeReport, Refusal, Preflight, Status, NodeStatus, NodeStanding, preflight::NodePreflight, preflight::Finding,
     Acquire<Fenced>, AcquireFuture<Fenced>, FencedGuard, FencedLease, FencingToken, Fenced, Unfenced,
     Reentrant, Reentrant<Fenced>, ReentrantAcquire, ReentrantAcquire<Fenced>, ReentrantGuard, FencedReentrantGuard,
-    RunError<()>, fencing::FenceCheck<String>,
+    RunError<()>, fencing::FenceCheck<String>, Election, Leader, Leaders, Leadership,
 );
 all!(is_error:
     AcquireError, ConnectError, ExtendError, Lost, RunError<()>, RunError<u32>, ReentrantError,
@@ -74,6 +75,11 @@ async fn every_future_may_be_awaited_on_another_thread(
     let _ = goes_anywhere(guard.release()).await;
     let _ = goes_anywhere(redlock.acquire(["a", "b"]).fenced().into_future()).await;
     let _ = goes_anywhere(redlock.acquire("r").fenced().run(async |_| ())).await;
+    let election = redlock.election("e");
+    let _ = goes_anywhere(election.campaign("me")).await.map(|led| goes_anywhere(led.resign()));
+    let _ = goes_anywhere(election.run("me", async |lease| lease.lost().await)).await;
+    let _ = goes_anywhere(election.leader()).await;
+    let _ = goes_anywhere(election.observe().next()).await;
     let _ = goes_anywhere(redlock.shutdown()).await;
 }
 

@@ -16,6 +16,7 @@ mod credentials;
 #[cfg(feature = "config")]
 mod deploy_docs;
 mod dropped_acquires;
+mod elections;
 #[cfg(feature = "embedded")]
 mod embedded_differential;
 mod error_texts;

@@ -109,6 +109,29 @@ pub(super) const ALL: &[Operation] = &[
             drop(once.run(failing).await);
         })
     }),
+    operation!("election/mod::campaign", "campaign", Wants, |stage| {
+        let election = stage.redlock.election(KEY);
+        Begun::new(async move { drop(election.campaign("me").await) })
+    }),
+    operation!("election/mod::run", "lead, the body included", Wants, |stage| {
+        let election = stage.redlock.election(KEY);
+        Begun::new(async move {
+            drop(election.run("me", async |_| tokio::time::sleep(20 * MS).await).await);
+        })
+    }),
+    operation!("election/leadership::resign", "resign", Holds, |stage| {
+        let leadership = stage.redlock.election(KEY).campaign("me").await.unwrap();
+        all_answered().await;
+        Begun::new(async move { drop(leadership.resign().await) })
+    }),
+    operation!("election/mod::leader", "leader", Neither, |stage| {
+        let election = stage.redlock.election(KEY);
+        Begun::new(async move { drop(election.leader().await) })
+    }),
+    operation!("election/leaders::next", "observe", Neither, |stage| {
+        let mut leaders = stage.redlock.election(KEY).observe();
+        Begun::new(async move { drop(leaders.next().await) })
+    }),
     operation!("reentrant::ReentrantAcquireFuture", "acquire, nested", Wants, |stage| {
         let handle = stage.redlock.reentrant();
         let next = handle.clone();

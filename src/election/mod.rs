@@ -1,0 +1,272 @@
+//! Elections: one leader at a time, known to all, in terms that never go back.
+
+mod leaders;
+mod leadership;
+mod watch;
+
+pub use leaders::Leaders;
+pub use leadership::Leadership;
+pub(crate) use watch::Watch;
+
+use crate::acquire::Acquire;
+use crate::error::{AcquireError, InspectError, RunError};
+use crate::fencing::FencingToken;
+use crate::guard::FencedLease;
+use crate::inspect::{Holder, Inspection, LockState};
+use crate::kind::Fenced;
+use crate::redlock::Redlock;
+use crate::resource::IntoResource;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Redlock {
+    /// Returns the election of this name. Nothing is sent yet.
+    ///
+    /// It is the lock on the resource of that name, always fenced, kept alive without an end and
+    /// waited for without a limit: a client that holds that lock in another way keeps candidates out.
+    pub fn election(&self, name: impl IntoResource) -> Election {
+        let (ttl, lock_delay) = (self.options().ttl, self.options().lock_delay);
+        Election { redlock: self.clone(), name: name.into_resource(), ttl, lock_delay }
+    }
+}
+
+/// An election: candidates campaign, one of them leads, and observers see who. Clones are the same.
+///
+/// ```no_run
+/// # async fn lead(_: quorumlock::FencedLease) {}
+/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+/// let election = redlock.election("scheduler");
+///
+/// // On each host: lead whenever it is this host's turn, until `lead` returns.
+/// election.run("10.0.0.7:8080", async |lease| lead(lease).await).await?;
+///
+/// // Anywhere: who leads?
+/// if let Some(leader) = election.leader().await? {
+///     println!("{} in term {}", leader.value, leader.term);
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// The *term* is the fencing token of the leader's win, and greater than that of every earlier
+/// leader. At most one leadership is valid at any time, by the guarantees of the lock. Each leader
+/// has to [`check`](crate::Lease::check) its own before each side effect. The one that is *seen*
+/// to lead may have been followed by another one in the meantime: send the term along, and let who
+/// receives it refuse a lower one.
+#[derive(Clone)]
+#[must_use = "an election does nothing by itself"]
+pub struct Election {
+    redlock: Redlock,
+    name: Arc<str>,
+    ttl: Duration,
+    lock_delay: Duration,
+}
+
+/// A leader, as a quorum of masters names it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Leader {
+    /// The value with which it campaigned: usually its address.
+    pub value: String,
+    /// Its term.
+    pub term: FencingToken,
+}
+
+impl Leader {
+    /// Returns the leader, if this holder is one.
+    pub(crate) fn of(holder: &Holder) -> Option<Self> {
+        Some(Self { term: holder.term()?, value: holder.label().unwrap_or_default().to_owned() })
+    }
+}
+
+impl fmt::Display for Leader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in term {}", self.value, self.term)
+    }
+}
+
+impl Election {
+    /// Sets how long a leader that has crashed, or that masters do not hear of, keeps the others
+    /// out. Observers look each third of it. At most
+    /// [`max_ttl`](crate::RedlockBuilder::max_ttl); default: the builder's
+    /// [`ttl`](crate::RedlockBuilder::ttl).
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    /// Keeps the others out for this much longer after a crash or a loss, while effects of the
+    /// leader may still be in flight: see [`Acquire::lock_delay`](crate::Acquire::lock_delay).
+    /// Default: the builder's.
+    pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
+        self.lock_delay = lock_delay;
+        self
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn acquire(&self, candidate: &str) -> Acquire<Fenced> {
+        let acquire = self.redlock.acquire(self.name.clone()).ttl(self.ttl);
+        let acquire = acquire.lock_delay(self.lock_delay).no_timeout().keep_alive_forever();
+        acquire.candidate(candidate).fenced()
+    }
+
+    /// Waits until this candidate leads, however long that takes, outages included. The leadership
+    /// is kept alive until it is [resigned](Leadership::resign), dropped or lost.
+    ///
+    /// `candidate` is the value that others see: at most 512 bytes without control characters, not
+    /// ending like a term (`;term=7`), and never a secret.
+    ///
+    /// ```no_run
+    /// # async fn work() {}
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// let leadership = redlock.election("scheduler").campaign("10.0.0.7:8080").await?;
+    /// tokio::select! {
+    ///     lost = leadership.lost() => return Err(lost.into()),
+    ///     () = work() => {}
+    /// }
+    /// leadership.resign().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AcquireError::InvalidSetting`] for a name, a value or a ttl that cannot work,
+    /// [`AcquireError::NoRandomness`], and [`AcquireError::Closed`] after a shutdown. Another
+    /// leader and an outage are no errors; [`Redlock::status`] shows the latter.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for an [`Acquire`](crate::Acquire): dropped, the campaign leaves nothing behind.
+    pub async fn campaign(&self, candidate: impl Into<String>) -> Result<Leadership, AcquireError> {
+        let acquire = self.acquire(&candidate.into());
+        loop {
+            match acquire.clone().await {
+                Ok(guard) => return Ok(Leadership::new(guard)),
+                // It was won, and picked up only after its deadline. Nothing else ends without a
+                // timeout.
+                Err(AcquireError::NoQuorum(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Campaigns, and runs `body` while it leads; again after each loss, with the next term, until
+    /// the body returns. Then it resigns.
+    ///
+    /// The body is dropped at its next await when the leadership is lost. What it does between two
+    /// awaits is not interrupted, so check the lease before each side effect all the same. The
+    /// lease has the term as its [`fencing_token`](crate::Lease::fencing_token).
+    ///
+    /// ```no_run
+    /// # async fn schedule(_: u64) {}
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// redlock
+    ///     .election("scheduler")
+    ///     .run("10.0.0.7:8080", async |lease| loop {
+    ///         if lease.check().is_err() {
+    ///             break;
+    ///         }
+    ///         schedule(lease.fencing_token().as_u64()).await; // refused where a greater one was seen
+    ///     })
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// A body that is to own something clones it for each term: `|lease| { let pool = pool.clone();
+    /// async move { .. } }`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::NotAcquired`] with an error of [`campaign`](Self::campaign). [`RunError::Lost`]
+    /// if the body has returned although the leadership was lost by then, with its result.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, it drops the body and resigns in the background.
+    pub async fn run<T, F, L>(
+        &self,
+        candidate: impl Into<String>,
+        mut body: F,
+    ) -> Result<T, RunError<T>>
+    where
+        // Not `AsyncFnMut`: what borrows from such a closure cannot be spawned (rust#110338).
+        F: FnMut(FencedLease) -> L,
+        L: Future<Output = T>,
+    {
+        let candidate = candidate.into();
+        loop {
+            let led = self.campaign(candidate.as_str()).await.map_err(RunError::NotAcquired)?;
+            match led.into_guard().run_under(&mut body).await {
+                Err(RunError::Lost { result: None, .. }) => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    /// Asks every master who leads: `None` if a quorum has no leader. That was so a moment ago, and
+    /// may no longer be. Each call looks by itself: for terms that never go back,
+    /// [observe](Self::observe).
+    ///
+    /// # Errors
+    ///
+    /// [`InspectError::Unclear`] if no quorum says one or the other: masters are down or warming
+    /// up, or the leader is changing right now. [`InspectError::InvalidSetting`],
+    /// [`InspectError::Closed`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is changed.
+    pub async fn leader(&self) -> Result<Option<Leader>, InspectError> {
+        let inspection = self.inspect().await?;
+        match inspection.state() {
+            LockState::Held(holder) => Ok(Leader::of(holder)),
+            LockState::Free => Ok(None),
+            LockState::Unclear => Err(InspectError::Unclear(Box::new(inspection))),
+        }
+    }
+
+    pub(crate) async fn inspect(&self) -> Result<Inspection, InspectError> {
+        self.redlock.inspect(self.name.clone()).await
+    }
+
+    /// Follows who leads: the first look, and then each change, as a `Stream`. `None` stands for no
+    /// leader.
+    ///
+    /// It looks each third of the ttl, and at once when a leader has resigned and masters pass that
+    /// on. It is lossy: a leader whose term was short may never be seen, and neither a vacancy
+    /// between two leaders. Terms never go back, with one exception. What was seen is forgotten once
+    /// it is known to be gone for as long as a master that has lost its memory does not vote (half
+    /// a minute by default): a foreign value that looks like a great term silences no observer for
+    /// longer. While it cannot be told who leads, nothing comes.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
+    /// let mut leaders = redlock.election("scheduler").observe();
+    /// while let Some(leader) = leaders.next().await {
+    ///     match leader? {
+    ///         Some(leader) => println!("{leader}"), // 10.0.0.7:8080 in term 1795158604154900
+    ///         None => println!("no leader"),
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn observe(&self) -> Leaders {
+        Leaders::new(Watch::new(self.clone()))
+    }
+}
+
+impl fmt::Debug for Election {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Election")
+            .field("name", &self.name)
+            .field("ttl", &self.ttl)
+            .field("lock_delay", &self.lock_delay)
+            .finish_non_exhaustive()
+    }
+}
