@@ -1,6 +1,7 @@
 //! The command line: what may be written, and what is said of what may not.
 
 mod duration;
+mod elect;
 mod problem;
 #[cfg(test)]
 mod tests;
@@ -14,10 +15,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub(crate) use elect::{ELECT_EXAMPLES, ElectArgs};
+
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   quorumlock run nightly-report -- /usr/local/bin/report --mail
   quorumlock run --no-wait --ttl 30s backup -- sh -c 'dump | upload'
+  quorumlock elect scheduler --value 10.0.0.7:8080 -- /usr/local/bin/scheduler
   quorumlock inspect nightly-report
   quorumlock list orders:
   quorumlock doctor --json";
@@ -82,6 +86,9 @@ pub(crate) struct MastersArgs {
 pub(crate) enum Command {
     /// Run a command under a lock: acquire, run, keep the lock alive, release.
     Run(Box<RunArgs>),
+    /// Run a command while we lead an election: campaign, run, campaign again after a loss; resign
+    /// when the command ends.
+    Elect(Box<ElectArgs>),
     /// Show who holds a lock, on which masters, and when it expires.
     Inspect {
         /// What is locked.

@@ -70,6 +70,7 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
     let ended = runtime.block_on(async {
         match command {
             Command::Run(run) => run::run(*run, masters, output).await,
+            Command::Elect(elect) => run::elect(*elect, masters, output).await,
             Command::Inspect { resources } => inspect::inspect(&resources, masters, output).await,
             Command::List(args) => list::list(args, masters, output).await,
             Command::Watch(args) => watch::watch(args, masters, output).await,

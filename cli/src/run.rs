@@ -5,6 +5,7 @@
 //! is stopped or killed.
 
 mod child;
+mod elect;
 mod environment;
 mod label;
 mod limits;
@@ -32,6 +33,8 @@ use std::future::{Future, IntoFuture};
 use std::process::ExitCode;
 use std::time::Duration;
 use supervise::{Ended, Supervisor};
+
+pub(crate) use elect::elect;
 
 /// Runs as a helper if this process was started by another `quorumlock` process and not by a user.
 pub(crate) fn helper(arguments: &[OsString]) -> Option<ExitCode> {

@@ -54,6 +54,8 @@ fn a_password_in_a_misplaced_address_is_not_told() {
 fn word() -> impl Strategy<Value = OsString> {
     let known = prop::sample::select(vec![
         "run",
+        "elect",
+        "--value",
         "inspect",
         "force-release",
         "doctor",

@@ -1,7 +1,7 @@
 //! A manual page: what the definition of the command line has, and the sections that readers of
 //! manuals look for.
 
-use crate::args::{EXAMPLES, RUN_EXAMPLES};
+use crate::args::{ELECT_EXAMPLES, EXAMPLES, RUN_EXAMPLES};
 use crate::exit::TABLE;
 use crate::settings::OF_THE_MACHINE;
 use clap::Command;
@@ -32,7 +32,7 @@ const ENVIRONMENT_OF_THE_COMMAND: [(&str, &str); 3] = [
     ),
     (
         "QUORUMLOCK_FENCING_TOKEN",
-        "Set for COMMAND with --fenced: the number to send with every write.",
+        "Set for COMMAND with --fenced, and by elect, where it is the term: the number to send with every write.",
     ),
 ];
 
@@ -58,7 +58,8 @@ pub(super) fn page(whole: &Command, command: &Command) -> io::Result<Vec<u8>> {
     let mut rest = Roff::new();
     let connects = !matches!(name, "completions" | "man" | "help");
     if connects {
-        let of_the_command = if name == "run" { &ENVIRONMENT_OF_THE_COMMAND[..] } else { &[] };
+        let of_the_command =
+            if matches!(name, "run" | "elect") { &ENVIRONMENT_OF_THE_COMMAND[..] } else { &[] };
         exit_status(&mut rest);
         rest.control("SH", ["ENVIRONMENT"]);
         terms(&mut rest, ENVIRONMENT.iter().chain(of_the_command).copied());
@@ -66,6 +67,7 @@ pub(super) fn page(whole: &Command, command: &Command) -> io::Result<Vec<u8>> {
     }
     match name {
         "run" => examples(&mut rest, RUN_EXAMPLES),
+        "elect" => examples(&mut rest, ELECT_EXAMPLES),
         _ if is_whole => examples(&mut rest, EXAMPLES),
         _ => {}
     }

@@ -14,7 +14,7 @@ use crate::output::Output;
 use nix::sys::signal::{Signal, raise};
 use quorumlock::error::LossReason;
 use quorumlock::report::Span;
-use quorumlock::{Guard, Kind, Lost};
+use quorumlock::{Kind, Lease, Lost};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -32,6 +32,8 @@ pub(super) struct Ended {
     pub(super) lost: Option<Loss>,
     /// A process of the group is still there, and may go on working.
     pub(super) is_unreachable: bool,
+    /// A signal has asked this process to end.
+    pub(super) was_asked: bool,
 }
 
 /// The progress of the group's end.
@@ -49,7 +51,7 @@ enum Stage {
 
 /// One command under one lock.
 pub(super) struct Supervisor<'a, K: Kind> {
-    guard: &'a Guard<K>,
+    guard: &'a Lease<K>,
     group: Group,
     watchdog: Option<Watchdog>,
     terminal: Terminal,
@@ -61,13 +63,14 @@ pub(super) struct Supervisor<'a, K: Kind> {
     lost: Option<Loss>,
     /// Reported as not extended, though it was time.
     is_overdue: bool,
+    was_asked: bool,
     output: Output,
 }
 
 impl<'a, K: Kind> Supervisor<'a, K> {
     /// Starts the command. After an error, nothing was started.
     pub(super) fn start(
-        guard: &'a Guard<K>,
+        guard: &'a Lease<K>,
         program: &Program,
         environment: &Environment,
         grace: Duration,
@@ -93,6 +96,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             stage: Stage::Running,
             lost: None,
             is_overdue: false,
+            was_asked: false,
             output,
         };
         let watched = watchdog.watch(this.group.pid());
@@ -137,7 +141,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         let code = |code: i32| Exit::Code(u8::try_from(code).unwrap_or(u8::MAX));
         let exit = status.code().map(code);
         let exit = exit.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::System);
-        Ended { exit, lost: self.lost.take(), is_unreachable }
+        Ended { exit, lost: self.lost.take(), is_unreachable, was_asked: self.was_asked }
     }
 
     fn is_over(&self) -> bool {
@@ -277,6 +281,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             Signal::SIGTSTP => self.suspend(),
             Signal::SIGWINCH => self.group.signal(signal),
             signal if ends(signal) => {
+                self.was_asked = true;
                 self.group.signal(signal);
                 self.group.signal(Signal::SIGCONT);
             }

@@ -114,8 +114,18 @@ async fn bench_measures_so_many_cycles_and_leaves_no_key() {
     witness::assert_no_keys_now(&masters).await;
 }
 
-pub(crate) const COMMANDS: [&str; 9] =
-    ["run", "inspect", "list", "watch", "force-release", "doctor", "bench", "completions", "man"];
+pub(crate) const COMMANDS: [&str; 10] = [
+    "run",
+    "elect",
+    "inspect",
+    "list",
+    "watch",
+    "force-release",
+    "doctor",
+    "bench",
+    "completions",
+    "man",
+];
 
 #[test]
 fn completions_name_every_command_without_masters() {

@@ -8,6 +8,7 @@ mod bench;
 mod cli;
 mod doctor;
 mod doctor_shown;
+mod elect;
 mod image;
 mod inspect;
 mod list;
