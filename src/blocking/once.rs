@@ -86,7 +86,7 @@ impl<K: Kind> Once<K> {
     /// [`RunError::NotAcquired`] if the body was not run and it is not known whether the resource is
     /// open; in async code, too. [`RunError::Lost`] if the lock was lost before the body returned,
     /// with its result.
-    #[expect(clippy::type_complexity, reason = "the type of the same call without threads")]
+    #[expect(clippy::type_complexity, reason = "as the async call has it")]
     pub fn run<T, E>(
         self,
         body: impl FnOnce(Lease<K>) -> Result<T, E>,

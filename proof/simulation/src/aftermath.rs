@@ -153,6 +153,7 @@ impl World {
                     lock_delay: Duration::ZERO,
                     wait: self.setup.recovery(),
                     keep_alive: None,
+                    at_least: Duration::ZERO,
                 };
                 self.acquire(place, asked);
             }

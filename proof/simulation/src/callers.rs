@@ -7,8 +7,9 @@ use super::flaw::Flaw;
 use super::history::How;
 use super::master::FENCE;
 use super::plan::{Act, Asked};
+use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::{AcquireRequest, Keys, RequestId};
+use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, RequestId};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,6 +68,8 @@ impl World {
             Some(Flaw::NoLockDelay) => Duration::ZERO,
             _ => asked.lock_delay,
         };
+        let at_least = Some(asked.at_least).filter(|span| !span.is_zero());
+        let at_least = at_least.map(|span| AtLeast::new(span, DRIFT));
         let acquire = AcquireRequest {
             keys: keys(""),
             fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
@@ -75,7 +78,7 @@ impl World {
             wait: Some(Nanos::of(asked.wait)),
             keep_alive: asked.keep_alive,
             label: None,
-            at_least: None,
+            at_least: at_least.map(Box::new),
         };
         let client = &mut self.clients[place];
         let request = client.next_request(now);
@@ -145,6 +148,9 @@ impl World {
         if in_time {
             self.ends(place, hold, How::Released);
         }
+        if !awaited {
+            self.invariants.closed.opens(&token);
+        }
         if heard_after.is_zero() {
             self.hear(place, hold);
         } else {
@@ -167,12 +173,17 @@ impl World {
         let request = awaited.then(|| client.next_request(now));
         client.awaited.extend(request.map(|request| request.0));
         if let Some(machine) = &mut client.machine {
-            machine.handle_release(local, request, attempt, in_time);
+            // A release says that the work has ended well, and a drop that it has not.
+            match request {
+                Some(_) => machine.handle_finish(local, request, attempt, in_time),
+                None => machine.handle_release(local, None, attempt, in_time),
+            }
         }
         self.turn(place);
         let Some(held) = self.clients[place].holds.remove(&hold) else { return };
         // A lock-delay: its keys stay, for commands that are still in flight.
-        if !held.asked.lock_delay.is_zero() && (held.is_gone || !in_time) {
+        let (is_lost, stays) = (held.is_gone || !in_time, !held.asked.at_least.is_zero());
+        if is_lost && !held.asked.lock_delay.is_zero() || stays && (is_lost || awaited) {
             self.kept.insert(held.token);
         }
     }

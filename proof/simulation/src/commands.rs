@@ -1,7 +1,7 @@
 //! A parser for the commands in the bytes that a client writes, however they were cut. In a debug
 //! build the `redis` crate's parser takes most of a world's time, and a command is simple.
 
-use quorumlock_core::coordinator::wire::{ACQUIRE, EXTEND, LOOK, RELEASE, RELEASE_ALL};
+use quorumlock_core::coordinator::wire::{ACQUIRE, EXTEND, LOOK, RELEASE, RELEASE_ALL, SHORTEN};
 use std::sync::LazyLock;
 
 /// The words of one command.
@@ -13,6 +13,8 @@ pub(super) enum Deed {
     Acquire,
     Extend,
     Release,
+    /// The end of work that has ended well, where the keys stay for some time.
+    Shorten,
     Agree,
     Inspect,
     Other,
@@ -39,6 +41,7 @@ impl Deed {
                 let known = HASHES.iter().find(|(hash, _)| hash.as_bytes() == script);
                 known.map_or(Self::Other, |(_, about)| *about)
             }
+            Some(b"EVAL") if script == SHORTEN.as_bytes() => Self::Shorten,
             Some(b"EVAL") if has(script, b"'DEL', KEYS") => Self::Release,
             Some(b"EVAL") if has(script, b"'window back'") => Self::Agree,
             Some(b"EVAL") if script == LOOK.as_bytes() => Self::Other,

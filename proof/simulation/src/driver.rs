@@ -102,7 +102,7 @@ impl World {
                 let token = token(&words);
                 let verdict = self.invariants.keepers.extends(&token, line.opened, &line.released);
                 self.find(verdict);
-            } else if about == Deed::Release {
+            } else if matches!(about, Deed::Release | Deed::Shorten) {
                 let token = token(&words);
                 // A forced release may delete another client's key: its holder does not know of it.
                 if !self.invariants.owners.is_named(&token) {

@@ -34,6 +34,8 @@ pub(super) enum Flaw {
     ExtendsNothing,
     /// The keys of a lock with a lock-delay live no longer than others.
     NoLockDelay,
+    /// Masters delete at once what is to stay after work that has ended well.
+    DeletesWhatStays,
     /// Clients' clocks stop with their processes: an agreement counts forever.
     ClocksStop,
     /// An agreement counts from when the answer is read.
@@ -54,7 +56,7 @@ pub(super) enum Flaw {
     ReadersNote,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 21] = [
+pub(super) const FLAWS: [(Flaw, &str); 22] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -67,6 +69,7 @@ pub(super) const FLAWS: [(Flaw, &str); 21] = [
     (Flaw::ForgetsFences, "not above"),
     (Flaw::ExtendsNothing, "does not stand on a quorum"),
     (Flaw::NoLockDelay, "closed for"),
+    (Flaw::DeletesWhatStays, "closed for"),
     (Flaw::ClocksStop, "both hold"),
     (Flaw::CountsFromTheAnswer, "both hold"),
     (Flaw::NoBarrier, "both hold"),
@@ -152,6 +155,7 @@ impl Flaw {
                 | Self::DeletesForAnybody
                 | Self::KillsNobody
                 | Self::ExtendsNothing
+                | Self::DeletesWhatStays
                 | Self::ListsCostOneVote
                 | Self::NumbersCostOneVote
                 | Self::NumbersHideLists
@@ -194,6 +198,9 @@ impl Flaw {
             Self::KeepsWhatIsReleased if deed == Deed::Release => (0, b"return 1"),
             Self::KillsNobody if words[0] == b"CLIENT" => (0, b"return 1"),
             Self::DeletesForAnybody if deed == Deed::Release => {
+                (1, b"return redis.call('DEL', KEYS[1])")
+            }
+            Self::DeletesWhatStays if deed == Deed::Shorten => {
                 (1, b"return redis.call('DEL', KEYS[1])")
             }
             Self::ExtendsNothing if deed == Deed::Extend => (0, b"return 1"),

@@ -6,6 +6,7 @@ use super::clock::{Time, millis};
 use super::flaw::Flaw;
 use super::invariants::{Change, Left, Verdict, is_told_in_time, on_a_quorum, one_holder};
 use super::master::FENCE;
+use super::setup::DRIFT;
 use super::world::World;
 use quorumlock_core::quorum::NodeSet;
 use quorumlock_embedded::ClientId;
@@ -110,7 +111,8 @@ impl World {
         let master = &self.masters[node];
         let set_back = std::time::Duration::from_nanos(master.clock.stepped.unsigned_abs());
         let remaining = master.remaining(key, now);
-        let longest = self.setup.max_ttl + set_back;
+        // Keys that stay for so long have the drift of it, too.
+        let longest = self.setup.max_ttl + DRIFT.of(self.setup.max_ttl) + set_back;
         Left { node, key, value, remaining }.judge_life(longest)
     }
 }

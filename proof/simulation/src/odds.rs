@@ -221,6 +221,7 @@ impl Plan<'_> {
             lock_delay: Duration::ZERO,
             wait: millis(*self.rng.pick(&[0, 500, 3_000])),
             keep_alive: *self.rng.pick(&kept),
+            at_least: Duration::ZERO,
         };
         let at = moment + millis(*self.rng.pick(&[0, 5, 50, 500]));
         self.at(at, Act::Acquire { seat, asked });

@@ -19,6 +19,8 @@ pub(super) struct Asked {
     pub(super) lock_delay: Duration,
     pub(super) wait: Duration,
     pub(super) keep_alive: Option<KeepAlive>,
+    /// How long the keys stay from the start, unless the work fails.
+    pub(super) at_least: Duration,
 }
 
 /// One act. Clients are named by their seats: a client that is killed has a successor. `dice` picks
@@ -207,6 +209,15 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         Some(Flaw::ForgetsFences) => true,
         _ => rng.chance(40),
     };
+    // The other flaws have worlds of their own, in which it would be found out first.
+    let stays = match setup.flaw {
+        None => rng.chance(25),
+        Some(flaw) => flaw == Flaw::DeletesWhatStays,
+    };
+    let at_least = match stays {
+        true => *rng.pick(&[max_ttl / 4, max_ttl / 2, max_ttl]),
+        false => Duration::ZERO,
+    };
     Asked {
         keys: RESOURCES[[0, 0, 1, 2][rng.within(0..4) as usize]],
         fenced,
@@ -214,6 +225,7 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         lock_delay,
         wait: millis(*rng.pick(&[0, 50, 500, 2_000])),
         keep_alive: *rng.pick(&kept),
+        at_least,
     }
 }
 

@@ -81,7 +81,6 @@ impl World {
             return machine.handle_release(local, None, attempt, true);
         };
         self.rests(place, &token, asked.ttl, deadline);
-        let client = &mut self.clients[place];
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {
@@ -93,6 +92,14 @@ impl World {
             fences.won(&token, keys, asked.fenced, ballot, named, excused)?;
             self.invariants.never_again.won(&token)
         });
+        if !asked.at_least.is_zero() {
+            // A deadline is that far behind the start of its attempt.
+            let validity = asked.ttl - DRIFT.of(asked.ttl);
+            let began = Instant::from_nanos(deadline.as_nanos() - nanos(validity));
+            let until = self.clients[place].clock.when(began.after(asked.at_least));
+            self.invariants.closed.stays(&token, keys, until);
+        }
+        let client = &mut self.clients[place];
         self.wins += 1;
         let until = shown(client.clock.when(deadline));
         let is_leaving = client.is_leaving;

@@ -1,4 +1,5 @@
-//! A lock-delay keeps a lost lock closed: no client wins the resource before the delay is over.
+//! What is closed stays closed: a lost lock until its delay is over, and a lock that is to stay for
+//! some time from its start until that time is over, if its work ends well or its process dies.
 
 use super::Verdict;
 use crate::clock::{Time, nanos};
@@ -23,6 +24,17 @@ impl StaysClosed {
         let until = deadline + nanos(delay - delay / 100);
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
         self.0.push(Closed { token: token.to_owned(), keys, until });
+    }
+
+    /// Notes a win whose keys stay until then, whatever becomes of its process.
+    pub(crate) fn stays(&mut self, token: &str, keys: &[&str], until: Time) {
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        self.0.push(Closed { token: token.to_owned(), keys, until });
+    }
+
+    /// Notes work that has failed: what it has closed is open.
+    pub(crate) fn opens(&mut self, token: &str) {
+        self.0.retain(|one| one.token != token);
     }
 
     /// Checks a win. A holder that `is_named`, whose lock was taken away by force, closes nothing.
@@ -52,4 +64,15 @@ fn a_win_within_the_delay_is_found() {
     assert_eq!(closed.won("2", &["b"], 1_001, |_| false), Ok(()), "not closed");
     assert_eq!(closed.won("2", &["a"], 1_001, |named| named == "t"), Ok(()), "by force");
     assert!(closed.won("2", &["a", "b"], 1_098, |_| false).is_err());
+}
+
+#[test]
+fn a_win_within_the_time_that_keys_stay_is_found_unless_the_work_has_failed() {
+    let mut closed = StaysClosed::default();
+    closed.stays("t", &["a"], 1_000);
+    closed.stays("u", &["b"], 1_000);
+    closed.opens("u");
+    assert!(closed.won("2", &["a"], 999, |_| false).is_err());
+    assert_eq!(closed.won("2", &["a"], 1_000, |_| false), Ok(()), "over");
+    assert_eq!(closed.won("2", &["b"], 999, |_| false), Ok(()), "it has failed");
 }
