@@ -246,7 +246,7 @@ impl<K: Kind> Acquire<K> {
     /// The key lives that long from the start on, or for the ttl if that is longer, and the masters'
     /// clocks may be fast by the drift. The deadline depends on the ttl alone. If the lock is lost,
     /// the keys stay until they expire. Waiters are not notified when that time is over: they find
-    /// out by asking.
+    /// out by asking. Until then, inspections and lists show the resource as held.
     ///
     /// No other acquire wins the resource within that time. This is not promised where a master
     /// forgets it and votes ([`RestartGuard::Off`](crate::RestartGuard::Off)), nor after a

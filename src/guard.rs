@@ -143,7 +143,8 @@ impl<K: Kind> Guard<K> {
     }
 
     /// Gives the guard up and keeps the key until it expires, so that no other client gets the lock
-    /// before then. An example is a job that must not run again on a host whose clock is behind.
+    /// before then. For a job that must not run again soon,
+    /// [`at_least`](crate::Acquire::at_least) counts from the start, and is kept in a crash, too.
     ///
     /// ```no_run
     /// # use std::time::Duration;

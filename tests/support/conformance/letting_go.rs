@@ -100,3 +100,24 @@ pub(crate) async fn a_shutdown_waits_for_the_releases_and_ends_every_clone<B: Ba
     }
     client.shutdown().await.unwrap();
 }
+
+pub(crate) async fn work_that_ends_well_keeps_the_key_for_as_long_as_was_asked_for<B: Backend>() {
+    let cluster = B::masters(3).await;
+    let (one, two) = (cluster.client().await, cluster.client().await);
+    let acquire = || one.acquire("r").ttl(SHORT).at_least(LONG);
+    let guard = acquire().await.unwrap();
+    cluster.eventually_held_by("r", &all(&cluster)).await;
+    assert_eq!(guard.release().await, Ok(Released::Confirmed));
+    for client in [&one, &two] {
+        assert_contended(client.try_acquire("r").await);
+    }
+    for node in 0..cluster.len() {
+        let left = cluster.pttl(node, "r").await;
+        assert!((1..=i64::try_from(LONG.as_millis()).unwrap() * 102 / 100).contains(&left));
+    }
+    for node in 0..cluster.len() {
+        cluster.delete(node, "r").await;
+    }
+    drop(acquire().await.unwrap());
+    cluster.eventually_gone("r").await;
+}

@@ -182,6 +182,7 @@ macro_rules! each_claim {
                 a_release_after_the_end_says_so_and_spares_the_next_holder,
                 a_guard_that_is_dropped_releases,
                 a_guard_that_leaves_keeps_the_key_until_it_expires,
+                work_that_ends_well_keeps_the_key_for_as_long_as_was_asked_for,
                 a_shutdown_waits_for_the_releases_and_ends_every_clone,
             }
             naming {
