@@ -33,6 +33,8 @@ impl<K: Kind> Acquire<K> {
     ///
     /// `Ok` proves that the lock was held until the body had returned. It contains the body's
     /// result, even if that is an error: a release that is not confirmed in time does not hide it.
+    /// With [`at_least`](Self::at_least), a body that returns has ended well, whatever it returns;
+    /// [`Once::run`](crate::Once::run) opens the resource if that is an error.
     ///
     /// # Errors
     ///
