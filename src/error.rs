@@ -18,6 +18,10 @@
 //! | [`release`](crate::Guard::release) | [`Lost`] | check what was done: it may have overlapped with another holder's work |
 //! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | stop before the next side effect |
 //! | | [`ExtendError::Unextended`] | try again before the deadline |
+//! | [`detach`](crate::Guard::detach) | [`NotDetached`] | as for the error inside; the guard is back |
+//! | [`adopt`](crate::Redlock::adopt) | [`NotAdopted`] | as for the error inside; the value is back |
+//! | | [`AdoptError::TooLate`] | acquire the lock, or do without |
+//! | | [`AdoptError::Unadopted`] | try again: each try gives the keys another ttl |
 //! | [`run`](crate::Acquire::run) | [`RunError`] | as for the error inside |
 //! | [`Reentrant::acquire`](crate::Reentrant::acquire) | [`ReentrantError`] | as for the error inside |
 //! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | fix the call, or try again |
@@ -37,6 +41,7 @@ mod call;
 mod config;
 mod connect;
 mod fencing;
+mod hand_over;
 mod inspect;
 mod list;
 mod ready;
@@ -52,6 +57,7 @@ pub use call::{InvalidSetting, NoRandomness, WrongContext};
 pub use config::ConfigError;
 pub use connect::{ConnectError, NodeProblem, PreflightError};
 pub use fencing::{InvalidToken, StaleToken};
+pub use hand_over::{AdoptError, HeldHere, NotAdopted, NotDetached, TooLate, Unadopted};
 pub use inspect::InspectError;
 pub use list::ListError;
 pub use quorumlock_core::report::LossReason;

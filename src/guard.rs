@@ -1,7 +1,8 @@
 //! The guard that the caller holds after a win.
 
+use crate::detached::Detached;
 use crate::driver::{Handle, LeaseState, ReleaseResult, Request};
-use crate::error::{ExtendError, Lost};
+use crate::error::{ExtendError, Lost, NotDetached};
 use crate::fencing::FencingToken;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::released::Released;
@@ -156,6 +157,54 @@ impl<K: Kind> Guard<K> {
     /// ```
     pub fn forget(self) {
         self.lease.driver.forget(&self.lease.hold);
+    }
+
+    /// Gives the lock away, as a value that [`Redlock::adopt`](crate::Redlock::adopt) turns into a
+    /// guard again, in this process or in another. The keys stay; this guard is over. Its leases
+    /// report [`LossReason::Detached`](crate::error::LossReason::Detached) before you have the value.
+    ///
+    /// The lock is extended once more for that, and the answers of all masters are waited for, at
+    /// most for the operation timeout. So whoever adopts it has a ttl, less the drift, from the start
+    /// of this call. A late command of this client cannot set the keys again behind its back.
+    ///
+    /// ```no_run
+    /// # async fn example(
+    /// #     redlock: quorumlock::Redlock, worker: quorumlock::Redlock,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let guard = redlock.acquire("orders:42").await?;
+    /// let detached = guard.detach().await?; // send it to the worker: see the feature `serde`
+    /// let guard = worker.adopt(detached).keep_alive().await?;
+    /// # drop(guard);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`NotDetached`], with this guard and an [`ExtendError`]. If the lock is lost, so is the guard.
+    /// If too few masters have confirmed, the guard is as it was, and you may try again.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, it releases the lock, as a guard does: the value has gone to no other hands.
+    pub async fn detach(self) -> Result<Detached<K>, NotDetached<Self>> {
+        let (reply, answer) = oneshot::channel();
+        let Lease { driver, hold, kind } = &self.lease;
+        let (request, attempt) = (driver.next_request(), hold.attempt);
+        driver.send(Request::Detach { request, attempt, driver: driver.clone(), reply });
+        let error = match answer.await {
+            Ok(Ok(in_transit)) => {
+                // Nothing is left to release. It is over already.
+                hold.part();
+                match in_transit.pick_up() {
+                    Some(lock) => return Ok(Detached::new(hold.resource.clone(), lock, *kind)),
+                    None => ExtendError::Lost(self.lost().await),
+                }
+            }
+            Ok(Err(error)) => error,
+            // The hold is over: it was lost in the meantime, or the driver has ended.
+            Err(_) => ExtendError::Lost(self.lost().await),
+        };
+        Err(NotDetached { guard: self, error })
     }
 
     /// Returns a read-only view of this lock for subtasks.

@@ -29,6 +29,7 @@
 //! | lock several resources at once | [`Redlock::acquire`] with an array |
 //! | acquire what a caller already holds | [`Redlock::reentrant`] |
 //! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |
+//! | give a lock to another process | [`Guard::detach`], [`Redlock::adopt`] |
 //! | see who holds a lock, take it away | [`Redlock::inspect`], [`Redlock::force_release`] |
 //! | list what is held | [`Redlock::list`] |
 //! | see how the masters are | [`Redlock::status`], [`Redlock::wait_until_ready`], [`preflight`] |
@@ -47,6 +48,7 @@
 
 mod acquire;
 mod address;
+mod adopt;
 #[cfg(feature = "blocking")]
 #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
 pub mod blocking;
@@ -54,6 +56,7 @@ mod builder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub mod config;
+mod detached;
 mod driver;
 mod election;
 #[cfg(feature = "embedded")]
@@ -88,18 +91,20 @@ mod status;
 mod telemetry;
 
 pub use acquire::{Acquire, AcquireFuture};
+pub use adopt::{Adopt, AdoptFuture};
 pub use builder::RedlockBuilder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use config::Config;
+pub use detached::{Detached, FencedDetached};
 pub use election::{Election, Leader, Leaders, Leadership};
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use error::ConfigError;
 pub use error::{
-    AcquireError, Closed, ConnectError, ExtendError, InspectError, InvalidSetting, InvalidToken,
-    ListError, Lost, NotDrained, PreflightError, ReadyError, ReentrantError, RunError, StaleToken,
-    WrongContext,
+    AcquireError, AdoptError, Closed, ConnectError, ExtendError, InspectError, InvalidSetting,
+    InvalidToken, ListError, Lost, NotAdopted, NotDetached, NotDrained, PreflightError, ReadyError,
+    ReentrantError, RunError, StaleToken, WrongContext,
 };
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};

@@ -1,9 +1,12 @@
 //! The handle that users clone.
 
 use crate::acquire::Acquire;
+use crate::adopt::Adopt;
 use crate::builder::RedlockBuilder;
+use crate::detached::Detached;
 use crate::driver::{Handle, Request};
 use crate::error::{NotDrained, WrongContext};
+use crate::kind::Kind;
 use crate::lists::Resolved;
 use crate::options::Options;
 use crate::preflight::{self, Preflight};
@@ -108,6 +111,19 @@ impl Redlock {
     /// ```
     pub fn try_acquire(&self, resource: impl IntoResources) -> Acquire {
         Acquire::new(self.clone(), resource.into_resources(), Duration::ZERO)
+    }
+
+    /// Adopts a lock that [`Guard::detach`](crate::Guard::detach) has turned into a value, here or in
+    /// another process. Options for this call are set on the returned value; await it to begin.
+    ///
+    /// The lock is extended first. It is held from then on, and never counts as held for longer than
+    /// that extension gives: no deadline comes along with the value. If it comes too late, it is
+    /// lost. The masters must be the same, and so must the
+    /// [`key_prefix`](RedlockBuilder::key_prefix).
+    ///
+    /// See [`Adopt`] for errors and cancel safety.
+    pub fn adopt<K: Kind>(&self, detached: Detached<K>) -> Adopt<K> {
+        Adopt::new(self.clone(), detached)
     }
 
     /// Returns a re-entrant handle, whose acquisitions of one resource nest. Clone it, or pass it

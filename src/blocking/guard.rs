@@ -1,7 +1,8 @@
 //! The guard that the caller holds after a win, and the calls of a lease that block.
 
 use super::wait;
-use crate::error::{ExtendError, Lost, WrongContext};
+use crate::detached::Detached;
+use crate::error::{ExtendError, Lost, NotDetached, WrongContext};
 use crate::guard::{Deadline, Lease};
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::released::Released;
@@ -52,6 +53,16 @@ impl<K: Kind> Guard<K> {
     /// [`Lost`] if the lock had been lost before.
     pub fn release(self) -> Result<Released, Lost> {
         wait::until(self.inner.release())
+    }
+
+    /// Gives the lock away as a value, for [`adopt`](super::Redlock::adopt). Blocks at most for the
+    /// operation timeout. See [`Guard::detach`](crate::Guard::detach).
+    ///
+    /// # Errors
+    ///
+    /// [`NotDetached`], with this guard: nothing was given away.
+    pub fn detach(self) -> Result<Detached<K>, NotDetached<Self>> {
+        wait::until(self.inner.detach()).map_err(|refused| refused.map(Self::new))
     }
 
     /// Gives the guard up and keeps the key until it expires. See

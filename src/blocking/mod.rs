@@ -24,6 +24,7 @@
 //! | `redlock.acquire("r").ttl(…).await` | `redlock.acquire("r").ttl(…).`[`lock()`](Acquire::lock) |
 //! | `redlock.acquire("r").run(async \|lease\| …).await` | `redlock.acquire("r").`[`run(\|lease\| …)`](Acquire::run) |
 //! | `redlock.once("r").at_least(…).run(async \|lease\| …).await` | `redlock.once("r").at_least(…).`[`run(\|lease\| …)`](Once::run) |
+//! | `redlock.adopt(detached).await` | `redlock.adopt(detached).`[`lock()`](Adopt::lock) |
 //! | `guard.lost().await` | [`guard.blocking_lost()`](crate::Lease::blocking_lost), [`guard.blocking_lost_within(…)`](crate::Lease::blocking_lost_within) |
 //! | `election.observe().next().await` | [`election.observe()`](Election::observe)`.next()`: an iterator |
 //! | any other `.await` | the same call |
@@ -46,8 +47,8 @@
 //! possibly the one that holds the lock. `connect`, `lock`, `run`, `campaign`, `blocking_lost`,
 //! `inspect`, `leader`, `observe`, `force_release` and `preflight` therefore refuse there, with a
 //! [`WrongContext`](crate::WrongContext), before anything is sent. Calls that end or prolong a lock
-//! must work wherever a guard has ended up, and wait only for the masters: `extend` and `release`
-//! for about an operation timeout, `shutdown` for as long as its documentation says.
+//! must work wherever a guard has ended up, and wait only for the masters: `extend`, `detach`, `adopt`
+//! and `release` for about an operation timeout, `shutdown` for as long as its documentation says.
 //!
 //! Only tokio's own executor can be recognised, and not within `tokio::task::unconstrained`.
 
@@ -55,6 +56,7 @@ mod acquire;
 mod connect;
 mod election;
 mod guard;
+mod hand_over;
 mod once;
 mod redlock;
 mod reentrant;
@@ -65,6 +67,7 @@ pub use acquire::Acquire;
 pub use connect::Builder;
 pub use election::{Election, Leaders, Leadership};
 pub use guard::{FencedGuard, Guard};
+pub use hand_over::Adopt;
 pub use once::Once;
 pub use redlock::Redlock;
 pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantGuard};

@@ -3,10 +3,13 @@
 use super::acquire::Acquire;
 use super::connect::{Builder, on_a_thread};
 use super::election::Election;
+use super::hand_over::Adopt;
 use super::reentrant::Reentrant;
 use super::wait;
+use crate::detached::Detached;
 use crate::error::{Closed, InspectError, NotDrained, ReadyError, WrongContext};
 use crate::inspect::Inspection;
+use crate::kind::Kind;
 use crate::preflight::Preflight;
 use crate::report::NodeReport;
 use crate::resource::{IntoResource, IntoResources};
@@ -83,6 +86,12 @@ impl Redlock {
     /// ```
     pub fn try_acquire(&self, resource: impl IntoResources) -> Acquire {
         Acquire::new(self.inner.try_acquire(resource))
+    }
+
+    /// Adopts a lock that [`detach`](super::Guard::detach) has turned into a value, here or in another
+    /// process. See [`Redlock::adopt`](crate::Redlock::adopt).
+    pub fn adopt<K: Kind>(&self, detached: Detached<K>) -> Adopt<K> {
+        Adopt::new(self.inner.adopt(detached))
     }
 
     /// Returns a re-entrant handle, whose acquisitions of one resource nest. See

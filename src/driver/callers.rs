@@ -2,6 +2,7 @@
 
 use super::by_id::ById;
 use super::clock::Clock;
+use super::hand_over::HandOvers;
 use super::holds::Holds;
 use super::readiness::Waiters;
 use super::request::{ForceReleased, Inspected, ReleaseResult, Reply, Request, Won};
@@ -41,6 +42,7 @@ pub(crate) struct Callers {
     inspectors: ById<RequestId, Reply<Inspected>>,
     forcers: ById<RequestId, Reply<ForceReleased>>,
     listeners: ById<RequestId, Arc<dyn Hears>>,
+    hand_overs: HandOvers,
     waiters: Waiters,
     /// The holds that are not over.
     holds: Holds,
@@ -67,6 +69,7 @@ impl Callers {
             inspectors: ById::default(),
             forcers: ById::default(),
             listeners: ById::default(),
+            hand_overs: HandOvers::default(),
             waiters: Waiters::default(),
             holds: Holds::default(),
             closers: Vec::new(),
@@ -81,6 +84,7 @@ impl Callers {
         let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
         let requests = requests + self.inspectors.len() + self.forcers.len();
         let requests = requests + self.waiters.len() + self.listeners.len();
+        let requests = requests + self.hand_overs.len();
         requests + self.holds.len() + self.closers.len()
     }
 
@@ -138,6 +142,19 @@ impl Callers {
                 self.telemetry.forgotten(now, hold.as_deref());
                 machine.handle_forget(now, attempt);
             }
+            Request::Detach { request, attempt, driver, reply } => {
+                self.hand_overs.detaches(request, driver, reply);
+                machine.handle_detach(now, request, attempt);
+            }
+            Request::Adopt { .. } if self.closing => {}
+            Request::Adopt { request, lock, driver, resource, reply } => {
+                self.hand_overs.adopts(now, request, (driver, resource), &lock, reply);
+                machine.handle_adopt(now, request, *lock);
+            }
+            Request::GiveBack { lock, adopting } => {
+                adopting.into_iter().for_each(|request| self.hand_overs.cancel(request));
+                machine.handle_give_back(now, *lock, adopting);
+            }
             Request::Inspect { .. } | Request::ForceRelease { .. } if self.closing => {}
             Request::Inspect { request, key, reply } => {
                 self.inspectors.insert(request, reply);
@@ -166,6 +183,7 @@ impl Callers {
                 self.closing = true;
                 self.closers.push(reply);
                 self.acquirers.clear();
+                self.hand_overs.close();
                 self.waiters.clear();
                 self.end_listening();
                 self.take_back(machine, now);
@@ -253,8 +271,14 @@ impl Callers {
                         hold.end(now, reason);
                     }
                 }
-                // No request asks for them.
-                Event::Detached { .. } | Event::Adopted { .. } => {}
+                Event::Detached { request, attempt, result } => {
+                    let ended = (now, &mut self.holds, &self.telemetry);
+                    self.hand_overs.detached(machine, ended, (request, attempt), result);
+                }
+                Event::Adopted { request, result } => {
+                    let begun = (now, &mut self.holds, &self.telemetry);
+                    self.hand_overs.adopted(machine, begun, request, result);
+                }
                 Event::Observed(observation) => {
                     let acquire = |request: RequestId| {
                         let acquirer = self.acquirers.get(&request)?;

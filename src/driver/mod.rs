@@ -9,6 +9,7 @@ mod callers;
 mod catching_up;
 pub(crate) mod clock;
 pub(crate) mod dial;
+mod hand_over;
 mod handle;
 mod holds;
 mod lease_state;
@@ -23,7 +24,9 @@ pub(crate) mod runtime;
 pub(crate) mod tls;
 
 pub(crate) use callers::Callers;
+pub(crate) use hand_over::InTransit;
 pub(crate) use handle::{Ended, Handle};
+use holds::Holds;
 pub(crate) use lease_state::LeaseState;
 pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};

@@ -1,13 +1,15 @@
 //! The requests of handles and guards to the driver.
 
-use super::{Handle, Hears, ReleaseOnDrop};
+use super::{Handle, Hears, InTransit, ReleaseOnDrop};
 use crate::error::{AcquireError, ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
 use crate::released::Released;
-use crate::report::NodeReport;
+use crate::report::{NodeReport, Quorum};
 use crate::status::Status;
 use crate::telemetry::Span;
-use quorumlock_core::coordinator::{AcquireRequest, AttemptId, Mark, RequestId, Seen};
+use quorumlock_core::coordinator::{
+    AcquireRequest, AttemptId, DetachedLock, Mark, NotAdopted, RequestId, Seen,
+};
 use quorumlock_core::quorum::{Instant, Membership};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +34,12 @@ pub(super) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
 
 /// The answers of all nodes to a forced release; `Ok` if a quorum does not hold that key any more.
 pub(super) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
+
+/// The way of a lock that was detached to its caller. Dropped if the lock is lost.
+pub(super) type DetachReply = Reply<Result<InTransit, ExtendError>>;
+
+/// The way of a lock that was adopted to its caller.
+pub(super) type AdoptReply = Reply<Result<Won, (NotAdopted, Quorum)>>;
 
 /// A request of a handle or a guard to the driver.
 pub(crate) enum Request {
@@ -61,6 +69,25 @@ pub(crate) enum Request {
         reply: Option<Reply<ReleaseResult>>,
     },
     Forget(AttemptId),
+    Detach {
+        request: RequestId,
+        attempt: AttemptId,
+        driver: Handle,
+        reply: DetachReply,
+    },
+    Adopt {
+        request: RequestId,
+        lock: Box<DetachedLock>,
+        driver: Handle,
+        resource: Arc<str>,
+        reply: AdoptReply,
+    },
+    /// Release what was detached, and is in no other hands. `adopting` is the request that may still
+    /// adopt it.
+    GiveBack {
+        lock: Box<DetachedLock>,
+        adopting: Option<RequestId>,
+    },
     Inspect {
         request: RequestId,
         key: Arc<str>,

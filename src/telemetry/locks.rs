@@ -5,7 +5,9 @@ use super::traced::{ACQUIRE, HOLD, Votes, ms};
 use super::{Span, Telemetry};
 use crate::driver::LeaseState;
 use crate::error::LossReason;
-use quorumlock_core::coordinator::{AttemptId, FailureKind, Observation, RequestId, WATCHED};
+use quorumlock_core::coordinator::{
+    AttemptId, FailureKind, NotAdopted, Observation, RequestId, WATCHED,
+};
 use quorumlock_core::quorum::{Instant, Progress};
 use std::sync::Arc;
 use std::time::Duration;
@@ -154,6 +156,38 @@ impl Telemetry {
     pub(crate) fn forgotten(&self, now: Instant, hold: Option<&LeaseState>) {
         if WATCHED {
             self.report_release(self.end(now, hold, true), "forgotten");
+        }
+    }
+
+    /// Reports that a guard was given up, and that its lock goes to another process.
+    #[inline]
+    pub(crate) fn detached(&self, now: Instant, hold: Option<&LeaseState>) {
+        if WATCHED {
+            self.report_release(self.end(now, hold, true), "detached");
+        }
+    }
+
+    /// Reports an adoption: the first extension of a lock that another process has detached.
+    #[inline]
+    pub(crate) fn adopted(&self, resource: &str, took: Duration, error: Option<&NotAdopted>) {
+        if !WATCHED {
+            return;
+        }
+        let outcome = error.map_or("adopted", NotAdopted::as_str);
+        #[cfg(feature = "metrics")]
+        self.outlet.meters.adoptions.count(outcome);
+        #[cfg(feature = "tracing")]
+        {
+            let took_ms = ms(took);
+            match error {
+                None => debug!(target: HOLD, parent: None, resource, outcome, took_ms, "adopted"),
+                Some(why) => {
+                    let votes = Votes(why.nodes());
+                    warn!(
+                        target: HOLD, parent: None, resource, outcome, took_ms, %votes, "not adopted"
+                    );
+                }
+            }
         }
     }
 

@@ -22,7 +22,8 @@ const ACQUIRES: [&str; 8] = [
 ];
 const LOSSES: [&str; 3] = ["lapsed", "quorum_gone", "closed"];
 const EXTENSIONS: [&str; 3] = ["extended", "unconfirmed", "lost"];
-const RELEASES: [&str; 5] = ["released", "unconfirmed", "lost", "dropped", "forgotten"];
+const RELEASES: [&str; 6] = ["released", "unconfirmed", "lost", "dropped", "forgotten", "detached"];
+const ADOPTIONS: [&str; 4] = ["adopted", "held_here", "lost", "unconfirmed"];
 const STANDINGS: [&str; 7] =
     ["voting", "warming_up", "unconfirmed", "unfit", "rejected", "disagrees", "down"];
 const MARGINS: [&str; 3] = ["spare", "bare", "none"];
@@ -35,6 +36,7 @@ pub(super) struct Meters {
     pub(super) losses: ByWord<Counter>,
     pub(super) extensions: ByWord<Counter>,
     pub(super) releases: ByWord<Counter>,
+    pub(super) adoptions: ByWord<Counter>,
     pub(super) held: Histogram,
     nodes: Vec<Node>,
     pub(super) quorum: ByWord<Gauge>,
@@ -89,6 +91,12 @@ impl Meters {
                 "Guards that were given up, by outcome.",
                 "outcome",
                 &RELEASES,
+            ),
+            adoptions: counters(
+                "quorumlock_adoptions_total",
+                "Locks that were detached elsewhere and adopted, or not, by outcome.",
+                "outcome",
+                &ADOPTIONS,
             ),
             held: seconds("quorumlock_hold_duration_seconds", "From the win of a lock to its end."),
             nodes: nodes(names),
@@ -189,7 +197,7 @@ mod tests {
     use crate::error::LossReason;
     use crate::report::NodeReport;
     use crate::status::NodeStanding;
-    use quorumlock_core::coordinator::Release;
+    use quorumlock_core::coordinator::{NotAdopted, Release};
     use quorumlock_core::quorum::{Instant, Progress};
     use quorumlock_core::status::Margin;
 
@@ -201,9 +209,13 @@ mod tests {
         let extended = Progress::Extended(Instant::default());
         let extensions = [extended, Progress::Unconfirmed, Progress::Lost];
         assert_eq!(extensions.map(Progress::as_str), EXTENSIONS);
-        let [closed, ..] = lost;
+        let closed = lost[0].clone();
         let releases = [Release::Released, Release::Unconfirmed(nodes), Release::Lost(closed)];
         assert_eq!(releases.each_ref().map(Release::as_str), RELEASES[..3]);
+        let [_, gone, _] = lost;
+        let refused =
+            [NotAdopted::HeldHere, NotAdopted::Lost(gone), NotAdopted::Unconfirmed(Vec::new())];
+        assert_eq!(refused.each_ref().map(NotAdopted::as_str), ADOPTIONS[1..]);
         let standings = [
             NodeStanding::Voting,
             NodeStanding::WarmingUp { remaining: Duration::ZERO },

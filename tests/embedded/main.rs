@@ -14,7 +14,10 @@ mod fence_order;
 #[cfg(all(unix, feature = "embedded"))]
 mod fenced_holder;
 #[cfg(feature = "embedded")]
+mod hand_over;
+#[cfg(feature = "embedded")]
 mod labels;
+#[cfg(feature = "embedded")]
 mod list;
 #[cfg(feature = "embedded")]
 mod lock;

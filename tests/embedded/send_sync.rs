@@ -6,11 +6,11 @@ use quorumlock::fencing;
 use quorumlock::preflight::{self, Preflight};
 use quorumlock::report::{Answer, NodeReport, Refusal, UnknownCause};
 use quorumlock::{
-    Acquire, AcquireError, AcquireFuture, ConnectError, Deadline, Election, ExtendError, Fenced,
-    FencedGuard, FencedLease, FencedReentrantGuard, FencingToken, Guard, Leader, Leaders,
-    Leadership, Lease, ListedLock, LockList, Lost, NodeStanding, NodeStatus, Redlock,
-    RedlockBuilder, Reentrant, ReentrantAcquire, ReentrantError, ReentrantGuard, Released,
-    RunError, Status, Unfenced,
+    Acquire, AcquireError, AcquireFuture, Adopt, AdoptFuture, ConnectError, Deadline, Detached,
+    Election, ExtendError, Fenced, FencedGuard, FencedLease, FencedReentrantGuard, FencingToken,
+    Guard, Leader, Leaders, Leadership, Lease, ListedLock, LockList, Lost, NodeStanding,
+    NodeStatus, Redlock, RedlockBuilder, Reentrant, ReentrantAcquire, ReentrantError,
+    ReentrantGuard, Released, RunError, Status, Unfenced,
 };
 use std::error::Error;
 use std::fmt::Debug;
@@ -32,18 +32,23 @@ all!(is_shared:
     Acquire<Fenced>, AcquireFuture<Fenced>, FencedGuard, FencedLease, FencingToken, Fenced, Unfenced,
     Reentrant, Reentrant<Fenced>, ReentrantAcquire, ReentrantAcquire<Fenced>, ReentrantGuard, FencedReentrantGuard,
     RunError<()>, fencing::FenceCheck<String>, Election, Leader, Leaders, Leadership,
+    Detached, Detached<Fenced>, Adopt, Adopt<Fenced>, AdoptFuture, AdoptFuture<Fenced>,
 );
 all!(is_error:
     AcquireError, ConnectError, ExtendError, Lost, RunError<()>, RunError<u32>, ReentrantError,
     quorumlock::Closed, quorumlock::InspectError, quorumlock::InvalidSetting,
     quorumlock::InvalidToken, quorumlock::ListError, quorumlock::NotDrained, quorumlock::PreflightError,
     quorumlock::ReadyError, quorumlock::StaleToken, quorumlock::WrongContext, error::Contended,
+    error::AdoptError, error::HeldHere, error::TooLate, error::Unadopted,
     error::Disagreement, error::NoQuorum, error::NoRandomness, error::NotReady, error::Unextended,
 );
 
 /// The error of a body that returns a `Result` goes anywhere if the body's own error does.
 const fn fits<T: Error + Send + Sync + 'static>() {}
 const _: () = fits::<RunError<Result<u32, Anything>>>();
+/// These contain what comes back.
+const _: () = fits::<error::NotAdopted>();
+const _: () = fits::<error::NotDetached>();
 
 #[cfg(feature = "config")]
 all!(is_shared: quorumlock::Config, quorumlock::config::NodeAddress);

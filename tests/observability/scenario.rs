@@ -121,6 +121,7 @@ async fn play(masters: &Masters, capture: &Capture) {
     eventually("a release", PATIENCE, released).await;
     drop(held(&redlock, "r").await);
     held(&redlock, "forgotten").await.forget();
+    hand_over(masters, &redlock, &other).await;
 
     // A debt to a master that is down, which is then paid.
     let guard = held(&redlock, "owed").await;
@@ -172,6 +173,23 @@ async fn play(masters: &Masters, capture: &Capture) {
     guard.lost().await;
     assert!(redlock.acquire("r").await.is_err(), "closed");
     other.shutdown().await.ok();
+}
+
+/// A lock goes to another client. The next one comes too late.
+async fn hand_over(masters: &Masters, redlock: &Redlock, other: &Redlock) {
+    let adopted = async || match held(redlock, "given").await.detach().await {
+        Ok(detached) => other.adopt(detached).await.is_ok(),
+        Err(_) => false,
+    };
+    eventually("an adoption", PATIENCE, adopted).await;
+    let lost = async || {
+        let Ok(detached) = held(redlock, "late").await.detach().await else { return false };
+        for node in 0..3 {
+            ask(masters, node, "DEL late").await;
+        }
+        other.adopt(detached).await.is_err()
+    };
+    eventually("an adoption that comes too late", PATIENCE, lost).await;
 }
 
 pub(crate) fn name(masters: &Masters, node: usize) -> String {

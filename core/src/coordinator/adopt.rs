@@ -45,6 +45,25 @@ pub enum NotAdopted {
     Unconfirmed(Vec<NodeReport>),
 }
 
+impl NotAdopted {
+    /// Returns the reason in a word, as events and metrics name it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::HeldHere => "held_here",
+            Self::Lost(_) => "lost",
+            Self::Unconfirmed(_) => "unconfirmed",
+        }
+    }
+
+    /// Returns what every node has said.
+    pub fn nodes(&self) -> &[NodeReport] {
+        match self {
+            Self::Lost(LossReason::QuorumGone(nodes)) | Self::Unconfirmed(nodes) => nodes,
+            Self::HeldHere | Self::Lost(_) => &[],
+        }
+    }
+}
+
 impl Coordinator {
     /// Adopts a lock: extends it, and then holds it. `handle_cancel` ends that.
     pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
@@ -52,10 +71,18 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    /// Releases a lock that was detached, and that is in no other hands.
-    pub fn handle_give_back(&mut self, now: Instant, lock: DetachedLock) {
-        let attempt = self.detached_attempt(now, lock, Stage::Asked);
-        self.give_back(now, attempt, None);
+    /// Releases a lock that was detached, and that is in no other hands. If `adopting` it is not
+    /// decided, that ends.
+    pub fn handle_give_back(
+        &mut self,
+        now: Instant,
+        lock: DetachedLock,
+        adopting: Option<RequestId>,
+    ) {
+        if !adopting.is_some_and(|request| self.cancel_adopt(now, request)) {
+            let attempt = self.detached_attempt(now, lock, Stage::Asked);
+            self.give_back(now, attempt, None);
+        }
         self.serve_waiting(now);
     }
 
@@ -201,12 +228,15 @@ impl Coordinator {
     }
 
     /// Cancels the adoption of a caller that is gone. It has taken the value with it, so the lock is
-    /// in no other hands, and is released.
-    pub(super) fn cancel_adopt(&mut self, now: Instant, request: RequestId) {
-        let Some(id) = self.adopting.get(&request).copied() else { return };
-        if let Some(attempt) = self.end_adoption(id) {
+    /// in no other hands, and is released. Returns `false` if there is no such adoption.
+    pub(super) fn cancel_adopt(&mut self, now: Instant, request: RequestId) -> bool {
+        let id = self.adopting.get(&request).copied();
+        let attempt = id.and_then(|id| self.end_adoption(id));
+        let is_cancelled = attempt.is_some();
+        if let Some(attempt) = attempt {
             self.give_back(now, attempt, None);
         }
+        is_cancelled
     }
 
     /// Ends all adoptions, for a shutdown. Their callers get their values back.

@@ -211,6 +211,32 @@ fn a_caller_that_is_gone_releases_on_every_master() {
 }
 
 #[test]
+fn a_value_that_is_dropped_with_its_answer_is_released_as_well() {
+    detached(
+        "adopt 3 of 2
+         n1-3 < EVALSHA ..
+         give back 2 of 3               // not decided
+         n1-3 < EVAL release 1 r #1
+         n1-2 > 1
+         n1-3 > 1
+         = -
+         n3 > 1
+         debts 0",
+    );
+    detached(
+        "adopt 3 of 2
+         n1-3 < EVALSHA ..
+         n1-2 > -LOADING
+         n3 > 1
+         = adopt 3 unconfirmed: ..
+         give back 2 of 3
+         n1-3 < EVAL release 1 r #1
+         n1-3 > 1
+         debts 0",
+    );
+}
+
+#[test]
 fn a_shutdown_gives_the_value_back_and_deletes_nothing() {
     detached(
         "adopt 3 of 2

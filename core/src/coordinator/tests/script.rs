@@ -8,7 +8,7 @@
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! detach 2 of 1                request 2 on that hold
 //! adopt 3 of 2 [by other]      what request 2 has detached; as if the label were another's
-//! give back 2                  releases that, in no other hands
+//! give back 2 [of 3]           releases that, in no other hands, while request 3 adopts it
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
 //! listen 6 r | unlisten 6 r    hears what is published about r
 //! release 3 of 1 [in time] | finish 3 of 1 | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
@@ -125,7 +125,8 @@ impl Stage {
             }
             "give" => {
                 let lock = self.detached(number(2));
-                self.machine.handle_give_back(now, lock);
+                let adopting = words.get(4).and_then(|word| word.parse().ok()).map(RequestId);
+                self.machine.handle_give_back(now, lock, adopting);
             }
             "finish" => {
                 let hold = self.hold(number(3));

@@ -3,7 +3,7 @@
 use super::stage::{Stage, TTL, all_answered, hold};
 use crate::driver::clock::Clock;
 use crate::driver::tests::{KEY, MS, settle};
-use crate::{Acquire, Kind};
+use crate::{Acquire, Detached, Guard, Kind, Redlock};
 use std::any::Any;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -69,6 +69,25 @@ macro_rules! operation {
 fn acquiring<K: Kind>(acquire: Acquire<K>) -> Begun {
     let acquire = acquire.into_future();
     Begun::new(async move { drop(acquire.await) })
+}
+
+fn adopting<K: Kind>(redlock: &Redlock, detached: Detached<K>) -> Begun {
+    let (adopt, again) = (redlock.adopt(detached).into_future(), redlock.clone());
+    Begun::new(async move {
+        if let Err(refused) = adopt.await {
+            drop(again.adopt(refused.detached)); // what came back is released
+        }
+    })
+}
+
+async fn detach<K: Kind>(mut guard: Guard<K>) -> Detached<K> {
+    loop {
+        // The scripts may have been forgotten before.
+        match guard.detach().await {
+            Ok(detached) => return detached,
+            Err(refused) => guard = refused.guard,
+        }
+    }
 }
 
 pub(super) const ALL: &[Operation] = &[
@@ -161,6 +180,22 @@ pub(super) const ALL: &[Operation] = &[
         let guard = Rc::new(hold(&stage.redlock).await);
         let extended = guard.clone();
         Begun::new(async move { drop(extended.extend().await) }).keeping(guard)
+    }),
+    operation!("guard::detach", "detach", Holds, |stage| {
+        let (guard, other) = (hold(&stage.redlock).await, stage.other.clone());
+        Begun::new(async move {
+            if let Ok(detached) = guard.detach().await {
+                drop(other.adopt(detached)); // what is dropped there is released
+            }
+        })
+    }),
+    operation!("adopt::AdoptFuture", "adopt", Holds, |stage| {
+        let guard = hold(&stage.other).await;
+        adopting(&stage.redlock, detach(guard).await)
+    }),
+    operation!("adopt::AdoptFuture", "adopt several, fenced", Holds, |stage| {
+        let guard = stage.other.acquire([KEY, "z"]).fenced().await.unwrap();
+        adopting(&stage.redlock, detach(guard).await)
     }),
     operation!("guard::release", "release", Holds, |stage| {
         let guard = hold(&stage.redlock).await;

@@ -1,0 +1,119 @@
+//! A lock as a value, between two guards.
+
+use crate::error::InvalidSetting;
+use crate::fencing::FencingToken;
+use crate::kind::{Fenced, Kind, Unfenced};
+use crate::options::Options;
+use quorumlock_core::coordinator::{DetachedLock, Keys};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A lock without a guard: [`Guard::detach`](crate::Guard::detach) returns it, and
+/// [`Redlock::adopt`](crate::Redlock::adopt) turns it into a guard again, here or in another process.
+///
+/// It contains the token of the lock, and so it is a secret: **who has it owns the lock**. Send it
+/// only over channels that you would trust with a password. `Debug` does not show the token.
+///
+/// The keys stay on the masters until it is adopted, or until they expire: a ttl, and the
+/// [`lock_delay`](crate::Acquire::lock_delay) if there is one, after
+/// [`detach`](crate::Guard::detach) was called. Nothing extends them in between, and nothing deletes
+/// them if it is dropped.
+///
+/// It carries the resource, the token and its label, the ttl and the lock-delay, the rest of the
+/// keep-alive and of [`at_least`](crate::Acquire::at_least), and the
+/// [fencing token](Self::fencing_token) if it has one. It carries no deadline,
+/// since that would mean nothing on another machine's clock.
+///
+/// With the feature `serde` it implements `Serialize` and `Deserialize`, which check whatever they
+/// read.
+///
+/// # One holder only
+///
+/// It is not `Clone`, and adopting it consumes it. But its serialized form can be copied, read twice,
+/// or delivered twice by a queue. Then all who adopt it would hold the lock, with the same fencing
+/// token: neither the masters nor the check of that token can tell them apart. Within one client the
+/// second is refused. Between processes, hand it over only in a way that delivers it at most once.
+#[must_use = "the lock stays until its ttl is over: adopt it, or send it to where that is done"]
+pub struct Detached<K: Kind = Unfenced> {
+    resource: Arc<str>,
+    lock: Box<DetachedLock>,
+    kind: K,
+}
+
+/// A [`Detached`] with a fencing token.
+pub type FencedDetached = Detached<Fenced>;
+
+impl<K: Kind> Detached<K> {
+    pub(crate) const fn new(resource: Arc<str>, lock: Box<DetachedLock>, kind: K) -> Self {
+        Self { resource, lock, kind }
+    }
+
+    /// Returns the locked resource; several are separated by commas.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        &self.resource
+    }
+
+    /// Returns the ttl of the lock: its keys live for at least as long, counted from the start of
+    /// [`detach`](crate::Guard::detach).
+    #[must_use]
+    pub fn ttl(&self) -> Duration {
+        self.lock.ttl.span()
+    }
+
+    pub(crate) fn lock(&self) -> &DetachedLock {
+        &self.lock
+    }
+
+    pub(crate) fn into_lock(self) -> Box<DetachedLock> {
+        self.lock
+    }
+
+    /// Checks the value against the options of the client that is to adopt it.
+    pub(crate) fn check(&self, options: &Options) -> Result<(), InvalidSetting> {
+        let DetachedLock { keys, fenced, ttl, life, at_least, .. } = &*self.lock;
+        let prefix = &options.key_prefix;
+        let other_prefix = || {
+            let problem = format!(
+                "\"{prefix}\" is not that of \"{}\", which was detached under another one: use the \
+                 same for both",
+                self.resource
+            );
+            InvalidSetting::new("key_prefix", problem)
+        };
+        let names = keys.iter().map(|key| key.strip_prefix(prefix.as_str()).map(Arc::from));
+        let names: Option<Vec<Arc<str>>> = names.collect();
+        let names = names.ok_or_else(other_prefix)?;
+        options.check_may_acquire()?;
+        options.check_resources(&names)?;
+        if let Some((fences, _)) = fenced {
+            let ours = Keys::several(names.iter().map(|name| options.fence(name)));
+            if ours.as_ref() != Some(&**fences) {
+                return Err(other_prefix());
+            }
+        }
+        let ttl = options.check_ttl("ttl", ttl.span())?;
+        options.check_at_least(at_least.map_or(Duration::ZERO, |at_least| at_least.span()))?;
+        options.check_lock_delay(life.span().saturating_sub(ttl), ttl).map(drop)
+    }
+}
+
+impl Detached<Fenced> {
+    /// Returns the fencing token, which stays the same when the lock is adopted.
+    #[must_use]
+    pub const fn fencing_token(&self) -> FencingToken {
+        self.kind.token()
+    }
+}
+
+/// Without the token: who has it owns the lock.
+impl<K: Kind> fmt::Debug for Detached<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Detached")
+            .field("resource", &self.resource)
+            .field("ttl", &self.ttl())
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
