@@ -1,5 +1,8 @@
 //! A lock as a value, between two guards.
 
+#[cfg(feature = "serde")]
+mod serde;
+
 use crate::error::InvalidSetting;
 use crate::fencing::FencingToken;
 use crate::kind::{Fenced, Kind, Unfenced};
@@ -25,8 +28,26 @@ use std::time::Duration;
 /// [fencing token](Self::fencing_token) if it has one. It carries no deadline,
 /// since that would mean nothing on another machine's clock.
 ///
-/// With the feature `serde` it implements `Serialize` and `Deserialize`, which check whatever they
-/// read.
+/// With the feature `serde` it implements `Serialize` and `Deserialize`. What is read is checked, and
+/// no error shows the token:
+///
+/// ```
+/// # #[cfg(all(feature = "serde", feature = "embedded"))]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let masters = quorumlock::embedded::Masters::start_in_memory(3)?;
+/// # let connect = || masters.builder().operation_timeout(std::time::Duration::from_secs(1)).connect();
+/// # let (redlock, worker) = (connect().await?, connect().await?);
+/// let guard = redlock.acquire("orders:42").await?;
+/// let message = serde_json::to_string(&guard.detach().await?)?;
+/// // over a pipe, or a queue that delivers at most once
+/// let detached: quorumlock::Detached = serde_json::from_str(&message)?;
+/// let guard = worker.adopt(detached).await?;
+/// # guard.release().await?;
+/// # Ok(()) }
+/// # #[cfg(not(all(feature = "serde", feature = "embedded")))]
+/// # fn main() {}
+/// ```
 ///
 /// # One holder only
 ///

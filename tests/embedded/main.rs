@@ -15,6 +15,8 @@ mod fence_order;
 mod fenced_holder;
 #[cfg(feature = "embedded")]
 mod hand_over;
+#[cfg(all(feature = "embedded", feature = "serde"))]
+mod hand_over_by_value;
 #[cfg(feature = "embedded")]
 mod labels;
 #[cfg(feature = "embedded")]

@@ -1,0 +1,164 @@
+//! A detached lock as text: what is written, and what is read only if it is right.
+
+use proptest::prelude::*;
+use quorumlock::embedded::Masters;
+use quorumlock::error::AdoptError;
+use quorumlock::{Detached, Fenced, FencedDetached};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+async fn masters() -> Masters {
+    Masters::start_in_memory(3).unwrap()
+}
+
+/// Returns what a client detaches, with everything that there may be.
+async fn written() -> Value {
+    let masters = masters().await;
+    let builder = masters.builder().label("me").key_prefix("app:");
+    let redlock = builder.connect().await.unwrap();
+    let acquire = redlock.acquire(["b", "a"]).ttl(Duration::from_secs(7));
+    let acquire =
+        acquire.lock_delay(Duration::from_secs(2)).keep_alive_for(Duration::from_secs(60));
+    let detached = acquire.fenced().await.unwrap().detach().await.unwrap();
+    serde_json::to_value(&detached).unwrap()
+}
+
+/// Returns the error of reading `text`, which shows no token.
+fn refused(text: &str) -> String {
+    let error = serde_json::from_str::<FencedDetached>(text).unwrap_err().to_string();
+    assert!(!error.contains("cafe"), "{error}");
+    error
+}
+
+#[tokio::test]
+async fn all_of_it_goes_along() {
+    let mut value = written().await;
+    let left = value["keep_alive_ms"].take().as_u64().unwrap();
+    assert!((50_000..=60_000).contains(&left), "{left}");
+    let (token, number) = (value["token"].take(), value["fencing_token"].take());
+    assert_eq!((token.as_str().unwrap().len(), number.is_u64()), (32, true));
+    let told = json!({
+        "version": 1, "resource": "a, b", "keys": ["app:a", "app:b"],
+        "fences": ["app:quorumlock:fence:a", "app:quorumlock:fence:b"], "token": null,
+        "label": "me", "fencing_token": null, "ttl_ms": 7000, "lock_delay_ms": 2000,
+        "keep_alive_ms": null, "unsettled": [],
+    });
+    assert_eq!(value, told);
+}
+
+#[tokio::test]
+async fn a_copy_is_refused_where_the_first_is_held() {
+    let masters = masters().await;
+    let connect = || masters.builder().connect();
+    let (first, second) = (connect().await.unwrap(), connect().await.unwrap());
+    let detached = first.acquire("r").keep_alive_forever().await.unwrap().detach().await.unwrap();
+    let text = serde_json::to_string(&detached).unwrap();
+    let read = || serde_json::from_str::<Detached>(&text).unwrap();
+    let guard = second.adopt(read()).await.unwrap();
+    let refused = second.adopt(read()).await.unwrap_err();
+    assert!(matches!(refused.error, AdoptError::HeldHere(_)), "{refused}");
+    guard.check().unwrap();
+    guard.release().await.unwrap();
+    let refused = first.adopt(read()).await.unwrap_err();
+    assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_refused_with_the_reason() {
+    let mut good = written().await;
+    good["token"] = "cafe0000cafe0000cafe0000cafe0000".into();
+    let _ = serde_json::from_value::<FencedDetached>(good.clone()).unwrap();
+    let without_number = serde_json::from_value::<Detached>(good.clone()).unwrap_err().to_string();
+    assert!(without_number.contains("read it as a FencedDetached"), "{without_number}");
+    for (field, wrong, told) in [
+        ("version", json!(2), "another version of quorumlock"),
+        ("keys", json!([]), "keys of a detached lock are none"),
+        ("keys", json!(["a", "a"]), "one twice"),
+        ("keys", json!("cafe"), "keys of a detached lock cannot be read"),
+        ("keys", json!(vec!["k"; 65]), "too many"),
+        ("fences", json!(null), "a fence for each key"),
+        ("fences", json!(["f"]), "a fence for each key"),
+        ("token", json!("cafe"), "token of a detached lock is missing, or is none"),
+        ("token", json!("CAFE0000cafe0000cafe0000cafe0000"), "is none"),
+        ("token", json!(["cafe"]), "token of a detached lock cannot be read"),
+        ("fencing_token", json!(0), "no such number"),
+        ("fencing_token", json!(1_u64 << 53), "no such number"),
+        ("ttl_ms", json!(u64::MAX), "too long"),
+        ("ttl_ms", json!(-1), "ttl_ms of a detached lock cannot be read"),
+        ("unsettled", json!(vec!["n"; 65]), "too many masters"),
+        ("cafe", json!(1), "a field that is not known"),
+    ] {
+        let mut bad = good.clone();
+        bad[field] = wrong;
+        let error = refused(&bad.to_string());
+        assert!(error.contains(told), "{field}: {error}");
+    }
+    for field in ["version", "resource", "keys", "token", "ttl_ms", "lock_delay_ms", "unsettled"] {
+        let mut bad = good.clone();
+        bad.as_object_mut().unwrap().remove(field);
+        let error = refused(&bad.to_string());
+        assert!(error.contains(field) && error.contains("missing"), "{field}: {error}");
+    }
+    let twice = good.to_string().replacen('{', "{\"ttl_ms\":1,", 1);
+    assert!(refused(&twice).contains("ttl_ms of a detached lock is there twice"));
+    // Formats without names: a sequence.
+    let fields = ["version", "resource", "keys", "fences", "token", "label", "fencing_token"];
+    let fields =
+        fields.into_iter().chain(["ttl_ms", "lock_delay_ms", "keep_alive_ms", "unsettled"]);
+    let mut row: Vec<Value> = fields.map(|field| good[field].clone()).collect();
+    let read: FencedDetached = serde_json::from_value(json!(row)).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), good);
+    row.pop();
+    assert!(
+        refused(&json!(row).to_string()).contains("unsettled of a detached lock cannot be read")
+    );
+    let string = serde_json::to_string(&good.to_string()).unwrap();
+    assert!(refused(&string).contains("serialized twice"));
+}
+
+#[tokio::test]
+async fn a_ttl_that_cannot_work_is_refused_before_anything_is_sent() {
+    let masters = masters().await;
+    let redlock = masters.builder().connect().await.unwrap();
+    let guard = redlock.acquire("r").await.unwrap();
+    let good = serde_json::to_value(guard.detach().await.unwrap()).unwrap();
+    for (field, wrong) in [
+        ("ttl_ms", json!(0)),
+        ("ttl_ms", json!(3_600_000)),
+        ("lock_delay_ms", json!(3_600_000)),
+        ("keys", json!(["quorumlock:agreement"])),
+        ("keys", json!([""])),
+    ] {
+        let mut bad = good.clone();
+        bad[field] = wrong;
+        let detached: Detached = serde_json::from_value(bad).unwrap();
+        let refused = redlock.adopt(detached).await.unwrap_err();
+        assert!(matches!(refused.error, AdoptError::InvalidSetting(_)), "{field}: {refused}");
+        std::mem::forget(refused);
+    }
+}
+
+proptest! {
+    /// Whatever is read, nothing panics, and what was understood is written the same.
+    #[test]
+    fn arbitrary_fields_are_read_or_refused(
+        fields in proptest::collection::btree_map(
+            proptest::sample::select(vec![
+                "version", "resource", "keys", "fences", "token", "label", "fencing_token",
+                "ttl_ms", "lock_delay_ms", "keep_alive_ms", "unsettled",
+            ]),
+            proptest::sample::select(vec![
+                json!(1), json!("cafe0000cafe0000cafe0000cafe0000"), json!(["a"]), json!(null),
+                json!(u64::MAX), json!(-1), json!({}), json!([]), json!(""),
+            ]),
+            0..12,
+        )
+    ) {
+        let told = serde_json::to_value(&fields).unwrap();
+        if let Ok(detached) = serde_json::from_value::<Detached<Fenced>>(told.clone()) {
+            let again = serde_json::to_value(&detached).unwrap();
+            prop_assert_eq!(&again["token"], &told["token"]);
+        }
+        let _ = serde_json::from_value::<Detached>(told);
+    }
+}
