@@ -115,7 +115,7 @@ impl<K: Kind> Detached<K> {
             }
         }
         let ttl = options.check_ttl("ttl", ttl.span())?;
-        options.check_at_least(at_least.map_or(Duration::ZERO, |at_least| at_least.span()))?;
+        options.check_at_least(at_least.unwrap_or_default())?;
         options.check_lock_delay(life.span().saturating_sub(ttl), ttl).map(drop)
     }
 }

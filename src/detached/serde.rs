@@ -18,7 +18,7 @@ use std::time::Duration;
 const VERSION: u64 = 1;
 
 /// The fields, in the order in which they are written.
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "version",
     "resource",
     "keys",
@@ -28,6 +28,7 @@ const FIELDS: [&str; 11] = [
     "fencing_token",
     "ttl_ms",
     "lock_delay_ms",
+    "at_least_ms",
     "keep_alive_ms",
     "unsettled",
 ];
@@ -50,6 +51,8 @@ impl<K: Kind> Serialize for Detached<K> {
             // Rounded down: no deadline is moved beyond the end.
             one => u64::try_from(one.max_hold().as_millis()).unwrap_or(FOREVER),
         });
+        // Rounded up: the keys stay no shorter.
+        let at_least = lock.at_least.map(|span| millis(Millis::rounded_up(span)));
         let unsettled: Vec<&str> = lock.unsettled.iter().map(|node| &**node).collect();
         let mut fields = serializer.serialize_struct("Detached", FIELDS.len())?;
         fields.serialize_field("version", &VERSION)?;
@@ -61,6 +64,7 @@ impl<K: Kind> Serialize for Detached<K> {
         fields.serialize_field("fencing_token", &lock.fenced.as_ref().map(|(_, one)| one.get()))?;
         fields.serialize_field("ttl_ms", &millis(lock.ttl))?;
         fields.serialize_field("lock_delay_ms", &(millis(lock.life) - millis(lock.ttl)))?;
+        fields.serialize_field("at_least_ms", &at_least)?;
         fields.serialize_field("keep_alive_ms", &keep_alive)?;
         fields.serialize_field("unsettled", &unsettled)?;
         fields.end()
@@ -95,6 +99,7 @@ struct Told {
     fencing_token: Option<u64>,
     ttl_ms: Option<u64>,
     lock_delay_ms: Option<u64>,
+    at_least_ms: Option<u64>,
     keep_alive_ms: Option<u64>,
     unsettled: Option<Vec<String>>,
 }
@@ -154,6 +159,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
             fencing_token: next!("fencing_token"),
             ttl_ms: Some(next!("ttl_ms")),
             lock_delay_ms: Some(next!("lock_delay_ms")),
+            at_least_ms: next!("at_least_ms"),
             keep_alive_ms: next!("keep_alive_ms"),
             unsettled: Some(next!("unsettled")),
         })
@@ -172,6 +178,7 @@ impl Told {
             "fencing_token" => self.fencing_token = map.next_value()?,
             "ttl_ms" => self.ttl_ms = Some(map.next_value()?),
             "lock_delay_ms" => self.lock_delay_ms = Some(map.next_value()?),
+            "at_least_ms" => self.at_least_ms = map.next_value()?,
             "keep_alive_ms" => self.keep_alive_ms = map.next_value()?,
             "unsettled" => self.unsettled = Some(map.next_value()?),
             _ => drop(map.next_value::<IgnoredAny>()?),
@@ -236,6 +243,7 @@ impl Told {
             label,
             ttl: Duration::from_millis(ttl_ms).into(),
             life: Duration::from_millis(life_ms).into(),
+            at_least: self.at_least_ms.map(Duration::from_millis),
             keep_alive,
             unsettled: unsettled.into_iter().map(Arc::from).collect(),
             fenced,

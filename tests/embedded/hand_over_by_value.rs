@@ -19,6 +19,7 @@ async fn written() -> Value {
     let acquire = redlock.acquire(["b", "a"]).ttl(Duration::from_secs(7));
     let acquire =
         acquire.lock_delay(Duration::from_secs(2)).keep_alive_for(Duration::from_secs(60));
+    let acquire = acquire.at_least(Duration::from_secs(20));
     let detached = acquire.fenced().await.unwrap().detach().await.unwrap();
     serde_json::to_value(&detached).unwrap()
 }
@@ -35,13 +36,15 @@ async fn all_of_it_goes_along() {
     let mut value = written().await;
     let left = value["keep_alive_ms"].take().as_u64().unwrap();
     assert!((50_000..=60_000).contains(&left), "{left}");
+    let left = value["at_least_ms"].take().as_u64().unwrap();
+    assert!((10_000..=20_000).contains(&left), "{left}");
     let (token, number) = (value["token"].take(), value["fencing_token"].take());
     assert_eq!((token.as_str().unwrap().len(), number.is_u64()), (32, true));
     let told = json!({
         "version": 1, "resource": "a, b", "keys": ["app:a", "app:b"],
         "fences": ["app:quorumlock:fence:a", "app:quorumlock:fence:b"], "token": null,
         "label": "me", "fencing_token": null, "ttl_ms": 7000, "lock_delay_ms": 2000,
-        "keep_alive_ms": null, "unsettled": [],
+        "at_least_ms": null, "keep_alive_ms": null, "unsettled": [],
     });
     assert_eq!(value, told);
 }
@@ -103,8 +106,13 @@ async fn what_is_wrong_is_refused_with_the_reason() {
     assert!(refused(&twice).contains("ttl_ms of a detached lock is there twice"));
     // Formats without names: a sequence.
     let fields = ["version", "resource", "keys", "fences", "token", "label", "fencing_token"];
-    let fields =
-        fields.into_iter().chain(["ttl_ms", "lock_delay_ms", "keep_alive_ms", "unsettled"]);
+    let fields = fields.into_iter().chain([
+        "ttl_ms",
+        "lock_delay_ms",
+        "at_least_ms",
+        "keep_alive_ms",
+        "unsettled",
+    ]);
     let mut row: Vec<Value> = fields.map(|field| good[field].clone()).collect();
     let read: FencedDetached = serde_json::from_value(json!(row)).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), good);
@@ -126,6 +134,7 @@ async fn a_ttl_that_cannot_work_is_refused_before_anything_is_sent() {
         ("ttl_ms", json!(0)),
         ("ttl_ms", json!(3_600_000)),
         ("lock_delay_ms", json!(3_600_000)),
+        ("at_least_ms", json!(3_600_000)),
         ("keys", json!(["quorumlock:agreement"])),
         ("keys", json!([""])),
     ] {
@@ -145,7 +154,7 @@ proptest! {
         fields in proptest::collection::btree_map(
             proptest::sample::select(vec![
                 "version", "resource", "keys", "fences", "token", "label", "fencing_token",
-                "ttl_ms", "lock_delay_ms", "keep_alive_ms", "unsettled",
+                "ttl_ms", "lock_delay_ms", "at_least_ms", "keep_alive_ms", "unsettled",
             ]),
             proptest::sample::select(vec![
                 json!(1), json!("cafe0000cafe0000cafe0000cafe0000"), json!(["a"]), json!(null),

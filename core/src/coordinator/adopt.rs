@@ -5,7 +5,7 @@
 //! here: there is no deadline. A round that is not won deletes nothing. The value goes back to the
 //! caller, who may try again or pass it on, and a deletion would end the lock of whoever has it then.
 
-use super::at_least::Staying;
+use super::at_least::{AtLeast, Staying};
 use super::attempt::{Attempt, Hold, Stage};
 use super::fencing::KEPT_LONGER;
 use super::label::Label;
@@ -117,6 +117,7 @@ impl Coordinator {
         let unsettled = unsettled.map(|(node, _)| node).collect();
         // Ours does not follow this token, even if there is none.
         let label = Some(Label::of_holder(label.as_deref().unwrap_or_default()).into());
+        let at_least = at_least.map(|span| AtLeast::new(span, self.settings.drift));
         let staying = Staying::of_adopted(at_least, life);
         let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
         Attempt {

@@ -30,10 +30,6 @@ impl AtLeast {
         Self { span, drift }
     }
 
-    pub const fn span(self) -> Duration {
-        self.span
-    }
-
     /// Returns what is left of it for an attempt that `began` then: nothing once it is over.
     pub(super) fn rest(self, began: Instant, now: Instant) -> Option<Self> {
         let span = self.span.checked_sub(now.since(began)).filter(|left| !left.is_zero())?;
@@ -119,8 +115,9 @@ impl Coordinator {
 
 impl Attempt {
     /// Returns what is left of the time that the keys stay.
-    pub(super) fn rest_at(&self, now: Instant) -> Option<AtLeast> {
-        self.staying.as_ref().and_then(|staying| staying.at_least.rest(self.began, now))
+    pub(super) fn rest_at(&self, now: Instant) -> Option<Duration> {
+        let staying = self.staying.as_ref()?;
+        staying.at_least.rest(self.began, now).map(|rest| rest.span)
     }
 
     /// Returns how long the keys live after an extension.

@@ -14,14 +14,14 @@ use super::session::Session;
 use super::timers::Timer;
 use super::wire::{Claim, Millis, Token};
 use super::{
-    AtLeast, AttemptId, Coordinator, Event, KeepAlive, Keys, NotExtended, RequestId, RoundId,
-    barrier,
+    AttemptId, Coordinator, Event, KeepAlive, Keys, NotExtended, RequestId, RoundId, barrier,
 };
 use crate::quorum::{Extension, Instant, NodeSet, Progress};
 use crate::report::LossReason;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A lock as a value: all that its next holder needs. Who has it owns the lock.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct DetachedLock {
     /// How long the keys live, unless they are released or extended.
     pub life: Millis,
     /// The time for which the keys stay if the work ends well, if there is any left.
-    pub at_least: Option<AtLeast>,
+    pub at_least: Option<Duration>,
     /// What is left of the keep-alive, if there is one.
     pub keep_alive: Option<KeepAlive>,
     /// The masters that may yet get a late SET: what they say does not count for the adoption.
