@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod acl_docs;
+#[cfg(feature = "serde")]
+mod adopt;
 mod agreement;
 mod at_odds;
 #[cfg(feature = "blocking")]

@@ -1,0 +1,200 @@
+//! A lock that goes from process to process, on real masters, and processes that are killed (SIGKILL)
+//! at every step of that: nothing is left for longer than a ttl.
+
+use crate::support::prelude::*;
+use quorumlock::error::AdoptError;
+use quorumlock::{FencedDetached, FencedGuard, Redlock};
+use std::io::{BufRead, BufReader, Lines, Write, stderr, stdin};
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+const KEY: &str = "job";
+const TTL: Duration = Duration::from_millis(1_500);
+/// The addresses of the masters, for a process that a test has started.
+const MASTERS: &str = "QUORUMLOCK_ADOPT_MASTERS";
+const PROCESS: &str = "adopt::a_process_that_a_test_has_started";
+const SAYS: &str = "process says: ";
+
+async fn connect(urls: Vec<String>) -> Redlock {
+    let builder = builder().nodes(urls).operation_timeout(Duration::from_millis(140));
+    builder.ttl(TTL).connect().await.unwrap()
+}
+
+/// A process that has a client of the masters. Killed on drop.
+struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStderr>>,
+}
+
+impl Process {
+    fn start(masters: &Masters) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", PROCESS, "--ignored", "--nocapture"])
+            .env(MASTERS, masters.urls().join(" "))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stderr.take().unwrap()).lines();
+        let input = child.stdin.take().unwrap();
+        let mut process = Self { child, input, output };
+        assert_eq!(process.hears(), "connected");
+        process
+    }
+
+    fn tell(&mut self, words: &str) {
+        writeln!(self.input, "{words}").unwrap();
+    }
+
+    fn hears(&mut self) -> String {
+        let lines = self.output.by_ref().map(Result::unwrap);
+        let mut said = lines.filter_map(|line| Some(line.split_once(SAYS)?.1.to_owned()));
+        said.next().expect("a process that says something")
+    }
+
+    fn does(&mut self, words: &str) -> String {
+        self.tell(words);
+        self.hears()
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Not a test: a process that does what it is told. Its locks are extended on another thread.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "tests of this file start it as a process"]
+async fn a_process_that_a_test_has_started() {
+    let Ok(masters) = std::env::var(MASTERS) else { return };
+    let redlock = connect(masters.split(' ').map(str::to_owned).collect()).await;
+    let say = |words: &str| writeln!(stderr(), "\n{SAYS}{words}").unwrap();
+    say("connected");
+    let mut guard: Option<FencedGuard> = None;
+    for line in stdin().lines().map(Result::unwrap) {
+        match line.split_once(' ').unwrap_or((&line, "")) {
+            ("acquire", _) => {
+                let held = redlock.acquire(KEY).keep_alive_forever().fenced().await.unwrap();
+                say(&held.fencing_token().to_string());
+                guard = Some(held);
+            }
+            ("detach", _) => match guard.take().unwrap().detach().await {
+                Ok(detached) => say(&serde_json::to_string(&detached).unwrap()),
+                Err(refused) => say(&refused.to_string()),
+            },
+            ("adopt", value) => {
+                let detached: FencedDetached = serde_json::from_str(value).unwrap();
+                match redlock.adopt(detached).await {
+                    Ok(adopted) => {
+                        say(&adopted.fencing_token().to_string());
+                        guard = Some(adopted);
+                    }
+                    Err(refused) => say(&refused.to_string()),
+                }
+            }
+            ("release", _) => say(&format!("{:?}", guard.take().unwrap().release().await)),
+            (what, _) => panic!("{what}?"),
+        }
+    }
+}
+
+async fn holders(masters: &Masters) -> usize {
+    witness::holders(masters, KEY).await.len()
+}
+
+/// Waits until the lock is free, which takes a ttl at most: whoever had it extended it forever.
+async fn is_free_after_a_ttl(masters: &Masters, after: &str) {
+    eventually(after, SOON, async || holders(masters).await == 0).await;
+}
+
+#[tokio::test]
+async fn a_lock_outlives_the_process_that_has_acquired_it() {
+    let masters = Masters::start(3);
+    let (mut first, mut second) = (Process::start(&masters), Process::start(&masters));
+    let third = connect(masters.urls()).await;
+    let number = first.does("acquire");
+    let value = first.does("detach");
+    first.kill();
+    assert!(third.try_acquire(KEY).await.unwrap_err().is_contended());
+    assert_eq!(second.does(&format!("adopt {value}")), number);
+    // Adopted, it is kept alive, as it was before.
+    tokio::time::sleep(TTL + TTL / 3).await;
+    assert!(third.try_acquire(KEY).await.unwrap_err().is_contended());
+    assert_eq!(second.does("release"), "Ok(Confirmed)");
+    let next = third.try_acquire(KEY).fenced().await.unwrap();
+    assert!(next.fencing_token().to_string() > number);
+}
+
+#[tokio::test]
+async fn what_comes_too_late_is_lost() {
+    let masters = Masters::start(3);
+    let (mut first, second) = (Process::start(&masters), connect(masters.urls()).await);
+    first.does("acquire");
+    let value: FencedDetached = serde_json::from_str(&first.does("detach")).unwrap();
+    is_free_after_a_ttl(&masters, "nobody has adopted it").await;
+    let refused = second.adopt(value).await.unwrap_err();
+    assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+}
+
+#[tokio::test]
+async fn both_sides_killed_at_every_step_leave_nothing_for_longer_than_a_ttl() {
+    let masters = Masters::start(3);
+    for step in ["acquire", "begin to detach", "detach"] {
+        let mut first = Process::start(&masters);
+        first.does("acquire");
+        match step {
+            "detach" => _ = first.does("detach"),
+            "begin to detach" => first.tell("detach"),
+            _ => {}
+        }
+        first.kill();
+        is_free_after_a_ttl(&masters, step).await;
+    }
+    for step in ["begin to adopt", "adopt", "begin to release", "release"] {
+        let (mut first, mut second) = (Process::start(&masters), Process::start(&masters));
+        let number = first.does("acquire");
+        let adopt = format!("adopt {}", first.does("detach"));
+        match step {
+            "begin to adopt" => second.tell(&adopt),
+            _ => assert_eq!(second.does(&adopt), number),
+        }
+        match step {
+            "begin to release" => second.tell("release"),
+            "release" => _ = second.does("release"),
+            _ => {}
+        }
+        first.kill();
+        second.kill();
+        is_free_after_a_ttl(&masters, step).await;
+    }
+}
+
+#[tokio::test]
+async fn a_master_that_was_down_is_topped_up_by_the_one_who_adopts() {
+    let masters = Masters::start(3);
+    let (first, second) = (connect(masters.urls()).await, connect(masters.urls()).await);
+    let guard = first.acquire(KEY).await.unwrap();
+    masters.kill(2);
+    let mut guard = Some(guard);
+    let detached = loop {
+        // The connection may not have ended yet.
+        match guard.take().unwrap().detach().await {
+            Ok(detached) => break detached,
+            Err(refused) => guard = Some(refused.guard),
+        }
+    };
+    let adopted = second.adopt(detached).keep_alive().await.unwrap();
+    masters[2].restart();
+    everywhere(&masters, KEY).await;
+    adopted.release().await.unwrap();
+    eventually("it is released everywhere", SOON, async || holders(&masters).await == 0).await;
+}
