@@ -121,7 +121,7 @@ pub enum LossReason {
     Released,
     /// This `Redlock` was shut down, or its runtime is gone: the lock is no longer maintained.
     Closed,
-    /// Its guard was detached: whoever adopts the lock has it. A lease of that guard sees this.
+    /// Its guard was detached: the lock is that of the one who adopts it. A lease of that guard sees this.
     Detached,
 }
 

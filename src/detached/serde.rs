@@ -41,6 +41,7 @@ const MOST_KEYS: usize = 64;
 const MOST_MASTERS: usize = 64;
 const LONGEST_TEXT: usize = 64 * 8192;
 
+#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<K: Kind> Serialize for Detached<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lock = self.lock();
@@ -75,6 +76,7 @@ fn millis(span: Millis) -> u64 {
     u64::try_from(span.span().as_millis()).unwrap_or(u64::MAX)
 }
 
+#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<'de, K: Kind> Deserialize<'de> for Detached<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let problem = Cell::new(None);

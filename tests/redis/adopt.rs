@@ -111,7 +111,7 @@ async fn holders(masters: &Masters) -> usize {
     witness::holders(masters, KEY).await.len()
 }
 
-/// Waits until the lock is free, which takes a ttl at most: whoever had it extended it forever.
+/// Waits until the lock is free, which takes a ttl at most: its holder extended it forever.
 async fn is_free_after_a_ttl(masters: &Masters, after: &str) {
     eventually(after, SOON, async || holders(masters).await == 0).await;
 }
@@ -140,7 +140,7 @@ async fn what_comes_too_late_is_lost() {
     let (mut first, second) = (Process::start(&masters), connect(masters.urls()).await);
     first.does("acquire");
     let value: FencedDetached = serde_json::from_str(&first.does("detach")).unwrap();
-    is_free_after_a_ttl(&masters, "nobody has adopted it").await;
+    is_free_after_a_ttl(&masters, "it is not adopted").await;
     let refused = second.adopt(value).await.unwrap_err();
     assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
 }

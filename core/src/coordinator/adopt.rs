@@ -3,7 +3,7 @@
 //! It is an extension and no new vote. The token was won elsewhere, and a quorum that still holds it
 //! and has prolonged it now excludes all others. Before that round is won, the lock is not held
 //! here: there is no deadline. A round that is not won deletes nothing. The value goes back to the
-//! caller, who may try again or pass it on, and a deletion would end the lock of whoever has it then.
+//! caller, who may try again or pass it on, and a deletion would end the lock of the one who has it then.
 
 use super::at_least::{AtLeast, Staying};
 use super::attempt::{Attempt, Hold, Stage};

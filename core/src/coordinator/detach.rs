@@ -1,6 +1,6 @@
 //! The detachment: a hold becomes a value, which another process may adopt.
 //!
-//! Whoever adopts a lock has to know that no other client has held it since it was won, and no
+//! The one who adopts a lock has to know that no other client has held it since it was won, and no
 //! deadline of ours means anything to another process. What tells is the token: once it is gone from
 //! a master, nothing sets it there again, unless a SET of ours is still on its way. So a lock is
 //! detached by one last extension. On each connection its answer comes behind everything that was
@@ -79,7 +79,6 @@ impl Coordinator {
         let ttl = attempt.ttl.span();
         if let Stage::Held(hold) = &attempt.stage {
             let leaving = Hold { extend_at: None, ..*hold };
-            self.timers.cancel(hold.deadline, Timer::Deadline(id));
             if let Some(at) = hold.extend_at {
                 self.timers.cancel(at, Timer::Keep(id));
             }
@@ -100,7 +99,7 @@ impl Coordinator {
         };
         let (request, attempt_id) = (*request, *attempt_id);
         let Some((attempt, hold)) = self.attempts.get(attempt_id).and_then(Attempt::leaving) else {
-            // Released in the meantime.
+            // Released or lapsed in the meantime.
             self.close_round(id);
             return self.answer_not_detached(request, attempt_id, NotExtended::Lost);
         };
@@ -160,12 +159,10 @@ impl Coordinator {
     }
 
     /// Makes a hold that was about to leave what it was before.
-    fn return_hold(&mut self, id: AttemptId) {
+    pub(super) fn return_hold(&mut self, id: AttemptId) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         let Some((_, hold)) = attempt.leaving() else { return };
-        let hold = Hold { ..*hold };
-        self.timers.set(hold.deadline, Timer::Deadline(id));
-        attempt.stage = Stage::Held(hold);
+        attempt.stage = Stage::Held(Hold { ..*hold });
     }
 
     fn answer_not_detached(&mut self, request: RequestId, attempt: AttemptId, why: NotExtended) {
@@ -181,7 +178,7 @@ impl Coordinator {
 
 impl Attempt {
     /// Returns the attempt and its hold while its last extension is under way.
-    const fn leaving(&self) -> Option<(&Self, &Hold)> {
+    pub(super) const fn leaving(&self) -> Option<(&Self, &Hold)> {
         match &self.stage {
             Stage::Leaving(hold) => Some((self, hold)),
             _ => None,

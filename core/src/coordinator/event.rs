@@ -51,7 +51,7 @@ pub enum Event {
         attempt: AttemptId,
         reason: LossReason,
     },
-    /// `Ok`: the hold is over here, and whoever has the value may adopt it.
+    /// `Ok`: the hold is over here, and the one who has the value may adopt it.
     Detached {
         request: RequestId,
         attempt: AttemptId,

@@ -160,8 +160,8 @@ impl LocalQueue {
             return self.beside.push(id);
         }
         for key in keys.iter() {
-            let nobody = || Place::Quiet(Occupant::Nobody);
-            self.places.entry(key.clone()).or_insert_with(nobody).occupy(Occupant::Holder);
+            let taken = || Place::Quiet(Occupant::Holder);
+            self.places.entry(key.clone()).or_insert_with(taken).occupy(Occupant::Holder);
         }
     }
 

@@ -15,8 +15,11 @@ impl Coordinator {
     // Loss.
 
     pub(super) fn lapse_if_due(&mut self, now: Instant, id: AttemptId) {
-        let hold = self.attempts.get(id).and_then(Attempt::held);
+        let Some(attempt) = self.attempts.get(id) else { return };
+        let leaving = attempt.leaving().map(|(_, hold)| hold);
+        let hold = attempt.held().or(leaving);
         if hold.is_some_and(|hold| now >= hold.deadline) {
+            self.return_hold(id);
             self.lose_hold(id, LossReason::Lapsed);
         }
     }
@@ -229,7 +232,8 @@ pub(super) fn disarm(
                 timers.cancel(at, Timer::Keep(id));
             }
         }
-        Stage::Leaving(_) | Stage::Adopting(_) => {}
+        Stage::Leaving(hold) => timers.cancel(hold.deadline, Timer::Deadline(id)),
+        Stage::Adopting(_) => {}
         Stage::Asked | Stage::Lost(_) => return,
     }
     queue.leave(&attempt.claim.keys, id);

@@ -39,7 +39,9 @@ impl World {
     }
 
     fn everybody_goes(&mut self) {
+        self.everybody_goes = true;
         for place in 0..self.clients.len() {
+            self.cancel_adoptions(place);
             let asked: Vec<u64> = self.clients[place].asked.keys().copied().collect();
             asked.into_iter().for_each(|request| self.cancel_request(place, request));
             let holds = self.clients[place].holds.iter();

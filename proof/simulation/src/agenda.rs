@@ -1,6 +1,7 @@
 //! The agenda: the one queue of the world.
 
 use super::clock::Time;
+use super::hand_over::Parcel;
 use super::plan::Act;
 use quorumlock_core::coordinator::Epoch;
 use std::collections::BTreeMap;
@@ -40,6 +41,11 @@ pub(super) enum Happening {
     Heard {
         client: usize,
         hold: u64,
+    },
+    /// A lock that was detached arrives at a seat.
+    Delivered {
+        seat: usize,
+        parcel: Box<Parcel>,
     },
     Ends(End),
 }

@@ -24,6 +24,7 @@ impl World {
             | Act::Release { seat, .. }
             | Act::Drop { seat, .. }
             | Act::Forget { seat, .. }
+            | Act::Detach { seat, .. }
             | Act::Inspect { seat, .. }
             | Act::ForceRelease { seat } => *seat,
         };
@@ -48,6 +49,7 @@ impl World {
             Act::Release { dice, heard_after, .. } => self.give_up(place, dice, heard_after, true),
             Act::Drop { dice, .. } => self.give_up(place, dice, Duration::ZERO, false),
             Act::Forget { dice, .. } => self.forget(place, dice),
+            Act::Detach { dice, to, after, .. } => self.detach(place, dice, to, after),
             Act::Inspect { key, .. } => self.inspect(place, key),
             Act::ForceRelease { .. } => self.force_release(place),
             Act::Fault(_) => {}

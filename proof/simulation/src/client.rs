@@ -2,6 +2,7 @@
 
 use super::agenda::{Happening, LineId};
 use super::clock::{Clock, Time};
+use super::hand_over::{Onward, Parcel};
 use super::invariants::Load;
 use super::line::Line;
 use super::plan::Asked;
@@ -133,6 +134,11 @@ pub(super) struct Client {
     /// The holds, by the number of the acquire.
     pub(super) holds: BTreeMap<u64, Held>,
     pub(super) inspected: BTreeMap<u64, &'static str>,
+    /// Detachments and adoptions without an answer.
+    pub(super) detaching: BTreeMap<u64, Onward>,
+    pub(super) adopting: BTreeMap<u64, Box<Parcel>>,
+    /// The number of adoptions begun.
+    pub(super) adopts: usize,
     /// Releases and extensions without an answer.
     pub(super) awaited: BTreeSet<u64>,
     /// A holder that an inspection has shown: key and value.
@@ -175,6 +181,9 @@ impl Client {
             asked: BTreeMap::new(),
             holds: BTreeMap::new(),
             inspected: BTreeMap::new(),
+            detaching: BTreeMap::new(),
+            adopting: BTreeMap::new(),
+            adopts: 0,
             awaited: BTreeSet::new(),
             seen: None,
             rng: rng.fork(),
@@ -221,7 +230,8 @@ impl Client {
 
     /// Returns the number of requests without an answer, and of guards.
     pub(super) fn open(&self) -> usize {
-        self.asked.len() + self.holds.len() + self.inspected.len() + self.awaited.len()
+        let handed = self.detaching.len() + self.adopting.len();
+        self.asked.len() + self.holds.len() + self.inspected.len() + self.awaited.len() + handed
     }
 }
 

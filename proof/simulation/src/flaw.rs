@@ -54,9 +54,15 @@ pub(super) enum Flaw {
     ProlongedOnce,
     /// A client that only looks notes its settings.
     ReadersNote,
+    /// A guard that was detached still says that it is valid.
+    DetachedStaysValid,
+    /// Who adopts a lock holds it at once, and not from the extension on.
+    HoldsBeforehand,
+    /// An adopted lock keeps the deadline that it had elsewhere, by another clock.
+    AdoptsTheDeadline,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 22] = [
+pub(super) const FLAWS: [(Flaw, &str); 25] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -79,6 +85,9 @@ pub(super) const FLAWS: [(Flaw, &str); 22] = [
     (Flaw::NoSlack, "both hold"),
     (Flaw::ProlongedOnce, "both hold"),
     (Flaw::ReadersNote, "is refused"),
+    (Flaw::DetachedStaysValid, "both hold"),
+    (Flaw::HoldsBeforehand, "both hold"),
+    (Flaw::AdoptsTheDeadline, "may rely on"),
 ];
 
 impl Flaw {
@@ -97,6 +106,11 @@ impl Flaw {
             Self::ReadersNote => (&[About::Lists], &[Story::Reader]),
             _ => return None,
         })
+    }
+
+    /// Returns whether it is about locks that go from one client to another.
+    pub(super) fn is_about_hand_overs(self) -> bool {
+        matches!(self, Self::DetachedStaysValid | Self::HoldsBeforehand | Self::AdoptsTheDeadline)
     }
 
     /// Returns the rule of the machine that is taken back. Nothing around the machine has the same
@@ -144,6 +158,8 @@ impl Flaw {
                 | Self::ClocksBeyondDrift
                 | Self::StepsForward
                 | Self::DeletesForAnybody
+                | Self::DetachedStaysValid
+                | Self::HoldsBeforehand
         ) || self.about_the_agreement().is_some()
     }
 

@@ -22,6 +22,8 @@ pub(super) struct HoldSpan {
 pub(super) enum How {
     Released,
     Forgotten,
+    /// It was detached, for another client to adopt.
+    HandedOn,
     Lapsed,
     QuorumGone,
     /// It ended with its client.

@@ -55,7 +55,7 @@ impl World {
     pub(super) fn judge_load(&self, client: usize) -> Verdict {
         let state = &self.clients[client];
         let attempts = state.tokens.load(std::sync::atomic::Ordering::Relaxed);
-        let attempts = usize::try_from(attempts).unwrap_or(usize::MAX);
+        let attempts = usize::try_from(attempts).unwrap_or(usize::MAX) + state.adopts;
         // The withdrawal of a client's note is a debt, too.
         let withdrawn = usize::from(self.is_at_odds());
         state.load().judge(state.open(), attempts + withdrawn, self.masters.len())
@@ -97,7 +97,7 @@ impl World {
     ) -> Verdict {
         let now = self.agenda.now;
         if let Some(before) = before {
-            let owner = owner(before);
+            let owner = self.adopters.get(before).copied().or_else(|| owner(before));
             let is_held = owner.is_some_and(|owner| {
                 let client = &self.clients[owner];
                 let local = client.clock.at(now);

@@ -20,6 +20,7 @@ mod commands;
 mod driver;
 mod faults;
 mod flaw;
+mod hand_over;
 mod history;
 mod invariants;
 mod judge;

@@ -25,7 +25,7 @@ pub(super) fn timeline(seed: Seed, world: &World) -> Timeline {
     let lane = |name: &str| Client { name: name.to_owned(), holds: Vec::new(), paused: Vec::new() };
     for hold in &world.history.holds {
         let ended = match hold.how {
-            How::Released | How::Forgotten => Ended::Released,
+            How::Released | How::Forgotten | How::HandedOn => Ended::Released,
             How::Lapsed => Ended::Lapsed,
             How::QuorumGone => Ended::Lost,
             How::Killed => Ended::Killed,

@@ -54,6 +54,13 @@ pub(super) enum Act {
         seat: usize,
         dice: u64,
     },
+    /// A lock goes to the client at another seat, where it arrives later.
+    Detach {
+        seat: usize,
+        dice: u64,
+        to: usize,
+        after: Duration,
+    },
     Inspect {
         seat: usize,
         key: &'static str,
@@ -163,7 +170,12 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
             && rng.chance(70)
         {
             let then = at + rng.within(0..nanos(setup.max_ttl) / 2);
-            acts.push((then, follow_up(seat, rng)));
+            let handed = setup.flaw.is_some_and(Flaw::is_about_hand_overs) && rng.chance(70);
+            let act = match handed {
+                true => hand_over(setup, seat, rng.next()),
+                false => follow_up(seat, rng),
+            };
+            acts.push((then, act));
         }
         acts.push((at, act));
     }
@@ -176,7 +188,8 @@ pub(super) fn deed(setup: &Setup, rng: &mut Rng) -> Act {
     let dice = rng.next();
     match rng.within(0..100) {
         0..52 => Act::Acquire { seat, asked: asked(setup, seat, rng) },
-        52..88 => follow_up(seat, rng),
+        52..80 => follow_up(seat, rng),
+        80..88 => hand_over(setup, seat, dice),
         88..95 => Act::Inspect { seat, key: ["a", "b"][rng.within(0..2) as usize] },
         95..98 if setup.flaw.is_none() => Act::ForceRelease { seat },
         _ => Act::Cancel { seat, dice },
@@ -196,6 +209,13 @@ fn follow_up(seat: usize, rng: &mut Rng) -> Act {
         17..19 => Act::Cancel { seat, dice },
         _ => Act::Forget { seat, dice },
     }
+}
+
+/// Draws a hand-over, to the same seat or another.
+fn hand_over(setup: &Setup, seat: usize, dice: u64) -> Act {
+    let to = dice as usize % setup.seats();
+    let after = millis([0, 0, 5, 100, 250, 700, 2_500, 5_000][(dice >> 32) as usize % 8]);
+    Act::Detach { seat, dice, to, after }
 }
 
 fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
@@ -286,6 +306,7 @@ fn every_deed_and_every_fault_is_drawn() {
         "Acquire",
         "Cancel",
         "Cuts",
+        "Detach",
         "Drop",
         "EndsClient",
         "Extend",

@@ -72,6 +72,8 @@ impl World {
         let local = self.local(place);
         let client = &mut self.clients[place];
         client.asked.clear();
+        client.detaching.clear();
+        client.adopting.clear();
         client.is_ending = true;
         if let Some(machine) = &mut client.machine {
             machine.handle_shutdown(local);
@@ -123,6 +125,8 @@ impl World {
         client.keys_expire = keys_expire;
         client.holds.clear();
         client.asked.clear();
+        client.detaching.clear();
+        client.adopting.clear();
         client.inspected.clear();
         client.awaited.clear();
         client.waiting.clear();

@@ -59,8 +59,9 @@ impl World {
                 let mut holder = holder.filter(|one| membership.is_quorum(on(&one.value)));
                 client.seen = holder.next().map(|one| (key, one.value.to_string()));
             }
-            // No caller of this world asks for them.
-            Event::Detached { .. } | Event::Adopted { .. } | Event::Observed(_) => {}
+            Event::Detached { request, result, .. } => self.detached(place, request, result),
+            Event::Adopted { request, result } => self.adopted(place, request, result),
+            Event::Observed(_) => {}
         }
     }
 
@@ -99,6 +100,7 @@ impl World {
             let until = self.clients[place].clock.when(began.after(asked.at_least));
             self.invariants.closed.stays(&token, keys, until);
         }
+        self.invariants.handed.won(&token, keys);
         let client = &mut self.clients[place];
         self.wins += 1;
         let until = shown(client.clock.when(deadline));

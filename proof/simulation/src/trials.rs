@@ -24,6 +24,7 @@ const WORLDS: u64 = 2_000;
 fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (next, played, wins) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let adoptions = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let began = Instant::now();
     let is_over = || {
@@ -33,7 +34,10 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     let progress = || {
         let (played, wins) = (played.load(Relaxed), wins.load(Relaxed));
         let pace = played as f64 * 60.0 / began.elapsed().as_secs_f64();
-        eprintln!("{played} of {worlds} worlds, {wins} locks, {pace:.0} worlds a minute");
+        let adoptions = adoptions.load(Relaxed);
+        eprintln!(
+            "{played} of {worlds} worlds, {wins} locks, {adoptions} adopted, {pace:.0} worlds a minute"
+        );
     };
     thread::scope(|scope| {
         let work = || {
@@ -46,6 +50,7 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
                 let world = play(seed, None);
                 played.fetch_add(1, Relaxed);
                 wins.fetch_add(world.wins, Relaxed);
+                adoptions.fetch_add(world.adoptions, Relaxed);
                 if worlds == 1 {
                     let html = picture::timeline(seed, &world).to_html();
                     eprintln!("{}", draw_picture(seed, &html));
@@ -71,6 +76,8 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     assert!(!failed.load(Relaxed), "a world is not as it should be: see above");
     let (played, wins) = (played.into_inner(), wins.into_inner());
     assert!(played < 50 || wins > played, "{wins} locks in {played} worlds: too little happens");
+    let adoptions = adoptions.into_inner();
+    assert!(adoptions >= played / 50, "{adoptions} adoptions in {played} worlds: too few");
 }
 
 /// `QUORUMLOCK_SEED` is the first world.

@@ -39,8 +39,14 @@ pub(super) struct World {
     pub(super) calm_from: Time,
     pub(super) is_calm: bool,
     pub(super) invariants: Invariants,
-    /// Values that are not deleted: they were left, or stay for a lock-delay.
+    /// Values that are not deleted: they were left or handed on, or stay for a lock-delay.
     pub(super) kept: BTreeSet<String>,
+    /// The client that has adopted a token of another.
+    pub(super) adopters: BTreeMap<String, usize>,
+    /// Nothing is handed over any more.
+    pub(super) everybody_goes: bool,
+    /// The number of locks adopted.
+    pub(super) adoptions: u64,
     /// The time since which each kind of client has had a note at each master; only where kinds
     /// differ.
     pub(super) noted: Vec<Vec<Option<Time>>>,
@@ -92,6 +98,9 @@ impl World {
             is_calm: false,
             invariants: Invariants::default(),
             kept: BTreeSet::new(),
+            adopters: BTreeMap::new(),
+            everybody_goes: false,
+            adoptions: 0,
             noted: vec![vec![None; setup.seats()]; setup.masters],
             sent: BTreeMap::new(),
             grounds: Grounds::default(),
@@ -153,6 +162,7 @@ impl World {
             Happening::Wakes { client, at } => self.wakes(client, at),
             Happening::Writes(client) => self.turn(client),
             Happening::Heard { client, hold } => self.hear(client, hold),
+            Happening::Delivered { seat, parcel } => self.adopt(seat, parcel),
             Happening::Ends(end) => self.end(end),
         }
     }

@@ -183,6 +183,15 @@ fn a_lock_that_is_lost_is_not_detached() {
          = lost 1: lapsed
          = detach 2 lost",
     );
+    held(
+        "+9800ms
+         detach 2 of 1
+         n1-3 < EVALSHA ..
+         +98ms
+         = lost 1: lapsed               // no later than without a detachment
+         n1 > 1
+         = detach 2 lost",
+    );
 }
 
 #[test]
@@ -225,7 +234,7 @@ fn the_next_acquire_in_the_process_asks_the_masters() {
          n1-3 > 1
          = detached 3
          n1-3 < SET r #2 NX PX 10000
-         n1-3 > nil                     // held, by whoever has the value
+         n1-3 > nil                     // held, by the one who has the value
          n1-3 < EVAL release 1 r #2
          = -",
     );

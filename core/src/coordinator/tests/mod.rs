@@ -5,6 +5,7 @@
 
 mod acquire;
 mod adopt;
+mod adopted;
 mod agreement;
 mod at_least;
 mod barrier;

@@ -3,6 +3,7 @@
 
 mod bounded;
 mod fences_rise;
+mod handed_over;
 mod honest_deadline;
 mod keeper_ends;
 mod never_reacquired;
@@ -21,6 +22,7 @@ pub(super) use one_holder::one_holder;
 pub(super) use owner_only::{Change, OwnerOnly};
 
 use fences_rise::FencesRise;
+use handed_over::HandedOver;
 use never_reacquired::NeverReacquired;
 use stays_closed::StaysClosed;
 
@@ -37,4 +39,5 @@ pub(super) struct Invariants {
     pub(super) closed: StaysClosed,
     pub(super) owners: OwnerOnly,
     pub(super) keepers: KeeperEnds,
+    pub(super) handed: HandedOver,
 }
