@@ -284,6 +284,7 @@ impl<K: Kind> Acquire<K> {
         let options = self.redlock.options();
         options.check_may_acquire()?;
         options.check_resources(self.resources.names())?;
+        self.resources.pool().map_or(Ok(()), |pool| pool.check(options))?;
         let ttl = options.check_ttl("ttl", self.ttl)?;
         let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
         if let Some(keep_alive) = self.keep_alive {
@@ -310,6 +311,7 @@ impl<K: Kind> Acquire<K> {
             keep_alive: self.keep_alive,
             label: self.label.clone(),
             at_least: options.check_at_least(self.at_least.span())?,
+            probes: false,
         })
     }
 }

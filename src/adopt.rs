@@ -176,9 +176,9 @@ impl<K: Kind> Waiting<K> {
         let detached = self.bearer.detached.take()?;
         let resource: Arc<str> = detached.resource().into();
         let error = match answer {
-            Some(Ok(Won { lock, token })) => match lock.pick_up() {
+            Some(Ok(Won { lock, token, .. })) => match lock.pick_up() {
                 Ok((driver, hold)) => {
-                    return Some(Ok(Guard::new(driver, hold, K::won_with(token))));
+                    return Some(Ok(Guard::new(driver, hold, K::won_with(token, None))));
                 }
                 Err(Missed::TooLate) => TooLate { resource, reason: LossReason::Lapsed }.into(),
                 Err(Missed::Closed) => Closed.into(),

@@ -4,7 +4,7 @@ use crate::detached::Detached;
 use crate::driver::{Handle, LeaseState, ReleaseResult, Request};
 use crate::error::{ExtendError, Lost, NotDetached};
 use crate::fencing::FencingToken;
-use crate::kind::{Fenced, Kind, Unfenced};
+use crate::kind::{Detachable, Fenced, Kind, Unfenced};
 use crate::released::Released;
 use quorumlock_core::quorum::Instant;
 use std::fmt;
@@ -186,7 +186,10 @@ impl<K: Kind> Guard<K> {
     /// # Cancel safety
     ///
     /// If dropped, it releases the lock, as a guard does: the value has gone to no other hands.
-    pub async fn detach(self) -> Result<Detached<K>, NotDetached<Self>> {
+    pub async fn detach(self) -> Result<Detached<K>, NotDetached<Self>>
+    where
+        K: Detachable,
+    {
         let (reply, answer) = oneshot::channel();
         let Lease { driver, hold, kind } = &self.lease;
         let (request, attempt) = (driver.next_request(), hold.attempt);
@@ -334,6 +337,10 @@ impl<K: Kind> Lease<K> {
     #[must_use]
     pub fn cancellation_token(&self) -> tokio_util::sync::CancellationToken {
         self.hold.token()
+    }
+
+    pub(crate) const fn kind(&self) -> K {
+        self.kind
     }
 
     fn fmt_as(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -87,6 +87,7 @@ mod released;
 pub mod report;
 mod resource;
 mod run;
+mod semaphore;
 mod status;
 mod telemetry;
 
@@ -109,7 +110,7 @@ pub use error::{
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
 pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
-pub use kind::{Fenced, Kind, Unfenced};
+pub use kind::{Detachable, Fenced, Kind, Permitted, Unfenced};
 pub use list::{ListedLock, LockList};
 pub use once::Once;
 pub use preflight::Preflight;
@@ -123,6 +124,7 @@ pub use reentrant::{
 };
 pub use released::Released;
 pub use resource::{IntoResource, IntoResources};
+pub use semaphore::{Permit, PermitLease, Semaphore};
 pub use status::{NodeStanding, NodeStatus, Status};
 /// The rustls that [`RedlockBuilder::tls_config`] takes a configuration of.
 #[cfg(feature = "tls")]

@@ -1,5 +1,6 @@
 //! The names of what can be locked.
 
+use crate::semaphore::Pool;
 use quorumlock_core::coordinator::Keys;
 use std::borrow::Cow;
 use std::slice;
@@ -54,6 +55,8 @@ pub struct Resources(Names);
 enum Names {
     One(Arc<str>),
     Several(Arc<Several>),
+    /// Any one slot of a semaphore.
+    AnyOf(Arc<Pool>),
 }
 
 /// Sorted, none twice; none at all is refused when it is asked for. Behind a pointer, since there is one
@@ -64,6 +67,18 @@ struct Several(Vec<Arc<str>>);
 impl Resources {
     pub(crate) const fn one(name: Arc<str>) -> Self {
         Self(Names::One(name))
+    }
+
+    pub(crate) const fn any_of(pool: Arc<Pool>) -> Self {
+        Self(Names::AnyOf(pool))
+    }
+
+    /// Returns the semaphore of which these are the slots, if they are.
+    pub(crate) const fn pool(&self) -> Option<&Arc<Pool>> {
+        match &self.0 {
+            Names::AnyOf(pool) => Some(pool),
+            Names::One(_) | Names::Several(_) => None,
+        }
     }
 
     fn several(names: impl IntoIterator<Item: IntoResource>) -> Self {
@@ -77,6 +92,7 @@ impl Resources {
         match &self.0 {
             Names::One(name) => slice::from_ref(name),
             Names::Several(several) => &several.0,
+            Names::AnyOf(pool) => slice::from_ref(&pool.resource),
         }
     }
 
@@ -85,6 +101,7 @@ impl Resources {
         match &self.0 {
             Names::One(name) => name.clone(),
             Names::Several(several) => several.0.join(", ").into(),
+            Names::AnyOf(pool) => pool.resource.clone(),
         }
     }
 
@@ -93,6 +110,7 @@ impl Resources {
         match &self.0 {
             Names::One(name) => Some(Keys::one(key(name))),
             Names::Several(several) => Keys::several(several.0.iter().map(key)),
+            Names::AnyOf(pool) => Keys::any_of(pool.slots.clone()),
         }
     }
 }

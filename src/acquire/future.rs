@@ -79,8 +79,8 @@ impl Waiting {
         answer: Option<Result<Won, Box<AcquireError>>>,
     ) -> Result<Guard<K>, AcquireError> {
         match answer {
-            Some(Ok(Won { lock, token })) => match lock.pick_up() {
-                Ok((driver, hold)) => Ok(Guard::new(driver, hold, K::won_with(token))),
+            Some(Ok(Won { lock, token, slot })) => match lock.pick_up() {
+                Ok((driver, hold)) => Ok(Guard::new(driver, hold, K::won_with(token, slot))),
                 Err(Missed::TooLate) => {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())

@@ -151,10 +151,10 @@ mod answered {
         let mut acquire = redlock.acquire("r").fenced().into_future();
         assert!(futures::poll!(&mut acquire).is_pending());
         let Ok(Request::Acquire { reply, .. }) = inbox.try_recv() else { panic!("it asks") };
-        let Won { lock, token } = won(&real).await;
+        let Won { lock, token, slot } = won(&real).await;
         assert_eq!(token, None, "asked for without a fence");
         let token = FencingToken::try_from(1_700_000_000_000_017_u64).ok();
-        reply.send(Ok(Won { lock, token })).ok().unwrap();
+        reply.send(Ok(Won { lock, token, slot })).ok().unwrap();
 
         let guard = acquire.await.unwrap();
         assert_eq!(guard.fencing_token().as_u64(), 1_700_000_000_000_017);

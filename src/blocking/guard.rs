@@ -4,7 +4,7 @@ use super::wait;
 use crate::detached::Detached;
 use crate::error::{ExtendError, Lost, NotDetached, WrongContext};
 use crate::guard::{Deadline, Lease};
-use crate::kind::{Fenced, Kind, Unfenced};
+use crate::kind::{Detachable, Fenced, Kind, Unfenced};
 use crate::released::Released;
 use std::ops::Deref;
 use std::time::Duration;
@@ -61,7 +61,10 @@ impl<K: Kind> Guard<K> {
     /// # Errors
     ///
     /// [`NotDetached`], with this guard: nothing was given away.
-    pub fn detach(self) -> Result<Detached<K>, NotDetached<Self>> {
+    pub fn detach(self) -> Result<Detached<K>, NotDetached<Self>>
+    where
+        K: Detachable,
+    {
         wait::until(self.inner.detach()).map_err(|refused| refused.map(Self::new))
     }
 

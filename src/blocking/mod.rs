@@ -60,9 +60,11 @@ mod hand_over;
 mod once;
 mod redlock;
 mod reentrant;
+mod semaphore;
 mod wait;
 
 pub use crate::guard::{FencedLease, Lease};
+pub use crate::semaphore::PermitLease;
 pub use acquire::Acquire;
 pub use connect::Builder;
 pub use election::{Election, Leaders, Leadership};
@@ -71,3 +73,4 @@ pub use hand_over::Adopt;
 pub use once::Once;
 pub use redlock::Redlock;
 pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantGuard};
+pub use semaphore::{Permit, Semaphore};

@@ -3,7 +3,7 @@
 
 use super::Detached;
 use crate::fencing::FencingToken;
-use crate::kind::Kind;
+use crate::kind::{Detachable, Kind};
 use quorumlock_core::coordinator::wire::{Millis, Token};
 use quorumlock_core::coordinator::{DetachedLock, KeepAlive, Keys};
 use serde_core::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -77,7 +77,7 @@ fn millis(span: Millis) -> u64 {
 }
 
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
-impl<'de, K: Kind> Deserialize<'de> for Detached<K> {
+impl<'de, K: Detachable> Deserialize<'de> for Detached<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let problem = Cell::new(None);
         let told = deserializer.deserialize_struct("Detached", &FIELDS, Fields(&problem));
@@ -189,7 +189,7 @@ impl Told {
     }
 
     /// Checks all that can be checked without a client. The rest is checked when it is adopted.
-    fn into_detached<K: Kind>(self) -> Result<Detached<K>, &'static str> {
+    fn into_detached<K: Detachable>(self) -> Result<Detached<K>, &'static str> {
         match self.version {
             Some(VERSION) => {}
             Some(_) => return Err("another version of quorumlock has detached this lock"),
@@ -250,7 +250,7 @@ impl Told {
             unsettled: unsettled.into_iter().map(Arc::from).collect(),
             fenced,
         };
-        let kind = K::won_with(number);
+        let kind = K::won_with(number, None);
         Ok(Detached::new(resource.into(), Box::new(lock), kind))
     }
 }

@@ -4,24 +4,19 @@ use super::by_id::ById;
 use super::clock::Clock;
 use super::hand_over::HandOvers;
 use super::holds::Holds;
+use super::outcome::{not_acquired, released};
 use super::readiness::Waiters;
-use super::request::{ForceReleased, Inspected, ReleaseResult, Reply, Request, Won};
+use super::request::{ForceReleased, Inspected, Looked, ReleaseResult, Reply, Request, Won};
 use super::{Handle, Hears, LeaseState, ReleaseOnDrop};
-use crate::error::{
-    AcquireError, ConnectError, Contended, Disagreement, ExtendError, LossReason, NoQuorum,
-    NoRandomness, Unextended,
-};
+use crate::error::{AcquireError, ConnectError, ExtendError, LossReason, NoRandomness, Unextended};
 use crate::fencing::FencingToken;
-use crate::released::Released;
-use crate::report::Quorum;
 use crate::status::Status;
 use crate::telemetry::{Span, Telemetry};
 use quorumlock_core::coordinator::{
-    AttemptId, Coordinator, Event, Extended, Failure, FailureKind, NotExtended, Release, RequestId,
+    AttemptId, Coordinator, Event, Extended, NotExtended, RequestId,
 };
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
-use std::time::Duration;
 
 struct Acquirer {
     driver: Handle,
@@ -41,6 +36,7 @@ pub(crate) struct Callers {
     releasers: ById<RequestId, Reply<ReleaseResult>>,
     inspectors: ById<RequestId, Reply<Inspected>>,
     forcers: ById<RequestId, Reply<ForceReleased>>,
+    lookers: ById<RequestId, Reply<Looked>>,
     listeners: ById<RequestId, Arc<dyn Hears>>,
     hand_overs: HandOvers,
     waiters: Waiters,
@@ -68,6 +64,7 @@ impl Callers {
             releasers: ById::default(),
             inspectors: ById::default(),
             forcers: ById::default(),
+            lookers: ById::default(),
             listeners: ById::default(),
             hand_overs: HandOvers::default(),
             waiters: Waiters::default(),
@@ -83,7 +80,7 @@ impl Callers {
     pub(super) fn entries(&self) -> usize {
         let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
         let requests = requests + self.inspectors.len() + self.forcers.len();
-        let requests = requests + self.waiters.len() + self.listeners.len();
+        let requests = requests + self.waiters.len() + self.listeners.len() + self.lookers.len();
         let requests = requests + self.hand_overs.len();
         requests + self.holds.len() + self.closers.len()
     }
@@ -155,7 +152,12 @@ impl Callers {
                 adopting.into_iter().for_each(|request| self.hand_overs.cancel(request));
                 machine.handle_give_back(now, *lock, adopting);
             }
-            Request::Inspect { .. } | Request::ForceRelease { .. } if self.closing => {}
+            Request::Inspect { .. } | Request::ForceRelease { .. } | Request::Look { .. }
+                if self.closing => {}
+            Request::Look { request, keys, reply } => {
+                self.lookers.insert(request, reply);
+                machine.handle_look(now, request, &keys, None);
+            }
             Request::Inspect { request, key, reply } => {
                 self.inspectors.insert(request, reply);
                 machine.handle_inspect(now, request, &key);
@@ -220,7 +222,8 @@ impl Callers {
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
                         let token = ballot.map(FencingToken::new);
-                        self.acquired(acquirer, attempt, now, deadline, token);
+                        let won = (token, machine.slot(attempt));
+                        self.acquired(acquirer, attempt, now, deadline, won);
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
@@ -255,6 +258,11 @@ impl Callers {
                 Event::ForceReleased { request, result } => {
                     if let Some(reply) = self.forcers.remove(&request) {
                         let _ = reply.send(result);
+                    }
+                }
+                Event::Looked { request, free_in } => {
+                    if let Some(reply) = self.lookers.remove(&request) {
+                        let _ = reply.send(free_in);
                     }
                 }
                 Event::Heard { listener, message } => {
@@ -321,12 +329,12 @@ impl Callers {
         attempt: AttemptId,
         now: Instant,
         deadline: Instant,
-        token: Option<FencingToken>,
+        (token, slot): (Option<FencingToken>, Option<u8>),
     ) {
         let Acquirer { driver, resource, reply, .. } = acquirer;
         let hold = Arc::new(LeaseState::new(attempt, resource, now, deadline));
         self.holds.insert(hold.clone());
-        let _ = reply.send(Ok(Won { lock: ReleaseOnDrop::new(driver, hold), token }));
+        let _ = reply.send(Ok(Won { lock: ReleaseOnDrop::new(driver, hold), token, slot }));
     }
 
     fn extended(
@@ -377,35 +385,5 @@ impl Callers {
             self.telemetry.lost(now, &hold, &LossReason::Closed);
             hold.end(now, LossReason::Closed);
         }
-    }
-}
-
-fn not_acquired(
-    resource: Arc<str>,
-    failure: Failure,
-    waited: Duration,
-    quorum: Quorum,
-) -> AcquireError {
-    let Failure { kind, reports: nodes, attempts, held_here, holder } = failure;
-    match kind {
-        FailureKind::Contended => {
-            let error = Contended { resource, waited, attempts, nodes, held_here, holder, quorum };
-            AcquireError::Contended(error)
-        }
-        FailureKind::NoQuorum | FailureKind::TooLate => {
-            let quorum = Some(quorum);
-            AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
-        }
-        FailureKind::Disagreement(cause) => {
-            AcquireError::Disagreement(Disagreement { resource, waited, attempts, cause, nodes })
-        }
-    }
-}
-
-fn released(release: Release) -> ReleaseResult {
-    match release {
-        Release::Released => Ok(Released::Confirmed),
-        Release::Lost(reason) => Err(reason),
-        Release::Unconfirmed(nodes) => Ok(Released::Unconfirmed(nodes)),
     }
 }

@@ -140,7 +140,7 @@ impl HandOvers {
                 hold.extend(deadline, true);
             }
             holds.insert(hold.clone());
-            Won { lock: ReleaseOnDrop::new(driver, hold), token }
+            Won { lock: ReleaseOnDrop::new(driver, hold), token, slot: None }
         });
         let _ = reply.send(answer.map_err(|why| (why, machine.quorum())));
     }

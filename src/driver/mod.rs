@@ -15,6 +15,7 @@ mod holds;
 mod lease_state;
 pub(crate) mod link;
 mod listening;
+mod outcome;
 pub(crate) mod random;
 mod readiness;
 mod release_on_drop;

@@ -24,6 +24,8 @@ pub(crate) struct Won {
     pub(crate) lock: ReleaseOnDrop,
     /// Present if the acquire was fenced.
     pub(crate) token: Option<FencingToken>,
+    /// Present if it is a permit of a semaphore.
+    pub(crate) slot: Option<u8>,
 }
 
 /// The outcome of a release, or the reason why the lock had been lost before.
@@ -31,6 +33,9 @@ pub(crate) type ReleaseResult = Result<Released, LossReason>;
 
 /// The answers of all nodes to an inspection, and the membership by which they are judged.
 pub(super) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
+
+/// The time until each key may be free; `None` if that is unknown.
+pub(super) type Looked = Vec<Option<Duration>>;
 
 /// The answers of all nodes to a forced release; `Ok` if a quorum does not hold that key any more.
 pub(super) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
@@ -98,6 +103,12 @@ pub(crate) enum Request {
         key: Arc<str>,
         value: Mark,
         reply: Reply<ForceReleased>,
+    },
+    /// When each of `keys` is free, as all masters say.
+    Look {
+        request: RequestId,
+        keys: Vec<Arc<str>>,
+        reply: Reply<Looked>,
     },
     /// `ear` hears the messages of a channel, until `listener` no longer listens.
     Listen {

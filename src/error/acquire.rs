@@ -2,6 +2,7 @@
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
 use crate::report::{Answer, NodeReport, Quorum, Refusal, Span};
+use quorumlock_core::coordinator::Full;
 use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
 use std::sync::Arc;
@@ -111,6 +112,8 @@ pub struct Contended {
     pub held_here: bool,
     pub(crate) holder: Option<Arc<str>>,
     pub(crate) quorum: Quorum,
+    /// It was a permit that was asked for.
+    pub(crate) full: Option<Box<Full>>,
 }
 
 impl Contended {
@@ -209,8 +212,31 @@ impl NoQuorum {
     }
 }
 
+impl Contended {
+    /// Writes that all permits of a semaphore are taken.
+    fn fmt_full(&self, f: &mut fmt::Formatter<'_>, full: &Full) -> fmt::Result {
+        let Full { permits, free_in } = *full;
+        match permits {
+            1 => write!(f, "the only permit of \"{}\" is taken", self.resource)?,
+            all => write!(f, "all {all} permits of \"{}\" are taken", self.resource)?,
+        }
+        if let Some(left) = free_in {
+            write!(f, ", the first expires in {}", Span(left))?;
+        }
+        let waited = Span(self.waited);
+        match self.attempts {
+            0 => write!(f, " (after {waited}, behind other callers of this client)"),
+            1 => write!(f, " (after {waited}, 1 slot tried)"),
+            n => write!(f, " (after {waited}, {n} slots tried)"),
+        }
+    }
+}
+
 impl fmt::Display for Contended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(full) = &self.full {
+            return self.fmt_full(f, full);
+        }
         if self.nodes.is_empty() {
             let (resource, waited) = (&self.resource, Span(self.waited));
             return if self.held_here {

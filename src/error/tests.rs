@@ -19,7 +19,8 @@ fn contended(held_here: bool) -> AcquireError {
     let (waited, nodes) = (Duration::from_secs(10), Vec::new());
     let quorum = Quorum::new(Membership::of(5).expect("a membership"));
     let resource = RESOURCE.into();
-    Contended { resource, waited, attempts: 0, nodes, held_here, holder: None, quorum }.into()
+    let (holder, full) = (None, None);
+    Contended { resource, waited, attempts: 0, nodes, held_here, holder, full, quorum }.into()
 }
 
 #[test]

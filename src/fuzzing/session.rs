@@ -291,7 +291,7 @@ impl Play {
                     *until = to;
                 }
             }
-            Event::Heard { .. } => {}
+            Event::Heard { .. } | Event::Looked { .. } => {}
             Event::Lost { attempt, .. } => drop(self.holds.remove(&attempt)),
             Event::NotAcquired { request, .. }
             | Event::NoRandomness { request }
@@ -333,6 +333,7 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         },
         at_least: flag(7)
             .then(|| AtLeast::new(Duration::from_secs(3), ClockDrift::default()).into()),
+        probes: flag(8),
     }
 }
 

@@ -45,6 +45,7 @@ pub(super) fn run(data: &[u8]) {
         keep_alive: None,
         label: None,
         at_least: None,
+        probes: false,
     });
     let began = play.now;
     for node in 0..3 {

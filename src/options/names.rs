@@ -87,6 +87,16 @@ impl Options {
         self.own_key(&format!("fence:{resource}"))
     }
 
+    /// Returns the key of a slot of the semaphore `name`.
+    pub(crate) fn slot(&self, name: &str, slot: u8) -> Arc<str> {
+        self.own_key(&format!("slot:{slot}:{name}"))
+    }
+
+    /// Returns the channel of all slots of the semaphore `name`.
+    pub(crate) fn slots_channel(&self, name: &str) -> Arc<str> {
+        self.own_key(&format!("semaphore:{name}"))
+    }
+
     /// Returns a key, or a channel, of our own: no resource has its name.
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
@@ -114,16 +124,20 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Returns every key in Redis for `resource`, and what it means there.
-    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 2] {
+    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 5] {
         let (key, fence) = (options.key(&resource.into()), options.fence(resource));
+        let of = format!("{:?}", (&options.key_prefix, resource));
         [
+            (options.slot(resource, 1), format!("slot 1 of {of}")),
+            (options.slot(resource, 11), format!("slot 11 of {of}")),
+            (options.slots_channel(resource), format!("the channel of {of}")),
             (key, "a lock".into()),
             (fence, format!("the fence of {:?}", (&options.key_prefix, resource))),
         ]
     }
 
     /// Pieces that careless concatenation could combine into a key of our own.
-    const PIECES: [&str; 13] = [
+    const PIECES: [&str; 16] = [
         "",
         "a",
         "a:",
@@ -137,6 +151,9 @@ mod tests {
         "quorumlock:fence:",
         "quorumlock:fence:a",
         "a:quorumlock:fence:a",
+        "1:a",
+        "slot:1:a",
+        "quorumlock:slot:1:a",
     ];
 
     #[test]

@@ -79,7 +79,7 @@ questions! {
                              &*subject.part("fenced"), &*subject.part("agreement")]);
     Scan: Scan, wire::pack(&["SCAN", "0", "MATCH", &*subject.key, "COUNT", "1"]);
     NumSub: PubSubNumSub, wire::pack(&["PUBSUB", "NUMSUB", &*subject.channel()]);
-    Publish: Publish, packed(|packer| packer.publish(&subject.channels, &subject.key));
+    Publish: Publish, packed(|packer| packer.publish(&subject.channels, &subject.key, ""));
     // Last: from here on messages may come in between.
     Subscribe: Subscribe, wire::subscribe(&subject.channels, &subject.key);
 }

@@ -26,6 +26,9 @@ impl Coordinator {
         request: RequestId,
         acquire: AcquireRequest,
     ) {
+        if let Some(slots) = acquire.keys.slots().cloned() {
+            return self.seek(now, request, acquire, slots);
+        }
         let acquisition = Acquisition { request: acquire, began: now, contention: None };
         if self.local_queue.take(&acquisition.request.keys, request) {
             self.acquisitions.insert(request, acquisition);
@@ -86,11 +89,14 @@ impl Coordinator {
                 }
             }
         }
+        self.serve_seekers(now);
     }
 
     /// Retries an acquire whose next attempt is due.
     pub(super) fn retry_acquire(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.acquisitions.get(request) else { return };
+        let Some(acquisition) = self.acquisitions.get(request) else {
+            return self.seek_again(now, request);
+        };
         let again_at = match acquisition.phase() {
             None => return self.give_up_waiting(now, request),
             Some(Phase::Waiting { again_at, .. }) => *again_at,
@@ -125,7 +131,7 @@ impl Coordinator {
         let probes = contention.probes(now, &self.settings);
         let asking = Asking {
             remaining: acquisition.asks_remaining(now, &self.settings),
-            first: probes.then(|| self.asked_first(now, &acquire)).flatten(),
+            first: (probes || acquire.probes).then(|| self.asked_first(now, &acquire)).flatten(),
         };
         match self.attempt(now, request, acquire, &asking) {
             Some((round, attempt)) => {
@@ -172,7 +178,9 @@ impl Coordinator {
 
     /// Cancels an acquire whose caller is gone: what it began is rolled back.
     pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.end_acquisition(request) else { return };
+        let Some(acquisition) = self.end_acquisition(request) else {
+            return self.cancel_seeking(now, request);
+        };
         match acquisition.phase() {
             None => self.timers.cancel(acquisition.until(), Timer::Attempt(request)),
             Some(Phase::Confirming) => {}
@@ -296,8 +304,9 @@ impl Coordinator {
             contention.probes = false;
             return self.try_again(now, request);
         }
-        let (attempts, holder) = (contention.attempts, round.holder());
-        let failure = Failure { kind, reports, attempts, held_here: false, holder };
+        let (attempts, held_here) = (contention.attempts, false);
+        let (holder, full) = (round.holder(), None);
+        let failure = Failure { kind, reports, attempts, held_here, holder, full };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
             // While too few masters can vote, only time or another session changes anything.

@@ -53,6 +53,8 @@ impl Acquisition {
     pub(super) fn asks_remaining(&self, now: Instant, settings: &Settings) -> bool {
         let timeout = settings.round_timeout(self.request.ttl.span());
         let contention = self.contention.as_ref();
-        contention.is_some_and(|contention| contention.asks_remaining(now, timeout, settings))
+        // One that takes any of several keys looks at all of them instead.
+        !self.request.probes
+            && contention.is_some_and(|one| one.asks_remaining(now, timeout, settings))
     }
 }

@@ -24,6 +24,7 @@ impl Coordinator {
             Incoming::Told { key, listeners } => {
                 let ours = u64::from(self.listens(node, &key));
                 self.local_queue.heard(&key, listeners > ours);
+                self.slot_heard(&key, listeners > ours);
             }
             Incoming::Subscribed(key) => self.subscribed(now, node, &key),
             Incoming::Freed { key, message } => {
@@ -52,6 +53,7 @@ impl Coordinator {
                 extend::answer(reply)
             }
             Some(RoundKind::Inspect { .. }) => return self.inspected(now, id, node, reply),
+            Some(RoundKind::Look { .. }) => return self.looked(now, id, node, reply),
             Some(RoundKind::ForceRelease { .. }) => inspect::deleted(reply),
             // Its answers come from the ledger.
             Some(RoundKind::Release { .. }) => return,
@@ -124,6 +126,7 @@ impl Coordinator {
             Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
                 self.judge_heard(id);
             }
+            Some(RoundKind::Look { .. }) => self.judge_look(id),
             None => {}
         }
     }

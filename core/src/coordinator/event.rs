@@ -1,6 +1,8 @@
 //! The output of the machine: what to do, and what has been decided.
 
-use super::{Adopted, AttemptId, DetachedLock, Epoch, NotAdopted, Observation, RequestId, Seen};
+use super::{
+    Adopted, AttemptId, DetachedLock, Epoch, Full, NotAdopted, Observation, RequestId, Seen,
+};
 use crate::quorum::{Instant, Membership, NodeSet};
 use crate::report::{Answer, LossReason, NodeReport, Refusal};
 use std::num::NonZeroU64;
@@ -74,6 +76,11 @@ pub enum Event {
         request: RequestId,
         result: Result<Vec<NodeReport>, Vec<NodeReport>>,
     },
+    /// For each key of a look, the time until it may be free; `None` if that is unknown.
+    Looked {
+        request: RequestId,
+        free_in: Vec<Option<Duration>>,
+    },
     /// A message on a channel that `listener` listens to; `None`: one may have been missed.
     Heard {
         listener: RequestId,
@@ -81,6 +88,20 @@ pub enum Event {
     },
     /// No decision, and only there if the machine is watched.
     Observed(Observation),
+}
+
+impl Event {
+    /// Returns whether it answers the machine itself.
+    pub(super) const fn is_own(&self) -> bool {
+        match self {
+            Self::Acquired { request, .. }
+            | Self::NotAcquired { request, .. }
+            | Self::NoRandomness { request }
+            | Self::Looked { request, .. }
+            | Self::Heard { listener: request, .. } => request.is_own(),
+            _ => false,
+        }
+    }
 }
 
 /// The reason for the failure of an acquire.
@@ -93,13 +114,15 @@ pub struct Failure {
     pub held_here: bool,
     /// The label of the holder, as most masters name it that were asked for it.
     pub holder: Option<Arc<str>>,
+    /// It was for any of several permits, and all were taken.
+    pub full: Option<Full>,
 }
 
 impl Failure {
     /// Creates the failure of an acquire that was behind another one in this process.
     pub(super) const fn contended(attempts: u32) -> Self {
         let kind = FailureKind::Contended;
-        Self { kind, reports: Vec::new(), attempts, held_here: false, holder: None }
+        Self { kind, reports: Vec::new(), attempts, held_here: false, holder: None, full: None }
     }
 }
 

@@ -11,6 +11,7 @@
 //! that is slow, down or far away decides nothing alone, and delays nothing by more than that
 //! moment.
 
+use super::acquisition::Acquisition;
 use super::round::RoundKind;
 use super::session::{Part, PendingReply};
 use super::timers::Timer;
@@ -49,7 +50,8 @@ impl Coordinator {
     pub(super) fn judge_first(&mut self, now: Instant, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
         let RoundKind::Acquire { request, attempt, .. } = round.kind else { return };
-        let ends = self.acquisitions.get(request).is_none_or(|one| !one.may_retry(now));
+        let ends = |one: &Acquisition| !one.may_retry(now) && !one.request.probes;
+        let ends = self.acquisitions.get(request).is_none_or(ends);
         match round.first_answer() {
             None | Some(Answer::Outstanding) => {}
             // At the end of a wait, that is not a verdict: all nodes are asked.

@@ -10,6 +10,25 @@ pub struct RequestId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct AttemptId(Place);
 
+impl RequestId {
+    /// Set in the ids that the machine gives to its own requests, on behalf of a caller's.
+    const OWN: u64 = 1 << 63;
+
+    /// Returns the id of what the machine asks itself for this request.
+    pub(super) const fn own(self) -> Self {
+        Self(self.0 | Self::OWN)
+    }
+
+    /// Returns the request of a caller that this one serves, or is.
+    pub(super) const fn callers(self) -> Self {
+        Self(self.0 & !Self::OWN)
+    }
+
+    pub(super) const fn is_own(self) -> bool {
+        self.0 & Self::OWN != 0
+    }
+}
+
 impl AttemptId {
     /// The id of no attempt.
     pub const NONE: Self = Self(Place::NONE);

@@ -1,5 +1,6 @@
 //! The keys of one lock: a single key, or several that are taken together.
 
+use super::Slots;
 use std::sync::Arc;
 
 /// Keys as they are named in Redis: sorted, without duplicates, at least one.
@@ -14,11 +15,48 @@ pub enum Keys {
 pub struct Several {
     first: Arc<str>,
     others: Vec<Arc<str>>,
+    told: Option<Told>,
+    any_of: Option<Arc<Slots>>,
+}
+
+/// Where and how it is told that a key is free, if not on the key's own channel.
+#[derive(PartialEq, Eq, Debug)]
+struct Told {
+    channel: Arc<str>,
+    message: Arc<str>,
 }
 
 impl Keys {
     pub const fn one(key: Arc<str>) -> Self {
         Self::One(key)
+    }
+
+    /// Returns one key, whose release is told as `message` on `channel`, which others may share.
+    pub fn told_on(key: Arc<str>, channel: Arc<str>, message: Arc<str>) -> Self {
+        let told = Some(Told { channel, message });
+        Self::Several(Arc::new(Several { first: key, others: Vec::new(), told, any_of: None }))
+    }
+
+    /// Asks for any one of these slots; `None` if there is none.
+    pub fn any_of(slots: Arc<Slots>) -> Option<Self> {
+        let (first, others, told) = (slots.names().first()?.clone(), Vec::new(), None);
+        Some(Self::Several(Arc::new(Several { first, others, told, any_of: Some(slots) })))
+    }
+
+    /// Returns the slots of which any one will do.
+    pub(super) fn slots(&self) -> Option<&Arc<Slots>> {
+        match self {
+            Self::Several(keys) => keys.any_of.as_ref(),
+            Self::One(_) => None,
+        }
+    }
+
+    /// Returns the number of the slot that this key is.
+    pub(super) fn slot(&self) -> Option<u8> {
+        match self {
+            Self::Several(keys) => keys.told.as_ref()?.message.parse().ok(),
+            Self::One(_) => None,
+        }
     }
 
     /// Builds the keys of one lock; `None` if there is no key at all.
@@ -29,7 +67,7 @@ impl Keys {
         let others = if keys.is_empty() { Vec::new() } else { keys.split_off(1) };
         keys.pop().map(|first| match others.is_empty() {
             true => Self::One(first),
-            false => Self::Several(Arc::new(Several { first, others })),
+            false => Self::Several(Arc::new(Several { first, others, told: None, any_of: None })),
         })
     }
 
@@ -46,6 +84,16 @@ impl Keys {
 
     pub fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
         std::iter::once(self.first()).chain(self.others())
+    }
+
+    /// Returns what is published once the keys are free: channels, and what is said there.
+    pub(super) fn messages(&self) -> impl Iterator<Item = (&Arc<str>, &str)> {
+        let told = match self {
+            Self::Several(keys) => keys.told.as_ref(),
+            Self::One(_) => None,
+        };
+        let own = self.iter().filter(move |_| told.is_none()).map(|key| (key, ""));
+        told.map(|told| (&told.channel, &*told.message)).into_iter().chain(own)
     }
 
     fn others(&self) -> &[Arc<str>] {
@@ -75,6 +123,17 @@ mod tests {
         let keys = Keys::several(["b", "a", "b", "c"].map(Arc::from)).unwrap();
         assert_eq!((names(&keys), keys.len(), &**keys.first()), (vec!["a", "b", "c"], 3, "a"));
         assert_eq!(Keys::several([]), None);
+    }
+
+    #[test]
+    fn a_key_is_told_on_its_own_channel_or_on_another() {
+        let told = |keys: &Keys| {
+            keys.messages().map(|(channel, said)| format!("{channel}={said}")).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&Keys::from("a")), ["a="]);
+        assert_eq!(told(&Keys::several(["a", "b"].map(Arc::from)).unwrap()), ["a=", "b="]);
+        let slot = Keys::told_on("slot:3".into(), "all".into(), "3".into());
+        assert_eq!((told(&slot), names(&slot)), (vec!["all=3".into()], vec!["slot:3"]));
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod label;
 mod ledger;
 mod listeners;
 mod local_queue;
+mod look;
 mod observe;
 mod random;
 mod release;
@@ -41,6 +42,7 @@ mod remaining;
 mod request;
 pub mod restart_guard;
 mod round;
+mod semaphore;
 mod session;
 mod settings;
 mod slab;
@@ -65,6 +67,7 @@ use listeners::Listeners;
 use local_queue::LocalQueue;
 use observe::Events;
 use round::{Asker, Round, RoundKind};
+use semaphore::Semaphores;
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -74,8 +77,7 @@ use timers::{Timer, Timers};
 use wake_ups::WakeUps;
 
 pub use adopt::{Adopted, NotAdopted};
-pub use agreement::Difference;
-pub use agreement::{Agreement, SharedSettings};
+pub use agreement::{Agreement, Difference, SharedSettings};
 pub use at_least::AtLeast;
 pub use detach::DetachedLock;
 pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
@@ -88,6 +90,7 @@ pub use observe::{Observation, WATCHED, WaitsFor, Watching};
 pub use random::Random;
 pub use request::{AcquireRequest, KeepAlive};
 pub use restart_guard::RestartGuard;
+pub use semaphore::{Full, Slots};
 pub use session::{Epoch, Persistence, Role, ServerFacts};
 pub use settings::{Settings, round_timeout};
 #[cfg(any(test, feature = "testing"))]
@@ -113,6 +116,7 @@ pub struct Coordinator {
     quarantine: Duration,
     wake_ups: WakeUps,
     listeners: Listeners,
+    semaphores: Semaphores,
     actions: VecDeque<Action>,
     events: Events,
     random: Box<dyn Random>,
@@ -152,6 +156,7 @@ impl Coordinator {
             quarantine,
             wake_ups: WakeUps::default(),
             listeners: Listeners::default(),
+            semaphores: Semaphores::default(),
             actions: VecDeque::new(),
             events: Events::default(),
             random,
@@ -225,9 +230,10 @@ impl Coordinator {
 
     /// Stops all attempts: those under way are rolled back, and what is owed is still paid.
     pub fn handle_shutdown(&mut self, now: Instant) {
-        let waiting: Vec<RequestId> = self.acquisitions.requests().collect();
+        let waiting = [self.seeking(), self.acquisitions.requests().collect()].concat();
         waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
         self.leave_adoptions();
+        self.serve_seekers(now);
         self.sessions.iter_mut().for_each(|session| session.collect(now));
     }
 
@@ -294,7 +300,6 @@ impl Coordinator {
     }
 
     // Output.
-
     #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
@@ -325,7 +330,7 @@ impl Coordinator {
         self.poll_timeout().into_iter().chain(self.opens_at()).min()
     }
 
-    /// Returns the number of decisions to poll: as many callers will go on, or nearly.
+    /// Returns the number of decisions to poll.
     pub fn decided(&self) -> usize {
         self.events.decided()
     }
@@ -336,8 +341,7 @@ impl Coordinator {
         self.rounds.len()
     }
 
-    /// Returns the number of rollbacks and releases without an integer for an answer, counted once
-    /// per node.
+    /// Returns the number of releases and rollbacks without an integer, counted once per node.
     pub fn debts(&self) -> usize {
         self.sessions.iter().map(Session::debts).sum()
     }
@@ -351,9 +355,9 @@ impl Coordinator {
     #[cfg(any(test, feature = "testing"))]
     pub fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
-        let requests = requests + self.barrier.len() + self.listeners.len();
-        let requests = requests + self.adopting.len();
-        requests + self.local_queue.len() + usize::from(self.timers.next_at().is_some())
+        let requests = requests + self.barrier.len() + self.listeners.len() + self.semaphores.len();
+        let requests = requests + self.adopting.len() + self.local_queue.len();
+        requests + self.timers.next_at().into_iter().count()
     }
 
     /// Returns the value in Redis for an attempt, while the attempt is remembered.

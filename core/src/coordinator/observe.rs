@@ -103,12 +103,19 @@ impl WaitsFor {
 #[derive(Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
+    /// Answers to the machine itself.
+    own: VecDeque<Event>,
     watching: Watching,
 }
 
 impl Events {
     pub(super) fn push(&mut self, event: Event) {
-        self.queue.push_back(event);
+        if event.is_own() { self.own.push_back(event) } else { self.queue.push_back(event) }
+    }
+
+    /// Returns the next answer to the machine itself.
+    pub(super) fn pop_own(&mut self) -> Option<Event> {
+        self.own.pop_front()
     }
 
     pub(super) fn pop(&mut self) -> Option<Event> {
@@ -138,6 +145,7 @@ impl Events {
         if self.shows(Watching::Outcomes) {
             let votes = if self.shows(Watching::Votes) { votes() } else { Vec::new() };
             let result = result.map_err(FailureKind::clone);
+            let request = request.callers();
             let attempt = Observation::Attempt { request, number, result, took, votes };
             self.push(Event::Observed(attempt));
         }

@@ -132,8 +132,13 @@ impl Coordinator {
             return self.owe(now, attempt, round, false, &Told::By(None));
         }
         let keys = &attempt.claim.keys;
-        let told = match self.local_queue.pass_on(keys) && self.settings.wake_ups {
-            true if keys.len() == 1 => Told::By(self.first_node(now, keys.first())),
+        let passed_on = self.pass_permit_on(keys);
+        let tell = passed_on.unwrap_or_else(|| self.local_queue.pass_on(keys));
+        let told = match tell && self.settings.wake_ups {
+            true if keys.len() == 1 => {
+                let channel = keys.messages().next();
+                Told::By(channel.and_then(|(channel, _)| self.first_node(now, channel)))
+            }
             true => {
                 let by = |key: &Arc<str>| Some((self.first_node(now, key)?, key.clone()));
                 Told::Apart(keys.iter().filter_map(by).collect())
@@ -142,7 +147,8 @@ impl Coordinator {
         };
         // The SET of the next acquire follows in the same write: a forgotten script would cost it
         // that vote.
-        let by_hash = !keys.iter().any(|key| self.local_queue.is_waited_for(key));
+        let by_hash =
+            passed_on.is_none() && !keys.iter().any(|key| self.local_queue.is_waited_for(key));
         self.owe(now, attempt, round, by_hash, &told);
     }
 
@@ -180,9 +186,9 @@ impl Coordinator {
         self.sessions[node].send_deletion(now, debt, &mut self.packer);
         let Some(claim) = deletion.what.claim() else { return };
         if deletion.is_told && !tells_itself {
-            for key in claim.keys.iter() {
-                if let Some(teller) = self.first_node(now, key) {
-                    self.sessions[teller].tell(key, &mut self.packer);
+            for (channel, message) in claim.keys.messages() {
+                if let Some(teller) = self.first_node(now, channel) {
+                    self.sessions[teller].tell(channel, message, &mut self.packer);
                 }
             }
         }

@@ -23,6 +23,9 @@ pub struct AcquireRequest {
     pub label: Option<Arc<Label>>,
     /// The time from the start for which the keys stay if the work ends well. Boxed: it is rare.
     pub at_least: Option<Box<AtLeast>>,
+    /// Whether the first attempt, too, asks one node before the others. A refusal there is then the
+    /// answer, even at the end of the wait: there are other keys that will do.
+    pub probes: bool,
 }
 
 impl AcquireRequest {

@@ -4,6 +4,7 @@
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
 use super::first_node::HeldBack;
+use super::look::Lives;
 use super::remaining::Holders;
 use super::{AttemptId, RequestId, Seen, StoredValue, acquire, extend, inspect, release};
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
@@ -52,6 +53,15 @@ pub(super) enum RoundKind {
     ForceRelease {
         request: RequestId,
         tally: Tally,
+    },
+    /// A look at so many keys.
+    Look {
+        request: RequestId,
+        keys: usize,
+        /// What each node has said of the first keys.
+        lives: Vec<Lives>,
+        /// One node is asked, and what it says is the answer.
+        alone: bool,
     },
 }
 
@@ -156,6 +166,7 @@ impl Round {
             RoundKind::ForceRelease { tally, .. } => {
                 tally.record(node, inspect::vote(&answer));
             }
+            RoundKind::Look { .. } => {}
         }
         if let Some(left) = self.life(node) {
             answer.note_remaining(left);

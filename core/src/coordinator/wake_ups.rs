@@ -90,6 +90,11 @@ impl Coordinator {
         })
     }
 
+    /// Returns whether messages on this channel come.
+    pub(super) fn hears(&self, channel: &str) -> bool {
+        self.wake_ups.0.get(channel).is_some_and(|topic| self.listens(topic.node, channel))
+    }
+
     /// Notes that messages of `key` come from now on. The key may have become free before, so its
     /// contender tries once more.
     pub(super) fn subscribed(&mut self, now: Instant, node: usize, key: &str) {

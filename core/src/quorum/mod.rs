@@ -19,6 +19,7 @@ pub mod keeper;
 pub mod lease;
 pub mod membership;
 pub mod readiness;
+pub mod slots;
 pub mod standing;
 pub mod tally;
 pub mod terms;

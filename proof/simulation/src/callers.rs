@@ -81,6 +81,7 @@ impl World {
             keep_alive: asked.keep_alive,
             label: None,
             at_least: at_least.map(Box::new),
+            probes: false,
         };
         let client = &mut self.clients[place];
         let request = client.next_request(now);

@@ -15,6 +15,7 @@ mod keeping;
 mod listening;
 mod readiness;
 mod restarts;
+mod semaphores;
 mod storms;
 mod tap;
 mod torn;

@@ -71,14 +71,20 @@ impl Session {
             (Deleted::Note(command), _) => command,
         };
         self.push(PendingReply::Deletion(debt, way), command);
-        for key in tells.iter().flat_map(Keys::iter) {
-            self.tell(key, packer);
+        for (channel, message) in tells.iter().flat_map(Keys::messages) {
+            self.tell(channel, message, packer);
         }
     }
 
-    /// Notifies those who wait for `key` that it is free. It is a hint, and not a debt.
-    pub(in crate::coordinator) fn tell(&mut self, key: &Arc<str>, packer: &mut Packer) {
-        self.pipe.push(PendingReply::Tell(key.clone()), packer.publish(&self.channels, key));
+    /// Notifies those who wait that a key of `channel` is free. It is a hint, and not a debt.
+    pub(in crate::coordinator) fn tell(
+        &mut self,
+        channel: &Arc<str>,
+        message: &str,
+        packer: &mut Packer,
+    ) {
+        let command = packer.publish(&self.channels, channel, message);
+        self.pipe.push(PendingReply::Tell(channel.clone()), command);
     }
 
     /// Sends all that has waited for a connection, or to be sent again.

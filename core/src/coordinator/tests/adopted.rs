@@ -169,3 +169,30 @@ fn several_resources_go_together() {
          n1 < EVAL release_all 2 r s #1",
     );
 }
+
+#[test]
+fn a_lock_that_is_handed_over_takes_what_is_left_with_it() {
+    play(
+        3,
+        "acquire 1 r least 20s
+         n1-3 < SET r #1 NX PX 20202
+         n1-3 > ok
+         = acquired 1 until 9898ms
+         +5s
+         detach 2 of 1
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n1-3 > 1
+         = detached 2
+         +1s                            // on its way
+         adopt 3 of 2
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n1-3 > 1
+         = adopted 3 until 15898ms
+         +3s
+         finish 4 of 3
+         n1-3 < EVAL shorten 1 r #1 12122
+         n1-3 > 1
+         = released 4
+         debts 0",
+    );
+}

@@ -4,12 +4,14 @@
 //! acquire 1 r wait 1s          request 1: resource r, by default ttl 10s and wait 0;
 //!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; least 20s;
 //!                              label me; candidate me, with its term;
-//!                              `r+s`: several resources
+//!                              `r+s`: several resources; `s@r=3`: s, told on r as 3; probing;
+//!                              `3of:r`: any of the slots r0, r1 and r2, told on r
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! detach 2 of 1                request 2 on that hold
 //! adopt 3 of 2 [by other]      what request 2 has detached; as if the label were another's
 //! give back 2 [of 3]           releases that, in no other hands, while request 3 adopts it
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
+//! look 7 r a b | look 7 all a b  when a and b are free: asks the first node of r, or all
 //! listen 6 r | unlisten 6 r    hears what is published about r
 //! release 3 of 1 [in time] | finish 3 of 1 | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
@@ -32,7 +34,7 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{AcquireRequest, AtLeast, KeepAlive, Keys, Label, RequestId};
+use super::super::{AcquireRequest, AtLeast, KeepAlive, Keys, Label, RequestId, Slots};
 use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use crate::quorum::Nanos;
@@ -97,6 +99,7 @@ impl Stage {
                         || option("candidate").map(|text| Arc::new(Label::of_candidate(text))),
                     ),
                     at_least: option("least").map(|told| AtLeast::new(span(told), DRIFT).into()),
+                    probes: words.contains(&"probing"),
                 };
                 self.acquire(number(1), acquire);
             }
@@ -139,6 +142,11 @@ impl Stage {
             "inspect" => self.machine.handle_inspect(now, RequestId(number(1)), words[2]),
             "listen" => {
                 self.machine.handle_listen(now, RequestId(number(1)), words[2].into());
+            }
+            "look" => {
+                let keys: Vec<_> = words[3..].iter().map(|key| (*key).into()).collect();
+                let channel = Some(words[2]).filter(|one| *one != "all");
+                self.machine.handle_look(now, RequestId(number(1)), &keys, channel);
             }
             "unlisten" => self.machine.handle_unlisten(RequestId(number(1)), words[2]),
             "force" => {
@@ -261,8 +269,18 @@ fn same(happened: &str, told: &str) -> Result<(), String> {
     if happened == told { Ok(()) } else { Err(format!("instead: {happened}")) }
 }
 
-/// Parses `r`, or several: `r+s`.
+/// Parses `r`, or several: `r+s`; or `s@r=3`, or `3of:r`.
 pub(super) fn keys(words: &str, prefix: &str) -> Keys {
+    if let Some((permits, channel)) = words.split_once("of:") {
+        let permits: u8 = permits.parse().expect("a number");
+        let names = (0..permits).map(|slot| format!("{channel}{slot}").into());
+        return Keys::any_of(Slots::new(channel.into(), names)).expect("a slot");
+    }
+    if let Some((key, (channel, message))) =
+        words.split_once('@').and_then(|(key, told)| Some((key, told.split_once('=')?)))
+    {
+        return Keys::told_on(key.into(), channel.into(), message.into());
+    }
     let keys = words.split('+').map(|key| format!("{prefix}{key}").into());
     Keys::several(keys).expect("a key")
 }

@@ -105,6 +105,11 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             };
             let tried = failure.attempts;
             let waited = span(*waited);
+            if let Some(full) = failure.full {
+                let left = full.free_in.map_or_else(|| "?".into(), span);
+                let (request, permits) = (request.0, full.permits);
+                return format!("all {permits} taken {request} at {tried} after {waited}: {left}");
+            }
             let holder =
                 failure.holder.as_ref().map_or_else(String::new, |who| format!(" by {who}"));
             let said = said(&failure.reports);
@@ -141,6 +146,10 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
         Event::Lost { attempt, reason } => {
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
             format!("lost {}: {}", request.expect("a hold"), loss(reason))
+        }
+        Event::Looked { request, free_in } => {
+            let free_in = free_in.iter().map(|one| one.map_or_else(|| "?".into(), span));
+            format!("looked {}: {}", request.0, free_in.collect::<Vec<_>>().join(" "))
         }
         Event::Heard { listener, message: Some(said) } => {
             format!("heard {} {said}", listener.0).trim_end().into()

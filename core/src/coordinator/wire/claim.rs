@@ -53,10 +53,11 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// Notifies those who wait for `key` that it is free. They may be notified in vain.
-    pub fn publish(&mut self, channels: &str, key: &str) -> &[u8] {
+    /// Notifies those who wait for `key` that it is free, or what `message` says of it. They may be
+    /// notified in vain.
+    pub fn publish(&mut self, channels: &str, key: &str, message: &str) -> &[u8] {
         let command = Command::new(&mut self.room, 3).arg("PUBLISH");
-        command.parts(&[channels.as_bytes(), key.as_bytes()]).arg("").done()
+        command.parts(&[channels.as_bytes(), key.as_bytes()]).arg(message).done()
     }
 }
 

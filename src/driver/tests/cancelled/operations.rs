@@ -3,7 +3,7 @@
 use super::stage::{Stage, TTL, all_answered, hold};
 use crate::driver::clock::Clock;
 use crate::driver::tests::{KEY, MS, settle};
-use crate::{Acquire, Detached, Guard, Kind, Redlock};
+use crate::{Acquire, Detachable, Detached, Guard, Kind, Redlock};
 use std::any::Any;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -80,7 +80,7 @@ fn adopting<K: Kind>(redlock: &Redlock, detached: Detached<K>) -> Begun {
     })
 }
 
-async fn detach<K: Kind>(mut guard: Guard<K>) -> Detached<K> {
+async fn detach<K: Detachable>(mut guard: Guard<K>) -> Detached<K> {
     loop {
         // The scripts may have been forgotten before.
         match guard.detach().await {
@@ -112,6 +112,24 @@ pub(super) const ALL: &[Operation] = &[
     operation!("acquire/future::AcquireFuture", "acquire with a delay", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).ttl(TTL / 2).lock_delay(TTL / 2)
     )),
+    operation!("acquire::AcquireFuture", "acquire a permit", Neither, |stage| acquiring(
+        stage.redlock.semaphore(KEY, 2).acquire()
+    )),
+    operation!(
+        "acquire::AcquireFuture",
+        "acquire a permit while all are taken",
+        Neither,
+        |stage| {
+            let semaphore = stage.other.semaphore(KEY, 1);
+            let held = semaphore.acquire().await.unwrap();
+            all_answered().await;
+            acquiring(stage.redlock.semaphore(KEY, 1).acquire()).keeping(held)
+        }
+    ),
+    operation!("semaphore::available_permits", "available_permits", Neither, |stage| {
+        let semaphore = stage.redlock.semaphore(KEY, 2);
+        Begun::new(async move { drop(semaphore.available_permits().await) })
+    }),
     operation!("run::run", "run, the body included", Wants, |stage| {
         let acquire = stage.redlock.acquire(KEY);
         Begun::new(async move {

@@ -1,0 +1,171 @@
+//! The state of semaphores in this process: who seeks a permit, and which slots may be free.
+
+use crate::coordinator::{AcquireRequest, Failure, FailureKind, RequestId, Slots};
+use crate::quorum::Instant;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The number of times in a row that a permit passes on within this process while a client waits
+/// elsewhere, as for a lock (`local_queue.rs`).
+const MOST_IN_A_ROW: u32 = 8;
+
+/// The number of semaphores whose last slot is remembered while no caller seeks a permit.
+const MOST_REMEMBERED: usize = 1 << 12;
+
+/// A set of slots, of which there are 64 at most.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) struct SlotSet(u64);
+
+impl SlotSet {
+    pub(super) fn insert(&mut self, slot: u8) {
+        self.0 |= 1_u64.checked_shl(slot.into()).unwrap_or(0);
+    }
+
+    /// Removes and returns the first slot.
+    pub(super) fn take(&mut self) -> Option<u8> {
+        let slot = u8::try_from(self.0.trailing_zeros()).ok().filter(|slot| *slot < 64)?;
+        self.0 &= self.0 - 1;
+        Some(slot)
+    }
+}
+
+/// An acquire of a permit, over all slots that it tries.
+pub(super) struct Seeker {
+    pub(super) acquire: AcquireRequest,
+    pub(super) slots: Arc<Slots>,
+    pub(super) began: Instant,
+    pub(super) phase: Phase,
+    /// The number of slots tried.
+    pub(super) attempts: u32,
+    /// How many of them were free when they were last looked at, since the last pause.
+    pub(super) in_vain: u32,
+    pub(super) pauses: u32,
+    /// The outcome of the latest try.
+    pub(super) failure: Option<Failure>,
+    /// The time until a slot may be free, as far as is known.
+    pub(super) free_in: Option<Duration>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// Waits behind others in this process, at most until `until`.
+    Queued { until: Instant },
+    /// An acquire of this slot is under way.
+    Trying(u8),
+    /// Looks at one node, or at all.
+    Looking { all: bool },
+    /// Looks again at `again_at`.
+    Paused { again_at: Instant },
+}
+
+impl Phase {
+    /// Returns whether a slot may be offered to it.
+    pub(super) const fn is_idle(self) -> bool {
+        matches!(self, Self::Queued { .. } | Self::Paused { .. })
+    }
+}
+
+impl Seeker {
+    /// Returns the instant after which it looks no more.
+    pub(super) fn until(&self) -> Instant {
+        self.acquire.wait.map_or(Instant::NEVER, |wait| self.began.after(wait.span()))
+    }
+
+    /// Returns whether the latest try has met something else than a permit that was taken.
+    pub(super) fn has_met_outage(&self) -> bool {
+        let kind = self.failure.as_ref().map(|failure| &failure.kind);
+        kind.is_some_and(|kind| *kind != FailureKind::Contended)
+    }
+
+    pub(super) fn waits(&self, now: Instant) -> bool {
+        now < self.until()
+    }
+}
+
+/// Those who seek a permit of one semaphore, in the order in which they came.
+#[derive(Default)]
+pub(super) struct Pool {
+    pub(super) queue: VecDeque<RequestId>,
+    /// Slots of which a message, or a look, said that they are free.
+    pub(super) hints: SlotSet,
+    /// Slots that this process has just given back, for the next one here.
+    pub(super) passed_on: SlotSet,
+    in_a_row: u32,
+    /// Whether a client in another process listened when a slot was last told to be free.
+    pub(super) wanted_elsewhere: bool,
+    /// The listener to the channel, once one has waited.
+    pub(super) listener: Option<RequestId>,
+}
+
+/// What to do about a slot that is given back.
+pub(super) struct Passing {
+    /// Waiters in other processes are notified.
+    pub(super) tell: bool,
+    /// The next seeker here tries it at once.
+    pub(super) here: bool,
+}
+
+impl Pool {
+    /// Decides who may try a slot that is given back while others wait here for one. Now and then
+    /// it is up to everybody. `listens`: a message would reach us, too.
+    pub(super) fn pass_on(&mut self, listens: bool) -> Passing {
+        self.in_a_row += 1;
+        if self.in_a_row < MOST_IN_A_ROW {
+            return Passing { tell: false, here: true };
+        }
+        self.in_a_row = 0;
+        Passing { tell: true, here: !(self.wanted_elsewhere && listens) }
+    }
+}
+
+/// All semaphores of this process.
+#[derive(Default)]
+pub(in crate::coordinator) struct Semaphores {
+    pub(super) seekers: BTreeMap<RequestId, Seeker>,
+    pub(super) pools: BTreeMap<Arc<str>, Pool>,
+    /// The pools to look after.
+    pub(super) stirred: VecDeque<Arc<str>>,
+    /// The slot that this process had last, by channel.
+    last: BTreeMap<Arc<str>, u8>,
+    /// By what this client orders slots, once that is drawn.
+    pub(super) client: Option<u64>,
+}
+
+impl Semaphores {
+    pub(super) fn last(&self, channel: &str) -> Option<u8> {
+        self.last.get(channel).copied()
+    }
+
+    pub(super) fn remember(&mut self, channel: &Arc<str>, slot: u8) {
+        if self.last.len() >= MOST_REMEMBERED && !self.last.contains_key(channel) {
+            self.last.clear();
+        }
+        self.last.insert(channel.clone(), slot);
+    }
+
+    /// Returns the first of those to whom this slot may be offered.
+    pub(super) fn idle(&self, channel: &str, slot: u8) -> Option<RequestId> {
+        let fits = |one: &Seeker| one.phase.is_idle() && usize::from(slot) < one.slots.len();
+        let queue = &self.pools.get(channel)?.queue;
+        queue.iter().copied().find(|one| self.seekers.get(one).is_some_and(fits))
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub(in crate::coordinator) fn len(&self) -> usize {
+        self.seekers.len() + self.pools.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_gives_back_each_slot_once() {
+        let mut set = SlotSet::default();
+        [63, 0, 7, 7, 200].into_iter().for_each(|slot| set.insert(slot));
+        let taken: Vec<u8> = std::iter::from_fn(|| set.take()).collect();
+        assert_eq!((taken, set), (vec![0, 7, 63], SlotSet::default()));
+    }
+}

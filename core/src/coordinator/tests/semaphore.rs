@@ -1,0 +1,327 @@
+//! Who seeks a permit: which slot is tried, and what it costs. Of three nodes, `n3` is the first of
+//! `r`, where the slots of the semaphore are looked at and told. This client tries `r1` first.
+
+use super::stage::Stage;
+use super::waking;
+
+fn play(script: &str) {
+    waking::open(3).play(script);
+}
+
+#[test]
+fn a_hit_costs_what_a_lock_costs() {
+    play(
+        "acquire 1 3of:r
+         n1-3 < SET r1 #1 NX PX 10000
+         n1-3 > ok
+         = acquired 1 until 9898ms
+         drop 1
+         n1-3 < EVAL release 1 r1 #1
+         n3 < PUBLISH quorumlock:free:0:r 1
+         n1-3 > 1
+         n3 > 0
+         debts 0",
+    );
+}
+
+#[test]
+fn the_slot_that_it_had_last_comes_first() {
+    play(
+        "acquire 1 3of:r
+         acquire 2 3of:r                // at the same time, another slot
+         n1-3 < SET r1 #1 ..
+         n1-3 < SET r0 #2 ..
+         n1-3 > ok
+         = acquired 1 ..
+         n1-3 > ok
+         = acquired 2 ..
+         drop 1
+         n1-3 < EVAL release 1 r1 ..
+         n3 < PUBLISH quorumlock:free:0:r 1
+         drop 2
+         n1-3 < EVAL release 1 r0 ..
+         n3 < PUBLISH quorumlock:free:0:r 0
+         n1-2 > 1
+         n1-2 > 1
+         n3 > 1
+         n3 > 0
+         n3 > 1
+         n3 > 0
+         acquire 3 3of:r
+         n1-3 < SET r0 #3 ..
+         n1-3 > ok
+         = acquired 3 ..",
+    );
+}
+
+#[test]
+fn after_a_miss_it_looks_at_one_node_and_takes_what_is_free_there() {
+    play(
+        "acquire 1 3of:r
+         n1-3 < SET r1 #1 ..
+         n1-3 > nil
+         n1-3 < EVAL release 1 r1 #1
+         n3 < PTTL r0
+         n3 < PTTL r1
+         n3 < PTTL r2
+         n1-3 > 0
+         n3 > 700
+         n3 > 8000
+         n3 > -2
+         n1-3 < SET r2 #2 ..
+         n1-3 > ok
+         = acquired 1 ..",
+    );
+}
+
+/// Other clients have the three slots.
+fn full(acquire: &str) -> Stage {
+    let mut stage = waking::open(3);
+    stage.steps(acquire);
+    stage.steps(
+        "n1-3 < SET r1 #1 ..
+         n1-3 > nil
+         n1-3 < EVAL release 1 r1 #1
+         n3 < PTTL r0
+         n3 < PTTL r1
+         n3 < PTTL r2
+         n1-3 > 0
+         n3 > 700
+         n3 > 8000
+         n3 > 9000",
+    );
+    stage
+}
+
+#[test]
+fn who_does_not_wait_is_told_that_it_is_full_and_until_when() {
+    full("acquire 1 3of:r").play("= all 3 taken 1 at 1 after 0ms: 700ms");
+}
+
+/// One that waits looks at all nodes and listens.
+const LOOKS_AT_ALL: &str = "n3 < SUBSCRIBE quorumlock:free:0:r
+     n1-3 < PTTL r0
+     n1-3 < PTTL r1
+     n1-3 < PTTL r2
+     n3 > subscribed r
+     n1-3 > 700
+     n1-3 > 8000
+     n1-3 > 9000\n";
+
+fn waits() -> Stage {
+    let mut stage = full("jitter most \n acquire 1 3of:r wait 10s");
+    stage.steps(LOOKS_AT_ALL);
+    stage
+}
+
+#[test]
+fn who_waits_comes_back_when_the_first_slot_expires() {
+    waits().play(
+        "next 700ms
+         +700ms
+         n1-3 < PTTL r0
+         n1-3 < PTTL r1
+         n1-3 < PTTL r2
+         n1-3 > -2
+         n1-3 > 7300
+         n1-3 > 8300
+         n1-3 < SET r0 #2 ..
+         n1-3 > ok
+         = acquired 1 ..",
+    );
+}
+
+#[test]
+fn a_message_names_the_slot_which_is_tried_at_its_first_node() {
+    waits().play(
+        "+1ms
+         n3 > says r 2
+         n2 < SET r2 #2 ..
+         n1 < -
+         n3 < -
+         n2 > ok
+         n1 < SET r2 #2 ..
+         n3 < SET r2 #2 ..
+         n1 > ok
+         = acquired 1 ..
+         n3 > ok",
+    );
+}
+
+#[test]
+fn messages_that_mean_nothing_are_ignored() {
+    waits().play(
+        "n3 > says r 3
+         n3 > says r 64
+         n3 > says r 1000
+         n3 > says r -1
+         n3 > says r two
+         n3 > freed r
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn what_another_was_faster_to_get_is_looked_for_again() {
+    waits().play(
+        "n3 > says r 2
+         n2 < SET r2 #2 ..
+         n2 > nil
+         n2 < EVAL release 1 r2 #2
+         n3 < PTTL r0
+         n3 < PTTL r1
+         n3 < PTTL r2
+         n2 > 0
+         n3 > 650
+         n3 > 8000
+         n3 > 9990
+         n1-3 < PTTL r0
+         n1-3 < PTTL r1
+         n1-3 < PTTL r2
+         n1-3 > 650
+         n1-3 > 7950
+         n1-3 > 9990
+         next 650ms",
+    );
+}
+
+#[test]
+fn a_reconnect_counts_as_a_message() {
+    waits().play(
+        "n3 breaks
+         n2 < SUBSCRIBE quorumlock:free:0:r
+         n2 > subscribed r
+         n2 < PTTL r0
+         n2 < PTTL r1
+         n2 < PTTL r2",
+    );
+}
+
+#[test]
+fn who_waits_is_told_at_the_end_and_leaves_nothing() {
+    let mut stage = full("jitter most \n acquire 1 3of:r wait 500ms");
+    stage.steps(LOOKS_AT_ALL);
+    stage.play(
+        "next 500ms
+         +500ms
+         n1-3 < PTTL r0
+         n1-3 < PTTL r1
+         n1-3 < PTTL r2
+         n1-3 > 200
+         n1-3 > 8000
+         n1-3 > 9000
+         = all 3 taken 1 at 1 after 500ms: 200ms
+         debts 0",
+    );
+}
+
+#[test]
+fn those_behind_it_wait_without_traffic_and_are_offered_what_it_leaves() {
+    waits().play(
+        "acquire 2 3of:r wait 10s
+         acquire 3 3of:r wait 20ms
+         acquire 4 3of:r                // does not wait
+         = all 3 taken 4 at 0 after 0ms: ?
+         n1-3 < -
+         n3 > says r 2
+         n2 < SET r2 #2 ..
+         n3 > says r 0
+         n3 < SET r0 #3 ..
+         n2 > nil
+         n2 < EVAL release 1 r2 #2
+         n3 < PTTL r0
+         n3 < PTTL r1
+         n3 < PTTL r2
+         n3 > nil
+         n3 < EVAL release 1 r0 #3
+         +20ms
+         = all 3 taken 3 at 0 after 20ms: ?",
+    );
+}
+
+#[test]
+fn a_cancelled_one_leaves_nothing_and_the_next_looks_out() {
+    waits().play(
+        "acquire 2 3of:r wait 10s
+         cancel 1
+         n3 < PTTL r0
+         n3 < PTTL r1
+         n3 < PTTL r2
+         cancel 2
+         debts 0",
+    );
+}
+
+#[test]
+fn a_cancelled_try_is_rolled_back_and_told() {
+    play(
+        "acquire 1 3of:r wait 10s
+         n1-3 < SET r1 #1 ..
+         n1 > ok
+         cancel 1
+         n1-3 < EVAL release 1 r1 #1
+         n3 < PUBLISH quorumlock:free:0:r 1
+         n2-3 > ok
+         n1-3 > 1
+         n3 > 0
+         debts 0",
+    );
+}
+
+/// This client has both slots, and another acquire waits.
+fn all_here() -> Stage {
+    let mut stage = waking::open(3);
+    stage.steps(
+        "acquire 1 2of:r wait 10s
+         acquire 2 2of:r wait 10s
+         n1-3 < SET r1 #1 ..
+         n1-3 < SET r0 #2 ..
+         n1-3 > ok
+         = acquired 1 ..
+         n1-3 > ok
+         = acquired 2 ..
+         acquire 3 2of:r wait 60s
+         n1-3 < -",
+    );
+    stage
+}
+
+#[test]
+fn slots_of_this_process_are_not_tried_and_pass_on_within_it() {
+    all_here().play(
+        "drop 2
+         n1-3 < EVAL release 1 r0 #2
+         n1-3 < SET r0 #3 ..            // nobody else is told
+         n1-3 > 1
+         n1-3 > ok
+         = acquired 3 ..",
+    );
+}
+
+#[test]
+fn a_shutdown_leaves_nobody_waiting() {
+    all_here().play("acquire 4 2of:r wait forever \n shutdown");
+}
+
+#[test]
+fn an_outage_is_one_and_is_waited_out() {
+    play(
+        "n1-2 breaks
+         acquire 1 3of:r
+         = no quorum 1 at 1 after 0ms: ..
+         jitter most
+         acquire 2 3of:r wait 4ms
+         +4ms
+         = no quorum 2 ..",
+    );
+}
+
+#[test]
+fn without_random_bytes_there_is_no_permit() {
+    play(
+        "jitter none
+         acquire 1 3of:r wait 10s
+         = no randomness 1
+         jitter middle",
+    );
+}

@@ -1,0 +1,59 @@
+//! The order in which a client tries the slots of a semaphore.
+
+/// The most permits that a semaphore has.
+pub const MOST: u8 = 64;
+
+/// Returns the slots `0..permits` in the order in which this client tries them: the one that it had
+/// last, then the others by a weight of their own for each client. So clients spread over the slots
+/// from the start, and later find their own again.
+#[must_use]
+pub fn order(client: u64, last: Option<u8>, permits: u8) -> Vec<u8> {
+    let mut slots: Vec<u8> = (0..permits.min(MOST)).collect();
+    slots.sort_by_key(|slot| (Some(*slot) != last, weight(client, *slot)));
+    slots
+}
+
+/// Highest random weight, as for the nodes of a key: the finaliser of MurmurHash3 scatters slots that
+/// are next to each other.
+const fn weight(client: u64, slot: u8) -> u64 {
+    let hash = client ^ (slot as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_slot_comes_once_and_the_last_one_first() {
+        for (client, permits) in (0..50).flat_map(|client| [1, 2, 10, 64].map(|k| (client, k))) {
+            for last in [None, Some(0), Some(permits - 1)] {
+                let order = order(client, last, permits);
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..permits).collect::<Vec<_>>());
+                assert!(last.is_none_or(|last| order[0] == last), "{last:?}: {order:?}");
+            }
+        }
+        assert_eq!(order(7, Some(12), 10), order(7, None, 10), "a slot that is no more");
+        assert_eq!(order(7, None, 200).len(), 64);
+    }
+
+    #[test]
+    fn the_others_keep_their_order_whichever_was_last() {
+        let all = order(7, None, 10);
+        for last in 0..10 {
+            let but_last: Vec<u8> = all.iter().copied().filter(|slot| *slot != last).collect();
+            assert_eq!(order(7, Some(last), 10)[1..], but_last);
+        }
+    }
+
+    #[test]
+    fn clients_spread_over_the_slots() {
+        let mut first = [0_u32; 10];
+        (0..10_000).for_each(|client| first[usize::from(order(client, None, 10)[0])] += 1);
+        assert!(first.iter().all(|count| (850..1150).contains(count)), "{first:?}");
+    }
+}

@@ -1,0 +1,179 @@
+//! A semaphore: permits of which a fixed number are held at a time, in all processes together.
+
+use crate::acquire::Acquire;
+use crate::driver::Request;
+use crate::error::{Closed, InspectError, InvalidSetting};
+use crate::guard::{Guard, Lease};
+use crate::kind::Permitted;
+use crate::options::Options;
+use crate::redlock::Redlock;
+use crate::resource::{IntoResource, Resources};
+use quorumlock_core::coordinator::Slots;
+use quorumlock_core::quorum::slots::MOST;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// A held permit of a [`Semaphore`]: a [`Guard`] that knows its [`slot`](Lease::slot).
+pub type Permit = Guard<Permitted>;
+
+/// A view of a held [`Permit`].
+pub type PermitLease = Lease<Permitted>;
+
+/// A semaphore, of which a fixed number of permits are held at a time by all clients together.
+/// Clones share it.
+///
+/// Each permit is a lock of its own, on one of as many slots. So it has a ttl of its own, expires by
+/// itself if its holder crashes, and is lost alone. A holder that releases does so in the same
+/// background way, and each [`Permit`] has all methods of a [`Guard`].
+///
+/// ```no_run
+/// # async fn import() {}
+/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+/// let imports = redlock.semaphore("import", 10);
+/// let permit = imports.acquire().await?; // waits while all ten are taken
+/// permit.check()?; // before each side effect, as with a lock
+/// permit.release().await?;
+///
+/// imports.acquire().run(async |_| import().await).await?;
+/// # Ok(()) }
+/// ```
+///
+/// A permit that is free costs what a lock costs. Waiters in this process are served in the order in
+/// which they came; between processes, chance decides. A permit has no fencing token: the numbers of
+/// different slots would not compare.
+#[derive(Clone)]
+pub struct Semaphore {
+    redlock: Redlock,
+    pool: Arc<Pool>,
+}
+
+/// The slots of a semaphore.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(crate) resource: Arc<str>,
+    /// As many as were asked for, if there may be so many.
+    pub(crate) permits: usize,
+    pub(crate) slots: Arc<Slots>,
+}
+
+impl Redlock {
+    /// Returns the semaphore of this name, with so many permits: 1 to 64.
+    ///
+    /// The number is not agreed on among clients. Where they differ, the greatest counts: a client
+    /// with fewer permits uses the first of the same slots. A semaphore and a lock of one name have
+    /// nothing to do with each other.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// let permit = redlock.semaphore("import", 10).acquire().await?;
+    /// # drop(permit);
+    /// # Ok(()) }
+    /// ```
+    pub fn semaphore(&self, name: impl IntoResource, permits: usize) -> Semaphore {
+        let (resource, options) = (name.into_resource(), self.options());
+        let count = u8::try_from(permits).unwrap_or(MOST).min(MOST);
+        let names = (0..count).map(|slot| options.slot(&resource, slot));
+        let slots = Slots::new(options.slots_channel(&resource), names);
+        Semaphore { redlock: self.clone(), pool: Arc::new(Pool { resource, permits, slots }) }
+    }
+}
+
+impl Semaphore {
+    /// Acquires a permit. Waits while all are taken or too few masters answer, but not indefinitely
+    /// (10 s unless configured). Takes the options of [`Redlock::acquire`]; await it to begin.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Acquire`]. [`Contended`](crate::error::Contended) says that all permits were
+    /// taken, and when the first of them expires. An [`InvalidSetting`] refuses less than 1 permit
+    /// and more than 64.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Acquire`]: a dropped acquire leaves nothing.
+    pub fn acquire(&self) -> Acquire<Permitted> {
+        self.acquire_within(self.redlock.options().acquire_timeout)
+    }
+
+    /// Takes a permit if one is free, and does not wait. It tries up to four slots: one at once, and
+    /// others if they look free. Does not ask at all if other callers of this process wait for a
+    /// permit.
+    ///
+    /// See [`acquire`](Self::acquire) for errors and cancel safety.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// use quorumlock::AcquireError;
+    ///
+    /// match redlock.semaphore("import", 10).try_acquire().await {
+    ///     Ok(permit) => println!("this import is number {}", permit.slot()),
+    ///     Err(AcquireError::Contended(full)) => println!("{full}"), // all 10 permits ... are taken
+    ///     Err(outage) => return Err(outage),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn try_acquire(&self) -> Acquire<Permitted> {
+        self.acquire_within(Duration::ZERO)
+    }
+
+    fn acquire_within(&self, timeout: Duration) -> Acquire<Permitted> {
+        Acquire::new(self.redlock.clone(), Resources::any_of(self.pool.clone()), timeout)
+    }
+
+    /// Asks all masters how many permits are free. The answer is a hint, which may be wrong by the
+    /// time it arrives: a permit counts as free if a quorum of masters has no holder of its slot.
+    ///
+    /// # Errors
+    ///
+    /// [`InspectError::InvalidSetting`] for a semaphore that cannot be, and
+    /// [`InspectError::Closed`] after a shutdown.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is changed.
+    pub async fn available_permits(&self) -> Result<usize, InspectError> {
+        self.pool.check(self.redlock.options())?;
+        let (driver, (reply, answer)) = (self.redlock.driver(), oneshot::channel());
+        let (request, keys) = (driver.next_request(), self.pool.slots.names().to_vec());
+        driver.send(Request::Look { request, keys, reply });
+        let free_in = answer.await.map_err(|_| Closed)?;
+        Ok(free_in.into_iter().flatten().filter(Duration::is_zero).count())
+    }
+
+    /// Returns the number of permits that it was created with.
+    #[must_use]
+    pub fn permits(&self) -> usize {
+        self.pool.permits
+    }
+}
+
+impl Pool {
+    pub(crate) fn check(&self, options: &Options) -> Result<(), InvalidSetting> {
+        options.check_resource(&self.resource)?;
+        let problem = match self.permits {
+            0 => "must be at least 1".to_owned(),
+            more if more > usize::from(MOST) => format!("{more} are more than {MOST}"),
+            _ => return Ok(()),
+        };
+        Err(InvalidSetting::new("permits", problem))
+    }
+}
+
+impl Lease<Permitted> {
+    /// Returns the number of the slot that this permit is for: 0 and up, and less than there are
+    /// permits. No two valid permits of a semaphore have the same.
+    #[must_use]
+    pub const fn slot(&self) -> usize {
+        self.kind().slot()
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Pool { resource, permits, .. } = &*self.pool;
+        let mut shown = f.debug_struct("Semaphore");
+        shown.field("name", resource).field("permits", permits).finish_non_exhaustive()
+    }
+}
