@@ -32,7 +32,8 @@ Examples:
   quorumlock run --no-wait backup -- backup.sh       # not at all if another host does it
   quorumlock run --timeout 5m --ttl 30s deploy -- make deploy
   quorumlock run --no-wait --at-least 20s tick -- tick.sh # not again within 20 s
-  quorumlock run account:1 account:2 -- transfer     # both or none";
+  quorumlock run account:1 account:2 -- transfer     # both or none
+  quorumlock run --permits 10 import -- import.sh    # ten at a time";
 
 const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was
@@ -206,6 +207,11 @@ pub(crate) struct RunArgs {
     /// Ask for a fencing token, and hand it to the command. Use it for every lock on the resource, or for none.
     #[arg(long)]
     pub(crate) fenced: bool,
+    /// Take one of so many permits of the resource, 1 to 64, instead of the lock on it. Use the same
+    /// number everywhere.
+    #[arg(long, value_name = "N", conflicts_with = "fenced")]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) permits: Option<u8>,
     /// Keep others out for so long from the start, if the command succeeds or we are killed. A
     /// command that fails opens the lock at once. At most max_ttl.
     #[arg(long, value_name = "DURATION", value_parser = duration, group = "leaves")]

@@ -26,7 +26,7 @@ use crate::settings;
 use loss::{Loss, Reason};
 use program::Program;
 use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
-use quorumlock::{Released, Unfenced};
+use quorumlock::{Permitted, Released, Unfenced};
 use signals::Signals;
 use std::ffi::OsString;
 use std::future::{Future, IntoFuture};
@@ -53,6 +53,9 @@ pub(crate) async fn run(
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
+    if args.permits.is_some() && args.resources.len() > 1 {
+        return Err(Failure::usage("--permits is for one RESOURCE: name one"));
+    }
     let program = Program::find(&args.command)?;
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
     let config = with_options(settings::settings(masters)?, &args);
@@ -64,9 +67,11 @@ pub(crate) async fn run(
     let run = Run { args: &args, program: &program, redlock: &redlock, output };
     let ended = if args.fenced {
         let token = |guard: &Guard<Fenced>| Some(guard.fencing_token().as_u64());
-        run.under(run.acquisition().fenced(), token, &mut signals).await
+        run.under(run.lock().fenced(), token, &mut signals).await
+    } else if let Some(permits) = args.permits {
+        run.under(run.permit(permits), |_: &Guard<Permitted>| None, &mut signals).await
     } else {
-        run.under(run.acquisition(), |_: &Guard<Unfenced>| None, &mut signals).await
+        run.under(run.lock(), |_: &Guard<Unfenced>| None, &mut signals).await
     };
     if let Err(owed) = redlock.shutdown().await {
         output.note(&owed.to_string());
@@ -101,13 +106,24 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn acquisition(&self) -> Acquire {
+    fn lock(&self) -> Acquire {
         let resources = self.args.resources.clone();
-        let acquire = if self.args.no_wait {
-            self.redlock.try_acquire(resources)
-        } else {
-            self.redlock.acquire(resources)
-        };
+        self.with_options(match self.args.no_wait {
+            true => self.redlock.try_acquire(resources),
+            false => self.redlock.acquire(resources),
+        })
+    }
+
+    fn permit(&self, permits: u8) -> Acquire<Permitted> {
+        let resource = self.args.resources.first().cloned().unwrap_or_default();
+        let semaphore = self.redlock.semaphore(resource, permits.into());
+        self.with_options(match self.args.no_wait {
+            true => semaphore.try_acquire(),
+            false => semaphore.acquire(),
+        })
+    }
+
+    fn with_options<K: Kind>(&self, acquire: Acquire<K>) -> Acquire<K> {
         let acquire = if self.args.no_timeout { acquire.no_timeout() } else { acquire };
         let acquire = acquire.at_least(self.args.at_least.unwrap_or_default());
         if self.args.keep_alive_forever {
@@ -128,7 +144,9 @@ impl Run<'_> {
             if self.args.no_wait {
                 return acquire.await;
             }
-            waiting::beside(acquire, self.redlock, &self.args.resources, self.output).await
+            let looked_at = self.looked_at();
+            let all = self.args.resources.join(", ");
+            waiting::beside(acquire, self.redlock, looked_at, &all, self.output).await
         };
         let guard = match unless_ended(waiting, signals).await {
             Ok(Ok(guard)) => guard,
@@ -210,6 +228,11 @@ impl Run<'_> {
         }
     }
 
+    /// Returns the locks whose holder is of interest: none for a permit, which has many.
+    fn looked_at(&self) -> &[String] {
+        if self.args.permits.is_some() { &[] } else { &self.args.resources }
+    }
+
     /// Creates the failure. If another client holds the lock, it names the holder of the first
     /// resource for which that is known.
     async fn not_acquired(&self, error: AcquireError) -> Failure {
@@ -220,7 +243,7 @@ impl Run<'_> {
                 Err(_) => failure,
             };
         }
-        for resource in &self.args.resources {
+        for resource in self.looked_at() {
             if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
                 && let Some(holder) = inspection.holder()
             {
@@ -236,7 +259,7 @@ impl Run<'_> {
         // Otherwise the holder that a quorum names may be this process.
         let is_gone = loss.reason == Reason::QuorumGone;
         let failure = loss.into_failure(&self.args.resources.join(","), command);
-        let Some(resource) = self.args.resources.first() else { return failure };
+        let Some(resource) = self.looked_at().first() else { return failure };
         let Ok(inspection) = self.redlock.inspect(resource.as_str()).await else { return failure };
         let failure = failure.with_masters(&inspection);
         match inspection.holder() {

@@ -78,6 +78,7 @@ fn word() -> impl Strategy<Value = OsString> {
         "--lock-delay",
         "--label",
         "--fenced",
+        "--permits",
         "--forget",
         "--at-least",
         "--grace",

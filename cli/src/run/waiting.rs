@@ -36,11 +36,12 @@ enum Obstacle {
     NoQuorum(String),
 }
 
-/// Waits for `acquire`, and meanwhile reports what it waits for if a person is following.
+/// Waits for `acquire` of `all`, and meanwhile reports what it waits for if a person is following.
 pub(super) async fn beside<T>(
     acquire: impl Future<Output = T>,
     redlock: &Redlock,
     resources: &[String],
+    all: &str,
     output: Output,
 ) -> T {
     let mut acquire = pin!(acquire);
@@ -48,15 +49,14 @@ pub(super) async fn beside<T>(
         tokio::select! {
             biased;
             done = &mut acquire => return done,
-            () = report(redlock, resources, output) => {}
+            () = report(redlock, resources, all, output) => {}
         }
     }
     acquire.await
 }
 
 /// Reports each obstacle once, until the client is closed.
-async fn report(redlock: &Redlock, resources: &[String], output: Output) {
-    let all = resources.join(", ");
+async fn report(redlock: &Redlock, resources: &[String], all: &str, output: Output) {
     let mut told: Option<Obstacle> = None;
     let mut pause = FIRST;
     loop {
@@ -74,7 +74,7 @@ async fn report(redlock: &Redlock, resources: &[String], output: Output) {
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
         if !told.as_ref().is_some_and(|told| told.is(&obstacle)) {
-            let (line, fields) = (obstacle.line(&all), obstacle.fields(&all));
+            let (line, fields) = (obstacle.line(all), obstacle.fields(all));
             told = Some(obstacle);
             let written = tokio::task::spawn_blocking(move || output.progress(&line, fields));
             let _ = written.await;

@@ -14,6 +14,7 @@ mod inspect;
 mod list;
 mod loss;
 mod pages;
+mod permits;
 mod recorded_run;
 mod recordings;
 mod refused;
