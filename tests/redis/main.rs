@@ -50,6 +50,7 @@ mod restart_guard;
 mod retries;
 mod run_body;
 mod sabotage_shows_orphans;
+mod semaphore;
 mod server_kinds;
 mod several_resources;
 mod shutdown;

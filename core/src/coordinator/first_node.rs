@@ -38,11 +38,13 @@ impl Coordinator {
         Some(node)
     }
 
-    /// Returns the node that is asked first by this acquire. It is not a node that has owed an
-    /// answer for longer than it would be waited for.
+    /// Returns the node that is asked first by this acquire: where it is told that the key is free,
+    /// since there it is free by then. It is not a node that has owed an answer for longer than it
+    /// would be waited for.
     pub(super) fn asked_first(&self, now: Instant, acquire: &AcquireRequest) -> Option<usize> {
         let patience = self.settings.patience(acquire.ttl.span());
-        let first = self.first_node(now, acquire.keys.first())?;
+        let (channel, _) = acquire.keys.messages().next()?;
+        let first = self.first_node(now, channel)?;
         (self.sessions[first].silent_for(now) <= patience).then_some(first)
     }
 

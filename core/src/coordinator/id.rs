@@ -14,14 +14,22 @@ impl RequestId {
     /// Set in the ids that the machine gives to its own requests, on behalf of a caller's.
     const OWN: u64 = 1 << 63;
 
+    /// Set, too, where the machine listens.
+    const LISTENS: u64 = 1 << 62;
+
     /// Returns the id of what the machine asks itself for this request.
     pub(super) const fn own(self) -> Self {
         Self(self.0 | Self::OWN)
     }
 
+    /// Returns the id under which the machine listens since this request.
+    pub(super) const fn listener(self) -> Self {
+        Self(self.0 | Self::OWN | Self::LISTENS)
+    }
+
     /// Returns the request of a caller that this one serves, or is.
     pub(super) const fn callers(self) -> Self {
-        Self(self.0 & !Self::OWN)
+        Self(self.0 & !Self::OWN & !Self::LISTENS)
     }
 
     pub(super) const fn is_own(self) -> bool {

@@ -132,7 +132,7 @@ impl Coordinator {
             return self.owe(now, attempt, round, false, &Told::By(None));
         }
         let keys = &attempt.claim.keys;
-        let passed_on = self.pass_permit_on(keys);
+        let passed_on = self.pass_permit_on(now, keys);
         let tell = passed_on.unwrap_or_else(|| self.local_queue.pass_on(keys));
         let told = match tell && self.settings.wake_ups {
             true if keys.len() == 1 => {

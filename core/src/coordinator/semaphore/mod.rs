@@ -64,17 +64,8 @@ impl Coordinator {
         let others_wait = !pool.queue.iter().all(tries);
         pool.queue.push_back(request);
         let phase = Phase::Queued { until: Instant::NEVER };
-        let seeker = Seeker {
-            acquire,
-            slots,
-            began: now,
-            phase,
-            attempts: 0,
-            in_vain: 0,
-            pauses: 0,
-            failure: None,
-            free_in: None,
-        };
+        let seeker =
+            Seeker { acquire, slots, began: now, phase, attempts: 0, in_vain: 0, failure: None };
         let waits = seeker.waits(now);
         seekers.insert(request, seeker);
         match (others_wait, waits) {
@@ -208,10 +199,10 @@ impl Coordinator {
         self.handle_look(now, request.own(), slots.names(), at);
     }
 
-    fn listen_to_slots(&mut self, now: Instant, channel: &Arc<str>) {
+    pub(super) fn listen_to_slots(&mut self, now: Instant, channel: &Arc<str>) {
         let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
         if let (None, Some(first)) = (pool.listener, pool.queue.front()) {
-            let listener = first.own();
+            let listener = first.listener();
             pool.listener = Some(listener);
             self.handle_listen(now, listener, channel.clone());
         }
@@ -223,11 +214,14 @@ impl Coordinator {
         let Phase::Looking { all } = seeker.phase else { return };
         let is_free = |slot: u8| free_in.get(usize::from(slot)) == Some(&Some(Duration::ZERO));
         let left = free_in.iter().flatten().copied().filter(|left| !left.is_zero()).min();
-        seeker.free_in = left.or(seeker.free_in);
         let (waits, channel) = (seeker.waits(now), seeker.slots.channel().clone());
+        if let (Some(left), Some(pool)) = (left, self.semaphores.pools.get_mut(&channel)) {
+            pool.expires_at = Some(now.after(left));
+        }
         let picked = self.picks(request, is_free);
         if let Some((&slot, others)) = picked.split_first() {
             if let Some(pool) = self.semaphores.pools.get_mut(&channel) {
+                pool.pauses = 0;
                 others.iter().for_each(|slot| pool.hints.insert(*slot));
                 self.semaphores.stirred.push_back(channel);
             }
@@ -245,21 +239,13 @@ impl Coordinator {
 
     /// Handles a message about a slot; without one, a message may have been missed.
     fn slot_told(&mut self, now: Instant, listener: RequestId, message: Option<&str>) {
-        let mut pools = self.semaphores.pools.iter_mut();
-        let Some((channel, pool)) = pools.find(|(_, pool)| pool.listener == Some(listener)) else {
-            return;
-        };
-        let (channel, head) = (channel.clone(), pool.queue.front().copied());
+        let Some((channel, head)) = self.pool_of(listener) else { return };
         match message.map(str::parse) {
-            Some(Ok(slot)) => {
-                pool.hints.insert(slot);
-                self.semaphores.stirred.push_back(channel);
-            }
+            Some(Ok(slot)) => self.defer_slot(now, head, slot, &channel),
             Some(Err(_)) => {}
             None => {
-                let seeker =
-                    head.and_then(|head| Some((head, self.semaphores.seekers.get(&head)?)));
-                if let Some((head, Seeker { phase: Phase::Paused { .. }, .. })) = seeker {
+                let seeker = self.semaphores.seekers.get(&head);
+                if let Some(Seeker { phase: Phase::Paused { .. }, .. }) = seeker {
                     self.look_at_slots(now, head, false);
                 }
             }
@@ -273,9 +259,12 @@ impl Coordinator {
         if !seeker.waits(now) {
             return self.end_seeking(now, request);
         }
-        let (until, pauses, slots) = (seeker.until(), seeker.pauses, seeker.slots.clone());
-        (seeker.pauses, seeker.in_vain) = (pauses.saturating_add(1), 0);
+        seeker.in_vain = 0;
+        let (until, slots) = (seeker.until(), seeker.slots.clone());
         let hears = self.hears(slots.channel());
+        let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
+        let pauses = pool.pauses;
+        pool.pauses = pauses.saturating_add(1);
         let Backoff { base, cap } = self.settings.backoff;
         let ceiling = left.map(|left| left.max(base));
         let again_at = if hears {
@@ -285,12 +274,17 @@ impl Coordinator {
         } else {
             now.after(Backoff { base, cap }.delay(pauses, ceiling, random))
         };
+        if pool.queue.front() == Some(&request) {
+            pool.again_at = Some(again_at);
+        }
         self.set_phase(request, Phase::Paused { again_at: again_at.min(until) });
     }
 
     /// Handles the timer of one who waits.
     pub(super) fn seek_again(&mut self, now: Instant, request: RequestId) {
-        let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
+        let Some(seeker) = self.semaphores.seekers.get(&request) else {
+            return self.try_deferred(now, request);
+        };
         match seeker.phase {
             Phase::Queued { .. } => self.end_seeking(now, request),
             Phase::Paused { .. } if seeker.has_met_outage() => self.try_own_slot(now, request),

@@ -4,11 +4,11 @@ use crate::coordinator::{AcquireRequest, Failure, FailureKind, RequestId, Slots}
 use crate::quorum::Instant;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// The number of times in a row that a permit passes on within this process while a client waits
-/// elsewhere, as for a lock (`local_queue.rs`).
-const MOST_IN_A_ROW: u32 = 8;
+/// The number of times in a row that permits pass on within this process while a client waits
+/// elsewhere. Fewer than for a lock (`local_queue.rs`), since a process may have no permit at all for
+/// so long, and what it costs to leave one to others is not on the way of the other permits.
+const MOST_IN_A_ROW: u32 = 4;
 
 /// The number of semaphores whose last slot is remembered while no caller seeks a permit.
 const MOST_REMEMBERED: usize = 1 << 12;
@@ -20,6 +20,14 @@ pub(super) struct SlotSet(u64);
 impl SlotSet {
     pub(super) fn insert(&mut self, slot: u8) {
         self.0 |= 1_u64.checked_shl(slot.into()).unwrap_or(0);
+    }
+
+    /// Removes a slot; returns whether it was there.
+    pub(super) fn remove(&mut self, slot: u8) -> bool {
+        let bit = 1_u64.checked_shl(slot.into()).unwrap_or(0);
+        let was_there = self.0 & bit != 0;
+        self.0 &= !bit;
+        was_there
     }
 
     /// Removes and returns the first slot.
@@ -40,11 +48,8 @@ pub(super) struct Seeker {
     pub(super) attempts: u32,
     /// How many of them were free when they were last looked at, since the last pause.
     pub(super) in_vain: u32,
-    pub(super) pauses: u32,
     /// The outcome of the latest try.
     pub(super) failure: Option<Failure>,
-    /// The time until a slot may be free, as far as is known.
-    pub(super) free_in: Option<Duration>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,9 +96,21 @@ pub(super) struct Pool {
     pub(super) hints: SlotSet,
     /// Slots that this process has just given back, for the next one here.
     pub(super) passed_on: SlotSet,
-    in_a_row: u32,
+    /// Slots that a message named, to be tried a little later: others go first.
+    pub(super) deferred: Vec<(Instant, u8)>,
+    /// Slots that this process has just left to others.
+    pub(super) left: SlotSet,
+    /// The number of permits that have passed on within this process. The first one is told, to
+    /// find out whether others listen.
+    passed: u32,
     /// Whether a client in another process listened when a slot was last told to be free.
     pub(super) wanted_elsewhere: bool,
+    /// The number of pauses since a slot was last found to be free.
+    pub(super) pauses: u32,
+    /// When the first of those who wait looks again.
+    pub(super) again_at: Option<Instant>,
+    /// When the first slot expires, as far as is known.
+    pub(super) expires_at: Option<Instant>,
     /// The listener to the channel, once one has waited.
     pub(super) listener: Option<RequestId>,
 }
@@ -110,11 +127,10 @@ impl Pool {
     /// Decides who may try a slot that is given back while others wait here for one. Now and then
     /// it is up to everybody. `listens`: a message would reach us, too.
     pub(super) fn pass_on(&mut self, listens: bool) -> Passing {
-        self.in_a_row += 1;
-        if self.in_a_row < MOST_IN_A_ROW {
+        self.passed = self.passed.wrapping_add(1);
+        if self.passed > 1 && !self.passed.is_multiple_of(MOST_IN_A_ROW) {
             return Passing { tell: false, here: true };
         }
-        self.in_a_row = 0;
         Passing { tell: true, here: !(self.wanted_elsewhere && listens) }
     }
 }
@@ -165,6 +181,13 @@ mod tests {
     fn a_set_gives_back_each_slot_once() {
         let mut set = SlotSet::default();
         [63, 0, 7, 7, 200].into_iter().for_each(|slot| set.insert(slot));
+        assert_eq!(
+            [7, 8, 200].map(|slot| {
+                let mut copy = set;
+                copy.remove(slot)
+            }),
+            [true, false, false]
+        );
         let taken: Vec<u8> = std::iter::from_fn(|| set.take()).collect();
         assert_eq!((taken, set), (vec![0, 7, 63], SlotSet::default()));
     }

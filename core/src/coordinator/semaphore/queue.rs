@@ -4,8 +4,15 @@ use super::Full;
 use super::pool::{Passing, Phase, Pool, Seeker};
 use crate::coordinator::timers::Timer;
 use crate::coordinator::{Coordinator, Event, Failure, FailureKind, Keys, RequestId};
-use crate::quorum::Instant;
+use crate::quorum::{Backoff, Instant};
 use std::sync::Arc;
+
+/// A moment, by which a process with one more permit lets others go first, is this part of the
+/// first window of the backoff.
+const MOMENTS_PER_BASE: u32 = 4;
+
+/// The most moments that a process lets others go first.
+const MOST_MOMENTS: u32 = 16;
 
 impl Coordinator {
     pub(super) fn queue_seeker(&mut self, request: RequestId) {
@@ -56,14 +63,27 @@ impl Coordinator {
         let Some(pool) = self.semaphores.pools.get(channel) else { return };
         match pool.queue.front().copied() {
             None => {
-                let listener = pool.listener;
-                self.semaphores.pools.remove(channel);
-                listener.into_iter().for_each(|one| self.handle_unlisten(one, channel));
+                let Some(Pool { listener, deferred, .. }) = self.semaphores.pools.remove(channel)
+                else {
+                    return;
+                };
+                if let Some(listener) = listener {
+                    let timers = &mut self.timers;
+                    deferred
+                        .iter()
+                        .for_each(|(at, _)| timers.cancel(*at, Timer::Attempt(listener)));
+                    self.handle_unlisten(listener, channel);
+                }
             }
             Some(head) => {
-                let phase = self.semaphores.seekers.get(&head).map(|one| one.phase);
-                if let Some(Phase::Queued { .. }) = phase {
-                    self.look_at_slots(now, head, false);
+                let (again_at, seeker) = (pool.again_at, self.semaphores.seekers.get(&head));
+                let Some(seeker @ Seeker { phase: Phase::Queued { .. }, .. }) = seeker else {
+                    return;
+                };
+                // It goes on where the one before it was.
+                match again_at.filter(|at| now < *at).map(|at| at.min(seeker.until())) {
+                    Some(again_at) => self.set_phase(head, Phase::Paused { again_at }),
+                    None => self.look_at_slots(now, head, false),
                 }
             }
         }
@@ -84,28 +104,88 @@ impl Coordinator {
     /// Gives the caller its answer: the outcome of the latest try, or that it waited behind others
     /// in this process.
     pub(super) fn end_seeking(&mut self, now: Instant, request: RequestId) {
+        let seeker = self.semaphores.seekers.get(&request);
+        let pool = seeker.and_then(|one| self.semaphores.pools.get(one.slots.channel()));
+        let expires_at = pool.and_then(|pool| pool.expires_at);
         let Some(seeker) = self.take_seeker(request) else { return };
         let mut failure = seeker.failure.unwrap_or_else(|| Failure::contended(0));
         if failure.kind == FailureKind::Contended {
             let permits = seeker.slots.permits();
-            failure.full = Some(Full { permits, free_in: seeker.free_in });
+            let free_in = expires_at.map(|at| at.since(now)).filter(|left| !left.is_zero());
+            failure.full = Some(Full { permits, free_in });
         }
         failure.attempts = seeker.attempts;
         let waited = now.since(seeker.began);
         self.events.push(Event::NotAcquired { request, failure, waited });
     }
 
+    /// Returns the channel of the pool that listens so, and the first who waits there.
+    pub(super) fn pool_of(&self, listener: RequestId) -> Option<(Arc<str>, RequestId)> {
+        let mut pools = self.semaphores.pools.iter();
+        let (channel, pool) = pools.find(|(_, pool)| pool.listener == Some(listener))?;
+        Some((channel.clone(), *pool.queue.front()?))
+    }
+
+    /// Tries a slot that a message named: at once, or a moment later for each permit that this
+    /// process has, or has just had. Of the processes that hear it, those with the fewest are first.
+    pub(super) fn defer_slot(
+        &mut self,
+        now: Instant,
+        head: RequestId,
+        slot: u8,
+        channel: &Arc<str>,
+    ) {
+        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
+        let queue = &self.local_queue;
+        let held = seeker.slots.names().iter().filter(|name| queue.is_wanted(name)).count();
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        let moment = self.settings.backoff.base / MOMENTS_PER_BASE;
+        let held = held + usize::from(pool.left.remove(slot));
+        let held = u32::try_from(held).unwrap_or(u32::MAX).min(MOST_MOMENTS);
+        match (held, pool.listener) {
+            (1.., Some(listener)) => {
+                // A part of the last moment is left to chance.
+                let jitter = Backoff { base: moment, cap: moment };
+                let jitter = jitter.delay(0, None, self.random.jitter());
+                let at = now.after(moment * (held - 1)).after(jitter);
+                pool.deferred.push((at, slot));
+                self.timers.set(at, Timer::Attempt(listener));
+            }
+            _ => {
+                pool.hints.insert(slot);
+                self.semaphores.stirred.push_back(channel.clone());
+            }
+        }
+    }
+
+    /// Offers the slots that are now due.
+    pub(super) fn try_deferred(&mut self, now: Instant, listener: RequestId) {
+        let Some((channel, _)) = self.pool_of(listener) else { return };
+        let Some(Pool { deferred, hints, .. }) = self.semaphores.pools.get_mut(&channel) else {
+            return;
+        };
+        deferred.extract_if(.., |(at, _)| *at <= now).for_each(|(_, slot)| hints.insert(slot));
+        self.semaphores.stirred.push_back(channel);
+    }
+
     /// Decides who is notified that a slot is given back: the next one here, or all.
-    pub(in crate::coordinator) fn pass_permit_on(&mut self, keys: &Keys) -> Option<bool> {
+    pub(in crate::coordinator) fn pass_permit_on(
+        &mut self,
+        now: Instant,
+        keys: &Keys,
+    ) -> Option<bool> {
         let slot = keys.slot()?;
         let (channel, _) = keys.messages().next()?;
         self.semaphores.idle(channel, slot)?;
+        self.listen_to_slots(now, channel);
         let hears = self.hears(channel);
         let pool = self.semaphores.pools.get_mut(channel)?;
         let Passing { tell, here } = pool.pass_on(hears);
         if here {
             pool.passed_on.insert(slot);
             self.semaphores.stirred.push_back(channel.clone());
+        } else {
+            pool.left.insert(slot);
         }
         Some(tell)
     }

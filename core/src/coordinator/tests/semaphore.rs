@@ -136,15 +136,14 @@ fn a_message_names_the_slot_which_is_tried_at_its_first_node() {
     waits().play(
         "+1ms
          n3 > says r 2
-         n2 < SET r2 #2 ..
-         n1 < -
-         n3 < -
-         n2 > ok
-         n1 < SET r2 #2 ..
          n3 < SET r2 #2 ..
+         n1 < -
+         n2 < -
+         n3 > ok
+         n1-2 < SET r2 #2 ..
          n1 > ok
          = acquired 1 ..
-         n3 > ok",
+         n2 > ok",
     );
 }
 
@@ -165,13 +164,13 @@ fn messages_that_mean_nothing_are_ignored() {
 fn what_another_was_faster_to_get_is_looked_for_again() {
     waits().play(
         "n3 > says r 2
-         n2 < SET r2 #2 ..
-         n2 > nil
-         n2 < EVAL release 1 r2 #2
+         n3 < SET r2 #2 ..
+         n3 > nil
+         n3 < EVAL release 1 r2 #2
          n3 < PTTL r0
          n3 < PTTL r1
          n3 < PTTL r2
-         n2 > 0
+         n3 > 0
          n3 > 650
          n3 > 8000
          n3 > 9990
@@ -221,21 +220,22 @@ fn those_behind_it_wait_without_traffic_and_are_offered_what_it_leaves() {
         "acquire 2 3of:r wait 10s
          acquire 3 3of:r wait 20ms
          acquire 4 3of:r                // does not wait
-         = all 3 taken 4 at 0 after 0ms: ?
+         = all 3 taken 4 at 0 after 0ms: 700ms
          n1-3 < -
          n3 > says r 2
-         n2 < SET r2 #2 ..
+         n3 < SET r2 #2 ..
          n3 > says r 0
+         +1.25ms                        // it tries one already, so others go first
          n3 < SET r0 #3 ..
-         n2 > nil
-         n2 < EVAL release 1 r2 #2
+         n3 > nil
+         n3 < EVAL release 1 r2 #2
          n3 < PTTL r0
          n3 < PTTL r1
          n3 < PTTL r2
          n3 > nil
          n3 < EVAL release 1 r0 #3
-         +20ms
-         = all 3 taken 3 at 0 after 20ms: ?",
+         +18.75ms
+         = all 3 taken 3 at 0 after 20ms: 680ms",
     );
 }
 
@@ -244,9 +244,11 @@ fn a_cancelled_one_leaves_nothing_and_the_next_looks_out() {
     waits().play(
         "acquire 2 3of:r wait 10s
          cancel 1
-         n3 < PTTL r0
-         n3 < PTTL r1
-         n3 < PTTL r2
+         n1-3 < -
+         +700ms
+         n1-3 < PTTL r0
+         n1-3 < PTTL r1
+         n1-3 < PTTL r2
          cancel 2
          debts 0",
     );
@@ -289,12 +291,74 @@ fn all_here() -> Stage {
 #[test]
 fn slots_of_this_process_are_not_tried_and_pass_on_within_it() {
     all_here().play(
-        "drop 2
+        "acquire 4 2of:r wait 60s
+         drop 2
+         n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < EVAL release 1 r0 #2
-         n1-3 < SET r0 #3 ..            // nobody else is told
+         n3 < PUBLISH quorumlock:free:0:r 0     // the first time, to find out who listens
+         n1-3 < SET r0 #3 ..
+         n3 > subscribed r
+         n1-3 > 1
+         n3 > 0
+         n1-3 > ok
+         = acquired 3 ..
+         drop 3
+         n1-3 < EVAL release 1 r0 #3
+         n1-3 < SET r0 #4 ..            // no other is told
          n1-3 > 1
          n1-3 > ok
-         = acquired 3 ..",
+         = acquired 4 ..",
+    );
+}
+
+/// This client passes permits on, and another one waits for them, too.
+#[test]
+fn the_fourth_is_left_to_others_and_those_with_the_fewest_are_first() {
+    let mut stage = all_here();
+    stage.steps(
+        "acquire 4 2of:r wait 60s
+         acquire 5 2of:r wait 60s
+         acquire 6 2of:r wait 60s
+         drop 2
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n1-3 < EVAL release 1 r0 #2
+         n3 < PUBLISH quorumlock:free:0:r 0
+         n1-3 < SET r0 #3 ..
+         n3 > subscribed r
+         n1-3 > 1
+         n3 > 2
+         n1-3 > ok
+         = acquired 3 ..
+         drop 3
+         n1-3 < EVAL release 1 r0 #3
+         n1-3 < SET r0 #4 ..
+         n1-3 > 1
+         n1-3 > ok
+         = acquired 4 ..
+         drop 4
+         n1-3 < EVAL release 1 r0 #4
+         n1-3 < SET r0 #5 ..
+         n1-3 > 1
+         n1-3 > ok
+         = acquired 5 ..",
+    );
+    stage.play(
+        "jitter least
+         drop 5
+         n1-3 < EVAL release 1 r0 #5
+         n3 < PUBLISH quorumlock:free:0:r 0
+         n1-3 > 1
+         n3 > 2
+         n3 > says r 0
+         n3 < -                         // it has one, and has just had another
+         +1.24ms
+         n3 < -
+         +0.01ms
+         n3 < SET r0 #6 ..
+         n3 > ok
+         n1-2 < SET r0 #6 ..
+         n1-2 > ok
+         = acquired 6 ..",
     );
 }
 
