@@ -156,6 +156,7 @@ impl World {
                     wait: self.setup.recovery(),
                     keep_alive: None,
                     at_least: Duration::ZERO,
+                    is_permit: false,
                 };
                 self.acquire(place, asked);
             }

@@ -39,6 +39,7 @@ fn wants(seat: usize, at: Duration) -> [(Time, Act); 2] {
         wait: millis(1_500),
         keep_alive: None,
         at_least: Duration::ZERO,
+        is_permit: false,
     };
     let release = Act::Release { seat, dice: 0, heard_after: Duration::ZERO };
     [(nanos(at), Act::Acquire { seat, asked }), (nanos(at + millis(400)), release)]

@@ -6,13 +6,21 @@ use super::clock::nanos;
 use super::flaw::Flaw;
 use super::history::How;
 use super::master::FENCE;
-use super::plan::{Act, Asked};
+use super::plan::{Act, Asked, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, RequestId};
+use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, RequestId, Slots};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The permits of the semaphore, on the two resources: those that lock a resource compete with them.
+pub(super) const PERMITS: usize = 2;
+
+fn permits() -> Keys {
+    let slots = RESOURCES[..PERMITS].iter().map(|keys| Arc::from(keys[0]));
+    Keys::any_of(Slots::new("permits".into(), slots)).expect("two slots")
+}
 
 impl World {
     pub(super) fn act(&mut self, act: Act) {
@@ -73,7 +81,7 @@ impl World {
         let at_least = Some(asked.at_least).filter(|span| !span.is_zero());
         let at_least = at_least.map(|span| AtLeast::new(span, DRIFT));
         let acquire = AcquireRequest {
-            keys: keys(""),
+            keys: if asked.is_permit { permits() } else { keys("") },
             fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
             ttl: asked.ttl.into(),
             lock_delay: lock_delay.into(),

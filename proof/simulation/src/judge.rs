@@ -1,10 +1,11 @@
 //! The checks after each step.
 
 use super::agenda::LineId;
+use super::callers::PERMITS;
 use super::client::{Held, name, owner};
 use super::clock::{Time, millis};
 use super::flaw::Flaw;
-use super::invariants::{Change, Left, Verdict, is_told_in_time, on_a_quorum, one_holder};
+use super::invariants::{Change, Left, Verdict, at_most, is_told_in_time, on_a_quorum, one_holder};
 use super::master::FENCE;
 use super::setup::DRIFT;
 use super::world::World;
@@ -18,6 +19,7 @@ impl World {
     pub(super) fn judge(&mut self) -> Verdict {
         let now = self.agenda.now;
         let mut valid: Vec<(&str, &[&str])> = Vec::new();
+        let mut permits: Vec<&str> = Vec::new();
         for client in &self.clients {
             if client.machine.is_none() || client.holds.is_empty() {
                 continue;
@@ -34,6 +36,7 @@ impl World {
                     continue;
                 }
                 valid.push((&held.token, held.asked.keys));
+                permits.extend(held.asked.is_permit.then_some(&*held.token));
                 if !self.setup.flaw.is_some_and(Flaw::hides_the_quorum) {
                     let counts =
                         |node: &usize| self.keeps_others_out(*node, client.seat, held, now);
@@ -41,6 +44,9 @@ impl World {
                     on_a_quorum(&held.token, self.setup.kind(client.seat).members, nodes)?;
                 }
             }
+        }
+        if !self.is_at_odds() {
+            at_most(PERMITS, &permits)?;
         }
         one_holder(&valid, |one, other| self.grounds.excuse(&self.setup, one, other))
     }

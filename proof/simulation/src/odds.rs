@@ -215,6 +215,7 @@ impl Plan<'_> {
         let ttl = *self.rng.pick(&[max_ttl, max_ttl, max_ttl / 2]);
         let kept = [None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
         let asked = Asked {
+            is_permit: false,
             keys: &["a"],
             fenced: self.rng.chance(20),
             ttl,

@@ -21,6 +21,9 @@ pub(super) struct Asked {
     pub(super) keep_alive: Option<KeepAlive>,
     /// How long the keys stay from the start, unless the work fails.
     pub(super) at_least: Duration,
+    /// It is for one of two permits, whose slots are the resources `a` and `b`: once it is won, its
+    /// keys are those of its slot.
+    pub(super) is_permit: bool,
 }
 
 /// One act. Clients are named by their seats: a client that is killed has a successor. `dice` picks
@@ -238,8 +241,10 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         true => *rng.pick(&[max_ttl / 4, max_ttl / 2, max_ttl]),
         false => Duration::ZERO,
     };
+    let keys = RESOURCES[[0, 0, 1, 2][rng.within(0..4) as usize]];
     Asked {
-        keys: RESOURCES[[0, 0, 1, 2][rng.within(0..4) as usize]],
+        keys,
+        is_permit: setup.flaw.is_none() && !fenced && *keys == *RESOURCES[1],
         fenced,
         ttl,
         lock_delay,

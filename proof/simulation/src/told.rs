@@ -5,6 +5,7 @@ use super::client::{Held, name, named};
 use super::clock::{millis, nanos, shown};
 use super::history::{HoldSpan, How};
 use super::invariants::{Extended, HonestDeadline};
+use super::plan::{Asked, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
 use quorumlock_core::coordinator::{AttemptId, Event, FailureKind, Mark, RequestId, StoredValue};
@@ -80,6 +81,11 @@ impl World {
         let Some(asked) = client.asked.remove(&request.0) else {
             // No caller waits for it any more.
             return machine.handle_release(local, None, attempt, true);
+        };
+        let slot = machine.slot(attempt).map(usize::from);
+        let asked = match slot.filter(|_| asked.is_permit) {
+            Some(slot) => Asked { keys: RESOURCES[slot], ..asked },
+            None => asked,
         };
         self.rests(place, &token, asked.ttl, deadline);
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));

@@ -1,6 +1,7 @@
 //! The properties that must hold after each step, a file for each. They see what callers believe,
 //! what is at the masters, and what was written; each is a judge of plain values.
 
+mod at_most;
 mod bounded;
 mod fences_rise;
 mod handed_over;
@@ -13,6 +14,7 @@ mod one_holder;
 mod owner_only;
 mod stays_closed;
 
+pub(super) use at_most::at_most;
 pub(super) use bounded::Load;
 pub(super) use keeper_ends::KeeperEnds;
 pub(super) use never_reacquired::Extended;
