@@ -56,7 +56,10 @@ impl Coordinator {
         lives.push(match reply {
             // -2: there is no key.
             Reply::Int(-2) => Some(Duration::ZERO),
-            Reply::Int(millis) => u64::try_from(*millis).ok().map(Duration::from_millis),
+            // 0: it lives for less than a millisecond.
+            Reply::Int(millis) => {
+                u64::try_from(*millis).ok().map(|left| Duration::from_millis(left.max(1)))
+            }
             _ => None,
         });
         if lives.len() == *keys {

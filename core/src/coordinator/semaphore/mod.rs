@@ -261,7 +261,8 @@ impl Coordinator {
         }
         seeker.in_vain = 0;
         let (until, slots) = (seeker.until(), seeker.slots.clone());
-        let hears = self.hears(slots.channel());
+        // Long pauses are for slots that are held for long, as far as is known.
+        let hears = left.is_some() && self.hears(slots.channel());
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
         let pauses = pool.pauses;
         pool.pauses = pauses.saturating_add(1);

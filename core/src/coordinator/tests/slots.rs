@@ -92,7 +92,11 @@ fn a_look_at_one_node_says_what_that_node_says() {
          n3 > 1500
          = -
          n3 > -1                        // it never expires
-         = looked 1: 0ms 1500ms ?",
+         = looked 1: 0ms 1500ms ?
+         look 2 r a
+         n3 < PTTL a
+         n3 > 0                         // nearly free, and not yet
+         = looked 2: 1ms",
     );
 }
 
