@@ -37,7 +37,7 @@ use tokio::sync::oneshot;
 ///
 /// # Errors
 ///
-/// [`NotAdopted`], with the value and an [`AdoptError`]. No error deletes the keys: they expire, and
+/// [`NotAdopted`], with the value and an [`AdoptError`](crate::AdoptError). No error deletes the keys: they expire, and
 /// until then another try may succeed, here or elsewhere.
 ///
 /// # Cancel safety

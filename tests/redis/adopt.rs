@@ -11,7 +11,7 @@ use std::time::Duration;
 const KEY: &str = "job";
 const TTL: Duration = Duration::from_millis(1_500);
 /// The addresses of the masters, for a process that a test has started.
-const MASTERS: &str = "QUORUMLOCK_ADOPT_MASTERS";
+const MASTERS: &str = "ADOPT_TEST_MASTERS";
 const PROCESS: &str = "adopt::a_process_that_a_test_has_started";
 const SAYS: &str = "process says: ";
 
