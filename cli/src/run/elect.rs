@@ -54,7 +54,8 @@ impl Candidate {
         loop {
             let campaign = self.election.campaign(self.value.as_str());
             let names = slice::from_ref(&self.args.name);
-            let waiting = waiting::beside(campaign, &self.redlock, names, self.output);
+            let (redlock, all) = (&self.redlock, &self.args.name);
+            let waiting = waiting::beside(campaign, redlock, names, all, self.output);
             let leadership = match unless_ended(waiting, signals).await {
                 Ok(led) => led?,
                 Err(exit) => return Ok(exit),
