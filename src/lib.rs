@@ -26,6 +26,8 @@
 //! | do work under a lock that extends itself | [`Acquire::run`], [`Acquire::keep_alive`] |
 //! | ask whether the lock still holds | [`check`](Lease::check), [`lost`](Lease::lost); in subtasks, [`Lease`] |
 //! | elect a leader, see who leads | [`Redlock::election`] |
+//! | let so many in at a time | [`Redlock::semaphore`] |
+//! | run a job once in a period | [`Redlock::once`], [`Acquire::at_least`] |
 //! | lock several resources at once | [`Redlock::acquire`] with an array |
 //! | acquire what a caller already holds | [`Redlock::reentrant`] |
 //! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |

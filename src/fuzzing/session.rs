@@ -333,7 +333,7 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         },
         at_least: flag(7)
             .then(|| AtLeast::new(Duration::from_secs(3), ClockDrift::default()).into()),
-        probes: flag(8),
+        probes: flag(6),
     }
 }
 

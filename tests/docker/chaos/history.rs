@@ -8,6 +8,14 @@ use super::clock::Nanos;
 use std::fmt;
 use std::time::Duration;
 
+/// The semaphore of which permits are held, and their number. All other resources are locks.
+pub(crate) const PERMITS: (&str, usize) = ("p0", 2);
+
+/// Returns how many may hold a resource at a time.
+pub(crate) fn most_holders(resource: &str) -> usize {
+    if resource == PERMITS.0 { PERMITS.1 } else { 1 }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) at: Nanos,

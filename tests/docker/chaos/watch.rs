@@ -19,8 +19,11 @@ const SCAN: &str = "local all = {} for _, key in ipairs(redis.call('KEYS', '*'))
                     all[#all + 1] = redis.pcall('GET', key).err and '' or redis.call('GET', key) \
                     end return all";
 
-/// Part of the crate's own keys: agreement and fences.
+/// Part of the crate's own keys: agreement, fences, and the slots of semaphores.
 const OWN: &str = "quorumlock:";
+/// The beginning of a slot's key, which is locked like any other. Its number follows, and the
+/// semaphore.
+const SLOT: &str = "quorumlock:slot:";
 
 /// Watches until it is dropped. A master that does not answer is skipped.
 pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
@@ -31,7 +34,7 @@ pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
             if let Ok(Ok(keys)) = scan
                 && between(began, now()) <= PATIENCE
             {
-                note(journal, node, began, keys, |key| !key.contains(OWN));
+                note(journal, node, began, keys, is_locked);
             }
         });
         join_all(scans).await;
@@ -41,12 +44,16 @@ pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
 
 /// Looks once, when all are up: each must answer.
 pub(crate) async fn look_for_locks(containers: &Containers, journal: &Journal) {
-    look(containers, journal, |key| !key.contains(OWN)).await;
+    look(containers, journal, is_locked).await;
 }
 
 /// Looks once, at the end: for everything but the agreement.
 pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal) {
     look(containers, journal, |key| key != AGREEMENT).await;
+}
+
+fn is_locked(key: &str) -> bool {
+    !key.contains(OWN) || key.starts_with(SLOT)
 }
 
 async fn look(containers: &Containers, journal: &Journal, counts: fn(&str) -> bool) {
@@ -73,7 +80,9 @@ fn note(
     for (key, value) in keys.into_iter().filter(|(key, _)| counts(key)) {
         // The token, followed by the label.
         let holder = value.split_once(':').map_or("?", |(_, label)| label).to_owned();
-        let what = What::Has { resource: key, holder };
+        let slot = key.strip_prefix(SLOT).and_then(|slot| slot.split_once(':'));
+        let resource = slot.map_or(&*key, |(_, semaphore)| semaphore).to_owned();
+        let what = What::Has { resource, holder };
         journal.note_at(began, &format!("m{node}"), what);
     }
 }

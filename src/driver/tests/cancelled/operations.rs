@@ -112,11 +112,11 @@ pub(super) const ALL: &[Operation] = &[
     operation!("acquire/future::AcquireFuture", "acquire with a delay", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).ttl(TTL / 2).lock_delay(TTL / 2)
     )),
-    operation!("acquire::AcquireFuture", "acquire a permit", Neither, |stage| acquiring(
+    operation!("acquire/future::AcquireFuture", "acquire a permit", Neither, |stage| acquiring(
         stage.redlock.semaphore(KEY, 2).acquire()
     )),
     operation!(
-        "acquire::AcquireFuture",
+        "acquire/future::AcquireFuture",
         "acquire a permit while all are taken",
         Neither,
         |stage| {

@@ -1,18 +1,23 @@
-//! No two holds of one resource at any instant.
+//! No two holds of one resource at any instant, and of a semaphore no more than it has permits.
 
 use super::{Kind, Violation};
-use crate::chaos::clock::between;
+use crate::chaos::clock::{Nanos, between};
+use crate::chaos::history::most_holders;
 use crate::chaos::story::Story;
+use std::cmp::Reverse;
 
-/// Returns one violation for each hold that begins before another has ended.
+/// Returns one violation for each hold that begins before enough others have ended.
 pub(super) fn violations(story: &Story) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (resource, holds) in story.holds_by_resource() {
-        // Of the holds that have begun, the one that ends last.
-        let mut last: Option<(&str, u64, u64)> = None;
+        // Of the holds that have begun, those that have not ended. The one that ends last is first.
+        let mut others: Vec<(&str, u64, Nanos)> = Vec::new();
         for (attempt, hold) in holds {
-            if let Some((task, id, end)) = last.filter(|(_, _, end)| hold.from < *end) {
-                let until = end.min(hold.end());
+            others.retain(|(_, _, end)| hold.from < *end);
+            others.sort_by_key(|(_, _, end)| Reverse(*end));
+            // Until it has ended, there are too many.
+            if let Some((task, id, end)) = others.get(most_holders(resource) - 1) {
+                let until = *end.min(&hold.end());
                 let text = format!(
                     "{resource}: {} enters with {} while {task} holds it with {id}, for {:.1?}",
                     attempt.task,
@@ -22,9 +27,7 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
                 let until = Some(until);
                 violations.push(Violation { at: hold.from, until, kind: Kind::Overlap, text });
             }
-            if last.is_none_or(|(_, _, end)| hold.end() > end) {
-                last = Some((&attempt.task, attempt.id, hold.end()));
-            }
+            others.push((&attempt.task, attempt.id, hold.end()));
         }
     }
     violations
@@ -70,6 +73,18 @@ mod tests {
                     4 c4.0 asks 1 r1 - 0 -\n35 c4.0 enters 1 40 -\n\
                     5 c5.0 asks 1 r0 - 0 -\n101 c5.0 enters 1 140 -";
         assert_eq!(times(&super::violations(&story(told))), [10, 30]);
+    }
+
+    #[test]
+    fn of_two_permits_the_third_holder_is_one_too_many() {
+        let told = "0 c1.0 asks 1 p0 - 0 -\n1 c1.0 enters 1 100 -\n\
+                    2 c2.0 asks 1 p0 - 0 -\n10 c2.0 enters 1 20 -\n\
+                    3 c3.0 asks 1 p0 - 0 -\n20 c3.0 enters 1 40 -\n\
+                    4 c4.0 asks 1 p0 - 0 -\n39 c4.0 enters 1 200 -\n\
+                    5 c5.0 asks 1 p0 - 0 -\n101 c5.0 enters 1 140 -";
+        let found = super::violations(&story(told));
+        assert_eq!(times(&found), [39]);
+        assert!(found[0].text.contains("c4.0 enters with 1 while c3.0"), "{found:?}");
     }
 
     #[test]

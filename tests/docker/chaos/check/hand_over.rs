@@ -2,6 +2,7 @@
 
 use super::REDIALLED;
 use crate::chaos::clock::{Nanos, between};
+use crate::chaos::history::most_holders;
 use crate::chaos::story::{Story, most_impaired};
 use crate::support::samples::Samples;
 
@@ -20,7 +21,9 @@ pub(crate) struct HandOvers {
 pub(crate) fn figures(story: &Story) -> HandOvers {
     let (impaired, mut found) = (story.impaired(REDIALLED), HandOvers::default());
     let minority = story.masters.len().saturating_sub(1) / 2;
-    for holds in story.holds_by_resource().values() {
+    // Of several permits, the one that is free is rarely the last that was held.
+    let locks = story.holds_by_resource();
+    for (_, holds) in locks.iter().filter(|(resource, _)| most_holders(resource) == 1) {
         for two in holds.windows(2) {
             let ((_, before), (next, hold)) = (two[0], two[1]);
             let (end, from): (Nanos, Nanos) = (before.end(), hold.from);

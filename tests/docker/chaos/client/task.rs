@@ -2,12 +2,14 @@
 
 use super::Orders;
 use crate::chaos::clock::{Nanos, between, nanos, now};
-use crate::chaos::history::{What, Why};
+use crate::chaos::history::{PERMITS, What, Why};
 use crate::chaos::journal::Journal;
 use crate::chaos::store::Store;
 use crate::support::prelude::*;
 use crate::support::seed::Rng;
-use quorumlock::{AcquireError, AcquireFuture, FencingToken, Guard, Kind, Redlock};
+use quorumlock::{
+    Acquire, AcquireError, AcquireFuture, FencedGuard, FencingToken, Guard, Kind, Redlock,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -22,6 +24,9 @@ const TIGHT: Duration = Duration::from_micros(200);
 const FENCED: [&str; 3] = ["r0", "r1", "r2"];
 /// Never fenced.
 const UNFENCED: [&str; 1] = ["u0"];
+
+/// A semaphore: its permits are held, not it.
+const SEMAPHORE: [&str; 1] = [PERMITS.0];
 
 /// Rarely acquired, and often given up on the way: a leftover key on one of them stands out.
 const RARE: [&str; 6] = ["q0", "q1", "q2", "q3", "q4", "q5"];
@@ -42,7 +47,8 @@ impl Wish {
     fn random(rng: &mut Rng, max_ttl: Duration) -> Self {
         let (choice, fenced) = match rng.within(0..100) {
             0..60 => (&FENCED[..], true),
-            60..75 => (&UNFENCED[..], false),
+            60..72 => (&UNFENCED[..], false),
+            72..84 => (&SEMAPHORE[..], false),
             _ => (&RARE[..], rng.chance(50)),
         };
         let one = *rng.pick(choice);
@@ -58,6 +64,15 @@ impl Wish {
         let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
         let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
         Self { resources, fenced, ttl, wait, patience, keep_alive: rng.chance(30) }
+    }
+
+    fn options<K: Kind>(&self, acquire: Acquire<K>) -> Acquire<K> {
+        let acquire = acquire.ttl(self.ttl);
+        let acquire = match self.wait {
+            Duration::ZERO => acquire,
+            wait => acquire.timeout(wait),
+        };
+        if self.keep_alive { acquire.keep_alive() } else { acquire }
     }
 
     /// Repeats the request: within one ttl it should succeed, or report that another client holds
@@ -136,34 +151,45 @@ impl Task {
     }
 
     async fn attempt(&mut self, id: u64, wish: &Wish, cures: Option<u64>) -> Result<(), Why> {
-        let Wish { resources, fenced, ttl, wait, .. } = wish.clone();
+        let Wish { resources, fenced, wait, .. } = wish.clone();
         let names = resources.clone();
         self.note(What::Asks { id, resources: names, fenced, wait, cures });
-        let acquire = match wait {
-            Duration::ZERO => self.redlock.try_acquire(resources),
-            _ => self.redlock.acquire(resources).timeout(wait),
-        };
-        let acquire = acquire.ttl(ttl);
-        let acquire = if wish.keep_alive { acquire.keep_alive() } else { acquire };
-        let won = if fenced {
-            let future = acquire.fenced().into_future();
-            match self.patiently(future, wish).await {
-                Ok(guard) => {
-                    let token = guard.fencing_token();
-                    self.hold(guard, id, Some(token), wish).await
-                }
-                Err(why) => Err(why),
-            }
+        let won = if *resources == SEMAPHORE {
+            let semaphore = self.redlock.semaphore(PERMITS.0, PERMITS.1);
+            let acquire = match wait {
+                Duration::ZERO => semaphore.try_acquire(),
+                _ => semaphore.acquire(),
+            };
+            self.enter(id, wish.options(acquire), |_| None, wish).await
         } else {
-            match self.patiently(acquire.into_future(), wish).await {
-                Ok(guard) => self.hold(guard, id, None, wish).await,
-                Err(why) => Err(why),
+            let acquire = match wait {
+                Duration::ZERO => self.redlock.try_acquire(resources),
+                _ => self.redlock.acquire(resources),
+            };
+            let acquire = wish.options(acquire);
+            if fenced {
+                let token = |guard: &FencedGuard| Some(guard.fencing_token());
+                self.enter(id, acquire.fenced(), token, wish).await
+            } else {
+                self.enter(id, acquire, |_| None, wish).await
             }
         };
         if let Err(why) = won {
             self.note(What::Fails { id, why });
         }
         won
+    }
+
+    async fn enter<K: Kind>(
+        &mut self,
+        id: u64,
+        acquire: Acquire<K>,
+        token: impl Fn(&Guard<K>) -> Option<FencingToken>,
+        wish: &Wish,
+    ) -> Result<(), Why> {
+        let guard = self.patiently(acquire.into_future(), wish).await?;
+        let token = token(&guard);
+        self.hold(guard, id, token, wish).await
     }
 
     /// Gives up when its patience or this process ends.
