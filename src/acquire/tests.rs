@@ -10,7 +10,6 @@ use futures::FutureExt;
 use quorumlock_core::coordinator::Keys;
 use quorumlock_core::quorum::Membership;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
-use tokio::sync::oneshot;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -131,6 +130,7 @@ mod answered {
     use crate::embedded::Masters;
     use crate::fencing::FencingToken;
     use crate::telemetry::Span;
+    use tokio::sync::oneshot;
 
     /// Acquires a lock of those masters. Returns it in the form in which it travels to its caller.
     async fn won(redlock: &Redlock) -> Won {

@@ -123,10 +123,15 @@ async fn in_chaos_a_lock_never_has_two_holders_and_nothing_is_left() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_at_odds_exclude_each_other_after_stops_of_any_length() {
     let lasts = Duration::from_secs(40);
-    let Some(outcome) = play_with(Spoiled::Nothing, lasts, true).await else { return };
-    assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
-    let winners = outcome.figures.by_party.iter().filter(|won| **won > 20).count();
-    assert!(winners >= 2, "{:?}: nobody took anybody's place", outcome.figures.by_party);
+    // Whether the others come in time depends on how busy the machine is.
+    for _ in 0..3 {
+        let Some(outcome) = play_with(Spoiled::Nothing, lasts, true).await else { return };
+        assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
+        if outcome.figures.by_party.iter().filter(|won| **won > 20).count() >= 2 {
+            return;
+        }
+    }
+    panic!("three times, no kind of clients took the place of another");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

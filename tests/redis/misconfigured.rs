@@ -114,8 +114,8 @@ async fn a_setting_that_can_not_work_says_why() {
              them, or raise RedlockBuilder::max_ttl",
         ),
         (
-            builder().label("x".repeat(129)),
-            "label: 129 bytes are more than 128: a host and a process id will do",
+            builder().label("x".repeat(513)),
+            "label: 513 bytes are more than 512: a host and a process id will do",
         ),
         (
             builder().label("worker\n7"),
