@@ -225,7 +225,7 @@ fn each_typical_mistake_has_its_line() {
     }
     let none = told(&mut bare());
     assert_eq!((none.code, none.stderr.lines().count()), (Some(114), 1), "{none:?}");
-    assert!(none.stderr.contains("run, inspect"), "{none:?}");
+    assert!(none.stderr.contains("run, elect, inspect"), "{none:?}");
 }
 
 #[test]
