@@ -142,7 +142,7 @@ impl Election {
     ///
     /// # Cancel safety
     ///
-    /// As for an [`Acquire`](crate::Acquire): dropped, the campaign leaves nothing behind.
+    /// As for an [`Acquire`]: dropped, the campaign leaves nothing behind.
     pub async fn campaign(&self, candidate: impl Into<String>) -> Result<Leadership, AcquireError> {
         let acquire = self.acquire(&candidate.into());
         loop {
