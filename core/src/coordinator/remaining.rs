@@ -12,6 +12,10 @@ use std::time::Duration;
 /// The life of a key where there is none, as PTTL reports it.
 const NO_KEY: i64 = -2;
 
+/// The life of a key that refuses us, where PTTL rounds it down to nothing: zero is for a key that is
+/// free.
+const LEAST: Duration = Duration::from_millis(1);
+
 /// The holders that nodes have named: their labels, or that they have none.
 #[derive(Default)]
 pub(super) struct Holders(Vec<(usize, Option<Arc<str>>)>);
@@ -60,6 +64,7 @@ impl Coordinator {
                 // Where there was no key, one that refuses has come since, and nothing has been
                 // reported of it.
                 if let Some(round) = self.rounds.get_mut(*round).filter(|_| left != NO_KEY) {
+                    let life = life.map(|life| life.max(LEAST));
                     life.into_iter().for_each(|life| round.note_remaining(node, life));
                     let owner = value.and_then(Reply::text).and_then(Owner::of);
                     round.note_holder(node, owner.and_then(|owner| owner.label));

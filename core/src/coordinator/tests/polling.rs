@@ -99,6 +99,17 @@ fn a_long_pause_ends_when_the_key_expires() {
     assert!(sent.attempts().iter().any(|at| *at >= until), "{:?} of {until:?}", sent.pauses());
 }
 
+/// A master rounds down: a key that is about to expire has 0 ms left, and refuses all the same.
+#[test]
+fn a_key_in_its_last_millisecond_is_asked_for_again_soon() {
+    let mut stage = open(3);
+    stage.steps(&WAITS.replace("10s", "100s"));
+    holds(&mut stage, 2 * LIFE, |_| LIFE);
+    let sent = holds(&mut stage, 3 * LIFE / 10, |_| Duration::ZERO);
+    assert!(sent.attempts().len() > 100, "{:?}", sent.pauses());
+    assert!(sent.pauses().iter().all(|pause| *pause <= 10 * MS), "{:?}", sent.pauses());
+}
+
 #[test]
 fn after_a_message_it_asks_as_often_as_before() {
     let mut stage = open(3);
