@@ -119,12 +119,15 @@ async fn after_restarts_the_next_holder_enters_once_the_guard_ends() {
     masters[0].restart();
     let first = Instant::now();
     masters[1].restart();
+    let second = Instant::now();
     let _next = theirs.acquire("r").await.unwrap();
-    let waited = first.elapsed();
+    let (waited, since_second) = (first.elapsed(), second.elapsed());
     assert!(!guard.is_valid());
     // The third master had the key until it expired; next to it, one of the two is enough.
     assert!(waited + READING >= QUARANTINE, "after {waited:?}");
-    assert!(waited < QUARANTINE + AT_ONCE, "after {waited:?}");
+    // A server tells its uptime in whole seconds, so it may be thought a second younger.
+    let latest = QUARANTINE + Duration::from_secs(1) + AT_ONCE;
+    assert!(since_second < latest, "after {since_second:?}");
 }
 
 /// One master at a time, each after the one before it votes again: a rolling restart.
