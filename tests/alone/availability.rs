@@ -55,8 +55,9 @@ async fn one_dead_and_one_hung_master_cost_nothing() {
         eprintln!("{round}: five healthy {with}; one dead, one hung {without}; p50 x {ratio:.2}");
         ratios.push(ratio);
     }
+    // Noise only adds. A wait for one of the two would multiply the time, in every round.
     ratios.sort_by(f64::total_cmp);
-    assert!(ratios[3] <= 1.2, "the median of these is above 1.2: {ratios:.2?}");
+    assert!(ratios[1] <= 1.2, "all but one of these are above 1.2: {ratios:.2?}");
 }
 
 #[tokio::test]
