@@ -11,13 +11,11 @@ use super::fencing::KEPT_LONGER;
 use super::label::Label;
 use super::release::disarm;
 use super::round::{Round, RoundKind};
-use super::session::PendingReply;
 use super::timers::Timer;
 use super::wire::{Ballot, Claim};
 use super::{AttemptId, Coordinator, DetachedLock, Event, KeepAlive, RequestId, RoundId, barrier};
-use crate::quorum::{Extension, Instant, NodeSet, Progress};
-use crate::report::{Answer, LossReason, NodeReport};
-use std::sync::Arc;
+use crate::quorum::{Instant, NodeSet, Progress};
+use crate::report::{LossReason, NodeReport};
 
 /// An adoption that is not decided.
 pub(super) struct Adoption {
@@ -132,42 +130,13 @@ impl Coordinator {
 
     /// Begins the first extension, without anything to wait for first.
     pub(super) fn begin_adoption(&mut self, now: Instant, id: AttemptId) {
-        let Some(attempt) = self.attempts.get(id) else { return };
-        if attempt.adoption().is_none() {
+        if self.attempts.get(id).and_then(Attempt::adoption).is_none() {
             return;
         }
-        let (ttl, life) = (attempt.ttl.span(), attempt.claim.life.span());
-        let barred = self.barred(now, life);
-        let extension = Extension::new(self.settings.membership, now, ttl, self.warming(now));
-        let kind = RoundKind::Adopt { attempt: id, extension };
-        let round = self.ask_to_extend(now, kind, id, barred.as_ref());
-        self.judge_adopt(now, round);
-    }
-
-    /// Sends an extension to every node that takes it.
-    pub(super) fn ask_to_extend(
-        &mut self,
-        now: Instant,
-        kind: RoundKind,
-        attempt: AttemptId,
-        barred: Option<&Arc<str>>,
-    ) -> RoundId {
-        let ttl = self.attempts.get(attempt).map(|one| one.ttl.span()).unwrap_or_default();
-        let mut round = self.new_round(kind, now, self.settings.round_timeout(ttl));
-        let id: RoundId = self.rounds.reserve();
-        let Self { attempts, sessions, packer, .. } = self;
-        if let Some(attempt) = attempts.get(attempt) {
-            let command = attempt.claim.extend(packer, attempt.renewed_life());
-            for (node, session) in sessions.iter_mut().enumerate() {
-                match session.takes(command.len(), now, barred) {
-                    Ok(()) => session.push(PendingReply::Vote(id), command),
-                    Err(reason) => round.record(node, Answer::Refused(reason), now),
-                }
-            }
+        let kind = |extension| RoundKind::Adopt { attempt: id, extension };
+        if let Some(round) = self.extend_everywhere(now, id, kind) {
+            self.judge_adopt(now, round);
         }
-        self.timers.set(round.timeout_at, Timer::Round(id));
-        self.rounds.insert(id, round);
-        id
     }
 
     /// Judges the round by the answers so far.

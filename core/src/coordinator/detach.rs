@@ -10,13 +10,12 @@
 use super::attempt::{Attempt, Hold, Stage};
 use super::release::disarm;
 use super::round::RoundKind;
-use super::session::Session;
 use super::timers::Timer;
 use super::wire::{Claim, Millis, Token};
 use super::{
     AttemptId, Coordinator, Event, KeepAlive, Keys, NotExtended, RequestId, RoundId, barrier,
 };
-use crate::quorum::{Extension, Instant, NodeSet, Progress};
+use crate::quorum::{Instant, NodeSet, Progress};
 use crate::report::LossReason;
 use std::fmt;
 use std::num::NonZeroU64;
@@ -73,10 +72,10 @@ impl Coordinator {
     /// keeper nor a straggler of an earlier extension acts on the hold: what they might send would
     /// follow the last extension.
     pub(super) fn begin_detachment(&mut self, now: Instant, request: RequestId, id: AttemptId) {
-        let Some(life) = self.life_of_hold(now, request, id) else { return };
-        let barred = self.barred(now, life.span());
+        if self.life_of_hold(now, request, id).is_none() {
+            return;
+        }
         let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let ttl = attempt.ttl.span();
         if let Stage::Held(hold) = &attempt.stage {
             let leaving = Hold { extend_at: None, ..*hold };
             if let Some(at) = hold.extend_at {
@@ -84,10 +83,10 @@ impl Coordinator {
             }
             attempt.stage = Stage::Leaving(Box::new(leaving));
         }
-        let extension = Extension::new(self.settings.membership, now, ttl, self.warming(now));
-        let kind = RoundKind::Detach { request, attempt: id, extension };
-        let round = self.ask_to_extend(now, kind, id, barred.as_ref());
-        self.judge_detach(now, round);
+        let kind = |extension| RoundKind::Detach { request, attempt: id, extension };
+        if let Some(round) = self.extend_everywhere(now, id, kind) {
+            self.judge_detach(now, round);
+        }
     }
 
     /// Judges the round by the answers so far. The value is better the more masters have answered,
@@ -167,12 +166,6 @@ impl Coordinator {
 
     fn answer_not_detached(&mut self, request: RequestId, attempt: AttemptId, why: NotExtended) {
         self.events.push(Event::Detached { request, attempt, result: Err(why) });
-    }
-
-    /// Returns the nodes that are warming up.
-    pub(super) fn warming(&self, now: Instant) -> NodeSet {
-        let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
-        self.sessions.iter().enumerate().filter_map(warming).collect()
     }
 }
 

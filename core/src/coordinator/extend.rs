@@ -40,16 +40,31 @@ impl Coordinator {
         if !self.may_extend(now, asker, id) {
             return;
         }
-        let Some(attempt) = self.attempts.get(id) else { return };
-        let barred = self.barred(now, attempt.claim.life.span());
-        let ttl = attempt.ttl.span();
-        let timeout = self.settings.round_timeout(ttl);
+        let kind = |extension| {
+            let asker = Some(asker);
+            RoundKind::Extend { asker, attempt: id, extension, won: false }
+        };
+        if let Some(round) = self.extend_everywhere(now, id, kind) {
+            self.judge_extension(now, round);
+        }
+    }
+
+    /// Asks every node that takes it to extend the keys of an attempt. `kind` says what the round is
+    /// for.
+    pub(super) fn extend_everywhere(
+        &mut self,
+        now: Instant,
+        id: AttemptId,
+        kind: impl FnOnce(Extension) -> RoundKind,
+    ) -> Option<RoundId> {
+        let attempt = self.attempts.get(id)?;
+        let (ttl, life) = (attempt.ttl.span(), attempt.claim.life.span());
+        let barred = self.barred(now, life);
         let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
         let warming = self.sessions.iter().enumerate().filter_map(warming).collect();
         let extension = Extension::new(self.settings.membership, now, ttl, warming);
-        let kind = RoundKind::Extend { asker: Some(asker), attempt: id, extension, won: false };
-        let mut round = self.new_round(kind, now, timeout);
-        let Some(attempt) = self.attempts.get(id) else { return };
+        let mut round = self.new_round(kind(extension), now, self.settings.round_timeout(ttl));
+        let attempt = self.attempts.get(id)?;
         let command = attempt.claim.extend(&mut self.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
@@ -61,7 +76,7 @@ impl Coordinator {
         }
         self.timers.set(round.timeout_at, Timer::Round(round_id));
         self.rounds.insert(round_id, round);
-        self.judge_extension(now, round_id);
+        Some(round_id)
     }
 
     /// Judges the round by the answers so far.
