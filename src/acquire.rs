@@ -3,7 +3,7 @@
 mod delegate;
 mod future;
 
-pub(crate) use delegate::delegate_options;
+pub(crate) use delegate::{delegate_option, delegate_options};
 pub use future::AcquireFuture;
 
 use crate::error::{AcquireError, InvalidSetting};

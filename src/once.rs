@@ -1,12 +1,12 @@
 //! Work that is done at most once within a period, by whichever process is first.
 
-use crate::acquire::Acquire;
+use crate::acquire::{Acquire, delegate_option};
 use crate::error::{AcquireError, InvalidSetting, RunError};
 use crate::guard::Lease;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
 use crate::resource::IntoResources;
-use crate::run::under;
+use crate::run::{ended, under};
 use std::time::Duration;
 
 /// Work that no other process starts within [`at_least`](Self::at_least) of its start: set that
@@ -68,24 +68,9 @@ impl<K: Kind> Once<K> {
         self
     }
 
-    /// Sets the ttl of the lock, which is kept alive while the body runs. See [`Acquire::ttl`].
-    pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.inner = self.inner.ttl(ttl);
-        self
-    }
-
-    /// Sets how much longer than the ttl the key lives, unless it is released. See
-    /// [`Acquire::lock_delay`].
-    pub fn lock_delay(mut self, lock_delay: Duration) -> Self {
-        self.inner = self.inner.lock_delay(lock_delay);
-        self
-    }
-
-    /// Sets for how long the lock is kept alive at most. See [`Acquire::keep_alive_for`].
-    pub fn keep_alive_for(mut self, span: Duration) -> Self {
-        self.inner = self.inner.keep_alive_for(span);
-        self
-    }
+    delegate_option!(ttl);
+    delegate_option!(lock_delay);
+    delegate_option!(keep_alive_for);
 
     /// Runs `body` with the keeper on, if the resource is open. Makes one attempt, and waits for no
     /// other holder.
@@ -118,15 +103,11 @@ impl<K: Kind> Once<K> {
             Err(error) => return Err(RunError::NotAcquired(error)),
         };
         let result = under(&guard, |lease| body(lease)).await?;
-        // Either release also fails if the lock was lost by now, or if it turns out to have been.
         let released = match result {
             Ok(_) => guard.release().await,
             Err(_) => guard.release_at_once().await,
         };
-        match released {
-            Ok(_) => Ok(Some(result)),
-            Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
-        }
+        ended(result, released).map(Some)
     }
 
     /// Returns the acquisition, with a keeper.

@@ -1,9 +1,10 @@
 //! A body run under a lock.
 
 use crate::acquire::Acquire;
-use crate::error::RunError;
+use crate::error::{Lost, RunError};
 use crate::guard::{Guard, Lease};
 use crate::kind::Kind;
+use crate::released::Released;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -63,11 +64,16 @@ impl<K: Kind> Guard<K> {
         L: Future<Output = T>,
     {
         let result = under(&self, body).await?;
-        // The release also fails if the lock was lost by now, or if it turns out to have been.
-        match self.release().await {
-            Ok(_) => Ok(result),
-            Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
-        }
+        ended(result, self.release().await)
+    }
+}
+
+/// Returns the result of a body that has returned, and whose lock was then released. The release
+/// fails, too, if the lock was lost by now, or if it turns out to have been.
+pub(crate) fn ended<T>(result: T, released: Result<Released, Lost>) -> Result<T, RunError<T>> {
+    match released {
+        Ok(_) => Ok(result),
+        Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
     }
 }
 

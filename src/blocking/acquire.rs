@@ -6,6 +6,7 @@ use crate::acquire::delegate_options;
 use crate::error::{AcquireError, RunError};
 use crate::guard::Lease;
 use crate::kind::{Fenced, Kind, Unfenced};
+use crate::run::ended;
 use std::future::IntoFuture;
 
 /// A pending acquisition: set options, then call [`lock`](Self::lock) or [`run`](Self::run).
@@ -93,10 +94,6 @@ impl<K: Kind> Acquire<K> {
         // A panic of the body drops the guard, and with it the lock.
         let guard = kept.lock().map_err(RunError::NotAcquired)?;
         let result = body(guard.lease());
-        // The release also fails if the lock was lost by now, or if it turns out to have been.
-        match guard.release() {
-            Ok(_) => Ok(result),
-            Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
-        }
+        ended(result, guard.release())
     }
 }

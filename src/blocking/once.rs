@@ -2,10 +2,12 @@
 
 use super::redlock::Redlock;
 use super::wait;
+use crate::acquire::delegate_option;
 use crate::error::RunError;
 use crate::guard::Lease;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::resource::IntoResources;
+use crate::run::ended;
 use std::future::IntoFuture;
 use std::time::Duration;
 
@@ -54,25 +56,9 @@ impl<K: Kind> Once<K> {
         self
     }
 
-    /// Sets the ttl of the lock. See [`Acquire::ttl`](crate::Acquire::ttl).
-    pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.inner = self.inner.ttl(ttl);
-        self
-    }
-
-    /// Sets how much longer than the ttl the key lives, unless it is released. See
-    /// [`Acquire::lock_delay`](crate::Acquire::lock_delay).
-    pub fn lock_delay(mut self, lock_delay: Duration) -> Self {
-        self.inner = self.inner.lock_delay(lock_delay);
-        self
-    }
-
-    /// Sets for how long the lock is kept alive at most. See
-    /// [`Acquire::keep_alive_for`](crate::Acquire::keep_alive_for).
-    pub fn keep_alive_for(mut self, span: Duration) -> Self {
-        self.inner = self.inner.keep_alive_for(span);
-        self
-    }
+    delegate_option!(ttl);
+    delegate_option!(lock_delay);
+    delegate_option!(keep_alive_for);
 
     /// Runs `body` on this thread with the keeper on, if the resource is open; returns `None` if
     /// another holder has it, or has had it within its period. See
@@ -104,9 +90,6 @@ impl<K: Kind> Once<K> {
             Ok(_) => wait::until(guard.release()),
             Err(_) => wait::until(guard.release_at_once()),
         };
-        match released {
-            Ok(_) => Ok(Some(result)),
-            Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
-        }
+        ended(result, released).map(Some)
     }
 }

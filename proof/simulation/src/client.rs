@@ -92,6 +92,28 @@ pub(super) struct Held {
 }
 
 impl Held {
+    pub(super) fn new(
+        asked: Asked,
+        attempt: AttemptId,
+        (token, ballot): (String, u64),
+        won_at: Time,
+        deadline: Instant,
+    ) -> Self {
+        Self {
+            asked,
+            attempt,
+            token,
+            ballot,
+            won_at,
+            deadline,
+            is_over: false,
+            in_time: false,
+            is_given_up: false,
+            is_gone: false,
+            is_awaited: false,
+        }
+    }
+
     pub(super) fn is_valid(&self, now: Instant) -> bool {
         !self.is_over && now < self.deadline
     }

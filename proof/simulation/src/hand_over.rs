@@ -2,7 +2,7 @@
 
 use super::agenda::Happening;
 use super::client::{Held, name};
-use super::clock::{Time, nanos, shown};
+use super::clock::{nanos, shown};
 use super::flaw::Flaw;
 use super::history::How;
 use super::invariants::HonestDeadline;
@@ -113,7 +113,7 @@ impl World {
             let validity = asked.ttl.saturating_sub(DRIFT.of(asked.ttl));
             let attempt = AttemptId::NONE;
             let deadline = local.after(validity);
-            let held = held(asked, attempt, (token, parcel.ballot), now, deadline);
+            let held = Held::new(asked, attempt, (token, parcel.ballot), now, deadline);
             self.clients[place].holds.insert(request.0, held);
         }
     }
@@ -164,30 +164,8 @@ impl World {
         self.rests(place, &token, asked.ttl, deadline);
         let until = shown(self.clients[place].clock.when(deadline));
         self.say(|| format!("{} has adopted {token} until {until}", name(place)));
-        let held = held(asked, adopted.attempt, (token, ballot), now, deadline);
+        let held = Held::new(asked, adopted.attempt, (token, ballot), now, deadline);
         self.clients[place].holds.insert(request.0, held);
         self.find(verdict);
-    }
-}
-
-fn held(
-    asked: Asked,
-    attempt: AttemptId,
-    (token, ballot): (String, u64),
-    won_at: Time,
-    deadline: Instant,
-) -> Held {
-    Held {
-        asked,
-        attempt,
-        token,
-        ballot,
-        won_at,
-        deadline,
-        is_over: false,
-        in_time: false,
-        is_given_up: false,
-        is_gone: false,
-        is_awaited: false,
     }
 }

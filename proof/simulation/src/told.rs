@@ -112,19 +112,7 @@ impl World {
         let until = shown(client.clock.when(deadline));
         let is_leaving = client.is_leaving;
         client.won += usize::from(is_leaving);
-        let held = Held {
-            asked,
-            attempt,
-            token: token.clone(),
-            ballot,
-            won_at: now,
-            deadline,
-            is_over: false,
-            in_time: false,
-            is_given_up: false,
-            is_gone: false,
-            is_awaited: false,
-        };
+        let held = Held::new(asked, attempt, (token.clone(), ballot), now, deadline);
         client.holds.insert(request.0, held);
         self.say(|| {
             format!("{} has {keys:?} by {token}, ballot {ballot}, until {until}", name(place))

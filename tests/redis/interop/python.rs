@@ -60,6 +60,14 @@ impl Python {
         }
     }
 
+    async fn extend(&self, held: u32) -> bool {
+        self.is_yes(format!("extend {held}")).await
+    }
+
+    async fn release(&self, held: u32) {
+        self.is_yes(format!("release {held}")).await;
+    }
+
     async fn is_yes(&self, line: String) -> bool {
         match self.ask(line).await.as_str() {
             "yes" => true,
@@ -91,11 +99,11 @@ impl Peer for Pottery {
     }
 
     async fn extend(&self, held: &mut u32, _: Duration) -> Option<bool> {
-        Some(self.0.is_yes(format!("extend {held}")).await)
+        Some(self.0.extend(*held).await)
     }
 
     async fn release(&self, held: u32) {
-        self.0.is_yes(format!("release {held}")).await;
+        self.0.release(held).await;
     }
 }
 
@@ -113,10 +121,10 @@ impl Peer for RedisPy {
     }
 
     async fn extend(&self, held: &mut u32, _: Duration) -> Option<bool> {
-        Some(self.0.is_yes(format!("extend {held}")).await)
+        Some(self.0.extend(*held).await)
     }
 
     async fn release(&self, held: u32) {
-        self.0.is_yes(format!("release {held}")).await;
+        self.0.release(held).await;
     }
 }

@@ -67,11 +67,7 @@ impl Wish {
     }
 
     fn options<K: Kind>(&self, acquire: Acquire<K>) -> Acquire<K> {
-        let acquire = acquire.ttl(self.ttl);
-        let acquire = match self.wait {
-            Duration::ZERO => acquire,
-            wait => acquire.timeout(wait),
-        };
+        let acquire = acquire.ttl(self.ttl).timeout(self.wait);
         if self.keep_alive { acquire.keep_alive() } else { acquire }
     }
 
