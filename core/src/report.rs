@@ -55,6 +55,11 @@ pub enum Refusal {
         /// The remaining life of the other holder's key.
         remaining: Option<Duration>,
     },
+    /// A reader: a writer waits for the lock, and no new reader is let in before it.
+    Wanted {
+        /// For how long the master keeps new readers out, unless the writer renews that.
+        remaining: Duration,
+    },
     /// A fenced acquire: a greater fencing token has been granted there, or is in flight.
     Stale,
     /// A fenced acquire: the proposed number is too far from the master's clock.
@@ -170,6 +175,9 @@ impl fmt::Display for Refusal {
             Self::Held { remaining: None } => f.write_str("held"),
             Self::Held { remaining: Some(left) } => {
                 write!(f, "held, expires in {}", Span(*left))
+            }
+            Self::Wanted { remaining } => {
+                write!(f, "a writer waits, for {} unless it renews that", Span(*remaining))
             }
             Self::Stale => f.write_str("a greater fencing token was there"),
             Self::Clock { shows_us } => {

@@ -121,6 +121,10 @@ impl Callers {
                 self.extenders.insert(request, reply);
                 machine.handle_extend(now, request, attempt);
             }
+            Request::Downgrade { request, attempt, reply } => {
+                self.extenders.insert(request, reply);
+                machine.handle_downgrade(now, request, attempt);
+            }
             Request::Release { request, attempt, in_time, ends_well, reply } => {
                 let hold = self.holds.remove(attempt);
                 let request = reply.map(|reply| {
@@ -243,6 +247,9 @@ impl Callers {
                 }
                 Event::Extended { request, attempt, result } => {
                     self.extended(machine, request, attempt, clock, result);
+                }
+                Event::Downgraded { request, attempt, result } => {
+                    self.extended(machine, Some(request), attempt, clock, result);
                 }
                 Event::Released { request, release } => {
                     self.telemetry.released(request, release.as_str());

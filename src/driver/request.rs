@@ -64,6 +64,12 @@ pub(crate) enum Request {
         attempt: AttemptId,
         reply: Reply<Result<Instant, ExtendError>>,
     },
+    /// Make the hold of a writer a reader's.
+    Downgrade {
+        request: RequestId,
+        attempt: AttemptId,
+        reply: Reply<Result<Instant, ExtendError>>,
+    },
     /// `in_time`: the guard was given up before its deadline. `ends_well`: so did the work, and
     /// the keys stay if the acquire has asked for that.
     Release {

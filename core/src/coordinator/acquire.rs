@@ -29,6 +29,9 @@ impl Coordinator {
         if let Some(slots) = acquire.keys.slots().cloned() {
             return self.seek(now, request, acquire, slots);
         }
+        if acquire.keys.as_reader().is_some() {
+            return self.begin_read(now, request, acquire);
+        }
         let acquisition = Acquisition { request: acquire, began: now, contention: None };
         if self.local_queue.take(&acquisition.request.keys, request) {
             self.acquisitions.insert(request, acquisition);
@@ -90,6 +93,7 @@ impl Coordinator {
             }
         }
         self.serve_seekers(now);
+        self.serve_readers(now);
     }
 
     /// Retries an acquire whose next attempt is due.
@@ -111,7 +115,7 @@ impl Coordinator {
         self.try_again(now, request);
     }
 
-    fn try_again(&mut self, now: Instant, request: RequestId) {
+    pub(super) fn try_again(&mut self, now: Instant, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let life = acquisition.request.life().span();
         if self.is_held_up(now, life, barrier::Round::Acquire(request)) {
@@ -144,19 +148,22 @@ impl Coordinator {
                 self.judge_acquire(now, round);
             }
             None => {
-                self.end_acquisition(request);
+                self.end_acquisition(now, request);
                 self.events.push(Event::NoRandomness { request });
             }
         }
     }
 
     /// Ends an acquire that has not won: frees its places, or takes it out of the queue.
-    fn end_acquisition(&mut self, request: RequestId) -> Option<Acquisition> {
-        let acquisition = self.acquisitions.remove(request)?;
+    fn end_acquisition(&mut self, now: Instant, request: RequestId) -> Option<Acquisition> {
+        let mut acquisition = self.acquisitions.remove(request)?;
+        let keys = &acquisition.request.keys;
         match acquisition.contention {
-            None => self.local_queue.forget(&acquisition.request.keys, request),
-            Some(_) => self.local_queue.free(&acquisition.request.keys),
+            _ if keys.as_reader().is_some() => self.readers.forget(keys.first(), request),
+            None => self.local_queue.forget(keys, request),
+            Some(_) => self.local_queue.free(keys),
         }
+        self.withdraw_hint(now, request, &mut acquisition, false);
         Some(acquisition)
     }
 
@@ -171,14 +178,14 @@ impl Coordinator {
     /// Ends a wait that was over before its last attempt could begin. The answer is the outcome of
     /// the attempt before that.
     fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.end_acquisition(request) else { return };
+        let Some(acquisition) = self.end_acquisition(now, request) else { return };
         let in_front = self.failure_in_front(&acquisition.request.keys);
         self.events.push(acquisition.not_served(request, now, in_front));
     }
 
     /// Cancels an acquire whose caller is gone: what it began is rolled back.
     pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.end_acquisition(request) else {
+        let Some(acquisition) = self.end_acquisition(now, request) else {
             return self.cancel_seeking(now, request);
         };
         match acquisition.phase() {
@@ -224,7 +231,7 @@ impl Coordinator {
             match validity::deadline(started, now, ttl, self.settings.drift) {
                 Some(deadline) if verdict == Verdict::Won => {
                     self.observe_win(now, id);
-                    self.win(request, attempt_id, started, deadline);
+                    self.win(now, request, attempt_id, started, deadline);
                 }
                 _ => self.lose(now, id, request, attempt_id, verdict == Verdict::Won),
             }
@@ -236,21 +243,30 @@ impl Coordinator {
 
     fn win(
         &mut self,
+        now: Instant,
         request: RequestId,
         attempt_id: AttemptId,
         started: Instant,
         deadline: Instant,
     ) {
         let (mut keep_alive, mut ballot) = (None, None);
-        if let Some(acquisition) = self.acquisitions.remove(request) {
-            self.local_queue.won(&acquisition.request.keys);
+        if let Some(mut acquisition) = self.acquisitions.remove(request) {
+            self.withdraw_hint(now, request, &mut acquisition, true);
+            let keys = &acquisition.request.keys;
+            match keys.as_reader() {
+                Some(_) => {
+                    self.readers.forget(keys.first(), request);
+                    self.readers.stir(keys.first());
+                }
+                None => self.local_queue.won(keys),
+            }
             self.acquisitions.keep_room(acquisition.contention);
             keep_alive = acquisition.request.keep_alive;
         }
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             ballot = attempt.ballot();
             let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
-            attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None });
+            attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
         }
         self.timers.set(deadline, Timer::Deadline(attempt_id));
         self.events.push(Event::Acquired { request, attempt: attempt_id, deadline, ballot });
@@ -281,6 +297,7 @@ impl Coordinator {
             let free_in = match report.answer {
                 Answer::Granted => Some(Duration::ZERO),
                 Answer::Refused(Refusal::Held { remaining }) => remaining,
+                Answer::Refused(Refusal::Wanted { remaining }) => Some(remaining),
                 Answer::Refused(Refusal::Stale | Refusal::Clock { .. }) => {
                     may_hurry.then_some(Duration::ZERO)
                 }
@@ -314,14 +331,20 @@ impl Coordinator {
             let is_told = failure.kind == FailureKind::Contended && self.settings.wake_ups;
             let keys = acquisition.request.keys.clone();
             let listening = is_told && self.listen(now, &keys);
+            // The first of the readers that wait tries for all of them.
+            let polls = keys.as_reader().is_none() || self.readers.wait(keys.first(), request);
+            if failure.kind == FailureKind::Contended {
+                self.want(now, request);
+            }
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             (contention.probes, contention.listening) = (is_told, listening);
+            let random = random.filter(|_| polls);
             let at = contention.wait(now, &self.settings, attempt_id, failure, took, random);
             self.timers.set(at, Timer::Attempt(request));
             self.observe_wait(request);
         } else {
             let waited = now.since(acquisition.began);
-            self.end_acquisition(request);
+            self.end_acquisition(now, request);
             self.events.push(Event::NotAcquired { request, failure, waited });
         }
     }
@@ -341,6 +364,7 @@ impl Coordinator {
             return;
         }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match one.phase()? {
+            _ if self.readers.sleeps(one.request.keys.first(), request) => None,
             // Either there is no pause to wait for, or the masters that refused were not a quorum.
             Phase::Waiting { random: None, .. } => Some(request),
             Phase::Waiting { failure, .. } if failure.kind != FailureKind::Contended => {

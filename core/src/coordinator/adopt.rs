@@ -10,7 +10,7 @@ use super::attempt::{Attempt, Hold, Stage};
 use super::fencing::KEPT_LONGER;
 use super::label::Label;
 use super::release::disarm;
-use super::round::{Round, RoundKind};
+use super::round::RoundKind;
 use super::timers::Timer;
 use super::wire::{Ballot, Claim};
 use super::{AttemptId, Coordinator, DetachedLock, Event, KeepAlive, RequestId, RoundId, barrier};
@@ -173,9 +173,9 @@ impl Coordinator {
             self.close_round(round);
             return self.refuse(id, NotAdopted::Lost(LossReason::Lapsed));
         }
-        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None });
+        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
         // What comes in from now on is a straggler of an extension that was won.
-        let vacant = won.become_extension();
+        let vacant = won.become_extension().unwrap_or(NodeSet::EMPTY);
         self.timers.set(deadline, Timer::Deadline(id));
         self.adopting.remove(&request);
         let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
@@ -233,17 +233,5 @@ impl Attempt {
             Stage::Adopting(adoption) => Some(adoption),
             _ => None,
         }
-    }
-}
-
-impl Round {
-    /// Turns an adoption that was won into the extension that it is. Returns the nodes that have
-    /// reported *vacant*.
-    fn become_extension(&mut self) -> NodeSet {
-        let RoundKind::Adopt { attempt, extension } = &self.kind else { return NodeSet::EMPTY };
-        let (attempt, extension) = (*attempt, extension.clone());
-        let vacant = extension.vacant();
-        self.kind = RoundKind::Extend { asker: None, attempt, extension, won: true };
-        vacant
     }
 }

@@ -4,6 +4,7 @@ use super::adopt::Adoption;
 use super::at_least::Staying;
 use super::first_node::HeldBack;
 use super::round::RoundKind;
+use super::rw_lock::Downgrade;
 use super::session::{Part, PendingReply};
 use super::timers::Timer;
 use super::wire::{self, Claim, Millis, Token};
@@ -33,6 +34,8 @@ pub(super) enum Stage {
     Lost(LossReason),
     /// Its last extension is under way. The hold is as it was, but nothing else acts on it.
     Leaving(Box<Hold>),
+    /// Its downgrade is under way, and it has claimed its key as a reader.
+    Downgrading(Box<Downgrade>),
     /// Detached elsewhere, and not held here before its first extension is won.
     Adopting(Box<Adoption>),
 }
@@ -44,6 +47,8 @@ pub(super) struct Hold {
     pub(super) keeper: Option<Keeper>,
     /// The time of the keeper's next extension; `None` while a round of the keeper's is under way.
     pub(super) extend_at: Option<Instant>,
+    /// Readers have not been notified yet that they may be let in beside this one.
+    pub(super) untold: bool,
 }
 
 /// The way the nodes are asked.
@@ -107,10 +112,11 @@ impl Coordinator {
                 warming = NodeSet::EMPTY;
             }
             // A script's refusal reports the remaining life by itself.
-            let looks = attempt.claim.is_plain() && asking.remaining;
+            let looks = attempt.claim.looks() && asking.remaining;
             let look = looks.then(|| wire::look(attempt.claim.keys.first()));
             for node in asked.iter() {
                 let session = &mut self.sessions[node];
+                session.prepare(&attempt.claim);
                 // Sent before the vote: once a refusal decides, its duration must be known.
                 if let Some(look) = &look {
                     session.push(PendingReply::Remaining(request, attempt_id), look);
@@ -118,6 +124,7 @@ impl Coordinator {
                 session.push(PendingReply::Vote(round_id), set);
             }
             for node in warming.iter() {
+                self.sessions[node].prepare(&attempt.claim);
                 self.sessions[node].push(PendingReply::Uncounted, set);
             }
             attempt.touched = asked.union(warming);

@@ -23,6 +23,7 @@ pub(super) enum Round {
     Extend(Asker, AttemptId),
     Detach(RequestId, AttemptId),
     Adopt(AttemptId),
+    Downgrade(RequestId, AttemptId),
 }
 
 /// A round that waits for answers to questions that were asked at `since` or later, or not long
@@ -144,6 +145,7 @@ impl Coordinator {
             Round::Extend(asker, attempt) => self.begin_extension(now, asker, attempt),
             Round::Detach(request, attempt) => self.begin_detachment(now, request, attempt),
             Round::Adopt(attempt) => self.begin_adoption(now, attempt),
+            Round::Downgrade(request, attempt) => self.send_downgrade(now, request, attempt),
         }
     }
 

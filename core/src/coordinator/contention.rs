@@ -1,5 +1,6 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
+use super::rw_lock::Hint;
 use super::{AttemptId, Failure, RoundId, Settings};
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
 use crate::report::Answer;
@@ -45,6 +46,8 @@ pub(super) struct Contention {
     pub(super) probes: bool,
     /// The last time all nodes were asked.
     pub(super) asked_all: Instant,
+    /// The hint of a writer that waits.
+    pub(super) hint: Option<Box<Hint>>,
 }
 
 pub(super) enum Phase {
@@ -79,6 +82,7 @@ impl Contention {
             heard: began,
             probes: false,
             asked_all: began,
+            hint: None,
         }
     }
 

@@ -157,11 +157,19 @@ impl Coordinator {
         self.events.push(Event::Detached { request, attempt: id, result });
     }
 
-    /// Makes a hold that was about to leave what it was before.
+    /// Makes a hold that was about to leave what it was before, and one whose downgrade was under way
+    /// a reader's.
     pub(super) fn return_hold(&mut self, id: AttemptId) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let Some((_, hold)) = attempt.leaving() else { return };
-        attempt.stage = Stage::Held(Hold { ..*hold });
+        let hold = match &attempt.stage {
+            Stage::Leaving(hold) => Hold { ..**hold },
+            Stage::Downgrading(downgrade) => {
+                self.local_queue.leave(&attempt.claim.keys, id);
+                Hold { ..downgrade.hold }
+            }
+            _ => return,
+        };
+        attempt.stage = Stage::Held(hold);
     }
 
     fn answer_not_detached(&mut self, request: RequestId, attempt: AttemptId, why: NotExtended) {

@@ -39,16 +39,21 @@ impl Coordinator {
         let answer = match self.rounds.get(id).map(|round| &round.kind) {
             Some(RoundKind::Acquire { .. }) => {
                 if reply.is_noscript() {
-                    self.sessions[node].load(wire::ACQUIRE);
+                    self.sessions[node].reload(wire::ACQUIRE);
                 }
                 self.learn(now, id, node, reply);
                 acquire::answer(reply)
             }
-            Some(RoundKind::Extend { .. } | RoundKind::Detach { .. } | RoundKind::Adopt { .. }) => {
+            Some(
+                RoundKind::Extend { .. }
+                | RoundKind::Detach { .. }
+                | RoundKind::Downgrade { .. }
+                | RoundKind::Adopt { .. },
+            ) => {
                 // For the next round, not for this one: a second round trip could arrive after the
                 // release.
                 if reply.is_noscript() {
-                    self.sessions[node].load(wire::EXTEND);
+                    self.sessions[node].reload(wire::EXTEND);
                 }
                 extend::answer(reply)
             }
@@ -60,8 +65,8 @@ impl Coordinator {
             // Too late for its round, which alone knew which script it had called.
             None => {
                 if reply.is_noscript() {
-                    self.sessions[node].load(wire::ACQUIRE);
-                    self.sessions[node].load(wire::EXTEND);
+                    self.sessions[node].reload(wire::ACQUIRE);
+                    self.sessions[node].reload(wire::EXTEND);
                 }
                 return;
             }
@@ -122,6 +127,7 @@ impl Coordinator {
             Some(RoundKind::Extend { .. }) => self.judge_extension(now, id),
             Some(RoundKind::Detach { .. }) => self.judge_detach(now, id),
             Some(RoundKind::Adopt { .. }) => self.judge_adopt(now, id),
+            Some(RoundKind::Downgrade { .. }) => self.judge_downgrade(now, id),
             Some(RoundKind::Release { .. }) => self.judge_release(id),
             Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
                 self.judge_heard(id);

@@ -64,6 +64,12 @@ pub enum Event {
         request: RequestId,
         result: Result<Adopted, NotAdopted>,
     },
+    /// `Ok`: the hold of a writer has become a reader's. `Unconfirmed`: it is a writer's still.
+    Downgraded {
+        request: RequestId,
+        attempt: AttemptId,
+        result: Result<Extended, NotExtended>,
+    },
     /// Every node's answer, by name, and the membership by which they are judged.
     Inspected {
         request: RequestId,
@@ -159,7 +165,10 @@ impl FailureKind {
             said.filter_map(|(node, report)| wanted(&report.answer).then_some(node)).collect()
         };
         let held = nodes(|answer| {
-            matches!(answer, Answer::Refused(Refusal::Held { .. } | Refusal::Stale))
+            matches!(
+                answer,
+                Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. } | Refusal::Stale)
+            )
         });
         let able =
             nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);

@@ -65,11 +65,15 @@ impl Coordinator {
         let extension = Extension::new(self.settings.membership, now, ttl, warming);
         let mut round = self.new_round(kind(extension), now, self.settings.round_timeout(ttl));
         let attempt = self.attempts.get(id)?;
-        let command = attempt.claim.extend(&mut self.packer, attempt.renewed_life());
+        let claim = &attempt.claim;
+        let command = claim.extend(&mut self.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();
         for (node, session) in self.sessions.iter_mut().enumerate() {
             match session.takes(command.len(), now, barred.as_ref()) {
-                Ok(()) => session.push(PendingReply::Vote(round_id), command),
+                Ok(()) => {
+                    session.prepare(claim);
+                    session.push(PendingReply::Vote(round_id), command);
+                }
                 // The node may hold the key nevertheless: this counts as unknown.
                 Err(reason) => round.record(node, Answer::Refused(reason), now),
             }
@@ -117,6 +121,7 @@ impl Coordinator {
                     let extended = keeper.map_or(extended, |keeper| keeper.cap(extended));
                     let extended = extended.max(deadline);
                     self.move_deadline(attempt_id, deadline, extended);
+                    self.notify_if_untold(now, attempt_id);
                     vacant.iter().for_each(|node| self.top_up(now, attempt_id, node));
                     let is_last = keeper.is_some_and(|keeper| keeper.is_last(extended));
                     if is_last && deadline < extended {
@@ -160,7 +165,7 @@ impl Coordinator {
         self.events.push(Event::Extended { request: Some(request), attempt, result });
     }
 
-    fn move_deadline(&mut self, id: AttemptId, old: Instant, new: Instant) {
+    pub(super) fn move_deadline(&mut self, id: AttemptId, old: Instant, new: Instant) {
         if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) {
             hold.deadline = new;
             self.timers.cancel(old, Timer::Deadline(id));
@@ -181,6 +186,7 @@ impl Coordinator {
         let set = attempt.claim.top_up(&mut self.packer, attempt.life_at(now));
         let session = &mut self.sessions[node];
         if session.takes(set.len(), now, barred.as_ref()).is_ok() {
+            session.prepare(&attempt.claim);
             attempt.touched.insert(node);
             session.push(PendingReply::Uncounted, set);
             self.events.topped_up(id, &session.name);

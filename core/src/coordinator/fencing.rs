@@ -136,6 +136,10 @@ pub(super) fn refusal(parts: &[Reply]) -> Answer {
             let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
             Answer::Refused(Refusal::Held { remaining })
         }
+        [Reply::Int(1), Reply::Int(left), ..] => {
+            let remaining = Duration::from_millis(u64::try_from(*left).unwrap_or_default());
+            Answer::Refused(Refusal::Wanted { remaining })
+        }
         [Reply::Int(-1), ..] => Answer::Refused(Refusal::Stale),
         [Reply::Int(-2), ..] => {
             let shows_us = lesson(parts).map_or(0, |lesson| lesson.clock_us);

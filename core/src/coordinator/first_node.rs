@@ -57,7 +57,7 @@ impl Coordinator {
         match round.first_answer() {
             None | Some(Answer::Outstanding) => {}
             // At the end of a wait, that is not a verdict: all nodes are asked.
-            Some(Answer::Refused(Refusal::Held { .. })) if !ends => {
+            Some(Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. })) if !ends => {
                 self.lose(now, id, request, attempt, false);
             }
             Some(_) => self.ask_the_others(now, id),
@@ -71,7 +71,7 @@ impl Coordinator {
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
         let Some(claim) = self.attempts.get(attempt_id).map(|one| &one.claim) else { return };
         let barred = self.barred(now, claim.life.span());
-        let acquisition = self.acquisitions.get(request).filter(|_| claim.is_plain());
+        let acquisition = self.acquisitions.get(request).filter(|_| claim.looks());
         let looks = acquisition.is_some_and(|one| one.asks_remaining(now, &self.settings));
         let look = looks.then(|| wire::look(claim.keys.first()));
         let Some(round) = self.rounds.get_mut(id) else { return };
@@ -84,12 +84,14 @@ impl Coordinator {
             let session = &mut self.sessions[node];
             match session.part(held_back.set.len(), now, barred.as_ref()) {
                 Part::Vote => {
+                    session.prepare(&attempt.claim);
                     if let Some(look) = &look {
                         session.push(PendingReply::Remaining(request, attempt_id), look);
                     }
                     session.push(PendingReply::Vote(id), &held_back.set);
                 }
                 Part::Uncounted(reason) => {
+                    session.prepare(&attempt.claim);
                     session.push(PendingReply::Uncounted, &held_back.set);
                     round.record(node, Answer::Refused(reason), now);
                 }

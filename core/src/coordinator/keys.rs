@@ -15,8 +15,17 @@ pub enum Keys {
 pub struct Several {
     first: Arc<str>,
     others: Vec<Arc<str>>,
-    told: Option<Told>,
-    any_of: Option<Arc<Slots>>,
+    more: More,
+}
+
+/// What belongs to keys besides their names.
+#[derive(PartialEq, Eq, Debug)]
+enum More {
+    Nothing,
+    Told(Told),
+    AnyOf(Arc<Slots>),
+    Read(ReadWrite),
+    Write(ReadWrite),
 }
 
 /// Where and how it is told that a key is free, if not on the key's own channel.
@@ -26,6 +35,15 @@ struct Told {
     message: Arc<str>,
 }
 
+/// The keys beside the one of a resource that is read and written under a lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReadWrite {
+    /// The readers, a sorted set.
+    pub readers: Arc<str>,
+    /// The hint of a writer that waits: no reader is let in where it stands.
+    pub hint: Arc<str>,
+}
+
 impl Keys {
     pub const fn one(key: Arc<str>) -> Self {
         Self::One(key)
@@ -33,30 +51,75 @@ impl Keys {
 
     /// Returns one key, whose release is told as `message` on `channel`, which others may share.
     pub fn told_on(key: Arc<str>, channel: Arc<str>, message: Arc<str>) -> Self {
-        let told = Some(Told { channel, message });
-        Self::Several(Arc::new(Several { first: key, others: Vec::new(), told, any_of: None }))
+        Self::with(key, More::Told(Told { channel, message }))
+    }
+
+    /// Returns one key, which is locked by readers and writers: by this one as a reader.
+    pub fn read(key: Arc<str>, beside: ReadWrite) -> Self {
+        Self::with(key, More::Read(beside))
+    }
+
+    /// Returns one key, which is locked by readers and writers: by this one as a writer.
+    pub fn write(key: Arc<str>, beside: ReadWrite) -> Self {
+        Self::with(key, More::Write(beside))
+    }
+
+    fn with(first: Arc<str>, more: More) -> Self {
+        Self::Several(Arc::new(Several { first, others: Vec::new(), more }))
     }
 
     /// Asks for any one of these slots; `None` if there is none.
     pub fn any_of(slots: Arc<Slots>) -> Option<Self> {
-        let (first, others, told) = (slots.names().first()?.clone(), Vec::new(), None);
-        Some(Self::Several(Arc::new(Several { first, others, told, any_of: Some(slots) })))
+        let first = slots.names().first()?.clone();
+        Some(Self::with(first, More::AnyOf(slots)))
+    }
+
+    fn more(&self) -> &More {
+        match self {
+            Self::Several(keys) => &keys.more,
+            Self::One(_) => &More::Nothing,
+        }
     }
 
     /// Returns the slots of which any one will do.
     pub(super) fn slots(&self) -> Option<&Arc<Slots>> {
-        match self {
-            Self::Several(keys) => keys.any_of.as_ref(),
-            Self::One(_) => None,
+        match self.more() {
+            More::AnyOf(slots) => Some(slots),
+            _ => None,
         }
     }
 
     /// Returns the number of the slot that this key is.
     pub(super) fn slot(&self) -> Option<u8> {
-        match self {
-            Self::Several(keys) => keys.told.as_ref()?.message.parse().ok(),
-            Self::One(_) => None,
+        self.told()?.message.parse().ok()
+    }
+
+    fn told(&self) -> Option<&Told> {
+        match self.more() {
+            More::Told(told) => Some(told),
+            _ => None,
         }
+    }
+
+    /// Returns the keys beside this one, if a reader locks it.
+    pub fn as_reader(&self) -> Option<&ReadWrite> {
+        match self.more() {
+            More::Read(beside) => Some(beside),
+            _ => None,
+        }
+    }
+
+    /// Returns the keys beside this one, if a writer locks it that has readers beside it.
+    pub(super) fn as_writer(&self) -> Option<&ReadWrite> {
+        match self.more() {
+            More::Write(beside) => Some(beside),
+            _ => None,
+        }
+    }
+
+    /// Returns what a writer locks as a reader would lock it.
+    pub(super) fn downgraded(&self) -> Option<Self> {
+        self.as_writer().map(|beside| Self::read(self.first().clone(), beside.clone()))
     }
 
     /// Builds the keys of one lock; `None` if there is no key at all.
@@ -67,7 +130,7 @@ impl Keys {
         let others = if keys.is_empty() { Vec::new() } else { keys.split_off(1) };
         keys.pop().map(|first| match others.is_empty() {
             true => Self::One(first),
-            false => Self::Several(Arc::new(Several { first, others, told: None, any_of: None })),
+            false => Self::Several(Arc::new(Several { first, others, more: More::Nothing })),
         })
     }
 
@@ -88,10 +151,7 @@ impl Keys {
 
     /// Returns what is published once the keys are free: channels, and what is said there.
     pub(super) fn messages(&self) -> impl Iterator<Item = (&Arc<str>, &str)> {
-        let told = match self {
-            Self::Several(keys) => keys.told.as_ref(),
-            Self::One(_) => None,
-        };
+        let told = self.told();
         let own = self.iter().filter(move |_| told.is_none()).map(|key| (key, ""));
         told.map(|told| (&told.channel, &*told.message)).into_iter().chain(own)
     }

@@ -42,6 +42,7 @@ mod remaining;
 mod request;
 pub mod restart_guard;
 mod round;
+mod rw_lock;
 mod semaphore;
 mod session;
 mod settings;
@@ -50,6 +51,8 @@ mod status;
 mod table;
 #[cfg(any(test, feature = "testing"))]
 mod taken_back;
+#[cfg(any(test, feature = "testing"))]
+mod testing;
 mod timers;
 mod wake_ups;
 pub mod wire;
@@ -67,6 +70,7 @@ use listeners::Listeners;
 use local_queue::LocalQueue;
 use observe::Events;
 use round::{Asker, Round, RoundKind};
+use rw_lock::Readers;
 use semaphore::Semaphores;
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
@@ -84,7 +88,7 @@ pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Rele
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub use id::{AttemptId, RequestId, RoundId};
 pub use inspect::{Mark, Seen, StoredValue};
-pub use keys::Keys;
+pub use keys::{Keys, ReadWrite};
 pub use label::{Label, Owner};
 pub use observe::{Observation, WATCHED, WaitsFor, Watching};
 pub use random::Random;
@@ -117,6 +121,7 @@ pub struct Coordinator {
     wake_ups: WakeUps,
     listeners: Listeners,
     semaphores: Semaphores,
+    readers: Readers,
     actions: VecDeque<Action>,
     events: Events,
     random: Box<dyn Random>,
@@ -157,6 +162,7 @@ impl Coordinator {
             wake_ups: WakeUps::default(),
             listeners: Listeners::default(),
             semaphores: Semaphores::default(),
+            readers: Readers::default(),
             actions: VecDeque::new(),
             events: Events::default(),
             random,
@@ -293,6 +299,7 @@ impl Coordinator {
                 Timer::Attempt(request) => self.retry_acquire(now, request),
                 Timer::Deadline(attempt) => self.lapse_if_due(now, attempt),
                 Timer::Keep(attempt) => self.keep(now, attempt),
+                Timer::Hint(request) => self.renew_hint(now, request),
             }
         }
         self.wake_sessions(now);
@@ -349,21 +356,6 @@ impl Coordinator {
     /// Returns whether nothing is owed any more.
     pub fn is_drained(&self) -> bool {
         self.debts() == 0 && !self.sessions.iter().any(Session::may_yet_note)
-    }
-
-    /// Returns the number of entries for requests, apart from debts.
-    #[cfg(any(test, feature = "testing"))]
-    pub fn entries(&self) -> usize {
-        let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
-        let requests = requests + self.barrier.len() + self.listeners.len() + self.semaphores.len();
-        let requests = requests + self.adopting.len() + self.local_queue.len();
-        requests + self.timers.next_at().into_iter().count()
-    }
-
-    /// Returns the value in Redis for an attempt, while the attempt is remembered.
-    #[cfg(any(test, feature = "testing"))]
-    pub fn token(&self, attempt: AttemptId) -> Option<String> {
-        Some(self.attempts.get(attempt)?.claim.value(self.settings.label.as_deref()))
     }
 
     /// Returns how many masters are enough, for errors.

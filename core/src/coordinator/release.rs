@@ -17,7 +17,7 @@ impl Coordinator {
     pub(super) fn lapse_if_due(&mut self, now: Instant, id: AttemptId) {
         let Some(attempt) = self.attempts.get(id) else { return };
         let leaving = attempt.leaving().map(|(_, hold)| hold);
-        let hold = attempt.held().or(leaving);
+        let hold = attempt.held().or(leaving).or(attempt.downgrading());
         if hold.is_some_and(|hold| now >= hold.deadline) {
             self.return_hold(id);
             self.lose_hold(id, LossReason::Lapsed);
@@ -133,7 +133,12 @@ impl Coordinator {
         }
         let keys = &attempt.claim.keys;
         let passed_on = self.pass_permit_on(now, keys);
-        let tell = passed_on.unwrap_or_else(|| self.local_queue.pass_on(keys));
+        let passes_on = || !attempt.has_places() || self.local_queue.pass_on(keys);
+        let tell = passed_on.unwrap_or_else(passes_on);
+        if tell && keys.as_writer().is_some() {
+            // They begin in the same write as this release.
+            self.readers.stir(keys.first());
+        }
         let told = match tell && self.settings.wake_ups {
             true if keys.len() == 1 => {
                 let channel = keys.messages().next();
@@ -239,10 +244,15 @@ pub(super) fn disarm(
             }
         }
         Stage::Leaving(hold) => timers.cancel(hold.deadline, Timer::Deadline(id)),
+        Stage::Downgrading(downgrade) => {
+            timers.cancel(downgrade.hold.deadline, Timer::Deadline(id));
+        }
         Stage::Adopting(_) => {}
         Stage::Asked | Stage::Lost(_) => return,
     }
-    queue.leave(&attempt.claim.keys, id);
+    if attempt.has_places() {
+        queue.leave(&attempt.claim.keys, id);
+    }
 }
 
 /// Reads what a master said to a release that was sent in this way: whether the keys were ours, or

@@ -37,6 +37,12 @@ pub(super) enum RoundKind {
         attempt: AttemptId,
         extension: Extension,
     },
+    /// The extension in which a writer becomes a reader.
+    Downgrade {
+        request: RequestId,
+        attempt: AttemptId,
+        extension: Extension,
+    },
     Release {
         request: RequestId,
         tally: Tally,
@@ -72,6 +78,11 @@ impl RoundKind {
             Self::Acquire { request, .. } => Some(*request),
             _ => None,
         }
+    }
+
+    /// Returns whether it extends this hold, for its caller or its keeper.
+    pub(super) fn extends(&self, id: AttemptId) -> bool {
+        matches!(self, Self::Extend { attempt, .. } if *attempt == id)
     }
 }
 
@@ -142,6 +153,7 @@ impl Round {
             RoundKind::Acquire { tally, .. } => _ = tally.record(node, acquire::vote(&answer)),
             RoundKind::Extend { extension, .. }
             | RoundKind::Detach { extension, .. }
+            | RoundKind::Downgrade { extension, .. }
             | RoundKind::Adopt { extension, .. } => {
                 let report = extend::report(&answer);
                 extension.record(node, report);
@@ -251,6 +263,29 @@ impl Round {
             _ => None,
         };
         self.answers.iter().enumerate().filter_map(replied).collect()
+    }
+
+    /// Returns whether a node may have done what an extension asks: an error says that it has not.
+    pub(super) fn may_have_extended(&self) -> bool {
+        self.answers.iter().any(|(answer, _)| match answer {
+            Answer::Held => true,
+            Answer::Unknown(cause) => !matches!(cause, UnknownCause::Server(_)),
+            _ => false,
+        })
+    }
+
+    /// Turns an adoption or a downgrade that was won into the extension that it is. Returns the
+    /// nodes that have reported *vacant*.
+    pub(super) fn become_extension(&mut self) -> Option<NodeSet> {
+        let (RoundKind::Adopt { attempt, extension }
+        | RoundKind::Downgrade { attempt, extension, .. }) = &self.kind
+        else {
+            return None;
+        };
+        let (attempt, extension) = (*attempt, extension.clone());
+        let vacant = extension.vacant();
+        self.kind = RoundKind::Extend { asker: None, attempt, extension, won: true };
+        Some(vacant)
     }
 
     /// Returns whether every node has answered or was given up.

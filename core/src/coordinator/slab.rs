@@ -53,6 +53,12 @@ impl<T> Slab<T> {
         Some(entry)
     }
 
+    /// Returns all entries with their slots.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u32, &T)> {
+        let slots = (0..).zip(self.chunks.iter().flatten());
+        slots.filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.chunks.iter().flatten().flatten()
     }

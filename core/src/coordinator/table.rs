@@ -69,6 +69,12 @@ impl<T> Table<T> {
         self.slots.iter().filter_map(|slot| slot.entry.as_ref())
     }
 
+    /// Returns the ids of all entries that are `wanted`.
+    pub(super) fn ids<I: Id>(&self, wanted: impl Fn(&T) -> bool) -> Vec<I> {
+        let found = self.slots.entries().filter(|(_, slot)| slot.entry.as_ref().is_some_and(&wanted));
+        found.map(|(slot, one)| I::of(Place { serial: one.serial, slot })).collect()
+    }
+
     pub(super) fn get_mut<I: Id>(&mut self, id: I) -> Option<&mut T> {
         self.at(id.place())?.entry.as_mut()
     }

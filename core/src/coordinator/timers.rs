@@ -14,6 +14,8 @@ pub(super) enum Timer {
     Deadline(AttemptId),
     /// A keeper extends its lock.
     Keep(AttemptId),
+    /// A writer that waits renews its hint.
+    Hint(RequestId),
 }
 
 /// Timers of all kinds. Those that are due at the same time come in the order of these kinds.
@@ -23,6 +25,7 @@ pub(super) struct Timers {
     attempts: Line<RequestId>,
     deadlines: Line<AttemptId>,
     keepers: Line<AttemptId>,
+    hints: Line<RequestId>,
 }
 
 impl Timers {
@@ -35,6 +38,7 @@ impl Timers {
             Timer::Attempt(id) => self.attempts.set(at, id),
             Timer::Deadline(id) => self.deadlines.set(at, id),
             Timer::Keep(id) => self.keepers.set(at, id),
+            Timer::Hint(id) => self.hints.set(at, id),
         }
     }
 
@@ -44,23 +48,25 @@ impl Timers {
             Timer::Attempt(id) => self.attempts.cancel(at, id),
             Timer::Deadline(id) => self.deadlines.cancel(at, id),
             Timer::Keep(id) => self.keepers.cancel(at, id),
+            Timer::Hint(id) => self.hints.cancel(at, id),
         }
     }
 
     pub(super) fn next_at(&self) -> Option<Instant> {
         let others = self.deadlines.first_at().into_iter().chain(self.keepers.first_at());
         let first = self.rounds.first_at().into_iter().chain(self.attempts.first_at());
-        first.chain(others).min()
+        first.chain(others).chain(self.hints.first_at()).min()
     }
 
     /// Removes and returns the next timer that is due at `now`.
     pub(super) fn pop(&mut self, now: Instant) -> Option<Timer> {
         let at = self.next_at().filter(|at| *at <= now)?;
-        let Self { rounds, attempts, deadlines, keepers } = self;
+        let Self { rounds, attempts, deadlines, keepers, hints } = self;
         let round = rounds.take(at).map(Timer::Round);
         let timer = round.or_else(|| attempts.take(at).map(Timer::Attempt));
         let timer = timer.or_else(|| deadlines.take(at).map(Timer::Deadline));
-        timer.or_else(|| keepers.take(at).map(Timer::Keep))
+        let timer = timer.or_else(|| keepers.take(at).map(Timer::Keep));
+        timer.or_else(|| hints.take(at).map(Timer::Hint))
     }
 }
 

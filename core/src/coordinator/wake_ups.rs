@@ -11,7 +11,7 @@
 
 use super::contention::Phase;
 use super::session::PendingReply;
-use super::{AttemptId, Coordinator, Epoch, Keys, wire};
+use super::{AttemptId, Coordinator, Epoch, Keys, RequestId, wire};
 use crate::quorum::Instant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,9 +108,15 @@ impl Coordinator {
         }
     }
 
-    /// Makes the contender for `key` try again at once.
+    /// Makes the contender for `key` try again at once, and the reader that polls for it.
     pub(super) fn wake_contender(&mut self, now: Instant, key: &str) {
-        let Some(request) = self.local_queue.contender(key) else { return };
+        let writer = self.local_queue.contender(key);
+        for request in writer.into_iter().chain(self.readers.poller(key)) {
+            self.wake(now, request);
+        }
+    }
+
+    fn wake(&mut self, now: Instant, request: RequestId) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         match contention.phase {
             // The contender has just let others go first.
@@ -133,8 +139,10 @@ impl Coordinator {
     pub(super) fn miss_messages(&mut self, now: Instant, node: usize) {
         let listened = self.wake_ups.0.iter_mut().filter(|(_, topic)| topic.node == node);
         let contenders = listened.filter_map(|(key, topic)| {
-            std::mem::take(&mut topic.confirmed).then(|| self.local_queue.contender(key))?
+            let was_heard = std::mem::take(&mut topic.confirmed);
+            was_heard.then(|| [self.local_queue.contender(key), self.readers.poller(key)])
         });
+        let contenders = contenders.flatten().flatten();
         for request in contenders.collect::<Vec<_>>() {
             let contention = self.acquisitions.contention_mut(request);
             if let Some(sooner) = contention.and_then(|one| one.miss_messages(now, &self.settings))
@@ -149,7 +157,10 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         let epoch = session.epoch();
         self.wake_ups.0.retain(|key, topic| {
-            if topic.node != node || self.local_queue.is_wanted(key) || self.listeners.want(key) {
+            if topic.node != node || self.local_queue.is_wanted(key)
+                || self.readers.want(key)
+                || self.listeners.want(key)
+            {
                 return true;
             }
             if topic.epoch == epoch && session.is_open() {

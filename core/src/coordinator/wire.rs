@@ -42,6 +42,18 @@ pub const RELEASE_ALL: &str = include_str!("scripts/release_all.lua").trim_ascii
 pub const ACQUIRE: &str = include_str!("scripts/acquire.lua").trim_ascii_end();
 pub const EXTEND: &str = include_str!("scripts/extend.lua").trim_ascii_end();
 
+/// The same for readers, loaded before the first of them is called.
+pub const ACQUIRE_READ: &str = include_str!("scripts/acquire_read.lua").trim_ascii_end();
+pub const EXTEND_READ: &str = include_str!("scripts/extend_read.lua").trim_ascii_end();
+
+/// The script by which a reader leaves. Its comment is here, since a release carries the script.
+///
+/// KEYS: the locked key and its readers. ARGV: the token, and the prefix of the channels if waiters
+/// are to be notified once nobody reads any more. Returns 1 if the token was there, otherwise 0: as
+/// a reader, or alone, where the master has not heard of a downgrade. The mark under the key expires
+/// with the last reader that is left, and is deleted if none is.
+pub const RELEASE_READ: &str = include_str!("scripts/release_read.lua").trim_ascii_end();
+
 /// What an attempt asks of a key that may refuse it: the ms that the key has yet to live (-1 if it
 /// never expires, -2 if nothing is there), with the beginning of its value if that is text. A label
 /// of ours is whole in it. Another client's value may be as long as it likes, and of any kind: the
@@ -91,6 +103,11 @@ pub fn millis(span: Duration) -> u64 {
 /// Packs the question for the remaining life of the key that refuses us, and its holder.
 pub fn look(key: &str) -> Vec<u8> {
     pack(&["EVAL", LOOK, "1", key])
+}
+
+/// Packs the hint that a writer, with this id, waits for a lock.
+pub fn want(hint: &str, id: &str, life: Millis) -> Vec<u8> {
+    pack(&["SET", hint, id, "PX", &life.0.to_string()])
 }
 
 pub fn pttl(key: &str) -> Vec<u8> {

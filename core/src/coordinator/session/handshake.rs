@@ -5,7 +5,7 @@ use super::releases::Known;
 use super::{Identity, Incoming, PendingReply, Session, State};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::ledger::{Debt, Deleted, Deletion};
-use crate::coordinator::wire::{Packer, Reply};
+use crate::coordinator::wire::{Claim, Packer, Reply};
 use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
 
@@ -40,6 +40,21 @@ impl Session {
     /// Loads a script that the server does not know, or no longer knows.
     pub(in crate::coordinator) fn load(&mut self, script: &str) {
         self.push(PendingReply::Load, &wire::load(script));
+    }
+
+    /// Loads a script that the server has forgotten, and with it all others.
+    pub(in crate::coordinator) fn reload(&mut self, script: &str) {
+        self.known.reads = false;
+        self.load(script);
+    }
+
+    /// Loads the scripts that a claim calls by their hashes, if it is the first reader's on this
+    /// connection.
+    pub(in crate::coordinator) fn prepare(&mut self, claim: &Claim) {
+        if claim.keys.as_reader().is_some() && !std::mem::replace(&mut self.known.reads, true) {
+            self.load(wire::ACQUIRE_READ);
+            self.load(wire::EXTEND_READ);
+        }
     }
 
     /// Asks again, in case something has changed.

@@ -18,13 +18,20 @@ pub(super) struct Known {
     release: bool,
     /// The same for the script for several keys and fences.
     release_all: bool,
+    /// The same for the script of readers, and those that were loaded for them.
+    release_read: bool,
+    pub(super) reads: bool,
     /// Our user may not call anything by its hash.
     denies_hashes: bool,
 }
 
 impl Known {
     fn script(&mut self, claim: &Claim) -> &mut bool {
-        if claim.is_plain() { &mut self.release } else { &mut self.release_all }
+        match claim.keys.as_reader() {
+            Some(_) => &mut self.release_read,
+            None if claim.is_plain() => &mut self.release,
+            None => &mut self.release_all,
+        }
     }
 
     /// Returns the cheapest way that may work.
@@ -61,13 +68,20 @@ impl Session {
             return self.ledger.owe(debt);
         }
         debt.repeat_while_unkillable(self.unkillable_since);
-        let (deletion, tells) = (debt.deletion.clone(), debt.tells.clone());
+        let (deletion, mut tells) = (debt.deletion.clone(), debt.tells.clone());
         let stays_for = deletion.what.stays_for(now);
         let way = stays_for.map_or_else(|| self.known.way(&debt), |_| Way::Shorten);
         let command = match (&deletion.what, stays_for) {
             (Deleted::Kept(kept), Some(life)) => kept.claim.shorten(packer, life),
             (Deleted::Kept(kept), None) => kept.claim.release(packer, way),
-            (Deleted::Claim(claim), _) => claim.release(packer, way),
+            (Deleted::Claim(claim), _) => match claim.keys.as_reader() {
+                // The script knows whether there is anything to tell.
+                Some(beside) => {
+                    let channels = tells.take().map(|_| &*self.channels);
+                    claim.release_read(packer, beside, way, channels)
+                }
+                None => claim.release(packer, way),
+            },
             (Deleted::Note(command), _) => command,
         };
         self.push(PendingReply::Deletion(debt, way), command);

@@ -43,7 +43,7 @@ impl Session {
             },
             // For the next round, as with a vote.
             PendingReply::Uncounted if reply.is_noscript() => {
-                self.load(wire::ACQUIRE);
+                self.reload(wire::ACQUIRE);
                 Incoming::Nothing
             }
             // A denied right to load costs only the command that needs the script: it gets

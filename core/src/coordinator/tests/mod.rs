@@ -39,6 +39,7 @@ mod release;
 mod remaining;
 mod replies;
 mod rollback;
+mod rw_lock;
 mod script;
 mod semaphore;
 mod silence;

@@ -5,9 +5,11 @@
 //!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; least 20s;
 //!                              label me; candidate me, with its term;
 //!                              `r+s`: several resources; `s@r=3`: s, told on r as 3; probing;
-//!                              `3of:r`: any of the slots r0, r1 and r2, told on r
+//!                              `3of:r`: any of the slots r0, r1 and r2, told on r;
+//!                              `read:r`, `write:r`: with the readers `in:r` and the hint `next:r`
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! detach 2 of 1                request 2 on that hold
+//! downgrade 2 of 1             request 2 on that hold, which becomes a reader's
 //! adopt 3 of 2 [by other]      what request 2 has detached; as if the label were another's
 //! give back 2 [of 3]           releases that, in no other hands, while request 3 adopts it
 //! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
@@ -34,7 +36,9 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{AcquireRequest, AtLeast, KeepAlive, Keys, Label, RequestId, Slots};
+use super::super::{
+    AcquireRequest, AtLeast, KeepAlive, Keys, Label, ReadWrite, RequestId, Slots,
+};
 use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use crate::quorum::Nanos;
@@ -117,6 +121,10 @@ impl Stage {
             "detach" => {
                 let hold = self.hold(number(3));
                 self.machine.handle_detach(now, RequestId(number(1)), hold);
+            }
+            "downgrade" => {
+                let hold = self.hold(number(3));
+                self.machine.handle_downgrade(now, RequestId(number(1)), hold);
             }
             "adopt" => {
                 let mut lock = self.detached(number(3));
@@ -271,6 +279,17 @@ fn same(happened: &str, told: &str) -> Result<(), String> {
 
 /// Parses `r`, or several: `r+s`; or `s@r=3`, or `3of:r`.
 pub(super) fn keys(words: &str, prefix: &str) -> Keys {
+    if let Some((mode, key)) = words.split_once(':').filter(|_| prefix.is_empty()) {
+        let beside = ReadWrite {
+            readers: format!("in:{key}").into(),
+            hint: format!("next:{key}").into(),
+        };
+        match mode {
+            "read" => return Keys::read(key.into(), beside),
+            "write" => return Keys::write(key.into(), beside),
+            _ => {}
+        }
+    }
     if let Some((permits, channel)) = words.split_once("of:") {
         let permits: u8 = permits.parse().expect("a number");
         let names = (0..permits).map(|slot| format!("{channel}{slot}").into());

@@ -268,7 +268,7 @@ impl Stage {
         let machine = &self.machine;
         format!(
             "{} acquisitions, {} attempts, {} rounds, {} places, timers to {:?}, {} debts",
-            machine.acquisitions.len() + machine.semaphores.len(),
+            machine.acquisitions.len() + machine.semaphores.len() + machine.readers.len(),
             machine.attempts.len(),
             machine.rounds.len(),
             machine.local_queue.len(),

@@ -35,6 +35,9 @@ impl Tokens {
             ("extend", wire::EXTEND),
             ("release", wire::RELEASE),
             ("release_all", wire::RELEASE_ALL),
+            ("acquire_read", wire::ACQUIRE_READ),
+            ("extend_read", wire::EXTEND_READ),
+            ("release_read", wire::RELEASE_READ),
         ];
         for (name, script) in by_hash {
             scripts.push((name, script.to_owned()));
@@ -174,6 +177,16 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             Err(NotAdopted::Lost(why)) => format!("adopt {} lost: {}", request.0, loss(why)),
             Err(NotAdopted::Unconfirmed(reports)) => {
                 format!("adopt {} unconfirmed: {}", request.0, said(reports))
+            }
+        },
+        Event::Downgraded { request, result, .. } => match result {
+            Ok(extended) => {
+                let until = millis(extended.deadline.as_nanos());
+                format!("downgraded {} until {until}", request.0)
+            }
+            Err(NotExtended::Lost) => format!("downgrade {} lost", request.0),
+            Err(NotExtended::Unconfirmed(reports)) => {
+                format!("downgrade {} unconfirmed: {}", request.0, said(reports))
             }
         },
         Event::Observed(observation) => format!("observed {observation:?}"),

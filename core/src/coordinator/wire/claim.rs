@@ -1,8 +1,11 @@
 //! The commands that take, keep and give back what one attempt claims.
 
 use super::resp::Command;
-use super::{ACQUIRE, EXTEND, Millis, RELEASE, RELEASE_ALL, SHORTEN, Token, millis};
-use crate::coordinator::Keys;
+use super::{
+    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, Millis, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN,
+    Token, millis,
+};
+use crate::coordinator::{Keys, ReadWrite};
 use crate::coordinator::label::{Label, TERM};
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
@@ -50,6 +53,10 @@ pub struct Packer {
     /// The hashes of the release scripts.
     release: String,
     release_all: String,
+    /// The hashes of the scripts of readers.
+    acquire_read: String,
+    extend_read: String,
+    release_read: String,
 }
 
 impl Packer {
@@ -89,6 +96,9 @@ impl Packer {
             extend: hash(EXTEND),
             release: hash(RELEASE),
             release_all: hash(RELEASE_ALL),
+            acquire_read: hash(ACQUIRE_READ),
+            extend_read: hash(EXTEND_READ),
+            release_read: hash(RELEASE_READ),
         }
     }
 }
@@ -98,18 +108,31 @@ impl Claim {
     /// so that other Redlock clients exclude us and we exclude them.
     pub fn acquire<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
         let life = self.life;
-        if self.is_plain() { self.set(packer, life) } else { self.acquire_all(packer, life, true) }
+        match self.keys.as_reader() {
+            Some(beside) => self.acquire_read(packer, life, beside, false),
+            None if self.is_plain() => self.set(packer, life),
+            None => self.acquire_all(packer, life, true),
+        }
     }
 
     /// Packs a top-up, for a node that has lost the keys of a lock that is held: they live for
     /// `life`. Its ballot was won long ago: how far it is behind the node's clock does not matter.
     pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
-        if self.is_plain() { self.set(packer, life) } else { self.acquire_all(packer, life, false) }
+        match self.keys.as_reader() {
+            Some(beside) => self.acquire_read(packer, life, beside, true),
+            None if self.is_plain() => self.set(packer, life),
+            None => self.acquire_all(packer, life, false),
+        }
     }
 
     /// Packs an extension, after which the keys live for `life`, or for as long as before.
     pub fn extend<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
-        let Packer { room, extend, label, .. } = packer;
+        let Packer { room, extend, extend_read, label, .. } = packer;
+        if let Some(beside) = self.keys.as_reader() {
+            let command = Command::new(room, 3 + 2 + 2).arg("EVALSHA").arg(extend_read).number(2);
+            let command = command.keys([self.keys.first(), &beside.readers].into_iter());
+            return self.sign(command, label.as_deref()).number(life.0).done();
+        }
         let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVALSHA").arg(extend);
         let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
         self.sign(command, label.as_deref()).number(life.0).done()
@@ -121,6 +144,25 @@ impl Claim {
         let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVAL").arg(SHORTEN);
         let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
         self.sign(command, label.as_deref()).number(life.0).done()
+    }
+
+    /// Packs the release of a reader. The script announces on `channels` that nobody reads any more.
+    pub fn release_read<'a>(
+        &self,
+        packer: &'a mut Packer,
+        beside: &ReadWrite,
+        way: Way,
+        channels: Option<&str>,
+    ) -> &'a [u8] {
+        let Packer { room, release_read, label, .. } = packer;
+        let command = Command::new(room, 3 + 2 + 1 + usize::from(channels.is_some()));
+        let command = match way {
+            Way::Hash => command.arg("EVALSHA").arg(release_read),
+            Way::Native | Way::Full | Way::Shorten => command.arg("EVAL").arg(RELEASE_READ),
+        };
+        let command = command.number(2).keys([self.keys.first(), &beside.readers].into_iter());
+        let command = self.sign(command, label.as_deref());
+        channels.into_iter().fold(command, Command::arg).done()
     }
 
     /// Packs a compare-and-delete.
@@ -172,7 +214,13 @@ impl Claim {
     }
 
     pub fn is_plain(&self) -> bool {
-        self.ballot.is_none() && self.keys.len() == 1
+        self.ballot.is_none() && self.keys.len() == 1 && self.keys.as_reader().is_none()
+    }
+
+    /// Returns whether an acquire has to ask for the life and the holder of the key that refuses it,
+    /// since the refusal does not name them.
+    pub fn looks(&self) -> bool {
+        self.is_plain() || self.keys.as_reader().is_some()
     }
 
     /// Returns what follows the token under the keys; `usual` is this client's label.
@@ -191,6 +239,19 @@ impl Claim {
         let Packer { room, label, .. } = packer;
         let command = Command::new(room, 6).arg("SET").arg(&**self.keys.first());
         self.sign(command, label.as_deref()).arg("NX").arg("PX").number(life.0).done()
+    }
+
+    fn acquire_read<'a>(
+        &self,
+        packer: &'a mut Packer,
+        life: Millis,
+        ReadWrite { readers, hint }: &ReadWrite,
+        was_let_in: bool,
+    ) -> &'a [u8] {
+        let Packer { room, acquire_read, label, .. } = packer;
+        let command = Command::new(room, 3 + 3 + 3).arg("EVALSHA").arg(acquire_read).number(3);
+        let command = command.keys([self.keys.first(), readers, hint].into_iter());
+        self.sign(command, label.as_deref()).number(life.0).number(was_let_in.into()).done()
     }
 
     fn acquire_all<'a>(&self, packer: &'a mut Packer, life: Millis, not_behind: bool) -> &'a [u8] {
