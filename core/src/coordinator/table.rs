@@ -71,7 +71,8 @@ impl<T> Table<T> {
 
     /// Returns the ids of all entries that are `wanted`.
     pub(super) fn ids<I: Id>(&self, wanted: impl Fn(&T) -> bool) -> Vec<I> {
-        let found = self.slots.entries().filter(|(_, slot)| slot.entry.as_ref().is_some_and(&wanted));
+        let found =
+            self.slots.entries().filter(|(_, slot)| slot.entry.as_ref().is_some_and(&wanted));
         found.map(|(slot, one)| I::of(Place { serial: one.serial, slot })).collect()
     }
 

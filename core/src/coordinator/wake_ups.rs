@@ -157,7 +157,8 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         let epoch = session.epoch();
         self.wake_ups.0.retain(|key, topic| {
-            if topic.node != node || self.local_queue.is_wanted(key)
+            if topic.node != node
+                || self.local_queue.is_wanted(key)
                 || self.readers.want(key)
                 || self.listeners.want(key)
             {

@@ -14,6 +14,7 @@ mod claims;
 mod connections;
 mod denied;
 mod detach;
+mod downgrade;
 mod endings;
 mod extension;
 mod fenced;
@@ -34,12 +35,12 @@ mod pauses;
 mod polling;
 mod probing;
 mod queue;
+mod readers;
 mod redial;
 mod release;
 mod remaining;
 mod replies;
 mod rollback;
-mod rw_lock;
 mod script;
 mod semaphore;
 mod silence;
@@ -57,9 +58,11 @@ mod ways;
 mod withdrawal;
 mod words;
 
+use crate::coordinator::Settings;
 use crate::coordinator::wire::Login;
 use crate::quorum::Membership;
 use stage::Stage;
+use std::time::Duration;
 
 /// Plays `script` on so many masters, all of them open.
 fn play(masters: usize, script: &str) {
@@ -70,6 +73,15 @@ fn play(masters: usize, script: &str) {
 /// Opens so many masters.
 fn open(masters: usize) -> Stage {
     all_open(Stage::new(masters, &Login::default()), masters)
+}
+
+/// Opens three masters that tell when a key is free: `n3` tells of `r`. Waiters poll seldom.
+fn telling() -> Stage {
+    let told = |settings: &mut Settings| {
+        settings.wake_ups = true;
+        settings.backoff.cap = Duration::from_secs(60);
+    };
+    all_open(Stage::with(3, &Login::default(), told), 3)
 }
 
 /// Opens the masters of two lists: a letter for each, as in `Membership::pictured`.

@@ -36,9 +36,7 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{
-    AcquireRequest, AtLeast, KeepAlive, Keys, Label, ReadWrite, RequestId, Slots,
-};
+use super::super::{AcquireRequest, AtLeast, KeepAlive, Keys, Label, ReadWrite, RequestId, Slots};
 use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use crate::quorum::Nanos;
@@ -280,10 +278,8 @@ fn same(happened: &str, told: &str) -> Result<(), String> {
 /// Parses `r`, or several: `r+s`; or `s@r=3`, or `3of:r`.
 pub(super) fn keys(words: &str, prefix: &str) -> Keys {
     if let Some((mode, key)) = words.split_once(':').filter(|_| prefix.is_empty()) {
-        let beside = ReadWrite {
-            readers: format!("in:{key}").into(),
-            hint: format!("next:{key}").into(),
-        };
+        let beside =
+            ReadWrite { readers: format!("in:{key}").into(), hint: format!("next:{key}").into() };
         match mode {
             "read" => return Keys::read(key.into(), beside),
             "write" => return Keys::write(key.into(), beside),

@@ -2,11 +2,11 @@
 
 use super::resp::Command;
 use super::{
-    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, Millis, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN,
-    Token, millis,
+    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, Millis, RELEASE, RELEASE_ALL, RELEASE_READ,
+    SHORTEN, Token, millis,
 };
-use crate::coordinator::{Keys, ReadWrite};
 use crate::coordinator::label::{Label, TERM};
+use crate::coordinator::{Keys, ReadWrite};
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
 use sha1_smol::Sha1;

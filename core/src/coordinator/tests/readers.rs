@@ -1,9 +1,6 @@
 //! Readers and writers of one resource: what they send, who waits, and what a hint does.
 
-use super::stage::Stage;
-use super::{all_open, open, play};
-use crate::coordinator::Settings;
-use crate::coordinator::wire::Login;
+use super::{open, play, telling};
 
 #[test]
 fn a_reader_asks_by_hash_and_leaves_by_its_script() {
@@ -171,12 +168,6 @@ fn a_writer_that_is_refused_asks_new_readers_to_wait_until_it_has_won() {
     );
 }
 
-/// Opens three masters that tell when a key is free: `n3` tells of `r`.
-fn telling() -> Stage {
-    let told = |settings: &mut Settings| settings.wake_ups = true;
-    all_open(Stage::with(3, &Login::default(), told), 3)
-}
-
 #[test]
 fn a_hint_is_renewed_each_second_and_taken_back_by_who_gives_up() {
     telling().play(
@@ -204,7 +195,7 @@ fn a_hint_is_renewed_each_second_and_taken_back_by_who_gives_up() {
          n1-3 > ok
          cancel 1
          n1-3 < EVAL release 1 next:r #2
-         n3 < PUBLISH quorumlock:free:0:r
+         n3 < PUBLISH quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1
          +3s
@@ -231,123 +222,59 @@ fn the_last_reader_to_leave_tells_by_its_script() {
     );
 }
 
-/// A writer holds `r` for request 1 until 9898 ms.
-const WRITER: &str = "acquire 1 write:r
-                      n1-3 < SET r #1 NX PX 10000
-                      n1-3 > ok
-                      = acquired 1 until 9898ms
-                      +1s\n";
+#[test]
+fn scripts_that_a_master_has_forgotten_are_loaded_with_the_next_command() {
+    let mut stage = open(3);
+    stage.steps(LOADED);
+    stage.play(
+        "acquire 1 read:r
+         n1-3 < EVALSHA acquire_read ..
+         n1-2 > -NOSCRIPT No matching script.
+         n1-2 < SCRIPT LOAD acquire
+         n1-3 < EVAL release_read 2 r in:r #2
+         n1-2 < SCRIPT LOAD acquire_read
+         n1-2 < SCRIPT LOAD extend_read
+         n1-3 < EVAL look 1 r
+         n1-3 < EVALSHA acquire_read 3 r in:r next:r #3 10000 0",
+    );
+}
 
-/// Its downgrade has been sent.
-const DOWNGRADE: &str = "downgrade 2 of 1
-                         n1-3 < SCRIPT LOAD acquire_read
-                         n1-3 < SCRIPT LOAD extend_read
-                         n1-3 < EVALSHA extend_read 2 r in:r #1 10000
-                         n1-3 > text c0ffee
-                         n1-3 > text c0ffee\n";
-
-fn downgraded(script: &str) {
+#[test]
+fn a_writer_that_leaves_lets_the_readers_of_its_process_try_in_the_same_write() {
     let mut stage = telling();
-    stage.steps(WRITER);
-    stage.steps(DOWNGRADE);
-    stage.play(script);
-}
-
-#[test]
-fn a_downgrade_that_a_quorum_confirms_prolongs_the_hold_and_tells_readers() {
-    downgraded(
-        "n1-2 > 1
-         = downgraded 2 until 10898ms
-         n3 < PUBLISH quorumlock:free:0:r
-         n3 > 0
-         n3 < EVALSHA acquire_read 3 r in:r next:r #1 9999 1
-         n3 > 0
-         n3 > ok
-         release 3 of 1
-         n1-2 < EVAL release_read 2 r in:r #1
-         n3 < EVAL release_read 2 r in:r #1 quorumlock:free:0:
-         n1-3 > 1
-         = released 3",
-    );
-}
-
-#[test]
-fn a_downgrade_that_no_master_can_have_done_leaves_a_writer() {
-    downgraded(
-        "n1-2 > -NOPERM no sorted sets
-         = -
-         n3 > -NOPERM no sorted sets
-         = downgrade 2 unconfirmed: ..
-         extend 3 of 1
-         n1-3 < EVALSHA extend 1 r #1 10000
-         n1-3 > 1
-         = extended 3 ..
-         release 4 of 1
-         n1-3 < EVAL release 1 r #1
-         n3 < PUBLISH quorumlock:free:0:r
-         n1-3 > 1
-         n3 > 0
-         = released 4",
-    );
-}
-
-#[test]
-fn a_downgrade_that_a_master_may_have_done_leaves_a_reader() {
-    for answer in ["n1 > 1", "n1 breaks \n n1 < DIAL", "+200ms"] {
-        let mut stage = telling();
-        stage.steps(WRITER);
-        stage.steps(DOWNGRADE);
-        stage.steps("n2-3 > -NOPERM no sorted sets");
-        stage.steps(answer);
-        stage.steps("= downgraded 2 until 9898ms");
-        stage.steps(
-            "extend 3 of 1
-             n2-3 < EVALSHA extend_read 2 r in:r #1 10000
-             n2-3 > 1
-             = extended 3 ..
-             n3 < PUBLISH quorumlock:free:0:r",
-        );
-    }
-}
-
-#[test]
-fn a_downgrade_that_others_hold_is_lost() {
-    downgraded(
-        "n1-2 > -1
-         = lost 1: quorum gone: ..
-         = downgrade 2 lost
+    stage.steps(LOADED_AND_GONE);
+    stage.play(
+        "acquire 1 write:r
+         n1-3 < SET ..
+         n1-3 > ok
+         = acquired 1 ..
+         acquire 2 read:r wait 10s
+         n1-3 < EVALSHA acquire_read ..
+         n1-3 > refuses 0 9000 0 0
+         n1-3 < EVAL release_read ..
+         n3 < SUBSCRIBE ..
+         n1-3 > 0
          drop 1
-         n1-2 < EVAL release_read 2 r in:r #1
-         n3 < EVAL release_read 2 r in:r #1 quorumlock:free:0:
+         n1-3 < EVAL release 1 r #2
+         n3 < PUBLISH ..
+         n3 < EVAL look 1 r
+         n3 < EVALSHA acquire_read ..
+         n1-3 > 1
          n3 > 1
-         n1-3 > 0",
+         n3 > nil
+         n3 > ok",
     );
 }
 
-#[test]
-fn a_lock_that_lapses_during_its_downgrade_is_released_as_a_reader() {
-    downgraded(
-        "n1 > 1
-         ~9s
-         drop 1
-         = lost 1: lapsed
-         n1-2 < EVAL release_read 2 r in:r #1
-         n3 < EVAL release_read 2 r in:r #1 quorumlock:free:0:
-         n2-3 > 1
-         n1-3 > 1
-         = downgrade 2 lost",
-    );
-}
-
-#[test]
-fn a_guard_that_is_dropped_during_its_downgrade_is_released_as_a_reader() {
-    downgraded(
-        "drop 1
-         n1-2 < EVAL release_read 2 r in:r #1
-         n3 < EVAL release_read 2 r in:r #1 quorumlock:free:0:
-         n1 > 1
-         = downgrade 2 lost
-         n2-3 > 1
-         n1-3 > 1",
-    );
-}
+/// The same as `LOADED`, on masters that tell.
+const LOADED_AND_GONE: &str = "acquire 90 read:r
+                               n1-3 < SCRIPT LOAD acquire_read
+                               n1-3 < SCRIPT LOAD extend_read
+                               n1-3 < EVALSHA acquire_read ..
+                               n1-3 > text c0ffee
+                               n1-3 > text c0ffee
+                               n1-3 > ok
+                               = acquired 90 ..
+                               drop 90
+                               n1-3 < EVAL release_read ..
+                               n1-3 > 1\n";
