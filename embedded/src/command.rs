@@ -5,6 +5,7 @@ use super::reply::Reply;
 use super::server::Server;
 use super::{
     ClientId, client, config, hashes, info, keys, pubsub, replication, scan, script, server,
+    sorted_sets,
 };
 use std::fmt::Write;
 use std::time::Duration;
@@ -101,7 +102,7 @@ impl Command {
     }
 }
 
-pub(super) const COMMANDS: [Command; 44] = [
+pub(super) const COMMANDS: [Command; 50] = [
     Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
     Command::write("del", -2, keys::del),
@@ -121,6 +122,12 @@ pub(super) const COMMANDS: [Command; 44] = [
     Command::new("hlen", 2, hashes::hlen),
     Command::new("hgetall", 2, hashes::hgetall),
     Command::write("hdel", -3, hashes::hdel),
+    Command::write("zadd", -4, sorted_sets::zadd),
+    Command::write("zrem", -3, sorted_sets::zrem),
+    Command::new("zscore", 3, sorted_sets::zscore),
+    Command::new("zrange", -4, sorted_sets::zrange),
+    Command::write("zremrangebyscore", 4, sorted_sets::zremrangebyscore),
+    Command::new("zcard", 2, sorted_sets::zcard),
     Command::script("eval", -3, script::eval),
     Command::script("evalsha", -3, script::evalsha),
     Command::script("script|load", 3, script::load),

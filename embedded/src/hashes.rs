@@ -79,7 +79,7 @@ fn on(
     match database(server, call).get_mut(&call.arguments[1], millis(call.now)) {
         None => answer(None),
         Some(Value::Hash(hash)) => answer(Some(hash)),
-        Some(Value::String(_)) => Reply::error(WRONG_TYPE),
+        Some(_) => Reply::error(WRONG_TYPE),
     }
 }
 
@@ -88,6 +88,6 @@ fn found_or_made<'a>(server: &'a mut Server, call: &Call<'_>) -> Result<&'a mut 
     let (key, now) = (&call.arguments[1], millis(call.now));
     match database(server, call).get_or_insert(key, Value::Hash(Hash::default()), now) {
         Value::Hash(hash) => Ok(hash),
-        Value::String(_) => Err(Reply::error(WRONG_TYPE)),
+        _ => Err(Reply::error(WRONG_TYPE)),
     }
 }

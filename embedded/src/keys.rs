@@ -17,28 +17,58 @@ pub(super) fn database<'a>(server: &'a mut Server, call: &Call<'_>) -> &'a mut K
     &mut server.databases[call.database]
 }
 
-/// `SET key value [NX] [PX ms]`
+/// How SET spells the end of a key's life.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    After,
+    At,
+    AtSecond,
+}
+
+impl End {
+    fn named(option: &[u8]) -> Option<Self> {
+        match option {
+            b"PX" => Some(Self::After),
+            b"PXAT" => Some(Self::At),
+            b"EXAT" => Some(Self::AtSecond),
+            _ => None,
+        }
+    }
+
+    /// Returns the end in ms since 1970.
+    fn read(self, number: &[u8], now: i64) -> Result<i64, Reply> {
+        let Some(number) = integer(number) else { return Err(Reply::error(NOT_AN_INTEGER)) };
+        let at = match self {
+            Self::After => now.checked_add(number),
+            Self::At => Some(number),
+            Self::AtSecond => number.checked_mul(1_000),
+        };
+        let invalid = "ERR invalid expire time in 'set' command";
+        at.filter(|_| number > 0).ok_or_else(|| Reply::error(invalid))
+    }
+}
+
+/// Handles `SET key value [NX] [PX ms | PXAT ms | EXAT s]`. An end that is over is no error: the key
+/// is gone at once.
 pub(super) fn set(server: &mut Server, call: &Call<'_>) -> Reply {
     let now = millis(call.now);
     let (mut only_new, mut life) = (false, None);
     let mut options = call.arguments[3..].iter();
     while let Some(option) = options.next() {
-        match option.to_ascii_uppercase().as_slice() {
-            b"NX" => only_new = true,
-            b"PX" => match options.next() {
-                Some(ms) => life = Some(ms),
-                None => return Reply::error(SYNTAX),
-            },
+        let option = option.to_ascii_uppercase();
+        if option == b"NX" {
+            only_new = true;
+            continue;
+        }
+        match (End::named(&option), options.next(), life) {
+            (Some(end), Some(_), Some((other, _))) if end != other => return Reply::error(SYNTAX),
+            (Some(end), Some(number), _) => life = Some((end, number)),
             _ => return Reply::error(SYNTAX),
         }
     }
-    let expires_at = match life.map(|ms| integer(ms)) {
-        None => None,
-        Some(None) => return Reply::error(NOT_AN_INTEGER),
-        Some(Some(ms)) => match now.checked_add(ms).filter(|_| ms > 0) {
-            Some(at) => Some(at),
-            None => return Reply::error("ERR invalid expire time in 'set' command"),
-        },
+    let expires_at = match life.map(|(end, number)| end.read(number, now)).transpose() {
+        Ok(at) => at,
+        Err(error) => return error,
     };
     let (key, value) = (&call.arguments[1], call.arguments[2].clone());
     let database = database(server, call);
@@ -53,7 +83,7 @@ pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
     match database(server, call).get(&call.arguments[1], millis(call.now)) {
         None => Reply::Null,
         Some(Value::String(value)) => Reply::bulk(value.clone()),
-        Some(Value::Hash(_)) => Reply::error(WRONG_TYPE),
+        Some(_) => Reply::error(WRONG_TYPE),
     }
 }
 
@@ -68,6 +98,7 @@ pub(super) const fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "string",
         Value::Hash(_) => "hash",
+        Value::SortedSet(_) => "zset",
     }
 }
 
@@ -84,8 +115,8 @@ pub(super) fn delifeq(server: &mut Server, call: &Call<'_>) -> Reply {
         Some(Value::String(stands)) if stands == value => {
             Reply::count(usize::from(database.delete(key, now)))
         }
-        Some(Value::Hash(_)) => Reply::error(WRONG_TYPE),
-        _ => Reply::Integer(0),
+        None | Some(Value::String(_)) => Reply::Integer(0),
+        Some(_) => Reply::error(WRONG_TYPE),
     }
 }
 

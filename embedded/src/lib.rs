@@ -13,6 +13,7 @@
 //!   effect except that it is reported: nothing is evicted, saved or refused for lack of memory. It
 //!   survives a restart.
 //! - A hash keeps its fields in the order in which they were added, however many they are.
+//! - A score is a decimal number: `0x10` is none.
 //! - A replica's master is never reached: no data arrives, offsets do not change. The server stays
 //!   a replica across a restart.
 //! - INFO has only the sections and fields that this crate or a test reads.
@@ -40,6 +41,8 @@ mod rights;
 mod scan;
 mod script;
 mod server;
+mod sorted_set;
+mod sorted_sets;
 mod value;
 
 use command::{Call, Run};
@@ -146,7 +149,7 @@ impl Machine {
     pub fn value(&self, key: &[u8], now: Duration) -> Option<&[u8]> {
         match self.database().peek(key, millis(now))? {
             Value::String(value) => Some(value),
-            Value::Hash(_) => None,
+            _ => None,
         }
     }
 
@@ -154,6 +157,14 @@ impl Machine {
     pub fn hash(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, Vec<u8>)] {
         match self.database().peek(key, millis(now)) {
             Some(Value::Hash(hash)) => hash.fields(),
+            _ => &[],
+        }
+    }
+
+    /// Returns the members and scores of the sorted set under a key of database 0, in order.
+    pub fn sorted_set(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, f64)] {
+        match self.database().peek(key, millis(now)) {
+            Some(Value::SortedSet(set)) => set.members(),
             _ => &[],
         }
     }

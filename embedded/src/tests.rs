@@ -228,6 +228,72 @@ fn time_stands_still_within_a_script() {
     assert_eq!(ask(&mut machine, client, &["EVAL", script, "0"]), "*2\r\n:1\r\n:1\r\n");
 }
 
+/// As redis-server does: its scripts get every answer in RESP2, whatever their client speaks.
+#[test]
+fn a_score_is_a_double_outside_scripts_and_a_string_within() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    ask(&mut machine, client, &["HELLO", "3"]);
+    assert_eq!(ask(&mut machine, client, &["ZADD", "a", "1.5", "m", "-inf", "l"]), ":2\r\n");
+    let range = ["ZRANGE", "a", "-1", "-1", "WITHSCORES"];
+    assert_eq!(ask(&mut machine, client, &range), "*1\r\n*2\r\n$1\r\nm\r\n,1.5\r\n");
+    for (script, answer) in [
+        ("return redis.call('ZSCORE', 'a', 'l')", "$4\r\n-inf\r\n"),
+        ("return redis.call('ZSCORE', 'a', 'nosuch') == false", ":1\r\n"),
+        ("return redis.call('ZRANGE', 'a', 1, 1, 'WITHSCORES')[2]", "$3\r\n1.5\r\n"),
+    ] {
+        assert_eq!(ask(&mut machine, client, &["EVAL", script, "0"]), answer, "{script}");
+    }
+}
+
+#[test]
+fn a_sorted_set_is_in_order_and_gone_with_its_last_member() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    ask(&mut machine, client, &["ZADD", "a", "7", "late", "-1", "b", "-1", "a", "3", "mid"]);
+    ask(&mut machine, client, &["ZADD", "a", "NX", "0", "late"]);
+    let names = |machine: &Machine| -> Vec<String> {
+        let members = machine.sorted_set(b"a", NOW).iter();
+        members.map(|(name, _)| String::from_utf8(name.clone()).unwrap()).collect()
+    };
+    assert_eq!(names(&machine), ["a", "b", "mid", "late"]);
+    ask(&mut machine, client, &["ZADD", "a", "9", "a"]);
+    assert_eq!(names(&machine), ["b", "mid", "late", "a"]);
+    let range = ["ZREMRANGEBYSCORE", "a", "-inf", "(7"];
+    assert_eq!(ask(&mut machine, client, &range), ":2\r\n");
+    assert_eq!(names(&machine), ["late", "a"]);
+    assert_eq!(ask(&mut machine, client, &["ZREM", "a", "late", "a", "a"]), ":2\r\n");
+    assert_eq!(machine.keys(NOW).count(), 0);
+}
+
+#[test]
+fn a_restart_keeps_a_sorted_set_with_its_life() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    ask(&mut machine, client, &["ZADD", "a", "5", "m"]);
+    ask(&mut machine, client, &["PEXPIRE", "a", "100"]);
+    machine.restart(true, NOW);
+    assert_eq!(machine.sorted_set(b"a", NOW), [(b"m".to_vec(), 5.0)]);
+    let late = NOW + Duration::from_millis(101);
+    assert_eq!(machine.sorted_set(b"a", late), []);
+}
+
+#[test]
+fn a_life_may_end_at_a_moment_of_the_masters_clock() {
+    let mut machine = Machine::new(1, NOW);
+    let client = machine.open();
+    for (option, end, left) in [
+        ("PXAT", "1000000250", Some(250)),
+        ("EXAT", "1000001", Some(1_000)),
+        ("PXAT", "1000000000", Some(0)),
+        ("PXAT", "999999999", None),
+    ] {
+        assert_eq!(ask(&mut machine, client, &["SET", "a", "v", option, end]), "+OK\r\n");
+        let left = left.map(Duration::from_millis);
+        assert_eq!(machine.time_to_live(b"a", NOW), left, "{option} {end}");
+    }
+}
+
 /// Setting a field leaves the key's life unchanged; a field that is set after the key has expired
 /// begins a new life.
 #[test]

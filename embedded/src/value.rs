@@ -1,9 +1,12 @@
 //! The values that a key can have.
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+use super::sorted_set::SortedSet;
+
+#[derive(Clone, PartialEq, Debug)]
 pub(super) enum Value {
     String(Vec<u8>),
     Hash(Hash),
+    SortedSet(SortedSet),
 }
 
 /// Fields and their values, in the order in which they were added, as a server keeps them while

@@ -8,6 +8,7 @@
 mod compare;
 mod generate;
 mod pair;
+mod sorted_sets;
 mod vocabulary;
 
 use crate::support::prelude::*;
@@ -87,7 +88,7 @@ fn the_embedded_master_answers_as_the_real_one_does() {
 }
 
 /// Wrong answers, each of which the comparison must find.
-const PLANTED: [(&str, Alter); 15] = [
+const PLANTED: [(&str, Alter); 19] = [
     ("a refusal of SET NX becomes a grant", |words, answer| {
         if name(words) == b"SET" && matches!(&answer[..], b"$-1\r\n" | b"_\r\n") {
             *answer = b"+OK\r\n".to_vec();
@@ -139,6 +140,28 @@ const PLANTED: [(&str, Alter); 15] = [
     }),
     ("a changed field counts as a new one", |words, answer| {
         if name(words) == b"HSET" && answer == b":0\r\n" {
+            *answer = b":1\r\n".to_vec();
+        }
+    }),
+    ("a score is a bulk string in RESP3", |words, answer| {
+        if let (b"ZSCORE", [b',', score @ .., b'\r', b'\n']) = (&name(words)[..], &answer[..]) {
+            let score = String::from_utf8_lossy(score);
+            *answer = format!("${}\r\n{score}\r\n", score.len()).into_bytes();
+        }
+    }),
+    ("a range with scores is flat in RESP3", |words, answer| {
+        let at = answer.windows(6).position(|six| six == b"\r\n*2\r\n");
+        if let (b"ZRANGE", Some(at)) = (&name(words)[..], at) {
+            answer.drain(at + 2..at + 6);
+        }
+    }),
+    ("a changed score counts as a new member", |words, answer| {
+        if name(words) == b"ZADD" && answer == b":0\r\n" {
+            *answer = b":1\r\n".to_vec();
+        }
+    }),
+    ("what a range excludes is removed", |words, answer| {
+        if name(words) == b"ZREMRANGEBYSCORE" && answer == b":0\r\n" {
             *answer = b":1\r\n".to_vec();
         }
     }),
@@ -210,12 +233,16 @@ fn a_clock_that_stands_still_is_found() {
 /// In ACL syntax. The comparison itself needs PING and CLIENT ID, and GET makes the real server
 /// collect expired keys.
 const DENIED: [&[&str]; 3] = [
-    &["set", "info", "client|kill", "script|load", "hset", "time", "publish", "config|get"],
-    &["EVAL", "evalsha", "subscribe", "config", "del", "flushall", "Client|SetName"],
+    &["set", "info", "client|kill", "script|load", "hset", "zadd", "time", "publish", "config|get"],
+    &["EVAL", "evalsha", "subscribe", "config", "del", "flushall", "Client|SetName", "zrem"],
     &[
         "script",
         "exists",
         "hgetall",
+        "zcard",
+        "zscore",
+        "zrange",
+        "zremrangebyscore",
         "type",
         "pttl",
         "replicaof",

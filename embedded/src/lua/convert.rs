@@ -1,6 +1,6 @@
 //! Replies as Lua values, and results as replies.
 
-use crate::reply::Reply;
+use crate::reply::{Reply, double};
 use mlua::{Lua, Table, Value};
 
 /// The deepest nesting of tables in a result.
@@ -18,14 +18,15 @@ pub(super) fn value_of(lua: &Lua, reply: &Reply) -> mlua::Result<Value> {
         Reply::Error(text) => field("err", text),
         Reply::Integer(number) => Ok(Value::Integer(*number)),
         Reply::Bulk(bytes) | Reply::Text(bytes) => Ok(Value::String(lua.create_string(bytes)?)),
+        Reply::Double(number) => Ok(Value::String(lua.create_string(double(*number))?)),
         Reply::Null => Ok(Value::Boolean(false)),
         Reply::Array(items) | Reply::Push(items) | Reply::Several(items) => {
             let items: mlua::Result<Vec<Value>> =
                 items.iter().map(|item| value_of(lua, item)).collect();
             Ok(Value::Table(lua.create_sequence_from(items?)?))
         }
-        Reply::Map(fields) => {
-            let flat = fields.iter().flat_map(|(name, value)| [name, value]);
+        Reply::Map(pairs) | Reply::Pairs(pairs) => {
+            let flat = pairs.iter().flat_map(|(name, value)| [name, value]);
             let items: mlua::Result<Vec<Value>> = flat.map(|item| value_of(lua, item)).collect();
             Ok(Value::Table(lua.create_sequence_from(items?)?))
         }

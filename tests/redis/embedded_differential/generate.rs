@@ -1,12 +1,13 @@
 //! Random commands: mostly sensible, often wrong in one place, sometimes in all.
 
 use super::CONNECTIONS;
+use super::sorted_sets::on_sorted_set;
 use super::vocabulary::{CHANNELS, COUNTS, FIELDS, KEYS, NUMBERS, RAW, SCRIPTS, VALUES};
 use crate::support::seed::Rng;
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Word {
@@ -90,7 +91,9 @@ impl Generator {
         let send = |words: Vec<Word>| Step::Send { on, words, heard_by_all: false };
         self.planned.push_back(send(vec![Word::from("UNSUBSCRIBE")]));
         self.planned.push_back(send(vec![Word::from("SELECT"), Word::from("0")]));
-        let set = ["SET".as_ref(), key, b"short".as_ref(), b"PX", soon.as_bytes()];
+        // Or it is over as soon as it begins.
+        let (option, end) = if self.rng.chance(30) { ("PXAT", "1") } else { ("PX", soon.as_str()) };
+        let set = ["SET".as_ref(), key, b"short".as_ref(), option.as_bytes(), end.as_bytes()];
         self.planned.push_back(send(set.into_iter().map(Word::from).collect()));
         self.planned.push_back(Step::Sleep(Duration::from_millis(12)));
         for _ in 0..3 {
@@ -123,10 +126,11 @@ impl Generator {
         let key = *self.rng.pick(&KEYS);
         let mut words = match self.rng.within(0..100) {
             0..35 => self.on_key(key),
-            35..50 => self.on_hash(key),
-            50..66 => self.script(key),
-            66..76 => self.channels(),
-            76..98 => self.connection(),
+            35..46 => self.on_hash(key),
+            46..60 => on_sorted_set(&mut self.rng, key),
+            60..74 => self.script(key),
+            74..81 => self.channels(),
+            81..98 => self.connection(),
             _ => return vec![Word::Raw(self.rng.pick(&RAW).to_vec())],
         };
         self.spoil(&mut words);
@@ -137,7 +141,8 @@ impl Generator {
         let value = *self.rng.pick(&VALUES);
         let number = self.number();
         let other = *self.rng.pick(&KEYS);
-        let words: Vec<&[u8]> = match self.rng.within(0..14) {
+        let (at_option, at) = self.moment(&number);
+        let words: Vec<&[u8]> = match self.rng.within(0..16) {
             0 => vec![b"SET", key, value],
             1 | 2 => vec![b"SET", key, value, b"NX", b"PX", number.as_bytes()],
             3 => vec![b"SET", key, value, b"PX", number.as_bytes()],
@@ -149,6 +154,8 @@ impl Generator {
             10 => vec![b"PEXPIRE", key, number.as_bytes()],
             11 => return self.own_script(key),
             12 => vec![b"TYPE", key],
+            13 => vec![b"SET", key, value, b"nX", at_option.as_bytes(), at.as_bytes()],
+            14 => vec![b"SET", key, value, b"px", b"5", at_option.as_bytes(), at.as_bytes()],
             _ => vec![b"DEL", key],
         };
         // A ttl of 5 ms would end at different moments.
@@ -185,11 +192,32 @@ impl Generator {
         (*self.rng.pick(&NUMBERS)).to_owned()
     }
 
+    /// Returns an option of SET and a moment for it, `number` ms ahead. Without a sensible number, it
+    /// is an error: a key that ends in the past counts in DBSIZE until somebody reads it.
+    fn moment(&mut self, number: &str) -> (&'static str, String) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
+        let ahead = number.parse().ok().filter(|ahead| (30_000..1 << 40).contains(ahead));
+        let at = ahead.map(|ahead: u64| now.as_millis() as u64 + ahead);
+        let (option, at) = match (self.rng.chance(70), at) {
+            (true, at) => ("pxAT", at),
+            (false, at) => ("EXAT", at.map(|at| at / 1_000)),
+        };
+        (option, at.map_or_else(|| number.to_owned(), |at| at.to_string()))
+    }
+
     /// Sends what the crate itself sends to extend and release.
     fn own_script(&mut self, key: &[u8]) -> Vec<Word> {
         let script = self.rng.pick(&self.scripts).clone();
-        let (token, ttl) = (*self.rng.pick(&VALUES), self.rng.within(30_000..90_000).to_string());
-        self.run(&script, key, &[token, ttl.as_bytes()])
+        if self.rng.chance(20) {
+            let (token, ttl) =
+                (*self.rng.pick(&VALUES), self.rng.within(30_000..90_000).to_string());
+            return self.run(&script, &[key], &[token, ttl.as_bytes()]);
+        }
+        // Readers end far enough apart to be in the same order on both servers.
+        let reader = self.rng.within(0..VALUES.len() as u64);
+        let (token, ttl) = (VALUES[reader as usize], (30_000 + 7_000 * reader).to_string());
+        let (readers, hint) = (*self.rng.pick(&KEYS), *self.rng.pick(&KEYS));
+        self.run(&script, &[key, readers, hint], &[token, ttl.as_bytes(), b"0"])
     }
 
     fn script(&mut self, key: &[u8]) -> Vec<Word> {
@@ -203,19 +231,20 @@ impl Generator {
             4 => vec!["EVALSHA", "abc", "x"],
             5 => vec!["EVAL", script, *self.rng.pick(&COUNTS)],
             6..12 => return self.own_script(key),
-            _ => return self.run(script, key, &[value]),
+            _ => return self.run(script, &[key], &[value]),
         };
         words.into_iter().map(Word::from).collect()
     }
 
     /// Runs a script in full, or by its hash, loaded or not.
-    fn run(&mut self, script: &str, key: &[u8], arguments: &[&[u8]]) -> Vec<Word> {
+    fn run(&mut self, script: &str, keys: &[&[u8]], arguments: &[&[u8]]) -> Vec<Word> {
         let hash = redis::Script::new(script).get_hash().to_owned();
         // A hash hides from the comparison that the answer is a time.
         let by_hash = !script.contains("return redis.call('PTTL'") && self.rng.chance(40);
         let (command, script) = if by_hash { ("EVALSHA", hash.as_str()) } else { ("EVAL", script) };
-        let mut words = vec![Word::from(command), Word::from(script), Word::from("1")];
-        words.push(Word::from(key));
+        let count = keys.len().to_string();
+        let mut words = vec![Word::from(command), Word::from(script), Word::from(&count)];
+        words.extend(keys.iter().map(|key| Word::from(*key)));
         words.extend(arguments.iter().map(|argument| Word::from(*argument)));
         words
     }
@@ -243,7 +272,7 @@ impl Generator {
             let kill = ["CLIENT", "KILL", "ID"].map(Word::from);
             return kill.into_iter().chain([Word::IdOf(victim)]).collect();
         }
-        let all: [&[&str]; 79] = [
+        let all: [&[&str]; 80] = [
             &["HELLO"],
             &["HELLO", "2"],
             &["HELLO", "3"],
@@ -285,6 +314,7 @@ impl Generator {
             &["SCAN", "", "match", "*4[1-3]", "count", "1000"],
             &["SCAN", "0", "MATCH", "\\a*", "COUNT", "1000", "TYPE", "String"],
             &["SCAN", "0", "TYPE", "hash", "COUNT", "1000", "MATCH", "*"],
+            &["SCAN", "0", "TYPE", "zset", "COUNT", "1000"],
             &["SCAN", "0", "MATCH", "?", "COUNT", "1000"],
             &["SCAN", "x"],
             &["SCAN", "0", "COUNT", "0"],

@@ -20,11 +20,62 @@ pub(crate) const NUMBERS: [&str; 12] = [
     "99999999999999999999",
 ];
 
+/// Scores, and what is no score.
+pub(crate) const SCORES: [&str; 24] = [
+    "1",
+    "2",
+    "2",
+    "-3",
+    "0",
+    "-0",
+    "0.1",
+    ".5",
+    "5.",
+    "+1e2",
+    "1e17",
+    "123456789012345678",
+    "1e-5",
+    "-1.5e300",
+    "4.9e-324",
+    "inf",
+    "-Infinity",
+    "1e400",
+    "1e-400",
+    "nan",
+    "x",
+    "",
+    " 1",
+    "1_0",
+];
+
+/// Ends of ranges of scores, and what is none.
+pub(crate) const BOUNDS: [&[u8]; 18] = [
+    b"-inf", b"+inf", b"inf", b"(1", b"2", b"(2", b"-3", b"(-3", b"(inf", b"0.1", b"", b"(", b" 1",
+    b"1 ", b"1e400", b"2\0x", b"nan", b"x",
+];
+
+/// Places in a sorted set, and what is none.
+pub(crate) const PLACES: [&str; 13] = [
+    "0",
+    "0",
+    "1",
+    "2",
+    "5",
+    "-1",
+    "-1",
+    "-2",
+    "-6",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "01",
+    "x",
+];
+
 /// Key counts that do not match a call.
 pub(crate) const COUNTS: [&str; 4] = ["-1", "9", "x", ""];
 
 /// Scripts that try everything that a script can return, call and get wrong.
-pub(crate) const SCRIPTS: [&str; 86] = [
+pub(crate) const SCRIPTS: [&str; 95] = [
     "return 1",
     "return 3.99",
     "return -3.99",
@@ -92,6 +143,15 @@ pub(crate) const SCRIPTS: [&str; 86] = [
     "return redis.call('HGET', KEYS[1], 'max_ttl')",
     "return redis.pcall('HGET', KEYS[1], 'nosuch')",
     "return redis.pcall('HDEL', KEYS[1], 'max_ttl', ARGV[1])",
+    "return redis.pcall('ZADD', KEYS[1], 0.1, ARGV[1], 'inf', 'last')",
+    "return redis.call('ZADD', KEYS[1], 'NX', 1.5 + 1, ARGV[1])",
+    "return redis.pcall('ZREM', KEYS[1], '', ARGV[1])",
+    "return {redis.call('ZSCORE', KEYS[1], ARGV[1]), type(redis.call('ZSCORE', KEYS[1], 'nosuch'))}",
+    "return redis.pcall('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')",
+    "return redis.call('ZRANGE', KEYS[1], -2, '1')",
+    "return redis.pcall('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. 2.5)",
+    "return redis.pcall('ZCARD', KEYS[1])",
+    "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', redis.call('TIME')[1] * 1000 + 60000)",
     "return {redis.call('EXISTS', KEYS[1]), redis.call('TYPE', KEYS[1]), #KEYS, ARGV[1], -7}",
     "local it = redis.pcall('HLEN', KEYS[1]) return type(it) == 'table' and it.err or it",
     "return redis.call('TYPE', KEYS[1]).ok .. tostring(tonumber('0x10')) .. tostring(tonumber('x'))",

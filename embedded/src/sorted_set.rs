@@ -1,0 +1,59 @@
+//! A set whose members have scores.
+
+use std::cmp::Ordering;
+
+/// Members and their scores, in the order of the scores, then of the members. There are few: they
+/// are searched one by one.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct SortedSet {
+    members: Vec<(Vec<u8>, f64)>,
+}
+
+/// One end of a range of scores.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Bound {
+    pub(super) score: f64,
+    /// The score itself does not belong to the range.
+    pub(super) excluded: bool,
+}
+
+impl SortedSet {
+    /// Sets a member's score, which is a number; `true` if the member is new.
+    pub(super) fn set(&mut self, member: &[u8], score: f64) -> bool {
+        let is_new = !self.remove(member);
+        // A server does not tell the two zeros apart.
+        let entry = (member.to_vec(), score + 0.0);
+        let place = self.members.partition_point(|other| in_order(other, &entry).is_lt());
+        self.members.insert(place, entry);
+        is_new
+    }
+
+    pub(super) fn score(&self, member: &[u8]) -> Option<f64> {
+        let (_, score) = self.members.iter().find(|(name, _)| name == member)?;
+        Some(*score)
+    }
+
+    /// Removes a member; `true` if it was there.
+    pub(super) fn remove(&mut self, member: &[u8]) -> bool {
+        let before = self.members.len();
+        self.members.retain(|(name, _)| name != member);
+        self.members.len() < before
+    }
+
+    /// Removes the members with a score within the bounds, and returns how many they were.
+    pub(super) fn remove_between(&mut self, least: Bound, most: Bound) -> usize {
+        let before = self.members.len();
+        let above = |score| score > least.score || (score == least.score && !least.excluded);
+        let below = |score| score < most.score || (score == most.score && !most.excluded);
+        self.members.retain(|(_, score)| !(above(*score) && below(*score)));
+        before - self.members.len()
+    }
+
+    pub(super) fn members(&self) -> &[(Vec<u8>, f64)] {
+        &self.members
+    }
+}
+
+fn in_order((one, its): &(Vec<u8>, f64), (other, theirs): &(Vec<u8>, f64)) -> Ordering {
+    its.total_cmp(theirs).then_with(|| one.cmp(other))
+}

@@ -1,0 +1,158 @@
+//! Commands on sorted sets. One without members does not exist.
+
+use super::command::Call;
+use super::keys::{NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, database};
+use super::keyspace::millis;
+use super::reply::Reply;
+use super::request::integer;
+use super::server::Server;
+use super::sorted_set::{Bound, SortedSet};
+use super::value::Value;
+
+/// Handles `ZADD key [NX] score member ...`; answers with the number of new members.
+pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
+    let options = call.arguments[2..].iter().take_while(|word| is_option(word)).count();
+    let (options, pairs) = call.arguments[2..].split_at(options);
+    let is_known = options.iter().all(|word| word.eq_ignore_ascii_case(b"NX"));
+    let only_new = !options.is_empty();
+    if !is_known || pairs.is_empty() || pairs.len() % 2 == 1 {
+        return Reply::error(SYNTAX);
+    }
+    let scored = |pair: &[Vec<u8>]| Some((score(&pair[0])?, pair[1].clone()));
+    let Some(pairs) = pairs.chunks(2).map(scored).collect::<Option<Vec<_>>>() else {
+        return Reply::error("ERR value is not a valid float");
+    };
+    let (key, now) = (&call.arguments[1], millis(call.now));
+    let empty = Value::SortedSet(SortedSet::default());
+    let Value::SortedSet(set) = database(server, call).get_or_insert(key, empty, now) else {
+        return Reply::error(WRONG_TYPE);
+    };
+    let mut added = 0;
+    for (score, member) in pairs {
+        if !only_new || set.score(&member).is_none() {
+            added += usize::from(set.set(&member, score));
+        }
+    }
+    Reply::count(added)
+}
+
+/// Handles `ZREM key member ...`; answers with the number of members that were there.
+pub(super) fn zrem(server: &mut Server, call: &Call<'_>) -> Reply {
+    removed(server, call, |set| {
+        call.arguments[2..].iter().filter(|member| set.remove(member)).count()
+    })
+}
+
+pub(super) fn zscore(server: &mut Server, call: &Call<'_>) -> Reply {
+    on(server, call, |set| {
+        set.and_then(|set| set.score(&call.arguments[2])).map_or(Reply::Null, Reply::Double)
+    })
+}
+
+/// Handles `ZRANGE key start stop [WITHSCORES]`, both by their place; a negative one is counted from
+/// the end.
+pub(super) fn zrange(server: &mut Server, call: &Call<'_>) -> Reply {
+    let mut options = call.arguments[4..].iter();
+    let with_scores = !options.as_slice().is_empty();
+    if !options.all(|word| word.eq_ignore_ascii_case(b"WITHSCORES")) {
+        return Reply::error(SYNTAX);
+    }
+    let places = (integer(&call.arguments[2]), integer(&call.arguments[3]));
+    let (Some(start), Some(stop)) = places else { return Reply::error(NOT_AN_INTEGER) };
+    on(server, call, |set| {
+        let members = set.map_or(&[][..], |set| set.members());
+        let members = within(members, start, stop).iter();
+        if with_scores {
+            let pair = |(member, score): &(Vec<u8>, f64)| {
+                (Reply::bulk(member.clone()), Reply::Double(*score))
+            };
+            Reply::Pairs(members.map(pair).collect())
+        } else {
+            Reply::Array(members.map(|(member, _)| Reply::bulk(member.clone())).collect())
+        }
+    })
+}
+
+/// Handles `ZREMRANGEBYSCORE key min max`; answers with the number of members that were there.
+pub(super) fn zremrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
+    match (bound(&call.arguments[2]), bound(&call.arguments[3])) {
+        (Some(least), Some(most)) => removed(server, call, |set| set.remove_between(least, most)),
+        _ => Reply::error("ERR min or max is not a float"),
+    }
+}
+
+pub(super) fn zcard(server: &mut Server, call: &Call<'_>) -> Reply {
+    on(server, call, |set| Reply::count(set.map_or(0, |set| set.members().len())))
+}
+
+/// Returns whether ZADD takes the word for an option, known here or not.
+fn is_option(word: &[u8]) -> bool {
+    [&b"NX"[..], b"XX", b"GT", b"LT", b"CH", b"INCR"].contains(&&*word.to_ascii_uppercase())
+}
+
+/// Reads a score, which is neither NaN nor out of the range of a double.
+fn score(word: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(word).ok()?;
+    let score: f64 = text.parse().ok().filter(|score: &f64| !score.is_nan())?;
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let overflows = score.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit());
+    let underflows = score == 0.0 && mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    (!overflows && !underflows).then_some(score)
+}
+
+/// Reads one end of a range as `strtod` does: up to a NUL, spaces before it, and nothing is zero.
+fn bound(word: &[u8]) -> Option<Bound> {
+    let (word, excluded) = match word {
+        [b'(', rest @ ..] => (rest, true),
+        _ => (word, false),
+    };
+    let text = word.split(|byte| *byte == 0).next().unwrap_or_default();
+    let score = match text {
+        [] => 0.0,
+        _ => std::str::from_utf8(text.trim_ascii_start()).ok()?.parse().ok()?,
+    };
+    (!f64::is_nan(score)).then_some(Bound { score, excluded })
+}
+
+/// Returns the members from the place `start` to the place `stop`, this one included.
+fn within(members: &[(Vec<u8>, f64)], start: i64, stop: i64) -> &[(Vec<u8>, f64)] {
+    let place = |index: i64| match usize::try_from(index.unsigned_abs()) {
+        Ok(back) if index < 0 => members.len().checked_sub(back),
+        Ok(place) => Some(place),
+        Err(_) => None,
+    };
+    let (first, Some(last)) = (place(start).unwrap_or(0), place(stop)) else { return &[] };
+    members.get(first..members.len().min(last.saturating_add(1))).unwrap_or_default()
+}
+
+/// Answers with the number of members that `remove` takes from the set, and deletes an empty one.
+fn removed(
+    server: &mut Server,
+    call: &Call<'_>,
+    remove: impl FnOnce(&mut SortedSet) -> usize,
+) -> Reply {
+    let mut is_empty = false;
+    let reply = on(server, call, |set| {
+        let Some(set) = set else { return Reply::Integer(0) };
+        let removed = remove(set);
+        is_empty = set.members().is_empty();
+        Reply::count(removed)
+    });
+    if is_empty {
+        database(server, call).delete(&call.arguments[1], millis(call.now));
+    }
+    reply
+}
+
+/// Returns `answer` for the set, if there is one; an error if the value is something else.
+fn on(
+    server: &mut Server,
+    call: &Call<'_>,
+    answer: impl FnOnce(Option<&mut SortedSet>) -> Reply,
+) -> Reply {
+    match database(server, call).get_mut(&call.arguments[1], millis(call.now)) {
+        None => answer(None),
+        Some(Value::SortedSet(set)) => answer(Some(set)),
+        Some(_) => Reply::error(WRONG_TYPE),
+    }
+}
