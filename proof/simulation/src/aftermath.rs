@@ -4,7 +4,9 @@ use super::client::{Client, name, owner};
 use super::clock::{Time, millis, nanos};
 use super::history::How;
 use super::invariants::{Left, Load};
-use super::plan::{Asked, RESOURCES};
+use super::judge::KEYS;
+use super::master::MARK;
+use super::plan::{Asked, Mode, RESOURCES};
 use super::world::World;
 use std::time::Duration;
 
@@ -81,15 +83,29 @@ impl World {
         for node in 0..self.masters.len() {
             for key in self.masters[node].locks(now) {
                 let Some(value) = self.masters[node].value(&key, now) else { continue };
-                let owner = owner(value).map(|owner| &self.clients[owner]);
-                let ended = owner.is_some_and(|owner| owner.keys_expire);
-                let expires = ended || self.kept.contains(value) || self.setup.may_strand();
+                if value == MARK {
+                    continue;
+                }
                 let remaining = self.masters[node].remaining(&key, now);
                 let left = Left { node, key: &key, value, remaining };
-                let verdict = left.judge_aftermath(expires);
+                let verdict = left.judge_aftermath(self.expires(value));
                 self.find(verdict);
             }
+            for key in KEYS {
+                for (reader, remaining) in self.masters[node].readers(key, now) {
+                    let left = Left { node, key, value: &reader, remaining: Some(remaining) };
+                    let verdict = left.judge_aftermath(self.expires(&reader));
+                    self.find(verdict);
+                }
+            }
         }
+    }
+
+    /// Returns whether a value is meant to expire by itself.
+    fn expires(&self, value: &str) -> bool {
+        let owner = owner(value).map(|owner| &self.clients[owner]);
+        let ended = owner.is_some_and(|owner| owner.keys_expire);
+        ended || self.kept.contains(value) || self.setup.may_strand()
     }
 
     /// Ends the clients that are at odds with a client that stays: their notes lapse, or are taken
@@ -148,15 +164,21 @@ impl World {
             }
             self.clients[place].is_leaving = true;
             for (turn, keys) in RESOURCES.into_iter().enumerate() {
+                let mode = match keys {
+                    [_] => [Mode::Alone, Mode::Write, Mode::Read][(place / 2 + turn) % 3],
+                    _ => Mode::Alone,
+                };
+                let fenced = self.setup.can_fence() && (place + turn) % 2 == 0;
                 let asked = Asked {
                     keys,
-                    fenced: self.setup.can_fence() && (place + turn) % 2 == 0,
+                    fenced: fenced && mode != Mode::Read,
                     ttl: self.setup.kind(self.clients[place].seat).max_ttl,
                     lock_delay: Duration::ZERO,
                     wait: self.setup.recovery(),
                     keep_alive: None,
                     at_least: Duration::ZERO,
                     is_permit: false,
+                    mode,
                 };
                 self.acquire(place, asked);
             }

@@ -2,7 +2,7 @@
 
 use super::clock::{Time, millis, nanos};
 use super::kinds::{Kind, Story};
-use super::plan::{Act, Asked, Fault};
+use super::plan::{Act, Asked, Fault, Mode};
 use super::play::play_plan;
 use super::seed::Seed;
 use super::setup::Setup;
@@ -40,6 +40,7 @@ fn wants(seat: usize, at: Duration) -> [(Time, Act); 2] {
         keep_alive: None,
         at_least: Duration::ZERO,
         is_permit: false,
+        mode: Mode::Alone,
     };
     let release = Act::Release { seat, dice: 0, heard_after: Duration::ZERO };
     [(nanos(at), Act::Acquire { seat, asked }), (nanos(at + millis(400)), release)]

@@ -5,11 +5,11 @@ use super::client::name;
 use super::clock::nanos;
 use super::flaw::Flaw;
 use super::history::How;
-use super::master::FENCE;
-use super::plan::{Act, Asked, RESOURCES};
+use super::master::{FENCE, HINT, MARK, READERS};
+use super::plan::{Act, Asked, Mode, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, RequestId, Slots};
+use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, ReadWrite, RequestId, Slots};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +22,10 @@ fn permits() -> Keys {
     Keys::any_of(Slots::new("permits".into(), slots)).expect("two slots")
 }
 
+fn beside(key: &str) -> ReadWrite {
+    ReadWrite { readers: format!("{READERS}{key}").into(), hint: format!("{HINT}{key}").into() }
+}
+
 impl World {
     pub(super) fn act(&mut self, act: Act) {
         let seat = match &act {
@@ -32,6 +36,7 @@ impl World {
             | Act::Release { seat, .. }
             | Act::Drop { seat, .. }
             | Act::Forget { seat, .. }
+            | Act::Downgrade { seat, .. }
             | Act::Detach { seat, .. }
             | Act::Inspect { seat, .. }
             | Act::ForceRelease { seat } => *seat,
@@ -57,6 +62,7 @@ impl World {
             Act::Release { dice, heard_after, .. } => self.give_up(place, dice, heard_after, true),
             Act::Drop { dice, .. } => self.give_up(place, dice, Duration::ZERO, false),
             Act::Forget { dice, .. } => self.forget(place, dice),
+            Act::Downgrade { dice, .. } => self.downgrade(place, dice),
             Act::Detach { dice, to, after, .. } => self.detach(place, dice, to, after),
             Act::Inspect { key, .. } => self.inspect(place, key),
             Act::ForceRelease { .. } => self.force_release(place),
@@ -81,7 +87,12 @@ impl World {
         let at_least = Some(asked.at_least).filter(|span| !span.is_zero());
         let at_least = at_least.map(|span| AtLeast::new(span, DRIFT));
         let acquire = AcquireRequest {
-            keys: if asked.is_permit { permits() } else { keys("") },
+            keys: match asked.mode {
+                Mode::Alone if asked.is_permit => permits(),
+                Mode::Alone => keys(""),
+                Mode::Write => Keys::write(asked.keys[0].into(), beside(asked.keys[0])),
+                Mode::Read => Keys::read(asked.keys[0].into(), beside(asked.keys[0])),
+            },
             fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
             ttl: asked.ttl.into(),
             lock_delay: lock_delay.into(),
@@ -131,6 +142,30 @@ impl World {
         self.say(|| format!("{} extends {token}", name(place)));
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_extend(local, request, attempt);
+        }
+        self.turn(place);
+    }
+
+    /// A caller makes its writer a reader. From then on others may read beside it.
+    fn downgrade(&mut self, place: usize, dice: u64) {
+        let (now, local) = (self.agenda.now, self.local(place));
+        let client = &mut self.clients[place];
+        let writers = client.holds.iter().filter(|(_, held)| {
+            held.asked.mode == Mode::Write && !held.is_given_up && !held.is_over
+        });
+        let writers: Vec<u64> = writers.map(|(hold, _)| *hold).collect();
+        if writers.is_empty() {
+            return;
+        }
+        let hold = writers[dice as usize % writers.len()];
+        let request = client.next_request(now);
+        client.awaited.insert(request.0);
+        let Some(held) = client.holds.get_mut(&hold) else { return };
+        held.asked.mode = Mode::Read;
+        let (attempt, token) = (held.attempt, held.token.clone());
+        self.say(|| format!("{} becomes a reader by {token}", name(place)));
+        if let Some(machine) = &mut self.clients[place].machine {
+            machine.handle_downgrade(local, request, attempt);
         }
         self.turn(place);
     }
@@ -229,7 +264,10 @@ impl World {
     fn force_release(&mut self, place: usize) {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
-        let Some((key, value)) = client.seen.take() else { return };
+        // The mark of readers is nobody's value.
+        let Some((key, value)) = client.seen.take().filter(|(_, value)| value != MARK) else {
+            return;
+        };
         let request = client.next_request(now);
         client.awaited.insert(request.0);
         self.say(|| format!("{} takes {key} away from {value}", name(place)));

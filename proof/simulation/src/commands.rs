@@ -1,7 +1,9 @@
 //! A parser for the commands in the bytes that a client writes, however they were cut. In a debug
 //! build the `redis` crate's parser takes most of a world's time, and a command is simple.
 
-use quorumlock_core::coordinator::wire::{ACQUIRE, EXTEND, LOOK, RELEASE, RELEASE_ALL, SHORTEN};
+use quorumlock_core::coordinator::wire::{
+    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, LOOK, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN,
+};
 use std::sync::LazyLock;
 
 /// The words of one command.
@@ -27,6 +29,9 @@ static HASHES: LazyLock<Vec<(String, Deed)>> = LazyLock::new(|| {
         (EXTEND, Deed::Extend),
         (RELEASE, Deed::Release),
         (RELEASE_ALL, Deed::Release),
+        (ACQUIRE_READ, Deed::Acquire),
+        (EXTEND_READ, Deed::Extend),
+        (RELEASE_READ, Deed::Release),
     ];
     scripts.map(|(script, about)| (redis::Script::new(script).get_hash().to_owned(), about)).into()
 });
@@ -43,6 +48,7 @@ impl Deed {
             }
             Some(b"EVAL") if script == SHORTEN.as_bytes() => Self::Shorten,
             Some(b"EVAL") if has(script, b"'DEL', KEYS") => Self::Release,
+            Some(b"EVAL") if script == RELEASE_READ.as_bytes() => Self::Release,
             Some(b"EVAL") if has(script, b"'window back'") => Self::Agree,
             Some(b"EVAL") if script == LOOK.as_bytes() => Self::Other,
             Some(b"EVAL") => Self::Inspect,

@@ -5,6 +5,7 @@ use super::clock::millis;
 use super::commands::Deed;
 use super::kinds::{About, Story};
 use super::setup::Setup;
+use quorumlock_core::coordinator::wire::{ACQUIRE_READ, EXTEND_READ, RELEASE_READ};
 use quorumlock_core::coordinator::{RestartGuard, Rule};
 use quorumlock_core::quorum::NodeSet;
 
@@ -60,9 +61,15 @@ pub(super) enum Flaw {
     HoldsBeforehand,
     /// An adopted lock keeps the deadline that it had elsewhere, by another clock.
     AdoptsTheDeadline,
+    /// The mark of readers lives as long as the last that came.
+    MarkOfTheLast,
+    /// A reader that leaves deletes the mark.
+    LeavesNoMark,
+    /// A reader that is extended prolongs all.
+    ProlongsAll,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 25] = [
+pub(super) const FLAWS: [(Flaw, &str); 28] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -88,6 +95,9 @@ pub(super) const FLAWS: [(Flaw, &str); 25] = [
     (Flaw::DetachedStaysValid, "both hold"),
     (Flaw::HoldsBeforehand, "both hold"),
     (Flaw::AdoptsTheDeadline, "may rely on"),
+    (Flaw::MarkOfTheLast, "both hold"),
+    (Flaw::LeavesNoMark, "both hold"),
+    (Flaw::ProlongsAll, "not by its owner"),
 ];
 
 impl Flaw {
@@ -111,6 +121,27 @@ impl Flaw {
     /// Returns whether it is about locks that go from one client to another.
     pub(super) fn is_about_hand_overs(self) -> bool {
         matches!(self, Self::DetachedStaysValid | Self::HoldsBeforehand | Self::AdoptsTheDeadline)
+    }
+
+    /// Returns whether it is about readers and writers.
+    pub(super) fn is_about_readers(self) -> bool {
+        self.spoils_readers().is_some()
+    }
+
+    /// Returns a script of readers, a part of it, and what stands there with the flaw.
+    fn spoils_readers(self) -> Option<(&'static str, &'static str, &'static str)> {
+        Some(match self {
+            Self::MarkOfTheLast => (ACQUIRE_READ, "'PXAT', last)", "'PX', ARGV[2])"),
+            Self::LeavesNoMark => (RELEASE_READ, "if last and not alone then", "if false then"),
+            Self::ProlongsAll => (
+                EXTEND_READ,
+                "redis.call('ZADD', readers, ends, ARGV[1])",
+                "for _, one in ipairs(redis.call('ZRANGE', readers, 0, -1)) do \
+                 redis.call('ZADD', readers, ends, one) end \
+                 redis.call('ZADD', readers, ends, ARGV[1])",
+            ),
+            _ => return None,
+        })
     }
 
     /// Returns the rule of the machine that is taken back. Nothing around the machine has the same
@@ -160,6 +191,8 @@ impl Flaw {
                 | Self::DeletesForAnybody
                 | Self::DetachedStaysValid
                 | Self::HoldsBeforehand
+                | Self::MarkOfTheLast
+                | Self::LeavesNoMark
         ) || self.about_the_agreement().is_some()
     }
 
@@ -176,7 +209,7 @@ impl Flaw {
                 | Self::NumbersCostOneVote
                 | Self::NumbersHideLists
                 | Self::ProlongedOnce
-        )
+        ) || self.is_about_readers()
     }
 
     /// Returns a line of the agreement script, and its replacement with the flaw.
@@ -208,6 +241,18 @@ impl Flaw {
             let script = String::from_utf8_lossy(&words[1]);
             assert!(script.contains(rule), "{self:?} finds nothing to spoil");
             words[1] = script.replace(rule, broken).into_bytes();
+            return;
+        }
+        if let Some((script, rule, broken)) = self.spoils_readers() {
+            assert!(script.contains(rule), "{self:?} finds nothing to spoil");
+            let hash = redis::Script::new(script).get_hash().to_owned();
+            let is_called = words
+                .get(1)
+                .is_some_and(|word| *word == script.as_bytes() || *word == hash.as_bytes());
+            if is_called {
+                words[0] = b"EVAL".to_vec();
+                words[1] = script.replace(rule, broken).into_bytes();
+            }
             return;
         }
         let (keys, script): (usize, &[u8]) = match self {

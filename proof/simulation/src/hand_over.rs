@@ -6,7 +6,7 @@ use super::clock::{nanos, shown};
 use super::flaw::Flaw;
 use super::history::How;
 use super::invariants::HonestDeadline;
-use super::plan::Asked;
+use super::plan::{Asked, Mode};
 use super::setup::DRIFT;
 use super::world::World;
 use quorumlock_core::coordinator::{
@@ -42,6 +42,10 @@ impl World {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
         let Some(hold) = client.any_guard(dice) else { return };
+        // What readers and writers hold has no value to hand on.
+        if client.holds.get(&hold).is_none_or(|held| held.asked.mode != Mode::Alone) {
+            return;
+        }
         let request = client.next_request(now);
         client.detaching.insert(request.0, Onward { hold, to, after });
         let attempt = client.holds[&hold].attempt;

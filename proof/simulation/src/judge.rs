@@ -5,20 +5,24 @@ use super::callers::PERMITS;
 use super::client::{Held, name, owner};
 use super::clock::{Time, millis};
 use super::flaw::Flaw;
-use super::invariants::{Change, Left, Verdict, at_most, is_told_in_time, on_a_quorum, one_holder};
-use super::master::FENCE;
+use super::invariants::{
+    Change, Holder, Left, Stood, Verdict, at_most, is_told_in_time, marks_stand, on_a_quorum,
+    one_holder,
+};
+use super::master::{FENCE, MARK};
+use super::plan::Mode;
 use super::setup::DRIFT;
 use super::world::World;
 use quorumlock_core::quorum::NodeSet;
 use quorumlock_embedded::ClientId;
 
 /// The resources that can be locked.
-const KEYS: [&str; 2] = ["a", "b"];
+pub(super) const KEYS: [&str; 2] = ["a", "b"];
 
 impl World {
     pub(super) fn judge(&mut self) -> Verdict {
         let now = self.agenda.now;
-        let mut valid: Vec<(&str, &[&str])> = Vec::new();
+        let mut valid: Vec<Holder<'_>> = Vec::new();
         let mut permits: Vec<&str> = Vec::new();
         for client in &self.clients {
             if client.machine.is_none() || client.holds.is_empty() {
@@ -35,7 +39,8 @@ impl World {
                 if !held.is_valid(local) || self.invariants.owners.is_named(&held.token) {
                     continue;
                 }
-                valid.push((&held.token, held.asked.keys));
+                let (token, keys) = (&*held.token, held.asked.keys);
+                valid.push(Holder { token, keys, reads: held.asked.mode == Mode::Read });
                 permits.extend(held.asked.is_permit.then_some(&*held.token));
                 if !self.setup.flaw.is_some_and(Flaw::hides_the_quorum) {
                     let counts =
@@ -53,7 +58,12 @@ impl World {
 
     fn keeps_others_out(&self, node: usize, seat: usize, held: &Held, now: Time) -> bool {
         let master = &self.masters[node];
-        let stands = |key: &&str| master.value(key, now) == Some(held.token.as_str());
+        let stands = |key: &&str| match master.value(key, now) {
+            Some(MARK) if held.asked.mode == Mode::Read => {
+                master.readers(key, now).iter().any(|(reader, _)| *reader == held.token)
+            }
+            value => value == Some(held.token.as_str()),
+        };
         self.may_not_vote(node, now, self.setup.kind(seat).quarantine)
             || held.asked.keys.iter().all(stands)
     }
@@ -70,7 +80,7 @@ impl World {
     /// Lets a master execute what a line has brought, and checks what that has changed.
     pub(super) fn execute(&mut self, id: LineId, server: ClientId, bytes: &[u8]) {
         let (node, by, now) = (self.lines[id.0].node, self.lines[id.0].client, self.agenda.now);
-        let standing = |world: &Self, key| world.masters[node].value(key, now).map(str::to_owned);
+        let standing = |world: &Self, key| world.stood(node, key);
         let before = KEYS.map(|key| standing(self, key));
         self.masters[node].receive(server, now, bytes, &mut self.lines[id.0]);
         if self.setup.flaw == Some(Flaw::ForgetsFences) {
@@ -85,12 +95,44 @@ impl World {
             if before == after {
                 continue;
             }
-            self.say(|| {
-                format!("   n{} {key}: {before:?} -> {after:?}, by {}", node + 1, name(by))
-            });
-            let verdict = self.judge_change(node, key, by, before.as_deref(), after.as_deref());
+            let (was, is) = (before.value.as_deref(), after.value.as_deref());
+            let mut verdict = self.judge_readers(key, by, &before, &after);
+            if was != is {
+                self.say(|| format!("   n{} {key}: {was:?} -> {is:?}, by {}", node + 1, name(by)));
+                verdict = self.judge_change(node, key, by, was, is).and(verdict);
+            }
             self.find(verdict);
         }
+    }
+
+    fn stood(&self, node: usize, key: &str) -> Stood {
+        let (master, now) = (&self.masters[node], self.agenda.now);
+        Stood {
+            value: master.value(key, now).map(str::to_owned),
+            remaining: master.remaining(key, now),
+            readers: master.readers(key, now),
+        }
+    }
+
+    fn judge_readers(&self, key: &str, by: usize, before: &Stood, after: &Stood) -> Verdict {
+        if self.setup.flaw.is_some_and(Flaw::hides_the_quorum) {
+            return Ok(());
+        }
+        let owns = |token: &str| self.owner_of(token) == Some(by);
+        marks_stand(key, before, after, owns, |token| self.is_held(token))
+    }
+
+    fn owner_of(&self, token: &str) -> Option<usize> {
+        self.adopters.get(token).copied().or_else(|| owner(token))
+    }
+
+    /// Returns whether the holder believes in a token, and has not given it up.
+    fn is_held(&self, token: &str) -> bool {
+        self.owner_of(token).is_some_and(|owner| {
+            let client = &self.clients[owner];
+            let local = client.clock.at(self.agenda.now);
+            client.holds.values().any(|held| held.token == token && held.is_valid(local))
+        })
     }
 
     fn judge_change(
@@ -102,14 +144,11 @@ impl World {
         after: Option<&str>,
     ) -> Verdict {
         let now = self.agenda.now;
-        if let Some(before) = before {
-            let owner = self.adopters.get(before).copied().or_else(|| owner(before));
-            let is_held = owner.is_some_and(|owner| {
-                let client = &self.clients[owner];
-                let local = client.clock.at(now);
-                let ours = |held: &Held| held.token == before && held.is_valid(local);
-                client.holds.values().any(ours)
-            });
+        // A writer that becomes a reader holds on, and readers are judged apart.
+        let is_writers = |before: &&str| *before != MARK;
+        if let Some(before) = before.filter(is_writers) {
+            let (owner, is_held) = (self.owner_of(before), self.is_held(before));
+            let is_held = is_held && after != Some(MARK);
             let change = Change { key, by, before, after, owner, is_held };
             self.invariants.owners.judge(&change)?;
         }

@@ -9,6 +9,13 @@ use std::time::Duration;
 /// The prefix of each fence's key.
 pub(super) const FENCE: &str = "fence:";
 
+/// The prefixes of the keys beside a resource that is read and written under a lock.
+pub(super) const READERS: &str = "in:";
+pub(super) const HINT: &str = "next:";
+
+/// What is under the key of a resource while there are readers.
+pub(super) const MARK: &str = "quorumlock:shared";
+
 pub(super) const AGREEMENT: &str = "quorumlock:agreement";
 
 pub(super) struct Master {
@@ -139,8 +146,28 @@ impl Master {
     pub(super) fn locks(&self, now: Time) -> Vec<String> {
         let keys = self.machine.keys(self.clock.at(now));
         let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
-        keys.filter(|key| !key.starts_with(FENCE) && key != AGREEMENT).collect()
+        let is_lock = |key: &String| {
+            ![FENCE, READERS, HINT].iter().any(|prefix| key.starts_with(prefix)) && key != AGREEMENT
+        };
+        keys.filter(is_lock).collect()
     }
+
+    /// Returns the readers of a resource that have not expired, and how long each lives.
+    pub(super) fn readers(&self, key: &str, now: Time) -> Vec<(String, Duration)> {
+        let now = self.clock.at(now);
+        let key = format!("{READERS}{key}");
+        let readers = self.machine.sorted_set(key.as_bytes(), now).iter();
+        let left = |(reader, ends): &(Vec<u8>, f64)| {
+            let left = Duration::from_millis(*ends as u64).checked_sub(whole_millis(now))?;
+            Some((String::from_utf8_lossy(reader).into_owned(), left))
+        };
+        readers.filter_map(left).collect()
+    }
+}
+
+/// Returns the time as a script reads it.
+const fn whole_millis(now: Duration) -> Duration {
+    Duration::from_millis(now.as_millis() as u64)
 }
 
 fn packed(words: &[Vec<u8>]) -> Vec<u8> {

@@ -4,7 +4,7 @@
 
 use super::clock::{Time, millis, nanos};
 use super::kinds::Story;
-use super::plan::{Act, Asked, Fault, deed};
+use super::plan::{Act, Asked, Fault, Mode, deed};
 use super::seed::Rng;
 use super::setup::Setup;
 use quorumlock_core::coordinator::KeepAlive;
@@ -216,6 +216,7 @@ impl Plan<'_> {
         let kept = [None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
         let asked = Asked {
             is_permit: false,
+            mode: Mode::Alone,
             keys: &["a"],
             fenced: self.rng.chance(20),
             ttl,

@@ -24,6 +24,18 @@ pub(super) struct Asked {
     /// It is for one of two permits, whose slots are the resources `a` and `b`: once it is won, its
     /// keys are those of its slot.
     pub(super) is_permit: bool,
+    pub(super) mode: Mode,
+}
+
+/// Who may have the lock beside its holder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mode {
+    /// Nobody, as a plain client asks for it.
+    Alone,
+    /// Nobody, as a writer asks for it.
+    Write,
+    /// Other readers.
+    Read,
 }
 
 /// One act. Clients are named by their seats: a client that is killed has a successor. `dice` picks
@@ -54,6 +66,11 @@ pub(super) enum Act {
         dice: u64,
     },
     Forget {
+        seat: usize,
+        dice: u64,
+    },
+    /// A writer becomes a reader.
+    Downgrade {
         seat: usize,
         dice: u64,
     },
@@ -201,7 +218,7 @@ pub(super) fn deed(setup: &Setup, rng: &mut Rng) -> Act {
 
 fn follow_up(seat: usize, rng: &mut Rng) -> Act {
     let dice = rng.next();
-    match rng.within(0..20) {
+    match rng.within(0..22) {
         0..8 => {
             let late = rng.chance(25);
             let heard_after = if late { span(rng, 0, 700) } else { Duration::ZERO };
@@ -210,6 +227,7 @@ fn follow_up(seat: usize, rng: &mut Rng) -> Act {
         8..11 => Act::Drop { seat, dice },
         11..17 => Act::Extend { seat, dice },
         17..19 => Act::Cancel { seat, dice },
+        19..21 => Act::Downgrade { seat, dice },
         _ => Act::Forget { seat, dice },
     }
 }
@@ -241,10 +259,23 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         true => *rng.pick(&[max_ttl / 4, max_ttl / 2, max_ttl]),
         false => Duration::ZERO,
     };
-    let keys = RESOURCES[[0, 0, 1, 2][rng.within(0..4) as usize]];
+    let about_readers = setup.flaw.is_some_and(Flaw::is_about_readers);
+    let keys = match about_readers {
+        true => RESOURCES[0],
+        false => RESOURCES[[0, 0, 1, 2][rng.within(0..4) as usize]],
+    };
+    let mode = match setup.flaw.is_none() || about_readers {
+        true if *keys == *RESOURCES[0] => {
+            *rng.pick(&[Mode::Alone, Mode::Write, Mode::Write, Mode::Read, Mode::Read, Mode::Read])
+        }
+        _ => Mode::Alone,
+    };
+    let fenced = fenced && mode != Mode::Read;
+    let at_least = if mode == Mode::Alone { at_least } else { Duration::ZERO };
     Asked {
         keys,
         is_permit: setup.flaw.is_none() && !fenced && *keys == *RESOURCES[1],
+        mode,
         fenced,
         ttl,
         lock_delay,
@@ -312,6 +343,7 @@ fn every_deed_and_every_fault_is_drawn() {
         "Cancel",
         "Cuts",
         "Detach",
+        "Downgrade",
         "Drop",
         "EndsClient",
         "Extend",

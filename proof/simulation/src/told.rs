@@ -5,10 +5,12 @@ use super::client::{Held, name, named};
 use super::clock::{millis, nanos, shown};
 use super::history::{HoldSpan, How};
 use super::invariants::{Extended, HonestDeadline};
-use super::plan::{Asked, RESOURCES};
+use super::plan::{Asked, Mode, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::{AttemptId, Event, FailureKind, Mark, RequestId, StoredValue};
+use quorumlock_core::coordinator::{
+    AttemptId, Event, FailureKind, Mark, NotExtended, RequestId, StoredValue,
+};
 use quorumlock_core::quorum::{Instant, NodeSet};
 use quorumlock_core::report::LossReason;
 use std::num::NonZeroU64;
@@ -38,6 +40,14 @@ impl World {
                 request.iter().for_each(|one| _ = self.clients[place].awaited.remove(&one.0));
                 if let Ok(extended) = result {
                     self.extended(place, attempt, extended.deadline);
+                }
+            }
+            Event::Downgraded { request, attempt, result } => {
+                self.clients[place].awaited.remove(&request.0);
+                match result {
+                    Ok(extended) => self.downgraded(place, attempt, extended.deadline),
+                    Err(NotExtended::Lost) => {}
+                    Err(NotExtended::Unconfirmed(_)) => self.is_a_writer_again(place, attempt),
                 }
             }
             Event::Released { request, .. } | Event::ForceReleased { request, .. } => {
@@ -89,12 +99,13 @@ impl World {
         };
         self.rests(place, &token, asked.ttl, deadline);
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
+        let reads = asked.mode == Mode::Read;
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {
             let owners = &self.invariants.owners;
             let excused = |other: &str| self.grounds.excuse(&self.setup, &token, other);
             let open = |other: &str| owners.is_named(other) || excused(other);
-            self.invariants.closed.won(&token, keys, now, open)?;
+            self.invariants.closed.won((&token, reads), keys, now, open)?;
             let fences = &mut self.invariants.fences;
             fences.won(&token, keys, asked.fenced, ballot, named, excused)?;
             self.invariants.never_again.won(&token)
@@ -144,6 +155,23 @@ impl World {
         self.find(verdict);
     }
 
+    /// Notes that a writer has become a reader. Its deadline stays as it was if too few masters have
+    /// confirmed.
+    fn downgraded(&mut self, place: usize, attempt: AttemptId, deadline: Instant) {
+        self.downgrades += 1;
+        let Some(held) = self.clients[place].won(attempt) else { return };
+        if held.deadline != deadline {
+            self.extended(place, attempt, deadline);
+        }
+    }
+
+    /// Notes that no master can have made a writer a reader.
+    fn is_a_writer_again(&mut self, place: usize, attempt: AttemptId) {
+        if let Some(held) = self.clients[place].won(attempt) {
+            held.asked.mode = Mode::Write;
+        }
+    }
+
     fn lost(&mut self, place: usize, attempt: AttemptId, reason: &LossReason) {
         let local = self.local(place);
         let clock = self.clients[place].clock;
@@ -160,7 +188,8 @@ impl World {
         held.is_gone |= matches!(reason, LossReason::QuorumGone(_));
         if !held.in_time {
             let (keys, delay) = (held.asked.keys, held.asked.lock_delay);
-            self.invariants.closed.lost(&token, keys, clock.when(deadline), delay);
+            let reads = held.asked.mode == Mode::Read;
+            self.invariants.closed.lost((&token, reads), keys, clock.when(deadline), delay);
         }
         self.invariants.never_again.over(&token);
         self.say(|| format!("{} has lost {token}: {why:?}", name(place)));

@@ -59,6 +59,8 @@ pub(super) struct World {
     pub(super) happenings: u64,
     /// The number of locks won.
     pub(super) wins: u64,
+    /// The number of writers that have become readers.
+    pub(super) downgrades: u64,
     /// The number of acquires that failed because others have different settings.
     pub(super) stopped: u64,
     /// The first violation of an invariant.
@@ -107,6 +109,7 @@ impl World {
             rng,
             happenings: 0,
             wins: 0,
+            downgrades: 0,
             stopped: 0,
             violation: None,
             log: loud.then(Vec::new),

@@ -9,6 +9,8 @@ struct Closed {
     token: String,
     keys: Vec<String>,
     until: Time,
+    /// By a reader, which closes nothing to other readers.
+    reads: bool,
 }
 
 #[derive(Default)]
@@ -17,19 +19,25 @@ pub(crate) struct StaysClosed(Vec<Closed>);
 impl StaysClosed {
     /// Notes a loss, with a deadline at the moment `deadline`. Clocks run at different speeds: a
     /// little of the delay may be missing, as of the ttl. The drift accounts for that.
-    pub(crate) fn lost(&mut self, token: &str, keys: &[&str], deadline: Time, delay: Duration) {
+    pub(crate) fn lost(
+        &mut self,
+        (token, reads): (&str, bool),
+        keys: &[&str],
+        deadline: Time,
+        delay: Duration,
+    ) {
         if delay.is_zero() {
             return;
         }
         let until = deadline + nanos(delay - delay / 100);
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        self.0.push(Closed { token: token.to_owned(), keys, until });
+        self.0.push(Closed { token: token.to_owned(), keys, until, reads });
     }
 
     /// Notes a win whose keys stay until then, whatever becomes of its process.
     pub(crate) fn stays(&mut self, token: &str, keys: &[&str], until: Time) {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        self.0.push(Closed { token: token.to_owned(), keys, until });
+        self.0.push(Closed { token: token.to_owned(), keys, until, reads: false });
     }
 
     /// Notes work that has failed: what it has closed is open.
@@ -40,12 +48,13 @@ impl StaysClosed {
     /// Checks a win. A holder that `is_named`, whose lock was taken away by force, closes nothing.
     pub(crate) fn won(
         &self,
-        token: &str,
+        (token, reads): (&str, bool),
         keys: &[&str],
         now: Time,
         is_named: impl Fn(&str) -> bool,
     ) -> Verdict {
-        for closed in self.0.iter().filter(|one| now < one.until && !is_named(&one.token)) {
+        let is_closed = |one: &&Closed| !(is_named(&one.token) || reads && one.reads);
+        for closed in self.0.iter().filter(|one| now < one.until).filter(is_closed) {
             if let Some(key) = keys.iter().find(|key| closed.keys.iter().any(|one| one == *key)) {
                 let (left, lost) = (Duration::from_nanos(closed.until - now), &closed.token);
                 return Err(format!("{token} has {key}, closed for {left:?} yet by {lost}"));
@@ -58,12 +67,12 @@ impl StaysClosed {
 #[test]
 fn a_win_within_the_delay_is_found() {
     let mut closed = StaysClosed::default();
-    closed.lost("t", &["a"], 1_000, Duration::from_nanos(100));
-    closed.lost("u", &["b"], 1_000, Duration::ZERO);
-    assert_eq!(closed.won("2", &["a"], 1_099, |_| false), Ok(()), "as good as over");
-    assert_eq!(closed.won("2", &["b"], 1_001, |_| false), Ok(()), "not closed");
-    assert_eq!(closed.won("2", &["a"], 1_001, |named| named == "t"), Ok(()), "by force");
-    assert!(closed.won("2", &["a", "b"], 1_098, |_| false).is_err());
+    closed.lost(("t", false), &["a"], 1_000, Duration::from_nanos(100));
+    closed.lost(("u", false), &["b"], 1_000, Duration::ZERO);
+    assert_eq!(closed.won(("2", false), &["a"], 1_099, |_| false), Ok(()), "as good as over");
+    assert_eq!(closed.won(("2", false), &["b"], 1_001, |_| false), Ok(()), "not closed");
+    assert_eq!(closed.won(("2", false), &["a"], 1_001, |named| named == "t"), Ok(()), "by force");
+    assert!(closed.won(("2", false), &["a", "b"], 1_098, |_| false).is_err());
 }
 
 #[test]
@@ -72,7 +81,17 @@ fn a_win_within_the_time_that_keys_stay_is_found_unless_the_work_has_failed() {
     closed.stays("t", &["a"], 1_000);
     closed.stays("u", &["b"], 1_000);
     closed.opens("u");
-    assert!(closed.won("2", &["a"], 999, |_| false).is_err());
-    assert_eq!(closed.won("2", &["a"], 1_000, |_| false), Ok(()), "over");
-    assert_eq!(closed.won("2", &["b"], 999, |_| false), Ok(()), "it has failed");
+    assert!(closed.won(("2", false), &["a"], 999, |_| false).is_err());
+    assert_eq!(closed.won(("2", false), &["a"], 1_000, |_| false), Ok(()), "over");
+    assert_eq!(closed.won(("2", false), &["b"], 999, |_| false), Ok(()), "it has failed");
+}
+
+#[test]
+fn a_reader_closes_nothing_to_readers() {
+    let mut closed = StaysClosed::default();
+    closed.lost(("t", true), &["a"], 1_000, Duration::from_nanos(100));
+    assert_eq!(closed.won(("2", true), &["a"], 1_001, |_| false), Ok(()));
+    assert!(closed.won(("2", false), &["a"], 1_001, |_| false).is_err());
+    closed.lost(("u", false), &["b"], 1_000, Duration::from_nanos(100));
+    assert!(closed.won(("2", true), &["b"], 1_001, |_| false).is_err());
 }
