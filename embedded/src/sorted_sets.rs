@@ -9,36 +9,38 @@ use super::server::Server;
 use super::sorted_set::{Bound, SortedSet};
 use super::value::Value;
 
-/// Handles `ZADD key [NX] score member ...`; answers with the number of new members.
+/// Handles `ZADD key [NX | XX] score member ...`; answers with the number of new members.
 pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
     let options = call.arguments[2..].iter().take_while(|word| is_option(word)).count();
     let (options, pairs) = call.arguments[2..].split_at(options);
-    let is_known = options.iter().all(|word| word.eq_ignore_ascii_case(b"NX"));
-    let only_new = !options.is_empty();
-    if !is_known || pairs.is_empty() || pairs.len() % 2 == 1 {
+    let has = |name: &[u8]| options.iter().any(|word| word.eq_ignore_ascii_case(name));
+    let (only_new, only_old) = (has(b"NX"), has(b"XX"));
+    let others = [&b"GT"[..], b"LT", b"CH", b"INCR"];
+    if others.into_iter().any(has) || pairs.is_empty() || pairs.len() % 2 == 1 {
         return Reply::error(SYNTAX);
+    }
+    if only_new && only_old {
+        return Reply::error("ERR XX and NX options at the same time are not compatible");
     }
     let scored = |pair: &[Vec<u8>]| Some((score(&pair[0])?, pair[1].clone()));
     let Some(pairs) = pairs.chunks(2).map(scored).collect::<Option<Vec<_>>>() else {
         return Reply::error("ERR value is not a valid float");
     };
-    let (key, now) = (&call.arguments[1], millis(call.now));
-    let empty = Value::SortedSet(SortedSet::default());
-    let Value::SortedSet(set) = database(server, call).get_or_insert(key, empty, now) else {
-        return Reply::error(WRONG_TYPE);
-    };
-    let mut added = 0;
-    for (score, member) in pairs {
-        if !only_new || set.score(&member).is_none() {
-            added += usize::from(set.set(&member, score));
+    changed(server, call, !only_old, |set| {
+        let mut added = 0;
+        for (score, member) in pairs {
+            let stands = set.score(&member).is_some();
+            if !(only_new && stands || only_old && !stands) {
+                added += usize::from(set.set(&member, score));
+            }
         }
-    }
-    Reply::count(added)
+        added
+    })
 }
 
 /// Handles `ZREM key member ...`; answers with the number of members that were there.
 pub(super) fn zrem(server: &mut Server, call: &Call<'_>) -> Reply {
-    removed(server, call, |set| {
+    changed(server, call, false, |set| {
         call.arguments[2..].iter().filter(|member| set.remove(member)).count()
     })
 }
@@ -76,7 +78,9 @@ pub(super) fn zrange(server: &mut Server, call: &Call<'_>) -> Reply {
 /// Handles `ZREMRANGEBYSCORE key min max`; answers with the number of members that were there.
 pub(super) fn zremrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
     match (bound(&call.arguments[2]), bound(&call.arguments[3])) {
-        (Some(least), Some(most)) => removed(server, call, |set| set.remove_between(least, most)),
+        (Some(least), Some(most)) => {
+            changed(server, call, false, |set| set.remove_between(least, most))
+        }
         _ => Reply::error("ERR min or max is not a float"),
     }
 }
@@ -125,23 +129,28 @@ fn within(members: &[(Vec<u8>, f64)], start: i64, stop: i64) -> &[(Vec<u8>, f64)
     members.get(first..members.len().min(last.saturating_add(1))).unwrap_or_default()
 }
 
-/// Answers with the number of members that `remove` takes from the set, and deletes an empty one.
-fn removed(
+/// Answers with what `change` returns for the set, and deletes it if it is empty after that. If there
+/// is none, it is made or the answer is 0.
+fn changed(
     server: &mut Server,
     call: &Call<'_>,
-    remove: impl FnOnce(&mut SortedSet) -> usize,
+    make: bool,
+    change: impl FnOnce(&mut SortedSet) -> usize,
 ) -> Reply {
-    let mut is_empty = false;
-    let reply = on(server, call, |set| {
-        let Some(set) = set else { return Reply::Integer(0) };
-        let removed = remove(set);
-        is_empty = set.members().is_empty();
-        Reply::count(removed)
-    });
-    if is_empty {
-        database(server, call).delete(&call.arguments[1], millis(call.now));
+    let (key, now) = (&call.arguments[1], millis(call.now));
+    let database = database(server, call);
+    if !make && database.get(key, now).is_none() {
+        return Reply::Integer(0);
     }
-    reply
+    let empty = Value::SortedSet(SortedSet::default());
+    let Value::SortedSet(set) = database.get_or_insert(key, empty, now) else {
+        return Reply::error(WRONG_TYPE);
+    };
+    let answer = Reply::count(change(set));
+    if set.members().is_empty() {
+        database.delete(key, now);
+    }
+    answer
 }
 
 /// Returns `answer` for the set, if there is one; an error if the value is something else.
