@@ -1,6 +1,8 @@
 //! The scripts that grant and that fence, run by embedded masters: the answer of each, and the keys
 //! after it.
 
+mod read;
+
 use super::*;
 use crate::coordinator::Keys;
 use crate::quorum::FencingWindow;
