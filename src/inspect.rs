@@ -1,14 +1,17 @@
 //! Inspection of a lock: its holder, the remaining time, and how to take the lock away from the
 //! holder.
 
-use crate::driver::Request;
+mod judge;
+
+use crate::driver::{Inspected, Request};
 use crate::error::{Closed, InspectError, InvalidSetting};
 use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
 use crate::report::{Answer, NodeReport, Span};
 use crate::resource::IntoResource;
+use judge::judge;
 use quorumlock_core::coordinator::{Mark, Owner, Seen, StoredValue};
-use quorumlock_core::quorum::{Membership, NodeSet};
+use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,11 +44,16 @@ impl Redlock {
         let resource = resource.into_resource();
         self.options().check_resource(&resource)?;
         let key = self.options().key(&resource);
+        let (nodes, membership) = self.ask_about(&key).await.map_err(|_| Closed)?;
+        Ok(Inspection::new(resource, key, nodes, membership))
+    }
+
+    /// Sends the question about a key, and returns where its answer comes.
+    pub(crate) fn ask_about(&self, key: &Arc<str>) -> oneshot::Receiver<Inspected> {
         let (reply, answer) = oneshot::channel();
         let request = self.driver().next_request();
         self.driver().send(Request::Inspect { request, key: key.clone(), reply });
-        let (nodes, membership) = answer.await.map_err(|_| Closed)?;
-        Ok(Inspection::new(resource, key, nodes, membership))
+        answer
     }
 
     /// Takes the lock away from the holder that `inspection` found, and from no other: that
@@ -80,7 +88,7 @@ impl Redlock {
         inspection: &Inspection,
     ) -> Result<Vec<NodeReport>, InspectError> {
         let LockState::Held(holder) = &inspection.state else {
-            let problem = format!("\"{}\" was not held: inspect it again", inspection.resource);
+            let problem = format!("{} was not held: inspect it again", Named(inspection));
             return Err(InvalidSetting::new("inspection", problem).into());
         };
         let (reply, answer) = oneshot::channel();
@@ -101,6 +109,7 @@ impl Redlock {
 pub struct Inspection {
     resource: Arc<str>,
     key: Arc<str>,
+    slot: Option<u8>,
     state: LockState,
     nodes: Vec<NodeInspection>,
 }
@@ -165,10 +174,15 @@ impl Inspection {
             };
             NodeInspection { node, state }
         });
-        Self { resource, key, state, nodes: nodes.collect() }
+        Self { resource, key, slot: None, state, nodes: nodes.collect() }
     }
 
-    /// Returns the inspected resource.
+    /// Returns the same of a permit: the resource is a semaphore, and the key is of this slot.
+    pub(crate) fn at_slot(self, slot: Option<u8>) -> Self {
+        Self { slot, ..self }
+    }
+
+    /// Returns the inspected resource; of a permit, the name of its semaphore.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.resource
@@ -179,6 +193,12 @@ impl Inspection {
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Returns the slot, if this is about a permit of a [`Semaphore`](crate::Semaphore).
+    #[must_use]
+    pub fn slot(&self) -> Option<usize> {
+        self.slot.map(usize::from)
     }
 
     /// Returns the state, according to a quorum.
@@ -257,45 +277,21 @@ impl fmt::Debug for Holder {
     }
 }
 
-fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockState {
-    let nodes = |wanted: &dyn Fn(&Seen) -> bool| -> NodeSet {
-        let all = seen.iter().enumerate();
-        all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
-    };
-    if membership.is_quorum(nodes(&|seen| matches!(seen, Ok(None)))) {
-        return LockState::Free;
-    }
-    let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
-    let holds = |standing: &StoredValue, seen: &Seen| matches!(seen, Ok(Some(one)) if one.value == standing.value);
-    let held = values
-        .map(|standing| (standing, nodes(&|seen| holds(standing, seen))))
-        .find(|(_, on)| membership.is_quorum(*on));
-    held.map_or(LockState::Unclear, |(standing, on)| {
-        let value = standing.value.clone();
-        LockState::Held(Holder { value, remaining: until_no_quorum(seen, membership, on) })
-    })
-}
+/// What an inspection is about, in words.
+pub(crate) struct Named<'a>(pub(crate) &'a Inspection);
 
-/// Returns the time after which the remaining nodes of `on` are no longer a quorum.
-fn until_no_quorum(
-    seen: &[(Arc<str>, Seen)],
-    membership: Membership,
-    mut on: NodeSet,
-) -> Option<Duration> {
-    let life =
-        |node: usize| seen.get(node).and_then(|(_, seen)| seen.as_ref().ok()?.as_ref()?.remaining);
-    let mut expiries: Vec<_> =
-        on.iter().filter_map(|node| life(node).map(|left| (left, node))).collect();
-    expiries.sort_unstable();
-    expiries.into_iter().find_map(|(left, node)| {
-        on.remove(node);
-        (!membership.is_quorum(on)).then_some(left)
-    })
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(slot) = self.0.slot {
+            write!(f, "slot {slot} of ")?;
+        }
+        write!(f, "\"{}\"", self.0.resource)
+    }
 }
 
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\" is ", self.resource)?;
+        write!(f, "{} is ", Named(self))?;
         match &self.state {
             LockState::Held(holder) => holder.fmt(f)?,
             LockState::Free => f.write_str("free")?,
@@ -328,44 +324,8 @@ impl fmt::Display for Holder {
 
 #[cfg(test)]
 mod tests {
+    use super::judge::tests::seen;
     use super::*;
-
-    fn seen(lives: &[Option<(&str, Option<u64>)>]) -> Vec<(Arc<str>, Seen)> {
-        let one = |(node, life): (usize, &Option<(&str, Option<u64>)>)| {
-            let standing = life.map(|(value, millis)| StoredValue {
-                value: value.into(),
-                remaining: millis.map(Duration::from_millis),
-            });
-            (Arc::from(format!("n{node}")), Ok(standing))
-        };
-        lives.iter().enumerate().map(one).collect()
-    }
-
-    fn state(lives: &[Option<(&str, Option<u64>)>]) -> LockState {
-        judge(&seen(lives), Membership::of(lives.len()).unwrap())
-    }
-
-    fn held(value: &str, remaining: Option<u64>) -> LockState {
-        let remaining = remaining.map(Duration::from_millis);
-        LockState::Held(Holder { value: value.into(), remaining })
-    }
-
-    #[test]
-    fn a_quorum_with_the_same_value_holds_it_until_it_is_none() {
-        let (a, b) = (|millis| Some(("a", Some(millis))), |millis| Some(("b", Some(millis))));
-        for (lives, expected) in [
-            (vec![None, None, a(5)], LockState::Free),
-            (vec![a(9), a(5), a(7)], held("a", Some(7))),
-            (vec![a(9), a(5), None], held("a", Some(5))),
-            (vec![a(9), b(5), None], LockState::Unclear),
-            (vec![b(9), a(5), a(3)], held("a", Some(3))),
-            (vec![a(1), a(2), None, None], LockState::Unclear),
-            (vec![Some(("a", None)), Some(("a", None)), a(4)], held("a", None)),
-            (vec![Some(("a", None)), a(2), a(4)], held("a", Some(4))),
-        ] {
-            assert_eq!(state(&lives), expected, "{lives:?}");
-        }
-    }
 
     #[test]
     fn only_what_looks_like_a_token_of_ours_has_a_label() {

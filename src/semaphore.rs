@@ -4,6 +4,7 @@ use crate::acquire::Acquire;
 use crate::driver::Request;
 use crate::error::{Closed, InspectError, InvalidSetting};
 use crate::guard::{Guard, Lease};
+use crate::inspect::Inspection;
 use crate::kind::Permitted;
 use crate::options::Options;
 use crate::redlock::Redlock;
@@ -140,6 +141,40 @@ impl Semaphore {
         driver.send(Request::Look { request, keys, reply });
         let free_in = answer.await.map_err(|_| Closed)?;
         Ok(free_in.into_iter().flatten().filter(Duration::is_zero).count())
+    }
+
+    /// Asks every master who has which permit: one [`Inspection`] for each slot, in their order. A
+    /// permit is taken away from its holder by [`Redlock::force_release`]. Waits for all masters, at
+    /// most for the operation timeout.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
+    /// for permit in redlock.semaphore("import", 10).inspect().await? {
+    ///     println!("{permit}"); // slot 0 of "import" is held by worker-7, expires in 8 s: …
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`InspectError::InvalidSetting`] for a semaphore that cannot be, and
+    /// [`InspectError::Closed`] after a shutdown.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is changed.
+    pub async fn inspect(&self) -> Result<Vec<Inspection>, InspectError> {
+        let Pool { resource, slots, .. } = &*self.pool;
+        self.pool.check(self.redlock.options())?;
+        // All of them are asked at once.
+        let asked: Vec<_> = slots.names().iter().map(|key| self.redlock.ask_about(key)).collect();
+        let mut permits = Vec::with_capacity(asked.len());
+        for ((slot, key), answer) in (0..).zip(slots.names()).zip(asked) {
+            let (nodes, membership) = answer.await.map_err(|_| Closed)?;
+            let permit = Inspection::new(resource.clone(), key.clone(), nodes, membership);
+            permits.push(permit.at_slot(Some(slot)));
+        }
+        Ok(permits)
     }
 
     /// Returns the number of permits that it was created with.

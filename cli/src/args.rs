@@ -2,6 +2,7 @@
 
 mod duration;
 mod elect;
+mod look;
 mod problem;
 #[cfg(test)]
 mod tests;
@@ -10,12 +11,13 @@ use crate::exit::TABLE;
 use crate::style::Color;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use duration::{duration, pause};
+use duration::duration;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use elect::{ELECT_EXAMPLES, ElectArgs};
+pub(crate) use look::{ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -91,24 +93,15 @@ pub(crate) enum Command {
     /// when the command ends.
     Elect(Box<ElectArgs>),
     /// Show who holds a lock, on which masters, and when it expires.
-    Inspect {
-        /// What is locked.
-        #[arg(required = true, value_name = "RESOURCE")]
-        resources: Vec<String>,
-    },
-    /// List the locks that are held: by whom, when they expire, and how many clients wait.
+    Inspect(InspectArgs),
+    /// List the locks and permits that are held: by whom, when they expire, and how many clients
+    /// wait.
     List(ListArgs),
     /// List them again and again: a table on a terminal, otherwise a line for each change.
     Watch(WatchArgs),
     /// Take a lock away from whoever holds it now. That holder believes that it
     /// still has it, until its next extension or its deadline.
-    ForceRelease {
-        /// What is locked.
-        resource: String,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
-    },
+    ForceRelease(ForceReleaseArgs),
     /// Tell whether each master is fit for locks and may vote, and what to do about it if not.
     Doctor,
     /// Measure round trips, acquires and releases on the configured masters, for a second or so.
@@ -139,33 +132,6 @@ pub(crate) struct BenchArgs {
     /// Ask for a fencing token with each lock. The fences expire half a minute later.
     #[arg(long)]
     pub(crate) fenced: bool,
-}
-
-/// Which locks to list.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ListArgs {
-    /// How the names of the resources begin. Default: all of them.
-    #[arg(value_name = "PREFIX")]
-    prefix: Option<String>,
-    /// Also what is not held: keys that are left over on a few masters, or on their way.
-    #[arg(short, long)]
-    pub(crate) all: bool,
-}
-
-impl ListArgs {
-    pub(crate) fn prefix(&self) -> &str {
-        self.prefix.as_deref().unwrap_or_default()
-    }
-}
-
-/// Which locks to list, and how often.
-#[derive(Debug, clap::Args)]
-pub(crate) struct WatchArgs {
-    #[command(flatten)]
-    pub(crate) list: ListArgs,
-    /// The pause between two looks.
-    #[arg(short, long, value_name = "DURATION", value_parser = pause, default_value = "2s")]
-    pub(crate) interval: Duration,
 }
 
 /// How to run a command under a lock.

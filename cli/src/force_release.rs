@@ -1,6 +1,6 @@
 //! `quorumlock force-release`: a lock is taken away from its holder.
 
-use crate::args::MastersArgs;
+use crate::args::{ForceReleaseArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::inspect;
@@ -12,50 +12,58 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 /// Shows the holder, asks, and takes the lock away.
 pub(crate) async fn force_release(
-    resource: &str,
-    yes: bool,
+    args: ForceReleaseArgs,
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    if !yes && !io::stdin().is_terminal() {
+    if !args.yes && !io::stdin().is_terminal() {
         let problem = "force-release asks on a terminal, and there is none: use --yes";
         return Err(Failure::usage(problem));
     }
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let done = take_away(&redlock, resource, yes, output).await;
+    let done = take_away(&redlock, &args, output).await;
     let _nothing_is_owed = redlock.shutdown().await;
     done
 }
 
 async fn take_away(
     redlock: &Redlock,
-    resource: &str,
-    yes: bool,
+    args: &ForceReleaseArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let inspection = redlock.inspect(resource).await?;
+    let inspection = look(redlock, args).await?;
+    let name = inspect::name(&args.resource, inspection.slot());
     match inspection.state() {
         LockState::Held(_) => {}
-        LockState::Free => return told(&inspection, false, &free(resource), output),
+        LockState::Free => return told(&inspection, false, &free(&name), output),
         _ => {
-            let problem = format!("\"{resource}\" is neither held nor free by quorum: try again");
+            let problem = format!("{name} is neither held nor free by quorum: try again");
             return Err(Failure::new(Exit::NoQuorum, problem).with_masters(&inspection));
         }
     }
-    if !yes && !is_confirmed(&inspection)? {
-        return Err(Failure::new(Exit::Failed, format!("\"{resource}\" was left to its holder")));
+    if !args.yes && !is_confirmed(&inspection)? {
+        return Err(Failure::new(Exit::Failed, format!("{name} was left to its holder")));
     }
     redlock.force_release(&inspection).await?;
     let holder = inspection.holder().map(ToString::to_string).unwrap_or_default();
     let text = format!(
-        "\"{resource}\" was taken away: it was {holder}\nIts holder learns of it at its next \
+        "{name} was taken away: it was {holder}\nIts holder learns of it at its next \
          extension, at the latest at its deadline."
     );
     told(&inspection, true, &text, output)
 }
 
-fn free(resource: &str) -> String {
-    format!("\"{resource}\" is free: nothing was done")
+/// Inspects the lock, or the permit.
+async fn look(redlock: &Redlock, args: &ForceReleaseArgs) -> Result<Inspection, Failure> {
+    let Some(slot) = args.slot else { return Ok(redlock.inspect(args.resource.as_str()).await?) };
+    // The last one of so many.
+    let permits = usize::from(slot) + 1;
+    let mut found = redlock.semaphore(args.resource.as_str(), permits).inspect().await?;
+    found.pop().ok_or_else(|| Failure::usage("--slot is of no semaphore"))
+}
+
+fn free(name: &str) -> String {
+    format!("{name} is free: nothing was done")
 }
 
 fn told(

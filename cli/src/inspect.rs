@@ -1,56 +1,111 @@
 //! `quorumlock inspect`: shows the holder of a lock.
 
-use crate::args::MastersArgs;
+use crate::args::{InspectArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, said};
 use crate::output::Output;
 use crate::settings;
-use quorumlock::{Holder, Inspection, LockState, NodeState, Redlock};
+use quorumlock::{Holder, Inspection, LockState, NodeInspection, NodeState, Redlock};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Prints a JSON object, or a few lines, for each resource.
 pub(crate) async fn inspect(
-    resources: &[String],
+    args: InspectArgs,
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let told = tell(&redlock, resources, output).await;
+    let told = tell(&redlock, &args, output).await;
     let _nothing_is_owed = redlock.shutdown().await;
     told
 }
 
-async fn tell(redlock: &Redlock, resources: &[String], output: Output) -> Result<Exit, Failure> {
+async fn tell(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Success;
-    for resource in resources {
-        let inspection = redlock.inspect(resource.as_str()).await?;
-        if !matches!(inspection.state(), LockState::Held(_) | LockState::Free) {
+    for resource in &args.resources {
+        let (found, text) = if let Some(permits) = args.permits {
+            let found = redlock.semaphore(resource.as_str(), permits.into()).inspect().await?;
+            let text = permits_to_text(resource, &found);
+            (found, text)
+        } else {
+            let inspection = redlock.inspect(resource.as_str()).await?;
+            let text = to_text(&inspection);
+            (vec![inspection], text)
+        };
+        if found.iter().any(is_unclear) {
             exit = Exit::NoQuorum;
         }
-        output.result(&to_json(&inspection), &to_text(&inspection), exit)?;
+        if output.json {
+            let lines = found.iter().map(|one| format!("{}\n", to_json(one)));
+            Output::plain(&lines.collect::<String>())?;
+        } else {
+            Output::plain(&format!("{text}\n"))?;
+        }
     }
     Ok(exit)
 }
 
+fn is_unclear(inspection: &Inspection) -> bool {
+    !matches!(inspection.state(), LockState::Held(_) | LockState::Free)
+}
+
+/// Returns what an inspection is about, in words.
+pub(crate) fn name(resource: &str, slot: Option<usize>) -> String {
+    match slot {
+        Some(slot) => format!("slot {slot} of \"{resource}\""),
+        None => format!("\"{resource}\""),
+    }
+}
+
+/// Returns one line, and one for each permit. If no quorum tells who has it, the masters follow.
+fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
+    let held = permits.iter().filter(|permit| permit.holder().is_some()).count();
+    let mut text = format!("{held} of {} permits of \"{resource}\" are held", permits.len());
+    for permit in permits {
+        let slot = permit.slot().unwrap_or_default();
+        let state = match permit.holder() {
+            Some(holder) => {
+                let has_it =
+                    |state: &NodeState| matches!(state, NodeState::Held(it) if it.is(holder));
+                let on = permit.nodes().iter().filter(|node| has_it(&node.state)).count();
+                format!("{holder}, on {on} of {} masters", permit.nodes().len())
+            }
+            None => state(permit),
+        };
+        // Writing to a string does not fail.
+        let _ = write!(text, "\n  slot {slot:2}  {state}");
+        if is_unclear(permit) {
+            text += &nodes_to_text(permit, "           ");
+        }
+    }
+    text
+}
+
 /// Returns one line, and one for each master.
 pub(crate) fn to_text(inspection: &Inspection) -> String {
-    let state = match inspection.state() {
-        LockState::Held(holder) => holder.to_string(),
-        LockState::Free => "free".to_owned(),
-        _ => "neither held nor free by quorum".to_owned(),
-    };
-    let mut text = format!("\"{}\" is {state}", inspection.resource());
-    if inspection.key() != inspection.resource() {
+    let named = name(inspection.resource(), inspection.slot());
+    let mut text = format!("{named} is {}", state(inspection));
+    if inspection.slot().is_none() && inspection.key() != inspection.resource() {
         // Writing to a string does not fail.
         let _ = write!(text, " (key \"{}\")", inspection.key());
     }
-    let width = inspection.nodes().iter().map(|one| one.node.len()).max().unwrap_or_default();
-    for node in inspection.nodes() {
-        // Writing to a string does not fail.
-        let _ = write!(text, "\n  {:width$}  {}", node.node, said(&node.state));
+    text + &nodes_to_text(inspection, "  ")
+}
+
+fn state(inspection: &Inspection) -> String {
+    match inspection.state() {
+        LockState::Held(holder) => holder.to_string(),
+        LockState::Free => "free".to_owned(),
+        _ => "neither held nor free by quorum".to_owned(),
     }
-    text
+}
+
+fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
+    let width = inspection.nodes().iter().map(|one| one.node.len()).max().unwrap_or_default();
+    let line =
+        |node: &NodeInspection| format!("\n{indent}{:width$}  {}", node.node, said(&node.state));
+    inspection.nodes().iter().map(line).collect()
 }
 
 pub(crate) fn to_json(inspection: &Inspection) -> Value {
@@ -69,6 +124,7 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
     });
     json!({
         "resource": inspection.resource(),
+        "slot": inspection.slot(),
         "key": inspection.key(),
         "state": state,
         "holder": inspection.holder().map(holder_to_json),

@@ -11,6 +11,7 @@ use crate::style::WIDTH;
 use quorumlock::error::NodeProblem;
 use quorumlock::{ListError, ListedLock, LockState, NodeState, Redlock};
 use serde_json::{Value, json};
+use std::cmp::Ordering;
 use std::io::IsTerminal;
 
 pub(crate) use table::Table;
@@ -66,8 +67,13 @@ pub(crate) async fn find(redlock: &Redlock, args: &ListArgs) -> Found {
             Err(failed) => error = Some(failed),
         }
     }
-    locks.sort_by(|one, other| one.resource().cmp(other.resource()));
+    locks.sort_by(in_order);
     Found { locks, problems: list.problems().to_vec(), error }
+}
+
+/// Sorts by name; permits of one semaphore by slot, behind the lock of that name.
+pub(crate) fn in_order(one: &ListedLock, other: &ListedLock) -> Ordering {
+    (one.resource(), one.slot()).cmp(&(other.resource(), other.slot()))
 }
 
 /// Returns how wide a line may be: as wide as the terminal, if there is one.
@@ -92,6 +98,7 @@ pub(crate) fn to_json(lock: &ListedLock) -> Value {
         nodes.filter(|node| has_it(&node.state)).map(|node| &*node.node).collect();
     json!({
         "resource": lock.resource(),
+        "slot": lock.slot(),
         "key": lock.inspection().key(),
         "state": state(lock),
         "holder": lock.holder().label(),

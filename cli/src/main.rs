@@ -71,11 +71,11 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
         match command {
             Command::Run(run) => run::run(*run, masters, output).await,
             Command::Elect(elect) => run::elect(*elect, masters, output).await,
-            Command::Inspect { resources } => inspect::inspect(&resources, masters, output).await,
+            Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output).await,
             Command::Watch(args) => watch::watch(args, masters, output).await,
-            Command::ForceRelease { resource, yes } => {
-                force_release::force_release(&resource, yes, masters, output).await
+            Command::ForceRelease(args) => {
+                force_release::force_release(args, masters, output).await
             }
             Command::Doctor => doctor::doctor(masters, output, color).await,
             Command::Bench(bench) => bench::bench(bench, masters, output, color).await,

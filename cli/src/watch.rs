@@ -3,6 +3,7 @@
 use crate::args::{ListArgs, MastersArgs, WatchArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inspect::name;
 use crate::list::{self, Found, Table};
 use crate::output::{Output, millis};
 use quorumlock::error::NodeProblem;
@@ -74,7 +75,8 @@ impl Watched {
         let mut before = std::mem::take(&mut self.held);
         let mut changes = Vec::new();
         for lock in found.locks {
-            let known = before.iter().position(|(it, _)| it.resource() == lock.resource());
+            let is_it = |it: &ListedLock| list::in_order(it, &lock).is_eq();
+            let known = before.iter().position(|(it, _)| is_it(it));
             let known = known.map(|place| before.swap_remove(place));
             let change = |what, seen| Change { what, lock: lock.clone(), seen };
             let since = match &known {
@@ -108,7 +110,7 @@ impl Watched {
                 self.held.push((lock, since));
             }
         }
-        self.held.sort_by(|(one, _), (other, _)| one.resource().cmp(other.resource()));
+        self.held.sort_by(|(one, _), (other, _)| list::in_order(one, other));
         changes
     }
 
@@ -158,7 +160,9 @@ impl Change {
         let Self { what, lock, seen } = self;
         let seen = seen.map(|seen| format!(", seen for {}", Span(seen))).unwrap_or_default();
         match (*what, lock.state()) {
-            ("released", _) => format!("{} \"{}\" is free{seen}", time(), lock.resource()),
+            ("released", _) => {
+                format!("{} {} is free{seen}", time(), name(lock.resource(), lock.slot()))
+            }
             ("waiting", LockState::Held(_)) if lock.waiting() == Some(0) => {
                 format!("{} {lock}, none waiting", time())
             }

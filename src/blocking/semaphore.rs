@@ -5,6 +5,7 @@ use super::guard::Guard;
 use super::redlock::Redlock;
 use super::wait;
 use crate::error::InspectError;
+use crate::inspect::Inspection;
 use crate::kind::Permitted;
 use crate::resource::IntoResource;
 
@@ -57,6 +58,17 @@ impl Semaphore {
     pub fn available_permits(&self) -> Result<usize, InspectError> {
         wait::may_wait("available_permits()")?;
         wait::until(self.inner.available_permits())
+    }
+
+    /// Asks every master who has which permit. See
+    /// [`Semaphore::inspect`](crate::Semaphore::inspect).
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`InspectError::WrongContext`] in async code.
+    pub fn inspect(&self) -> Result<Vec<Inspection>, InspectError> {
+        wait::may_wait("inspect()")?;
+        wait::until(self.inner.inspect())
     }
 
     /// Returns the number of permits that it was created with.

@@ -32,7 +32,7 @@ pub(crate) struct Won {
 pub(crate) type ReleaseResult = Result<Released, LossReason>;
 
 /// The answers of all nodes to an inspection, and the membership by which they are judged.
-pub(super) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
+pub(crate) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
 
 /// The time until each key may be free; `None` if that is unknown.
 pub(super) type Looked = Vec<Option<Duration>>;

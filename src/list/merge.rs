@@ -17,6 +17,12 @@ pub(super) enum Verdict {
     Leftover,
 }
 
+impl ListedLock {
+    pub(super) fn at_slot(self, slot: Option<u8>) -> Self {
+        Self { inspection: self.inspection.at_slot(slot), ..self }
+    }
+}
+
 /// Judges one key by the answers of all masters, in their order; `None` if none of them has it.
 pub(super) fn merge(
     resource: Arc<str>,

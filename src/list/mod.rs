@@ -8,7 +8,7 @@ mod walk;
 
 use crate::driver::runtime;
 use crate::error::{Closed, ListError, NodeProblem};
-use crate::inspect::{Holder, Inspection, LockState, NodeState};
+use crate::inspect::{Holder, Inspection, LockState, Named, NodeState};
 use crate::redlock::Redlock;
 use futures_core::Stream;
 use std::fmt;
@@ -25,7 +25,9 @@ const AHEAD: usize = 128;
 
 impl Redlock {
     /// Lists the locks that are held on resources whose names begin with `prefix`: all of them for
-    /// `""`. They come in no particular order, each as soon as it is found.
+    /// `""`. The permits of a [`Semaphore`](crate::Semaphore) of such a name are among them, each
+    /// with its [`slot`](ListedLock::slot). They come in no particular order, each as soon as it is
+    /// found.
     ///
     /// A lock is listed as held if a quorum of masters has the same value under its key, at about
     /// the same moment. One that may be held is listed, too: masters that did not answer could make
@@ -187,10 +189,17 @@ impl fmt::Debug for LockList {
 }
 
 impl ListedLock {
-    /// Returns the locked resource, without the prefix of the keys.
+    /// Returns the locked resource, without the prefix of the keys; of a permit, the name of its
+    /// semaphore.
     #[must_use]
     pub fn resource(&self) -> &str {
         self.inspection.resource()
+    }
+
+    /// Returns the slot, if this is a permit of a [`Semaphore`](crate::Semaphore).
+    #[must_use]
+    pub fn slot(&self) -> Option<usize> {
+        self.inspection.slot()
     }
 
     /// Returns the state, according to a quorum.
@@ -220,7 +229,7 @@ impl ListedLock {
         self.inspection.nodes().iter().filter(|node| has_it(&node.state)).count()
     }
 
-    /// Returns how many clients wait for a release. A client counts once, however many of its tasks
+    /// Returns how many clients wait for a release; of a permit, for any of the semaphore. A client counts once, however many of its tasks
     /// wait, and not at all if it was built with `wake_ups(false)` or is of another kind. `None` if
     /// a master does not say.
     #[must_use]
@@ -244,7 +253,7 @@ impl ListedLock {
 
 impl fmt::Display for ListedLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\" is ", self.resource())?;
+        write!(f, "{} is ", Named(&self.inspection))?;
         let (held_on, masters) = (self.held_on(), self.inspection.nodes().len());
         match self.state() {
             LockState::Held(holder) => write!(f, "{holder}, on {held_on} of {masters} masters")?,

@@ -1,5 +1,6 @@
 //! The questions to a master while it is scanned, and what its answers mean. No I/O.
 
+use crate::options::Options;
 use crate::report::{Answer, UnknownCause};
 use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{Mark, Seen, StoredValue};
@@ -29,16 +30,24 @@ pub(super) struct Page {
     pub(super) next: Option<Box<str>>,
 }
 
-/// Returns the pattern of all keys that begin with `prefix`.
-pub(super) fn pattern(prefix: &str) -> String {
-    let mut pattern = String::with_capacity(prefix.len() + 1);
-    for letter in prefix.chars() {
+/// Returns the patterns of the keys that may be locks or permits whose names begin with `prefix`.
+/// They match other keys, too.
+pub(super) fn patterns(options: &Options, prefix: &str) -> Vec<String> {
+    let locks = format!("{}*", escaped(&format!("{}{prefix}", options.key_prefix)));
+    let permits = format!("{}*:{}*", escaped(&options.slots_prefix()), escaped(prefix));
+    // All keys are among the locks then, those of permits included.
+    if prefix.is_empty() { vec![locks] } else { vec![locks, permits] }
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
         if matches!(letter, '*' | '?' | '[' | ']' | '\\') {
-            pattern.push('\\');
+            escaped.push('\\');
         }
-        pattern.push(letter);
+        escaped.push(letter);
     }
-    pattern + "*"
+    escaped
 }
 
 /// Packs the question for the page at `cursor`.
@@ -92,10 +101,10 @@ pub(super) fn unknown(said: impl Into<Arc<str>>) -> Answer {
     Answer::Unknown(UnknownCause::Server(said.into()))
 }
 
-/// Packs the question for how many connections listen for a release of each key.
-pub(super) fn count_waiting(channels: &str, keys: &[Arc<str>]) -> Vec<u8> {
+/// Packs the question for how many connections listen to each of these channels.
+pub(super) fn count_waiting(database: &str, channels: &[Arc<str>]) -> Vec<u8> {
     let mut command = vec!["PUBSUB".to_owned(), "NUMSUB".to_owned()];
-    command.extend(keys.iter().map(|key| format!("{channels}{key}")));
+    command.extend(channels.iter().map(|channel| format!("{database}{channel}")));
     wire::pack(&command)
 }
 

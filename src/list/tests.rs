@@ -138,10 +138,15 @@ fn a_value_that_is_no_token_of_ours_is_marked() {
 
 #[test]
 fn a_pattern_takes_the_prefix_by_its_letters() {
+    let options = Options { key_prefix: "[p]".into(), ..Options::default() };
+    assert_eq!(page::patterns(&options, ""), ["\\[p\\]*"], "those of permits are among them");
     for (prefix, pattern) in
-        [("", "*"), ("orders:", "orders:*"), ("a*b?[c]\\", "a\\*b\\?\\[c\\]\\\\*"), ("ü", "ü*")]
+        [("orders:", "orders:*"), ("a*b?[c]\\", "a\\*b\\?\\[c\\]\\\\*"), ("ü", "ü*")]
     {
-        assert_eq!(page::pattern(prefix), pattern);
+        let slots = format!("quorumlock:slot:*:{pattern}");
+        assert_eq!(page::patterns(&Options::default(), prefix), [pattern, &*slots]);
+        let prefixed = [format!("\\[p\\]{pattern}"), format!("\\[p\\]{slots}")];
+        assert_eq!(page::patterns(&options, prefix), prefixed);
     }
 }
 
@@ -195,15 +200,25 @@ fn who_waits_is_counted_only_if_the_master_says_so() {
 #[test]
 fn a_key_of_our_own_stands_for_no_resource() {
     let options = Options { key_prefix: "app:".into(), ..Options::default() };
-    for (key, resource) in [
-        ("app:orders:42", Some("orders:42")),
+    for (key, lock) in [
+        ("app:orders:42", Some(("orders:42", None))),
+        ("app:quorumlock:slot:0:import", Some(("import", Some(0)))),
+        ("app:quorumlock:slot:63:a:1:b", Some(("a:1:b", Some(63)))),
+        ("app:quorumlock:slot:64:import", None),
+        ("app:quorumlock:slot:01:import", None),
+        ("app:quorumlock:slot:+1:import", None),
+        ("app:quorumlock:slot:1:", None),
+        ("app:quorumlock:slot:1:quorumlock:slot:1:a", None),
+        ("app:quorumlock:slot:1", None),
+        ("quorumlock:slot:1:import", None),
+        ("app:quorumlock:semaphore:import", None),
         ("app:", None),
         ("other:orders", None),
         ("app:quorumlock:agreement", None),
         ("app:quorumlock:fence:orders", None),
         ("app:x:quorumlock:fence:orders", None),
     ] {
-        assert_eq!(options.resource_of(key), resource, "{key}");
+        assert_eq!(options.lock_of(key), lock, "{key}");
     }
     let options = Options::default();
     for (prefix, is_fine) in [("", true), ("orders:", true), ("quorumlock:", false)] {

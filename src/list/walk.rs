@@ -74,6 +74,11 @@ impl Walk {
         }
     }
 
+    /// Checks whether the key is that of a lock, or a permit, of such a name.
+    fn asks_for(&self, key: &str) -> bool {
+        self.options.lock_of(key).is_some_and(|(resource, _)| resource.starts_with(&self.prefix))
+    }
+
     fn patience(&self) -> Duration {
         self.options.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER)
     }
@@ -159,12 +164,24 @@ impl Walker {
         node: usize,
         listed: &mut BTreeSet<Arc<str>>,
     ) -> Result<bool, Dropped> {
-        let Walk { options, prefix, .. } = &self.walk;
-        let pattern = page::pattern(&format!("{}{prefix}", options.key_prefix));
+        for pattern in page::patterns(&self.walk.options, &self.walk.prefix) {
+            if !self.scan_for(&pattern, node, listed).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn scan_for(
+        &mut self,
+        pattern: &str,
+        node: usize,
+        listed: &mut BTreeSet<Arc<str>>,
+    ) -> Result<bool, Dropped> {
         let mut next = Some(Box::from("0"));
         while let Some(cursor) = next {
             let Ok(connection) = &mut self.nodes[node] else { return Ok(false) };
-            let reply = match connection.ask("SCAN", &page::scan(&cursor, &pattern)).await {
+            let reply = match connection.ask("SCAN", &page::scan(&cursor, pattern)).await {
                 Ok(reply) => reply,
                 Err(kind) => {
                     self.lose(node, kind).await?;
@@ -184,9 +201,7 @@ impl Walker {
                 }
             };
             next = page.next;
-            let is_new = |key: &Arc<str>| {
-                self.walk.options.resource_of(key).is_some() && !listed.contains(key)
-            };
+            let is_new = |key: &Arc<str>| self.walk.asks_for(key) && !listed.contains(key);
             let mut keys: Vec<Arc<str>> = page.keys.into_iter().filter(is_new).collect();
             keys.sort_unstable();
             keys.dedup();
@@ -222,7 +237,7 @@ impl Walker {
         let Walk { masters, membership, options, leftovers, .. } = &self.walk;
         let mut locks = Vec::new();
         for (place, key) in keys.iter().enumerate() {
-            let Some(resource) = options.resource_of(key) else { continue };
+            let Some((resource, slot)) = options.lock_of(key) else { continue };
             let seen = masters.iter().zip(&answers);
             let seen = seen.map(|(master, seen)| (master.name.clone(), seen[place].clone()));
             let merged = merge::merge(resource.into(), key.clone(), seen.collect(), *membership);
@@ -232,25 +247,31 @@ impl Walker {
                 Verdict::Unclear => *leftovers || lock.is_recognized(),
                 Verdict::Leftover => *leftovers,
             };
-            locks.extend(is_listed.then_some(lock));
+            locks.extend(is_listed.then(|| lock.at_slot(slot)));
         }
         self.count_waiting(&mut locks).await?;
         Ok(locks)
     }
 
     /// Adds up, over all masters, how many listen for a release of each lock. A client listens at
-    /// one master for each key. If one master does not say, the sum is not known.
+    /// one master for each key, or semaphore. If one master does not say, the sum is not known.
     async fn count_waiting(&mut self, locks: &mut [ListedLock]) -> Result<(), Dropped> {
         if locks.is_empty() {
             return Ok(());
         }
-        let keys: Vec<Arc<str>> = locks.iter().map(|lock| lock.inspection.key().into()).collect();
+        let options = &self.walk.options;
+        let channel = |lock: &ListedLock| match lock.slot() {
+            Some(_) => options.slots_channel(lock.resource()),
+            None => lock.inspection.key().into(),
+        };
+        let channels: Vec<Arc<str>> = locks.iter().map(channel).collect();
         let databases: Vec<i64> =
             self.walk.masters.iter().map(|master| master.login.database).collect();
-        let question = |node: usize| page::count_waiting(&wire::channels(databases[node]), &keys);
+        let question =
+            |node: usize| page::count_waiting(&wire::channels(databases[node]), &channels);
         let replies = self.ask_all("PUBSUB NUMSUB", question).await?;
         let counts: Option<Vec<_>> =
-            replies.iter().flatten().map(|reply| page::counted(reply, keys.len())).collect();
+            replies.iter().flatten().map(|reply| page::counted(reply, channels.len())).collect();
         for (place, lock) in locks.iter_mut().enumerate() {
             lock.waiting = counts.as_ref().map(|counts| counts.iter().map(|one| one[place]).sum());
         }

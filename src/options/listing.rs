@@ -3,6 +3,8 @@
 use super::Options;
 use super::names::{LONGEST_RESOURCE, RESERVED};
 use crate::error::InvalidSetting;
+use quorumlock_core::quorum::slots::MOST;
+use std::sync::Arc;
 
 impl Options {
     /// Checks that names of resources can begin with `prefix`, which may be empty.
@@ -21,10 +23,23 @@ impl Options {
         Err(InvalidSetting::new("prefix", problem))
     }
 
-    /// Returns the resource that a key in Redis stands for; `None` for keys of our own, and for
-    /// what cannot be locked.
-    pub(crate) fn resource_of<'a>(&self, key: &'a str) -> Option<&'a str> {
-        let resource = key.strip_prefix(&self.key_prefix)?;
-        self.check_resource(resource).is_ok().then_some(resource)
+    /// Returns the resource that a key in Redis stands for, and the slot if it is of a permit; `None`
+    /// for other keys of our own, and for what cannot be locked.
+    pub(crate) fn lock_of<'a>(&self, key: &'a str) -> Option<(&'a str, Option<u8>)> {
+        let name = key.strip_prefix(&self.key_prefix)?;
+        let Some(own) = name.strip_prefix(RESERVED) else {
+            return self.check_resource(name).is_ok().then_some((name, None));
+        };
+        let (slot, name) = own.strip_prefix("slot:")?.split_once(':')?;
+        let slot = slot.parse().ok().filter(|slot| *slot < MOST)?;
+        // A number has other spellings, too: `+1`, `01`.
+        let is_ours = self.check_resource(name).is_ok() && *self.slot(name, slot) == *key;
+        is_ours.then_some((name, Some(slot)))
+    }
+
+    /// Returns how the keys of all permits begin, whose semaphores' names follow after a number and
+    /// a colon.
+    pub(crate) fn slots_prefix(&self) -> Arc<str> {
+        self.own_key("slot:")
     }
 }

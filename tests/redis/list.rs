@@ -147,6 +147,55 @@ async fn who_waits_in_another_process_is_counted() {
     waiting.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
+/// Permits have keys of our own. They are found by the name of their semaphore.
+#[tokio::test]
+async fn permits_are_listed_with_their_slots_and_those_who_wait() {
+    let masters = Masters::start(3);
+    let clients = [(); 2].map(|()| {
+        let patient = masters.builder().operation_timeout(900 * MS).key_prefix("app:");
+        patient.acquire_timeout(LONG).label("worker-7").connect()
+    });
+    let clients = futures::future::try_join_all(clients).await.unwrap();
+    let semaphore = clients[0].semaphore("import", 2);
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        held.push(semaphore.acquire().ttl(LONG).await.unwrap());
+    }
+    let _lock = clients[0].acquire("import").fenced().ttl(LONG).await.unwrap();
+    for key in ["app:quorumlock:slot:0:import", "app:quorumlock:slot:1:import", "app:import"] {
+        everywhere(&masters, key).await;
+    }
+    // What looks like a permit, but cannot be one.
+    on_all(&masters, &["SET", "app:quorumlock:slot:64:import", TOKEN, "PX", "60000"]).await;
+    on_all(&masters, &["SET", "app:quorumlock:slot:1:x:import", TOKEN, "PX", "60000"]).await;
+    let waits = tokio::spawn(clients[1].semaphore("import", 2).acquire().into_future());
+
+    let sorted = async |prefix: &str| {
+        let found: Vec<_> = clients[1].list(prefix).collect().await;
+        let mut found: Vec<_> = found.into_iter().map(Result::unwrap).collect();
+        found.sort_by_key(|lock| (lock.resource().to_owned(), lock.slot()));
+        found
+    };
+    let counted = async || sorted("imp").await.get(2).and_then(ListedLock::waiting) == Some(1);
+    eventually("it is seen to wait", SOON, counted).await;
+    for (prefix, others) in [("import", 0), ("imp", 0), ("", 1)] {
+        let found = sorted(prefix).await;
+        let named = found.iter().map(|lock| (lock.resource(), lock.slot()));
+        let expected = [("import", None), ("import", Some(0)), ("import", Some(1))];
+        let named: Vec<_> = named.filter(|(name, _)| *name == "import").collect();
+        assert_eq!((&named[..], found.len()), (&expected[..], 3 + others), "{prefix}: {found:?}");
+    }
+    let found = sorted("import").await;
+    assert_eq!(found[1].waiting(), Some(1), "at any of them");
+    assert_eq!((found[0].waiting(), found[1].held_on()), (Some(0), 3));
+    assert!(found[2].to_string().starts_with("slot 1 of \"import\" is held by worker-7"));
+    waits.abort();
+    // What is listed can be taken away.
+    clients[1].force_release(found[2].inspection()).await.unwrap();
+    let slots: Vec<_> = sorted("import").await.iter().map(ListedLock::slot).collect();
+    assert_eq!(slots, [None, Some(0)]);
+}
+
 #[tokio::test]
 async fn who_only_lists_writes_nothing_and_adds_the_prefix() {
     let masters = Masters::start(3);

@@ -4,7 +4,7 @@
 use crate::support::docker::tell;
 use crate::support::prelude::*;
 use futures::future::join_all;
-use quorumlock::{AcquireError, Redlock};
+use quorumlock::{AcquireError, Holder, Inspection, NodeState, Redlock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -132,6 +132,45 @@ async fn the_permit_of_a_client_that_is_gone_expires_by_itself_and_alone() {
         panic!("both are taken")
     };
     assert!(!full.held_here);
+}
+
+#[tokio::test]
+async fn an_inspection_shows_who_has_which_permit_and_one_can_be_taken_away() {
+    let masters = Masters::start(3);
+    let clients = clients(&masters, 2).await;
+    let semaphore = clients[0].semaphore("import", 3);
+    let mut held = Vec::new();
+    for label in ["a", "b"] {
+        held.push(semaphore.acquire().label(label).ttl(LONG).await.unwrap());
+    }
+    let looks = clients[1].semaphore("import", 3);
+    let all_answered = async || {
+        let seen = looks.inspect().await.unwrap();
+        let nodes = seen.iter().flat_map(Inspection::nodes);
+        nodes.filter(|node| matches!(node.state, NodeState::Held(_))).count() == 6
+    };
+    eventually("all masters have both", SOON, all_answered).await;
+    let seen = looks.inspect().await.unwrap();
+    assert_eq!(seen.iter().map(Inspection::slot).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
+    for (slot, permit) in seen.iter().enumerate() {
+        let label = held.iter().zip(["a", "b"]).find(|(it, _)| it.slot() == slot).map(|it| it.1);
+        assert_eq!(permit.holder().and_then(Holder::label), label, "{permit}");
+        assert_eq!(permit.resource(), "import");
+        assert_eq!(permit.key(), format!("quorumlock:slot:{slot}:import"));
+        assert!(
+            permit.to_string().starts_with(&format!("slot {slot} of \"import\" is ")),
+            "{permit}"
+        );
+    }
+    let away = &seen[held[0].slot()];
+    clients[1].force_release(away).await.unwrap();
+    held[0].extend().await.unwrap_err();
+    held[1].extend().await.unwrap();
+    let free = seen.iter().find(|permit| permit.holder().is_none()).unwrap();
+    let refused = clients[1].force_release(free).await.unwrap_err().to_string();
+    assert!(refused.contains(" of \"import\" was not held"), "{refused}");
+    let wrong = clients[1].semaphore("import", 65).inspect().await.unwrap_err().to_string();
+    assert!(wrong.starts_with("permits: 65 are more than 64"), "{wrong}");
 }
 
 /// How a number of processes share permits, each with so many tasks that take so many, and work for

@@ -15,11 +15,14 @@ pub(crate) struct Table<'a> {
     pub(crate) width: Option<usize>,
 }
 
-const HEADS: [&str; 7] =
-    ["RESOURCE", "STATE", "HOLDER", "EXPIRES IN", "MASTERS", "WAITING", "SEEN FOR"];
+const HEADS: [&str; 8] =
+    ["RESOURCE", "SLOT", "STATE", "HOLDER", "EXPIRES IN", "MASTERS", "WAITING", "SEEN FOR"];
 
 /// The columns with names of any length, which may be cut.
-const NAMES: [usize; 2] = [0, 2];
+const NAMES: [usize; 2] = [0, 3];
+
+/// The columns that are left out if no lock has anything there.
+const OPTIONAL: [usize; 2] = [1, 7];
 
 const GAP: usize = 2;
 
@@ -32,6 +35,7 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     let masters = lock.inspection().nodes().len();
     [
         plain(lock.resource()),
+        lock.slot().map_or(String::new(), |slot| slot.to_string()),
         format!("{}{mark}", state(lock)),
         holder.label().map_or("-".to_owned(), plain),
         remaining,
@@ -77,13 +81,36 @@ fn cut(cell: &str, width: usize) -> String {
     head + "…"
 }
 
+/// Counts those that are held.
+fn held<'a>(all: impl Iterator<Item = &'a &'a ListedLock>) -> String {
+    let held = all.filter(|lock| matches!(lock.state(), LockState::Held(_)));
+    let (mut locks, mut permits) = (0, 0);
+    held.for_each(|lock| *if lock.slot().is_some() { &mut permits } else { &mut locks } += 1);
+    counted(locks, permits)
+}
+
+fn counted(locks: usize, permits: usize) -> String {
+    let some =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let verb = if locks + permits == 1 { "is" } else { "are" };
+    let what = match (locks, permits) {
+        (0, 0) => return "no lock is held".to_owned(),
+        (locks, 0) => some(locks, "lock"),
+        (0, permits) => some(permits, "permit"),
+        (locks, permits) => format!("{} and {}", some(locks, "lock"), some(permits, "permit")),
+    };
+    format!("{what} {verb} held")
+}
+
 impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut heads = HEADS.map(str::to_owned);
-        if self.rows.iter().all(|(_, seen)| seen.is_none()) {
-            heads[6].clear();
+        let rows: Vec<Cells> = self.rows.iter().map(|(lock, seen)| cells(lock, *seen)).collect();
+        for column in OPTIONAL {
+            if rows.iter().all(|row| row[column].is_empty()) {
+                heads[column].clear();
+            }
         }
-        let rows = self.rows.iter().map(|(lock, seen)| cells(lock, *seen));
         let rows: Vec<Cells> = std::iter::once(heads).chain(rows).collect();
         if rows.len() > 1 {
             let widths = widths(&rows, self.width);
@@ -98,12 +125,7 @@ impl fmt::Display for Table<'_> {
         if locks().any(|lock| !lock.is_recognized()) {
             writeln!(f, "?: not a token of quorumlock: another client's lock, or no lock at all")?;
         }
-        let count = locks().filter(|lock| matches!(lock.state(), LockState::Held(_))).count();
-        let held = match count {
-            0 => "no lock is held".to_owned(),
-            1 => "1 lock is held".to_owned(),
-            count => format!("{count} locks are held"),
-        };
+        let held = held(locks());
         match self.prefix {
             "" => writeln!(f, "{held}"),
             prefix => writeln!(f, "{held} under \"{}\"", plain(prefix)),
@@ -116,7 +138,7 @@ mod tests {
     use super::*;
 
     fn row(resource: &str, holder: &str) -> Cells {
-        [resource, "held", holder, "9.4 s", "3 of 3", "0", ""].map(str::to_owned)
+        [resource, "", "held", holder, "9.4 s", "3 of 3", "0", ""].map(str::to_owned)
     }
 
     #[test]
@@ -125,9 +147,23 @@ mod tests {
         for (resource, holder) in [(&short, &long), (&long, &short), (&long, &long)] {
             let widths = widths(&[row(resource, holder)], Some(80));
             assert_eq!(widths.iter().sum::<usize>() + 5 * GAP, 80, "{widths:?}");
-            assert!(widths[0] >= 9 && widths[2] >= 9, "{widths:?}");
+            assert!(widths[0] >= 9 && widths[3] >= 9, "{widths:?}");
         }
         assert_eq!(widths(&[row(&long, &long)], None)[0], 200);
+    }
+
+    #[test]
+    fn locks_and_permits_are_counted_each_for_itself() {
+        for (locks, permits, expected) in [
+            (0, 0, "no lock is held"),
+            (1, 0, "1 lock is held"),
+            (0, 1, "1 permit is held"),
+            (2, 0, "2 locks are held"),
+            (1, 1, "1 lock and 1 permit are held"),
+            (0, 3, "3 permits are held"),
+        ] {
+            assert_eq!(counted(locks, permits), expected);
+        }
     }
 
     #[test]

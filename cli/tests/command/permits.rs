@@ -1,10 +1,15 @@
-//! `quorumlock run --permits`: so many commands at a time, and no more.
+//! `quorumlock run --permits`: so many commands at a time, and no more; and the permits that an
+//! operator sees.
 
-use crate::cli::{self, PATIENCE, Running, eventually_gone, shell, told};
+use crate::cli::{self, PATIENCE, Running, Told, eventually_gone, shell, told};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
+use futures::future::join_all;
+use quorumlock::{Permit, Redlock};
 use rustix::process::Signal;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -29,10 +34,8 @@ async fn two_of_two_run_and_the_third_is_refused_or_waits_for_one_of_them() {
     let third = told(&mut shell(&masters, &["--permits", "2", "--no-wait"], "exit 7"));
     let full = "quorumlock: all 2 permits of \"r\" are taken, the first expires in ";
     assert_eq!((third.code, third.stderr.starts_with(full)), (Some(111), true), "{third:?}");
-    // A lock of the same name is another thing, and so is what `list` shows.
+    // A lock of the same name is another thing.
     assert_eq!(told(&mut shell(&masters, &["--no-wait"], "exit 7")).code, Some(7));
-    let list = told(&mut cli::on(&masters, &["list"]));
-    assert_eq!((list.code, list.stdout.contains("slot")), (Some(0), false), "{list:?}");
 
     let waiting = start(&masters, &["--permits", "2", "--no-timeout"], &file);
     assert_eq!(first.told().code, Some(0));
@@ -58,6 +61,115 @@ async fn the_permit_of_one_that_was_killed_expires() {
         witness::holders(&masters, "quorumlock:slot:0:r").await.is_empty()
     })
     .await;
+}
+
+const LONG: Duration = Duration::from_secs(30);
+
+/// Takes the permits, each with its slot as its label, and waits until all masters have them.
+async fn take(masters: &Masters, permits: usize) -> (Redlock, Vec<Permit>) {
+    let patient = masters.builder().operation_timeout(Duration::from_secs(1));
+    let redlock = patient.connect().await.unwrap();
+    let mut held = Vec::new();
+    for _ in 0..permits {
+        let semaphore = redlock.semaphore("import", permits);
+        let label = format!("worker-{}", held.len());
+        held.push(semaphore.acquire().label(label).ttl(LONG).await.unwrap());
+    }
+    let all = async || {
+        let slots = (0..permits).map(|slot| format!("quorumlock:slot:{slot}:import"));
+        let seen = join_all(slots.map(async |key| witness::holders(masters, &key).await.len()));
+        seen.await.into_iter().all(|on| on == masters.len())
+    };
+    eventually("every master has them", PATIENCE, all).await;
+    (redlock, held)
+}
+
+fn lines(told: &Told) -> Vec<Value> {
+    told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn fields(lines: &[Value], name: &str) -> Vec<Value> {
+    lines.iter().map(|line| line[name].clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_sees_who_has_which_permit_and_takes_one_away() {
+    let masters = Masters::start(3);
+    let (redlock, mut held) = take(&masters, 3).await;
+    held.sort_by_key(|permit| permit.slot());
+    let free = held.pop().unwrap();
+    free.release().await.unwrap();
+    let gone = async || witness::holders(&masters, "quorumlock:slot:2:import").await.is_empty();
+    eventually("it is free", PATIENCE, gone).await;
+
+    let shown = told(&mut cli::on(&masters, &["inspect", "import", "--permits", "3"]));
+    let text: Vec<&str> = shown.stdout.lines().collect();
+    assert_eq!((shown.code, text.len(), &*shown.stderr), (Some(0), 4, ""), "{shown:?}");
+    assert_eq!(text[0], "2 of 3 permits of \"import\" are held");
+    for (slot, line) in text[1..3].iter().enumerate() {
+        let begins = format!("  slot  {slot}  held by worker-");
+        assert!(line.starts_with(&begins) && line.ends_with(", on 3 of 3 masters"), "{line}");
+    }
+    assert_eq!(text[3], "  slot  2  free");
+    let json =
+        lines(&told(&mut cli::on(&masters, &["inspect", "import", "--permits", "3", "--json"])));
+    assert_eq!(fields(&json, "slot"), [0, 1, 2]);
+    assert_eq!(fields(&json, "state"), ["held", "held", "free"]);
+    assert_eq!(fields(&json, "key")[1], "quorumlock:slot:1:import");
+
+    // The lock of that name is another thing, and so is a semaphore whose name begins so.
+    let _lock = redlock.acquire("import").ttl(LONG).await.unwrap();
+    let _other = redlock.semaphore("important", 1).acquire().ttl(LONG).await.unwrap();
+    let _hidden = redlock.semaphore("export", 1).acquire().ttl(LONG).await.unwrap();
+    let list = lines(&told(&mut cli::on(&masters, &["list", "--json", "import"])));
+    assert_eq!(fields(&list, "resource"), ["import", "import", "import", "important"]);
+    assert_eq!(fields(&list, "slot"), [Value::Null, 0.into(), 1.into(), 0.into()]);
+    let list = told(&mut cli::on(&masters, &["list"])).stdout;
+    assert!(list.starts_with("RESOURCE   SLOT  STATE  HOLDER"), "{list}");
+    assert!(list.contains("\n1 lock and 4 permits are held\n"), "{list}");
+
+    let force = ["force-release", "import", "--slot", "1", "--yes"];
+    let away = told(&mut cli::on(&masters, &force));
+    let line = "slot 1 of \"import\" was taken away: it was held by worker-";
+    assert_eq!((away.code, away.stdout.starts_with(line)), (Some(0), true), "{away:?}");
+    let again = told(&mut cli::on(&masters, &force));
+    assert_eq!(again.stdout, "slot 1 of \"import\" is free: nothing was done\n", "{again:?}");
+    held[1].extend().await.unwrap_err();
+    held[0].extend().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn watch_tells_permits_apart() {
+    let masters = Masters::start(3);
+    let (_redlock, mut held) = take(&masters, 2).await;
+    let mut command = cli::on(&masters, &["watch", "--interval", "100ms", "import"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for slot in 0..2 {
+        let line = lines.next().unwrap().unwrap();
+        let expected = format!("Z slot {slot} of \"import\" is held by worker-");
+        assert!(line.contains(&expected), "{line}");
+    }
+    held.sort_by_key(|permit| permit.slot());
+    held.remove(0).release().await.unwrap();
+    let line = lines.next().unwrap().unwrap();
+    assert!(line.contains("Z slot 0 of \"import\" is free, seen for "), "{line}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn permits_of_which_no_quorum_tells_are_told_with_their_masters() {
+    let masters = Masters::start(3);
+    (0..2).for_each(|node| masters.kill(node));
+    let told = told(&mut cli::on(&masters, &["inspect", "import", "--permits", "2"]));
+    assert_eq!(told.code, Some(112), "{told:?}");
+    let text = &told.stdout;
+    assert!(
+        text.starts_with("0 of 2 permits of \"import\" are held\n  slot  0  neither"),
+        "{text}"
+    );
+    assert_eq!((text.lines().count(), text.matches("down (").count()), (9, 4), "{text}");
 }
 
 #[test]

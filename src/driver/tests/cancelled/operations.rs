@@ -130,6 +130,10 @@ pub(super) const ALL: &[Operation] = &[
         let semaphore = stage.redlock.semaphore(KEY, 2);
         Begun::new(async move { drop(semaphore.available_permits().await) })
     }),
+    operation!("semaphore::inspect", "inspect a semaphore", Neither, |stage| {
+        let semaphore = stage.redlock.semaphore(KEY, 2);
+        Begun::new(async move { drop(semaphore.inspect().await) })
+    }),
     operation!("run::run", "run, the body included", Wants, |stage| {
         let acquire = stage.redlock.acquire(KEY);
         Begun::new(async move {
