@@ -39,8 +39,9 @@ Examples:
 
 const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was
-when the command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its environment. Its exit
-code is ours.
+when the command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its environment; with
+--permits, QUORUMLOCK_SLOT: 0 to N-1, and no two commands at work have the same. Its exit code is
+ours.
 ";
 
 /// A program under a distributed lock (Redlock over independent Redis masters), and who holds it.

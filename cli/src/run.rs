@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::settings;
+use environment::Variable;
 use loss::{Loss, Reason};
 use program::Program;
 use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
@@ -66,10 +67,12 @@ pub(crate) async fn run(
     };
     let run = Run { args: &args, program: &program, redlock: &redlock, output };
     let ended = if args.fenced {
-        let token = |guard: &Guard<Fenced>| Some(guard.fencing_token().as_u64());
-        run.under(run.lock().fenced(), token, &mut signals).await
+        let token = |guard: &Guard<Fenced>| guard.fencing_token().as_u64();
+        let number = |guard: &_| Some(environment::token(token(guard)));
+        run.under(run.lock().fenced(), number, &mut signals).await
     } else if let Some(permits) = args.permits {
-        run.under(run.permit(permits), |_: &Guard<Permitted>| None, &mut signals).await
+        let number = |guard: &Guard<Permitted>| Some(environment::slot(guard.slot()));
+        run.under(run.permit(permits), number, &mut signals).await
     } else {
         run.under(run.lock(), |_: &Guard<Unfenced>| None, &mut signals).await
     };
@@ -136,7 +139,7 @@ impl Run<'_> {
     async fn under<K: Kind>(
         &self,
         acquire: Acquire<K>,
-        token: impl Fn(&Guard<K>) -> Option<u64>,
+        number: impl Fn(&Guard<K>) -> Option<Variable>,
         signals: &mut Signals,
     ) -> Result<Exit, Failure> {
         let acquire = acquire.into_future();
@@ -154,7 +157,7 @@ impl Run<'_> {
             Err(exit) => return Ok(exit),
         };
         self.output.note(&format!("acquired \"{}\"", guard.resource()));
-        let environment = environment::of(&self.args.resources, token(&guard), guard.remaining());
+        let environment = environment::of(&self.args.resources, number(&guard), guard.remaining());
         let ended = {
             let (program, grace) = (self.program, self.args.grace);
             match Supervisor::start(&guard, program, &environment, grace, self.output) {

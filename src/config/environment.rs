@@ -14,7 +14,8 @@ const FILE: &str = "CONFIG";
 
 /// Variables that are not settings: those passed to a command that runs under a lock, and those
 /// that this repository's own tests and scripts use.
-const OTHERS: &str = "RESOURCE FENCING_TOKEN DEADLINE SEED SEEDS MINUTES FUZZ SCHEDULES SERVERS";
+const OTHERS: &str =
+    "RESOURCE FENCING_TOKEN SLOT DEADLINE SEED SEEDS MINUTES FUZZ SCHEDULES SERVERS";
 const OTHERS_BEGIN: [&str; 4] = ["RESOURCE_", "SEED_", "CHAOS_", "DOCKER_"];
 
 /// Kubernetes sets these for every service whose name begins with `quorumlock`.
@@ -28,8 +29,8 @@ impl Config {
     ///
     /// `QUORUMLOCK_CONFIG` is read by [`load`](Self::load), not here. It is not taken for a
     /// misspelt key. Nor are the variables that are passed to a command under a lock
-    /// (`QUORUMLOCK_RESOURCE`, `QUORUMLOCK_FENCING_TOKEN`, `QUORUMLOCK_DEADLINE`), nor those that
-    /// Kubernetes sets for a service of that name.
+    /// (`QUORUMLOCK_RESOURCE`, `QUORUMLOCK_FENCING_TOKEN`, `QUORUMLOCK_SLOT`,
+    /// `QUORUMLOCK_DEADLINE`), nor those that Kubernetes sets for a service of that name.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), quorumlock::ConfigError> {

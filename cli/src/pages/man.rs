@@ -23,7 +23,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME, HOME", "Where your own settings file is looked for; see FILES."),
 ];
 
-const ENVIRONMENT_OF_THE_COMMAND: [(&str, &str); 3] = [
+const ENVIRONMENT_OF_THE_COMMAND: [(&str, &str); 4] = [
     ("QUORUMLOCK_RESOURCE", "Set for COMMAND: the locked resource; with several, one per line."),
     (
         "QUORUMLOCK_DEADLINE",
@@ -33,6 +33,10 @@ const ENVIRONMENT_OF_THE_COMMAND: [(&str, &str); 3] = [
     (
         "QUORUMLOCK_FENCING_TOKEN",
         "Set for COMMAND with --fenced, and by elect, where it is the term: the number to send with every write.",
+    ),
+    (
+        "QUORUMLOCK_SLOT",
+        "Set for COMMAND with --permits N: the slot of its permit, 0 to N-1. No two commands at work have the same.",
     ),
 ];
 

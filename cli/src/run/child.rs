@@ -3,7 +3,7 @@
 //! On Linux the command is started through this program once more. Only a process itself can ask to
 //! be killed when its parent is gone, and it must do so before it becomes the command.
 
-use super::environment::Environment;
+use super::environment::{Environment, NOT_INHERITED};
 use super::program::Program;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -59,7 +59,9 @@ impl Group {
             command.args(words);
             command
         };
-        command.env_remove("QUORUMLOCK_FENCING_TOKEN");
+        for name in NOT_INHERITED {
+            command.env_remove(name);
+        }
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         let leader = command.process_group(0).spawn()?;
         let pid = i32::try_from(leader.id()).map_err(io::Error::other)?;

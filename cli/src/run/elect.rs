@@ -62,7 +62,8 @@ impl Candidate {
             };
             let term = leadership.term().as_u64();
             self.output.note(&format!("leads \"{}\" in term {term}", self.args.name));
-            let environment = environment::of(names, Some(term), leadership.remaining());
+            let environment =
+                environment::of(names, Some(environment::token(term)), leadership.remaining());
             let (program, grace) = (&self.program, self.args.grace);
             match Supervisor::start(&leadership, program, &environment, grace, self.output) {
                 Ok(supervisor) => {

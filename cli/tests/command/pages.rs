@@ -66,6 +66,7 @@ fn the_sections_of_the_manual_are_those_of_any_other() {
     for part in [
         "[OPTIONS] <RESOURCE>... -- <COMMAND>...",
         "QUORUMLOCK_FENCING_TOKEN",
+        "QUORUMLOCK_SLOT",
         "/etc/quorumlock/config.toml",
         "the lock was lost while the command ran",
     ] {

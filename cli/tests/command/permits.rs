@@ -44,6 +44,35 @@ async fn two_of_two_run_and_the_third_is_refused_or_waits_for_one_of_them() {
     witness::assert_no_keys_now(&masters).await;
 }
 
+/// With the whole command in between, as for a script that is started under another lock.
+#[tokio::test]
+async fn the_command_is_told_its_slot_and_one_without_a_permit_none() {
+    let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
+    let (outer, inner) = (files.path().join("outer"), files.path().join("inner"));
+    let (slot, ourselves) = ("echo \"slot=$QUORUMLOCK_SLOT\"", env!("CARGO_BIN_EXE_quorumlock"));
+    let script = format!(
+        "{slot} >> {}; {ourselves} run other -- sh -c '{slot}' >> {}; read x; exit 0",
+        outer.display(),
+        inner.display()
+    );
+    let started = [(); 3].map(|()| {
+        let mut command = shell(&masters, &["--permits", "3"], &script);
+        Running::start(command.stdin(Stdio::piped()))
+    });
+    eventually("all have told it", PATIENCE, async || count(&inner) == 3).await;
+    let lines = |file| {
+        let text = std::fs::read_to_string(file).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!(lines(&outer), ["slot=0", "slot=1", "slot=2"]);
+    assert_eq!(lines(&inner), ["slot="; 3]);
+    assert_eq!(started.map(|one| one.told().code), [Some(0); 3]);
+    let outdated = told(shell(&masters, &[], slot).env("QUORUMLOCK_SLOT", "7"));
+    assert_eq!(outdated.stdout, "slot=\n", "{outdated:?}");
+}
+
 #[tokio::test]
 async fn the_permit_of_one_that_was_killed_expires() {
     let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());

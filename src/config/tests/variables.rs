@@ -66,6 +66,7 @@ fn variables_set_by_run_or_by_other_programs_are_ignored() {
         "QUORUMLOCK_CONFIG",
         "QUORUMLOCK_RESOURCE",
         "QUORUMLOCK_FENCING_TOKEN",
+        "QUORUMLOCK_SLOT",
         "QUORUMLOCK_DEADLINE",
         // Set by Kubernetes for services named `quorumlock` and `quorumlock-masters`.
         "QUORUMLOCK_SERVICE_HOST",
