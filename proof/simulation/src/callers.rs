@@ -88,7 +88,7 @@ impl World {
         let at_least = at_least.map(|span| AtLeast::new(span, DRIFT));
         let acquire = AcquireRequest {
             keys: match asked.mode {
-                Mode::Alone if asked.is_permit => permits(),
+                Mode::Alone if asked.is_permit && self.setup.has_slots() => permits(),
                 Mode::Alone => keys(""),
                 Mode::Write => Keys::write(asked.keys[0].into(), beside(asked.keys[0])),
                 Mode::Read => Keys::read(asked.keys[0].into(), beside(asked.keys[0])),

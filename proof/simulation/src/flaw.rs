@@ -67,9 +67,12 @@ pub(super) enum Flaw {
     LeavesNoMark,
     /// A reader that is extended prolongs all.
     ProlongsAll,
+    /// Each master grants as many permits as there are, and a client has one that a quorum has
+    /// granted: no permit has a slot.
+    CountsPermits,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 28] = [
+pub(super) const FLAWS: [(Flaw, &str); 29] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -98,6 +101,7 @@ pub(super) const FLAWS: [(Flaw, &str); 28] = [
     (Flaw::MarkOfTheLast, "both hold"),
     (Flaw::LeavesNoMark, "both hold"),
     (Flaw::ProlongsAll, "not by its owner"),
+    (Flaw::CountsPermits, "3 hold a permit of 2"),
 ];
 
 impl Flaw {
@@ -193,6 +197,7 @@ impl Flaw {
                 | Self::HoldsBeforehand
                 | Self::MarkOfTheLast
                 | Self::LeavesNoMark
+                | Self::CountsPermits
         ) || self.about_the_agreement().is_some()
     }
 
@@ -209,6 +214,7 @@ impl Flaw {
                 | Self::NumbersCostOneVote
                 | Self::NumbersHideLists
                 | Self::ProlongedOnce
+                | Self::CountsPermits
         ) || self.is_about_readers()
     }
 
@@ -265,10 +271,47 @@ impl Flaw {
                 (1, b"return redis.call('DEL', KEYS[1])")
             }
             Self::ExtendsNothing if deed == Deed::Extend => (0, b"return 1"),
+            Self::CountsPermits => match counted(deed) {
+                Some(script) => (1, script.as_bytes()),
+                None => return,
+            },
             _ => return,
         };
         let rest = if keys == 0 { Vec::new() } else { words.split_off(Deed::skips(words)) };
         *words = vec![b"EVAL".to_vec(), script.to_vec(), keys.to_string().into_bytes()];
         words.extend(rest);
     }
+}
+
+/// Returns what a master that counts the permits under a name does instead. Each that it has granted
+/// expires by itself; the number behind the name is the master's own, and no client knows it.
+fn counted(deed: Deed) -> Option<&'static str> {
+    Some(match deed {
+        Deed::Acquire => {
+            "for place = 1, 2 do
+                local key = KEYS[1] .. ':' .. place
+                if redis.call('SET', key, ARGV[1], 'NX', 'PX', ARGV[4]) then
+                    return redis.status_reply('OK')
+                end
+            end
+            return false"
+        }
+        Deed::Extend => {
+            "for place = 1, 2 do
+                local key = KEYS[1] .. ':' .. place
+                if redis.call('GET', key) == ARGV[1] then
+                    return redis.call('PEXPIRE', key, ARGV[2])
+                end
+            end
+            return 0"
+        }
+        Deed::Release => {
+            "for place = 1, 2 do
+                local key = KEYS[1] .. ':' .. place
+                if redis.call('GET', key) == ARGV[1] then return redis.call('DEL', key) end
+            end
+            return 0"
+        }
+        _ => return None,
+    })
 }

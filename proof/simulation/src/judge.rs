@@ -39,8 +39,10 @@ impl World {
                 if !held.is_valid(local) || self.invariants.owners.is_named(&held.token) {
                     continue;
                 }
-                let (token, keys) = (&*held.token, held.asked.keys);
-                valid.push(Holder { token, keys, reads: held.asked.mode == Mode::Read });
+                if self.setup.has_slots() {
+                    let (token, keys) = (&*held.token, held.asked.keys);
+                    valid.push(Holder { token, keys, reads: held.asked.mode == Mode::Read });
+                }
                 permits.extend(held.asked.is_permit.then_some(&*held.token));
                 if !self.setup.flaw.is_some_and(Flaw::hides_the_quorum) {
                     let counts =

@@ -248,6 +248,7 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     let kept = [None, None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
     let fenced = match setup.flaw {
         Some(Flaw::ForgetsFences) => true,
+        Some(Flaw::CountsPermits) => false,
         _ => rng.chance(40),
     };
     // The other flaws have worlds of their own, in which it would be found out first.
@@ -272,9 +273,13 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     };
     let fenced = fenced && mode != Mode::Read;
     let at_least = if mode == Mode::Alone { at_least } else { Duration::ZERO };
+    let (keys, is_permit, lock_delay) = match setup.flaw {
+        Some(Flaw::CountsPermits) => (RESOURCES[0], true, Duration::ZERO),
+        flaw => (keys, flaw.is_none() && !fenced && *keys == *RESOURCES[1], lock_delay),
+    };
     Asked {
         keys,
-        is_permit: setup.flaw.is_none() && !fenced && *keys == *RESOURCES[1],
+        is_permit,
         mode,
         fenced,
         ttl,

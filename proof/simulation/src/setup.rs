@@ -226,6 +226,11 @@ impl Setup {
         unkillable && self.flaw != Some(Flaw::DeniesKill)
     }
 
+    /// Returns whether a permit is the lock on a slot, and no number that masters count.
+    pub(super) fn has_slots(&self) -> bool {
+        self.flaw != Some(Flaw::CountsPermits)
+    }
+
     /// Returns the longest time until a lock is available again once all faults have ended.
     pub(super) fn recovery(&self) -> Duration {
         let at_odds = match self.story {
@@ -280,6 +285,10 @@ fn members(rng: &mut Rng, flaw: Option<Flaw>) -> (usize, Vec<Membership>) {
         let (alone, joint) = (of(old, old), of(new, old));
         let members = [vec![alone, joint], vec![joint, alone, joint], vec![joint, joint]];
         return (masters, rng.pick(&members).clone());
+    }
+    if flaw == Some(Flaw::CountsPermits) {
+        // Ten are granted in all, of which each of the three needs three.
+        return (5, vec![Membership::of(5).expect("a membership"); 3]);
     }
     let masters = if flaw.is_some() { 3 } else { *rng.pick(&[1, 2, 3, 3, 3, 4, 5, 5]) };
     let seats = if flaw.is_some() { 2 } else { *rng.pick(&[1, 2, 2, 2, 3]) };
