@@ -136,7 +136,7 @@ impl Flaw {
     fn spoils_readers(self) -> Option<(&'static str, &'static str, &'static str)> {
         Some(match self {
             Self::MarkOfTheLast => (ACQUIRE_READ, "'PXAT', last)", "'PX', ARGV[2])"),
-            Self::LeavesNoMark => (RELEASE_READ, "if last and not alone then", "if false then"),
+            Self::LeavesNoMark => (RELEASE_READ, "if last then", "if false then"),
             Self::ProlongsAll => (
                 EXTEND_READ,
                 "redis.call('ZADD', readers, ends, ARGV[1])",
