@@ -41,6 +41,7 @@ pub(super) enum Stage {
 }
 
 /// A lock that was won.
+#[derive(Clone, Copy)]
 pub(super) struct Hold {
     pub(super) deadline: Instant,
     /// Extends the lock in time, if the caller asked for that.

@@ -77,7 +77,7 @@ impl Coordinator {
         }
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         if let Stage::Held(hold) = &attempt.stage {
-            let leaving = Hold { extend_at: None, ..*hold };
+            let leaving = *hold;
             if let Some(at) = hold.extend_at {
                 self.timers.cancel(at, Timer::Keep(id));
             }
@@ -162,10 +162,10 @@ impl Coordinator {
     pub(super) fn return_hold(&mut self, id: AttemptId) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         let hold = match &attempt.stage {
-            Stage::Leaving(hold) => Hold { ..**hold },
+            Stage::Leaving(hold) => **hold,
             Stage::Downgrading(downgrade) => {
                 self.local_queue.leave(&attempt.claim.keys, id);
-                Hold { ..downgrade.hold }
+                downgrade.hold
             }
             _ => return,
         };

@@ -76,7 +76,7 @@ impl Coordinator {
         if let Some(at) = hold.extend_at {
             self.timers.cancel(at, Timer::Keep(id));
         }
-        let hold = Hold { extend_at: None, ..*hold };
+        let hold = *hold;
         let keys = std::mem::replace(&mut attempt.claim.keys, reader);
         let ballot = attempt.claim.ballot.take();
         attempt.stage = Stage::Downgrading(Box::new(Downgrade { hold, keys, ballot }));

@@ -95,3 +95,39 @@ fn who_was_told_before_it_was_free_everywhere_tries_again_soon() {
          next 319ms",
     );
 }
+
+/// Lets a lock pass on within this process, while it listens, and `listeners` in all have been
+/// counted by the master that notifies.
+fn steps_back_for(listeners: u64) -> bool {
+    let mut stage = waits();
+    stage.steps(
+        "+1ms
+         n3 > freed r
+         n3 < SET r #3 NX PX 10000
+         n3 > ok
+         n1-2 < SET r #3 NX PX 10000
+         n1-2 > ok
+         = acquired 1 ..
+         drop 1
+         n1-3 < EVAL release 1 r #3
+         n3 < PUBLISH ..
+         n1-3 > 1
+         acquire 2 r
+         n1-3 < SET ..",
+    );
+    stage.steps(&format!("n3 > {listeners} \n n1-3 > ok \n = acquired 2 .."));
+    for held in 2..=8 {
+        stage.steps(&format!("acquire {} r wait 10s \n drop {held}", held + 1));
+        stage.steps("n1-3 < EVAL release .. \n n1-3 < SET .. \n n1-3 > 1 \n n1-3 > ok");
+        stage.steps(&format!("= acquired {} ..", held + 1));
+    }
+    stage.steps("acquire 10 r wait 10s \n drop 9 \n n1-3 < EVAL release .. \n n3 < PUBLISH ..");
+    stage.wires[0].unseen.is_empty()
+}
+
+#[test]
+fn a_process_makes_way_for_listeners_elsewhere_and_not_for_itself() {
+    assert!(!steps_back_for(0));
+    assert!(!steps_back_for(1), "that is this process");
+    assert!(steps_back_for(2));
+}
