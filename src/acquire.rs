@@ -297,7 +297,7 @@ impl<K: Kind> Acquire<K> {
             let field = if label.is_candidate() { "candidate" } else { "label" };
             check_label(field, label.text())?;
         }
-        let keys = self.resources.keys(|resource| options.key(resource)).ok_or_else(|| {
+        let keys = self.resources.locked(options).ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";
             InvalidSetting::new("resource", problem)
         })?;

@@ -19,6 +19,7 @@
 //! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | stop before the next side effect |
 //! | | [`ExtendError::Unextended`] | try again before the deadline |
 //! | [`detach`](crate::Guard::detach) | [`NotDetached`] | as for the error inside; the guard is back |
+//! | [`downgrade`](crate::WriteGuard::downgrade) | [`NotDowngraded`] | as for the error inside; the guard is back |
 //! | [`adopt`](crate::Redlock::adopt) | [`NotAdopted`] | as for the error inside; the value is back |
 //! | | [`AdoptError::TooLate`] | acquire the lock, or do without |
 //! | | [`AdoptError::Unadopted`] | try again: each try gives the keys another ttl |
@@ -57,7 +58,9 @@ pub use call::{InvalidSetting, NoRandomness, WrongContext};
 pub use config::ConfigError;
 pub use connect::{ConnectError, NodeProblem, PreflightError};
 pub use fencing::{InvalidToken, StaleToken};
-pub use hand_over::{AdoptError, HeldHere, NotAdopted, NotDetached, TooLate, Unadopted};
+pub use hand_over::{
+    AdoptError, HeldHere, NotAdopted, NotDetached, NotDowngraded, TooLate, Unadopted,
+};
 pub use inspect::InspectError;
 pub use list::ListError;
 pub use quorumlock_core::report::LossReason;
@@ -121,6 +124,7 @@ impl fmt::Display for Lost {
                 list(f, nodes)
             }
             LossReason::Released => f.write_str("its guard was given up"),
+            LossReason::Downgraded => f.write_str("it was downgraded, and others may read"),
             LossReason::Detached => f.write_str("it was detached, for another to adopt"),
             // `Closed`.
             _ => f.write_str(CLOSED),

@@ -210,6 +210,26 @@ impl<K: Kind> Guard<K> {
         Err(NotDetached { guard: self, error })
     }
 
+    /// Makes the hold of a writer a reader's, and this guard one that is over. Returns the guard that
+    /// holds from then on: the reader's, or this one once more.
+    pub(crate) async fn downgrade(mut self) -> Result<Guard, (Self, ExtendError)> {
+        let (reply, answer) = oneshot::channel();
+        let Lease { driver, hold, .. } = &self.lease;
+        let (request, to) = (driver.next_request(), Arc::new(hold.successor()));
+        let mut reader = Guard::new(driver.clone(), to.clone(), Unfenced);
+        // This one has nothing to release any more: the other does that from now on.
+        hold.part();
+        driver.send(Request::Downgrade { request, from: hold.clone(), to, reply });
+        let error = match answer.await {
+            Ok(Ok(_)) => return Ok(reader),
+            Ok(Err(error)) => error,
+            // The hold is over: it was lost in the meantime, or the driver has ended.
+            Err(_) => ExtendError::Lost(reader.lost().await),
+        };
+        std::mem::swap(&mut self.lease.hold, &mut reader.lease.hold);
+        Err((self, error))
+    }
+
     /// Returns a read-only view of this lock for subtasks.
     #[must_use]
     pub fn lease(&self) -> Lease<K> {

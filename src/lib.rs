@@ -89,6 +89,7 @@ mod released;
 pub mod report;
 mod resource;
 mod run;
+mod rw_lock;
 mod semaphore;
 mod status;
 mod telemetry;
@@ -106,8 +107,8 @@ pub use election::{Election, Leader, Leaders, Leadership};
 pub use error::ConfigError;
 pub use error::{
     AcquireError, AdoptError, Closed, ConnectError, ExtendError, InspectError, InvalidSetting,
-    InvalidToken, ListError, Lost, NotAdopted, NotDetached, NotDrained, PreflightError, ReadyError,
-    ReentrantError, RunError, StaleToken, WrongContext,
+    InvalidToken, ListError, Lost, NotAdopted, NotDetached, NotDowngraded, NotDrained,
+    PreflightError, ReadyError, ReentrantError, RunError, StaleToken, WrongContext,
 };
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
@@ -126,6 +127,9 @@ pub use reentrant::{
 };
 pub use released::Released;
 pub use resource::{IntoResource, IntoResources};
+pub use rw_lock::{
+    ReadAcquire, ReadAcquireFuture, ReadGuard, RwLock, WriteAcquire, WriteAcquireFuture, WriteGuard,
+};
 pub use semaphore::{Permit, PermitLease, Semaphore};
 pub use status::{NodeStanding, NodeStatus, Status};
 /// The rustls that [`RedlockBuilder::tls_config`] takes a configuration of.

@@ -1,5 +1,6 @@
 //! The names of what can be locked.
 
+use crate::options::Options;
 use crate::semaphore::Pool;
 use quorumlock_core::coordinator::Keys;
 use std::borrow::Cow;
@@ -57,6 +58,10 @@ enum Names {
     Several(Arc<Several>),
     /// Any one slot of a semaphore.
     AnyOf(Arc<Pool>),
+    /// One, beside other readers.
+    Read(Arc<str>),
+    /// One that has readers, too.
+    Write(Arc<str>),
 }
 
 /// Sorted, none twice; none at all is refused when it is asked for. Behind a pointer, since there is one
@@ -69,6 +74,14 @@ impl Resources {
         Self(Names::One(name))
     }
 
+    pub(crate) const fn read(name: Arc<str>) -> Self {
+        Self(Names::Read(name))
+    }
+
+    pub(crate) const fn write(name: Arc<str>) -> Self {
+        Self(Names::Write(name))
+    }
+
     pub(crate) const fn any_of(pool: Arc<Pool>) -> Self {
         Self(Names::AnyOf(pool))
     }
@@ -77,7 +90,7 @@ impl Resources {
     pub(crate) const fn pool(&self) -> Option<&Arc<Pool>> {
         match &self.0 {
             Names::AnyOf(pool) => Some(pool),
-            Names::One(_) | Names::Several(_) => None,
+            _ => None,
         }
     }
 
@@ -90,7 +103,7 @@ impl Resources {
 
     pub(crate) fn names(&self) -> &[Arc<str>] {
         match &self.0 {
-            Names::One(name) => slice::from_ref(name),
+            Names::One(name) | Names::Read(name) | Names::Write(name) => slice::from_ref(name),
             Names::Several(several) => &several.0,
             Names::AnyOf(pool) => slice::from_ref(&pool.resource),
         }
@@ -99,16 +112,25 @@ impl Resources {
     /// Returns the names as guards and errors show them.
     pub(crate) fn shown(&self) -> Arc<str> {
         match &self.0 {
-            Names::One(name) => name.clone(),
+            Names::One(name) | Names::Read(name) | Names::Write(name) => name.clone(),
             Names::Several(several) => several.0.join(", ").into(),
             Names::AnyOf(pool) => pool.resource.clone(),
+        }
+    }
+
+    /// Returns what is to be locked on the masters; `None` if there is no resource at all.
+    pub(crate) fn locked(&self, options: &Options) -> Option<Keys> {
+        match &self.0 {
+            Names::Read(name) => Some(Keys::read(options.key(name), options.beside(name))),
+            Names::Write(name) => Some(Keys::write(options.key(name), options.beside(name))),
+            _ => self.keys(|resource| options.key(resource)),
         }
     }
 
     /// Returns the key of each resource; `None` if there is none at all.
     pub(crate) fn keys(&self, key: impl Fn(&Arc<str>) -> Arc<str>) -> Option<Keys> {
         match &self.0 {
-            Names::One(name) => Some(Keys::one(key(name))),
+            Names::One(name) | Names::Read(name) | Names::Write(name) => Some(Keys::one(key(name))),
             Names::Several(several) => Keys::several(several.0.iter().map(key)),
             Names::AnyOf(pool) => Keys::any_of(pool.slots.clone()),
         }

@@ -128,6 +128,9 @@ pub enum LossReason {
     Closed,
     /// Its guard was detached: the lock is that of the one who adopts it. A lease of that guard sees this.
     Detached,
+    /// Its guard was to become a reader's: the lock is no longer its own alone. A lease of that guard
+    /// sees this.
+    Downgraded,
 }
 
 impl LossReason {
@@ -140,6 +143,7 @@ impl LossReason {
             Self::Released => "released",
             Self::Closed => "closed",
             Self::Detached => "detached",
+            Self::Downgraded => "downgraded",
         }
     }
 }

@@ -27,6 +27,7 @@
 //! | `redlock.adopt(detached).await` | `redlock.adopt(detached).`[`lock()`](Adopt::lock) |
 //! | `guard.lost().await` | [`guard.blocking_lost()`](crate::Lease::blocking_lost), [`guard.blocking_lost_within(…)`](crate::Lease::blocking_lost_within) |
 //! | `election.observe().next().await` | [`election.observe()`](Election::observe)`.next()`: an iterator |
+//! | `redlock.rw_lock("r").read().await` | `redlock.rw_lock("r").read().`[`lock()`](ReadAcquire::lock) |
 //! | any other `.await` | the same call |
 //!
 //! # Threads
@@ -47,8 +48,8 @@
 //! possibly the one that holds the lock. `connect`, `lock`, `run`, `campaign`, `blocking_lost`,
 //! `inspect`, `leader`, `observe`, `force_release` and `preflight` therefore refuse there, with a
 //! [`WrongContext`](crate::WrongContext), before anything is sent. Calls that end or prolong a lock
-//! must work wherever a guard has ended up, and wait only for the masters: `extend`, `detach`, `adopt`
-//! and `release` for about an operation timeout, `shutdown` for as long as its documentation says.
+//! must work wherever a guard has ended up, and wait only for the masters: `extend`, `downgrade`, `detach`,
+//! `adopt` and `release` for about an operation timeout, `shutdown` for as long as its documentation says.
 //!
 //! Only tokio's own executor can be recognised, and not within `tokio::task::unconstrained`.
 
@@ -60,6 +61,7 @@ mod hand_over;
 mod once;
 mod redlock;
 mod reentrant;
+mod rw_lock;
 mod semaphore;
 mod wait;
 
@@ -73,4 +75,5 @@ pub use hand_over::Adopt;
 pub use once::Once;
 pub use redlock::Redlock;
 pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantGuard};
+pub use rw_lock::{ReadAcquire, ReadGuard, RwLock, WriteAcquire, WriteGuard};
 pub use semaphore::{Permit, Semaphore};

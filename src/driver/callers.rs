@@ -121,9 +121,10 @@ impl Callers {
                 self.extenders.insert(request, reply);
                 machine.handle_extend(now, request, attempt);
             }
-            Request::Downgrade { request, attempt, reply } => {
+            Request::Downgrade { request, from, to, reply } => {
                 self.extenders.insert(request, reply);
-                machine.handle_downgrade(now, request, attempt);
+                self.holds.succeed(now, &from, to);
+                machine.handle_downgrade(now, request, from.attempt);
             }
             Request::Release { request, attempt, in_time, ends_well, reply } => {
                 let hold = self.holds.remove(attempt);

@@ -2,6 +2,7 @@
 
 use super::LeaseState;
 use quorumlock_core::coordinator::AttemptId;
+use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -37,6 +38,17 @@ impl Holds {
             self.slots.clear();
         }
         hold
+    }
+
+    /// Ends `from`, and holds `to` in its place. If `from` is over, so is `to`.
+    pub(super) fn succeed(&mut self, now: Instant, from: &LeaseState, to: Arc<LeaseState>) {
+        match self.remove(from.attempt) {
+            Some(held) => {
+                held.hand_on(now, &to);
+                self.insert(to);
+            }
+            None => from.end_too(now, &to),
+        }
     }
 
     /// Removes and returns all of them.

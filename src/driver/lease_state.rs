@@ -2,6 +2,7 @@
 
 mod deadline;
 mod latch;
+mod succession;
 
 use super::ReleaseResult;
 use crate::error::{LossReason, Lost};

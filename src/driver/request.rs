@@ -1,5 +1,6 @@
 //! The requests of handles and guards to the driver.
 
+use super::LeaseState;
 use super::{Handle, Hears, InTransit, ReleaseOnDrop};
 use crate::error::{AcquireError, ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
@@ -64,10 +65,11 @@ pub(crate) enum Request {
         attempt: AttemptId,
         reply: Reply<Result<Instant, ExtendError>>,
     },
-    /// Make the hold of a writer a reader's.
+    /// Make the hold of a writer a reader's. `from` is over with that, and `to` is held.
     Downgrade {
         request: RequestId,
-        attempt: AttemptId,
+        from: Arc<LeaseState>,
+        to: Arc<LeaseState>,
         reply: Reply<Result<Instant, ExtendError>>,
     },
     /// `in_time`: the guard was given up before its deadline. `ends_well`: so did the work, and

@@ -93,7 +93,9 @@ impl AcquireError {
 
 /// Another holder has the lock: a quorum of masters could have voted for us, and did not. For a
 /// fenced acquire, another client may also have been just ahead of us: a greater token has been
-/// there. That lasts if the masters' clocks were set back.
+/// there. That lasts if the masters' clocks were set back. For a reader of a
+/// [`RwLock`](crate::RwLock), a writer may also wait for the lock: the text says so if no master has
+/// another reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Contended {
@@ -121,8 +123,8 @@ impl Contended {
     /// attempt. It is what they said then; another client may hold the lock by now. To ask once
     /// more, [`inspect`](crate::Redlock::inspect).
     ///
-    /// `None` if the holder has no label or is another kind of client, if two are named as often,
-    /// or if no master was asked: the first attempt of an acquire does not ask, so that it is no
+    /// `None` if the holder has no label or is another kind of client, if two are named as often, if
+    /// [readers](crate::RwLock::read) keep a writer out or a waiting writer a reader, or if no master was asked: the first attempt of an acquire does not ask, so that it is no
     /// slower, and neither does a fenced one, nor one of several resources.
     ///
     /// ```no_run
@@ -196,7 +198,9 @@ impl NoQuorum {
     fn warm_in(&self, quorum: Quorum) -> Option<Duration> {
         let waits = self.nodes.iter().map(|node| match &node.answer {
             Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
-            Answer::Granted | Answer::Outstanding | Answer::Refused(Refusal::Held { .. }) => {
+            Answer::Granted
+            | Answer::Outstanding
+            | Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }) => {
                 Some(Duration::ZERO)
             }
             _ => None,
@@ -257,9 +261,11 @@ impl fmt::Display for Contended {
             answers.filter(|it| matches!(it, Answer::Refused(why) if for_that(why))).count()
         };
         let held = refused(|why| matches!(why, Refusal::Held { .. }));
+        let wanted = refused(|why| matches!(why, Refusal::Wanted { .. }));
         let stale = refused(|why| matches!(why, Refusal::Stale));
         write!(f, "\"{}\" ", self.resource)?;
         match self.named() {
+            _ if held == 0 && wanted > 0 => f.write_str("is wanted by a writer that waits")?,
             _ if held == 0 => f.write_str("has had a greater fencing token")?,
             Some(label) => write!(f, "is held by {label}")?,
             None => f.write_str("is held by somebody else")?,
@@ -267,7 +273,7 @@ impl fmt::Display for Contended {
         write!(
             f,
             ": {} of {} masters refused, {} granted, {} needed",
-            held + stale,
+            held + wanted + stale,
             self.nodes.len(),
             granted(&self.nodes),
             self.quorum,

@@ -5,6 +5,7 @@ use crate::Guard;
 use crate::detached::Detached;
 use crate::kind::{Kind, Unfenced};
 use crate::report::{Answer, NodeReport, Quorum};
+use crate::rw_lock::WriteGuard;
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -28,6 +29,28 @@ impl<G> NotDetached<G> {
     #[cfg(feature = "blocking")]
     pub(crate) fn map<H>(self, guard: impl FnOnce(G) -> H) -> NotDetached<H> {
         NotDetached { guard: guard(self.guard), error: self.error }
+    }
+}
+
+/// The guard of a writer that was not downgraded: no other reader was let in.
+///
+/// Turned into a `Box<dyn Error>` by `?`, it keeps the guard with it. Take the
+/// [`guard`](Self::guard) out to go on as a writer; dropped, it releases.
+#[derive(Debug, Error)]
+#[error("not downgraded: {error}")]
+#[non_exhaustive]
+pub struct NotDowngraded<G = WriteGuard> {
+    /// The guard, as it was before, unless the lock is lost.
+    pub guard: G,
+    /// The reason.
+    #[source]
+    pub error: ExtendError,
+}
+
+impl<G> NotDowngraded<G> {
+    #[cfg(feature = "blocking")]
+    pub(crate) fn map<H>(self, guard: impl FnOnce(G) -> H) -> NotDowngraded<H> {
+        NotDowngraded { guard: guard(self.guard), error: self.error }
     }
 }
 

@@ -299,7 +299,8 @@ impl Play {
             | Event::Inspected { request, .. }
             | Event::ForceReleased { request, .. }
             | Event::Detached { request, .. }
-            | Event::Adopted { request, .. } => drop(self.answered(request)),
+            | Event::Adopted { request, .. }
+            | Event::Downgraded { request, .. } => drop(self.answered(request)),
         }
         Told::Other
     }

@@ -2,6 +2,7 @@
 
 use super::Options;
 use crate::error::InvalidSetting;
+use quorumlock_core::coordinator::ReadWrite;
 use quorumlock_core::coordinator::label::looks_like_a_term;
 use std::sync::Arc;
 
@@ -97,6 +98,13 @@ impl Options {
         self.own_key(&format!("semaphore:{name}"))
     }
 
+    /// Returns the keys beside the one of `resource` where it is read and written: its readers, and
+    /// the hint of a writer that waits.
+    pub(crate) fn beside(&self, resource: &str) -> ReadWrite {
+        let readers = self.own_key(&format!("readers:{resource}"));
+        ReadWrite { readers, hint: self.own_key(&format!("wants:{resource}")) }
+    }
+
     /// Returns a key, or a channel, of our own: no resource has its name.
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
@@ -124,10 +132,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Returns every key in Redis for `resource`, and what it means there.
-    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 5] {
+    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 7] {
         let (key, fence) = (options.key(&resource.into()), options.fence(resource));
         let of = format!("{:?}", (&options.key_prefix, resource));
+        let ReadWrite { readers, hint } = options.beside(resource);
         [
+            (readers, format!("the readers of {of}")),
+            (hint, format!("the hint of {of}")),
             (options.slot(resource, 1), format!("slot 1 of {of}")),
             (options.slot(resource, 11), format!("slot 11 of {of}")),
             (options.slots_channel(resource), format!("the channel of {of}")),
@@ -137,7 +148,7 @@ mod tests {
     }
 
     /// Pieces that careless concatenation could combine into a key of our own.
-    const PIECES: [&str; 16] = [
+    const PIECES: [&str; 18] = [
         "",
         "a",
         "a:",
@@ -154,6 +165,8 @@ mod tests {
         "1:a",
         "slot:1:a",
         "quorumlock:slot:1:a",
+        "readers:a",
+        "quorumlock:wants:a",
     ];
 
     #[test]

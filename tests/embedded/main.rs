@@ -26,6 +26,8 @@ mod lock;
 #[cfg(feature = "embedded")]
 mod many_quorums;
 mod runtimes;
+#[cfg(feature = "embedded")]
+mod rw_lock;
 mod send_sync;
 #[path = "../support/mod.rs"]
 mod support;

@@ -208,7 +208,10 @@ fn loss(reason: &LossReason) -> String {
     match reason {
         LossReason::Lapsed => "lapsed".into(),
         LossReason::QuorumGone(reports) => format!("quorum gone: {}", said(reports)),
-        LossReason::Released | LossReason::Closed | LossReason::Detached => reason.as_str().into(),
+        LossReason::Released
+        | LossReason::Closed
+        | LossReason::Detached
+        | LossReason::Downgraded => reason.as_str().into(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::stage::{Stage, TTL, all_answered, hold};
 use crate::driver::clock::Clock;
 use crate::driver::tests::{KEY, MS, settle};
-use crate::{Acquire, Detachable, Detached, Guard, Kind, Redlock};
+use crate::{Acquire, Detachable, Detached, Guard, Kind, ReadGuard, Redlock, WriteGuard};
 use std::any::Any;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -80,6 +80,22 @@ fn adopting<K: Kind>(redlock: &Redlock, detached: Detached<K>) -> Begun {
     })
 }
 
+async fn read(redlock: &Redlock) -> ReadGuard {
+    loop {
+        // The scripts may have been forgotten before.
+        if let Ok(guard) = redlock.rw_lock(KEY).read().await {
+            all_answered().await;
+            return guard;
+        }
+    }
+}
+
+async fn write(redlock: &Redlock) -> WriteGuard {
+    let guard = redlock.rw_lock(KEY).write().await.unwrap();
+    all_answered().await;
+    guard
+}
+
 async fn detach<K: Detachable>(mut guard: Guard<K>) -> Detached<K> {
     loop {
         // The scripts may have been forgotten before.
@@ -126,6 +142,51 @@ pub(super) const ALL: &[Operation] = &[
             acquiring(stage.redlock.semaphore(KEY, 1).acquire()).keeping(held)
         }
     ),
+    operation!("rw_lock/acquire::ReadAcquireFuture", "read", Wants, |stage| {
+        let read = stage.redlock.rw_lock(KEY).read().into_future();
+        Begun::new(async move { drop(read.await) })
+    }),
+    operation!("rw_lock/acquire::ReadAcquireFuture", "try_read", Wants, |stage| {
+        let read = stage.redlock.rw_lock(KEY).try_read().into_future();
+        Begun::new(async move { drop(read.await) })
+    }),
+    operation!("rw_lock/acquire::ReadAcquireFuture", "read beside a reader", Holds, |stage| {
+        let held = read(&stage.redlock).await;
+        let read = stage.redlock.rw_lock(KEY).read().keep_alive().into_future();
+        Begun::new(async move { drop(read.await) }).keeping(held)
+    }),
+    operation!("rw_lock/acquire::WriteAcquireFuture", "write", Wants, |stage| {
+        let write = stage.redlock.rw_lock(KEY).write().into_future();
+        Begun::new(async move { drop(write.await) })
+    }),
+    operation!("rw_lock/acquire::WriteAcquireFuture", "write, fenced", Wants, |stage| {
+        let write = stage.redlock.rw_lock(KEY).write().fenced().into_future();
+        Begun::new(async move { drop(write.await) })
+    }),
+    operation!("rw_lock/acquire::run", "read, the body included", Wants, |stage| {
+        let read = stage.redlock.rw_lock(KEY).read();
+        Begun::new(async move {
+            drop(read.run(async |_| tokio::time::sleep(20 * MS).await).await);
+        })
+    }),
+    operation!("rw_lock/guard::extend", "extend, of a reader", Holds, |stage| {
+        let guard = Rc::new(read(&stage.redlock).await);
+        let extended = guard.clone();
+        Begun::new(async move { drop(extended.extend().await) }).keeping(guard)
+    }),
+    operation!("rw_lock/guard::release", "release, of a reader", Holds, |stage| {
+        let guard = read(&stage.redlock).await;
+        Begun::new(async move { drop(guard.release().await) })
+    }),
+    operation!("rw_lock/guard::downgrade", "downgrade", Holds, |stage| {
+        let guard = write(&stage.redlock).await;
+        Begun::new(async move { drop(guard.downgrade().await) })
+    }),
+    operation!("rw_lock/guard::downgrade", "downgrade, fenced", Holds, |stage| {
+        let guard = stage.redlock.rw_lock(KEY).write().fenced().await.unwrap();
+        all_answered().await;
+        Begun::new(async move { drop(guard.downgrade().await) })
+    }),
     operation!("semaphore::available_permits", "available_permits", Neither, |stage| {
         let semaphore = stage.redlock.semaphore(KEY, 2);
         Begun::new(async move { drop(semaphore.available_permits().await) })

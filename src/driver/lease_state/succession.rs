@@ -1,0 +1,63 @@
+//! One hold, one guard after the other: a writer's, then a reader's.
+
+use super::LeaseState;
+use crate::error::LossReason;
+use quorumlock_core::quorum::Instant;
+
+impl LeaseState {
+    /// Returns the state for the guard that follows this one. Its caller has it already.
+    pub(crate) fn successor(&self) -> Self {
+        let next =
+            Self::new(self.attempt, self.resource.clone(), self.acquired_at, self.deadline());
+        next.claim.take();
+        next
+    }
+
+    /// Ends the hold for this guard, for the driver: it is that of `next` from now on, until the same
+    /// deadline.
+    pub(crate) fn hand_on(&self, now: Instant, next: &Self) {
+        // An extension may have been won since `next` was made.
+        next.extend(self.deadline(), self.is_deadline_final());
+        self.end(now, LossReason::Downgraded);
+    }
+
+    /// Ends `next`, for the same reason for which this hold is over.
+    pub(crate) fn end_too(&self, now: Instant, next: &Self) {
+        next.end(now, self.loss(now).reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quorumlock_core::coordinator::AttemptId;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn hold_until(millis: u64) -> LeaseState {
+        LeaseState::new(AttemptId::NONE, "r".into(), at(0), at(millis))
+    }
+
+    #[test]
+    fn what_is_handed_on_keeps_its_time_and_ends_for_those_before() {
+        let hold = hold_until(100);
+        let next = hold.successor();
+        assert!(hold.extend(at(200), true), "won after the call, and before the driver saw it");
+        hold.hand_on(at(40), &next);
+        assert_eq!(hold.check(at(50)).unwrap_err().reason, LossReason::Downgraded);
+        assert_eq!((next.deadline(), next.is_deadline_final()), (at(200), true));
+        assert_eq!(next.held_for(at(50)), at(50).since(at(0)), "from the win on");
+        assert!(!next.pick_up(), "no shutdown takes it back as one that nobody has");
+    }
+
+    #[test]
+    fn what_follows_a_hold_that_is_over_is_over_for_that_reason() {
+        let hold = hold_until(100);
+        let next = hold.successor();
+        hold.end(at(40), LossReason::Closed);
+        hold.end_too(at(50), &next);
+        assert_eq!(next.check(at(50)).unwrap_err().reason, LossReason::Closed);
+    }
+}
