@@ -31,7 +31,7 @@ pub(crate) enum What {
     Asks {
         id: u64,
         resources: Vec<String>,
-        fenced: bool,
+        claim: Claim,
         wait: Duration,
         cures: Option<u64>,
     },
@@ -90,6 +90,16 @@ pub(crate) enum What {
     Odd(String),
 }
 
+/// How a lock is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    Alone,
+    /// Alone, with a fencing token.
+    Fenced,
+    /// Beside other readers.
+    Shared,
+}
+
 /// The reason why there was no lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
@@ -117,6 +127,18 @@ pub(crate) enum Condition {
     HalfOpen,
     /// Up again, perhaps without its keys, and too young to vote.
     Warming,
+}
+
+impl Claim {
+    const ALL: [Self; 3] = [Self::Alone, Self::Fenced, Self::Shared];
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Alone => "-",
+            Self::Fenced => "fenced",
+            Self::Shared => "shared",
+        }
+    }
 }
 
 impl Why {
@@ -180,9 +202,9 @@ impl fmt::Display for Entry {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Asks { id, resources, fenced, wait, cures } => {
-                let (resources, kind) = (resources.join(","), if *fenced { "fenced" } else { "-" });
-                write!(f, "asks {id} {resources} {kind} {} {}", wait.as_millis(), or_dash(*cures))
+            Self::Asks { id, resources, claim, wait, cures } => {
+                let (resources, claim) = (resources.join(","), claim.word());
+                write!(f, "asks {id} {resources} {claim} {} {}", wait.as_millis(), or_dash(*cures))
             }
             Self::Enters { id, until, token } => {
                 write!(f, "enters {id} {until} {}", or_dash(*token))
@@ -226,10 +248,10 @@ impl What {
         let words: Vec<&str> = rest.split(' ').filter(|word| !word.is_empty()).collect();
         let number = |text: &str| text.parse::<u64>().ok();
         Some(match (verb, &words[..]) {
-            ("asks", [id, resources, kind, wait, cures]) => Self::Asks {
+            ("asks", [id, resources, claim, wait, cures]) => Self::Asks {
                 id: number(id)?,
                 resources: resources.split(',').map(str::to_owned).collect(),
-                fenced: *kind == "fenced",
+                claim: Claim::ALL.into_iter().find(|known| known.word() == *claim)?,
                 wait: Duration::from_millis(number(wait)?),
                 cures: or_none(cures)?,
             },
@@ -281,11 +303,19 @@ mod tests {
 
     #[test]
     fn every_line_comes_back_as_it_was_written() {
+        let shared = What::Asks {
+            id: 2,
+            resources: vec!["w0".into()],
+            claim: Claim::Shared,
+            wait: Duration::ZERO,
+            cures: None,
+        };
         let whats = [
+            shared,
             What::Asks {
                 id: 1,
                 resources: vec!["r0".into(), "r1".into()],
-                fenced: true,
+                claim: Claim::Fenced,
                 wait: Duration::from_millis(1500),
                 cures: Some(7),
             },

@@ -4,7 +4,7 @@ use super::check::availability::{self, Availability};
 use super::check::hand_over::{self, HandOvers};
 use super::client::Party;
 use super::clock::between;
-use super::history::{Condition, Entry, What};
+use super::history::{Claim, Condition, Entry, What};
 use super::story::{Attempt, Story, process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,6 +16,7 @@ pub(crate) struct Figures {
     pub(crate) asked: usize,
     pub(crate) acquired: usize,
     pub(crate) fenced: usize,
+    pub(crate) shared: usize,
     pub(crate) extended: usize,
     pub(crate) failed: BTreeMap<&'static str, usize>,
     /// Number of faults, by kind.
@@ -39,6 +40,7 @@ impl Figures {
     pub(crate) fn of(story: &Story) -> Self {
         let held = |attempt: &&Attempt| attempt.hold.is_some();
         let acquired: Vec<&Attempt> = story.attempts.iter().filter(held).collect();
+        let count = |claim| acquired.iter().filter(|it| it.claim == claim).count();
         let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, why) in story.attempts.iter().filter_map(|attempt| attempt.failed) {
             *failed.entry(why.word()).or_default() += 1;
@@ -61,7 +63,8 @@ impl Figures {
             lasted: between(story.began, story.ended),
             asked: story.attempts.len(),
             acquired: acquired.len(),
-            fenced: acquired.iter().filter(|it| it.fenced).count(),
+            fenced: count(Claim::Fenced),
+            shared: count(Claim::Shared),
             extended: acquired.iter().filter(|it| it.hold.is_some_and(|it| it.extended)).count(),
             failed,
             faults,
@@ -85,12 +88,12 @@ impl Figures {
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lasted, asked, acquired, fenced, extended, failed, faults, .. } = self;
+        let Self { lasted, asked, acquired, fenced, shared, extended, failed, faults, .. } = self;
         let Availability { answered, no_quorum, outlasted, uncured } = self.availability;
         let HandOvers { well, minority, lapsed } = &self.hand_overs;
         writeln!(
             f,
-            "  {lasted:.0?}: {asked} acquires, {acquired} won ({fenced} fenced, {extended} extended), others {failed:?}"
+            "  {lasted:.0?}: {asked} acquires, {acquired} won ({fenced} fenced, {shared} shared, {extended} extended), others {failed:?}"
         )?;
         writeln!(f, "  masters: {} faults {faults:?}", faults.values().sum::<usize>())?;
         writeln!(

@@ -1,7 +1,7 @@
 //! A history put in order: requests, holds with their start and end, and the state of the masters.
 
 use super::clock::Nanos;
-use super::history::{Condition, Entry, What, Why};
+use super::history::{Claim, Condition, Entry, What, Why};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub(crate) struct Attempt {
     pub(crate) task: String,
     pub(crate) id: u64,
     pub(crate) resources: Vec<String>,
-    pub(crate) fenced: bool,
+    pub(crate) claim: Claim,
     pub(crate) wait: Duration,
     pub(crate) cures: Option<u64>,
     pub(crate) asked: Nanos,
@@ -115,7 +115,7 @@ impl Story {
         let number = |id: u64| (process(&who).to_owned(), id);
         let known = |id: u64| places.get(&number(id)).copied();
         match what {
-            What::Asks { id, resources, fenced, wait, cures } => {
+            What::Asks { id, resources, claim, wait, cures } => {
                 places.insert(number(id), self.attempts.len());
                 let (failed, hold) = (None, None);
                 let task = who;
@@ -123,7 +123,7 @@ impl Story {
                     task,
                     id,
                     resources,
-                    fenced,
+                    claim,
                     wait,
                     cures,
                     asked: at,

@@ -14,12 +14,26 @@ const EVERY: Duration = Duration::from_millis(400);
 pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Reads every key and its value in one step. An empty value means that it is not a string.
-const SCAN: &str = "local all = {} for _, key in ipairs(redis.call('KEYS', '*')) do \
-                    all[#all + 1] = key \
-                    all[#all + 1] = redis.pcall('GET', key).err and '' or redis.call('GET', key) \
+///
+/// Of a set of readers, each reader that has not expired is a value.
+const SCAN: &str = "local all, time = {}, redis.call('TIME') \
+                    local now = time[1] * 1000 + math.floor(time[2] / 1000) \
+                    local function add(key, value) \
+                    all[#all + 1] = key all[#all + 1] = value end \
+                    for _, key in ipairs(redis.call('KEYS', '*')) do \
+                    local value = redis.pcall('GET', key) \
+                    if string.find(key, 'quorumlock:readers:', 1, true) then \
+                    for _, one in ipairs(redis.call('ZRANGEBYSCORE', key, now, '+inf')) do \
+                    add(key, one) end \
+                    else add(key, type(value) == 'table' and '' or value) end \
                     end return all";
 
-/// Part of the crate's own keys: agreement, fences, and the slots of semaphores.
+/// What is under the key of a resource while there are readers, who are seen by themselves.
+const MARK: &str = "quorumlock:shared";
+/// The beginning of the key of a resource's readers.
+const READERS: &str = "quorumlock:readers:";
+
+/// Part of the crate's own keys: agreement, fences, hints, readers, and the slots of semaphores.
 const OWN: &str = "quorumlock:";
 /// The beginning of a slot's key, which is locked like any other. Its number follows, and the
 /// semaphore.
@@ -53,7 +67,7 @@ pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal
 }
 
 fn is_locked(key: &str) -> bool {
-    !key.contains(OWN) || key.starts_with(SLOT)
+    !key.contains(OWN) || key.starts_with(SLOT) || key.starts_with(READERS)
 }
 
 async fn look(containers: &Containers, journal: &Journal, counts: fn(&str) -> bool) {
@@ -77,11 +91,13 @@ fn note(
     keys: Vec<(String, String)>,
     counts: impl Fn(&str) -> bool,
 ) {
-    for (key, value) in keys.into_iter().filter(|(key, _)| counts(key)) {
+    let keys = keys.into_iter().filter(|(key, value)| counts(key) && value != MARK);
+    for (key, value) in keys {
         // The token, followed by the label.
         let holder = value.split_once(':').map_or("?", |(_, label)| label).to_owned();
         let slot = key.strip_prefix(SLOT).and_then(|slot| slot.split_once(':'));
-        let resource = slot.map_or(&*key, |(_, semaphore)| semaphore).to_owned();
+        let read = key.strip_prefix(READERS);
+        let resource = slot.map(|(_, semaphore)| semaphore).or(read).unwrap_or(&key).to_owned();
         let what = What::Has { resource, holder };
         journal.note_at(began, &format!("m{node}"), what);
     }

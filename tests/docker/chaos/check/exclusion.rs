@@ -1,8 +1,9 @@
-//! No two holds of one resource at any instant, and of a semaphore no more than it has permits.
+//! No two holds of one resource at any instant unless both read, and of a semaphore no more than it
+//! has permits.
 
 use super::{Kind, Violation};
 use crate::chaos::clock::{Nanos, between};
-use crate::chaos::history::most_holders;
+use crate::chaos::history::{Claim, most_holders};
 use crate::chaos::story::Story;
 use std::cmp::Reverse;
 
@@ -11,12 +12,14 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (resource, holds) in story.holds_by_resource() {
         // Of the holds that have begun, those that have not ended. The one that ends last is first.
-        let mut others: Vec<(&str, u64, Nanos)> = Vec::new();
+        let mut others: Vec<(&str, u64, Nanos, bool)> = Vec::new();
         for (attempt, hold) in holds {
-            others.retain(|(_, _, end)| hold.from < *end);
-            others.sort_by_key(|(_, _, end)| Reverse(*end));
+            let reads = attempt.claim == Claim::Shared;
+            others.retain(|(_, _, end, _)| hold.from < *end);
+            others.sort_by_key(|(_, _, end, _)| Reverse(*end));
+            let mut excluded = others.iter().filter(|(_, _, _, other)| !(reads && *other));
             // Until it has ended, there are too many.
-            if let Some((task, id, end)) = others.get(most_holders(resource) - 1) {
+            if let Some((task, id, end, _)) = excluded.nth(most_holders(resource) - 1) {
                 let until = *end.min(&hold.end());
                 let text = format!(
                     "{resource}: {} enters with {} while {task} holds it with {id}, for {:.1?}",
@@ -27,7 +30,7 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
                 let until = Some(until);
                 violations.push(Violation { at: hold.from, until, kind: Kind::Overlap, text });
             }
-            others.push((&attempt.task, attempt.id, hold.end()));
+            others.push((&attempt.task, attempt.id, hold.end(), reads));
         }
     }
     violations
@@ -85,6 +88,18 @@ mod tests {
         let found = super::violations(&story(told));
         assert_eq!(times(&found), [39]);
         assert!(found[0].text.contains("c4.0 enters with 1 while c3.0"), "{found:?}");
+    }
+
+    #[test]
+    fn readers_hold_beside_readers_and_beside_nobody_else() {
+        let told = "0 c1.0 asks 1 w0 shared 0 -\n1 c1.0 enters 1 100 -\n\
+                    2 c2.0 asks 1 w0 shared 0 -\n10 c2.0 enters 1 20 -\n\
+                    3 c3.0 asks 1 w0 - 0 -\n30 c3.0 enters 1 40 -\n\
+                    4 c4.0 asks 1 w0 shared 0 -\n35 c4.0 enters 1 36 -\n\
+                    5 c5.0 asks 1 w0 - 0 -\n101 c5.0 enters 1 140 -";
+        let found = super::violations(&story(told));
+        assert_eq!(times(&found), [30, 35]);
+        assert!(found[1].text.contains("c4.0 enters with 1 while c3.0"), "{found:?}");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::REDIALLED;
 use crate::chaos::clock::{Nanos, between};
-use crate::chaos::history::most_holders;
-use crate::chaos::story::{Story, most_impaired};
+use crate::chaos::history::{Claim, most_holders};
+use crate::chaos::story::{Attempt, Hold, Story, most_impaired};
 use crate::support::samples::Samples;
 
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,13 @@ pub(crate) fn figures(story: &Story) -> HandOvers {
     let minority = story.masters.len().saturating_sub(1) / 2;
     // Of several permits, the one that is free is rarely the last that was held.
     let locks = story.holds_by_resource();
-    for (_, holds) in locks.iter().filter(|(resource, _)| most_holders(resource) == 1) {
+    // Of several readers, the last to leave is rarely the last that came.
+    let is_shared = |holds: &[(&Attempt, Hold)]| {
+        holds.iter().any(|(attempt, _)| attempt.claim == Claim::Shared)
+    };
+    let locks =
+        locks.iter().filter(|(resource, holds)| most_holders(resource) == 1 && !is_shared(holds));
+    for (_, holds) in locks {
         for two in holds.windows(2) {
             let ((_, before), (next, hold)) = (two[0], two[1]);
             let (end, from): (Nanos, Nanos) = (before.end(), hold.from);

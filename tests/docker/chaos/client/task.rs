@@ -2,14 +2,16 @@
 
 use super::Orders;
 use crate::chaos::clock::{Nanos, between, nanos, now};
-use crate::chaos::history::{PERMITS, What, Why};
+use crate::chaos::history::{Claim, PERMITS, What, Why};
 use crate::chaos::journal::Journal;
 use crate::chaos::store::Store;
 use crate::support::prelude::*;
 use crate::support::seed::Rng;
 use quorumlock::{
-    Acquire, AcquireError, AcquireFuture, FencedGuard, FencingToken, Guard, Kind, Redlock,
+    AcquireError, ExtendError, FencingToken, Guard, Kind, Lease, Lost, ReadGuard, Redlock,
+    Released, WriteGuard,
 };
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -25,6 +27,9 @@ const FENCED: [&str; 3] = ["r0", "r1", "r2"];
 /// Never fenced.
 const UNFENCED: [&str; 1] = ["u0"];
 
+/// Never fenced, and read by half of those who ask for it.
+const READ_AND_WRITTEN: [&str; 1] = ["w0"];
+
 /// A semaphore: its permits are held, not it.
 const SEMAPHORE: [&str; 1] = [PERMITS.0];
 
@@ -35,7 +40,9 @@ const RARE: [&str; 6] = ["q0", "q1", "q2", "q3", "q4", "q5"];
 #[derive(Clone, Debug)]
 struct Wish {
     resources: Vec<String>,
-    fenced: bool,
+    claim: Claim,
+    /// Asks as a writer, so that readers make way, and may become a reader.
+    writes: bool,
     ttl: Duration,
     wait: Duration,
     /// Time after which the task drops the future.
@@ -45,11 +52,13 @@ struct Wish {
 
 impl Wish {
     fn random(rng: &mut Rng, max_ttl: Duration) -> Self {
-        let (choice, fenced) = match rng.within(0..100) {
-            0..60 => (&FENCED[..], true),
-            60..72 => (&UNFENCED[..], false),
-            72..84 => (&SEMAPHORE[..], false),
-            _ => (&RARE[..], rng.chance(50)),
+        let (choice, claim) = match rng.within(0..100) {
+            0..45 => (&FENCED[..], Claim::Fenced),
+            45..53 => (&UNFENCED[..], Claim::Alone),
+            53..64 => (&SEMAPHORE[..], Claim::Alone),
+            64..74 => (&READ_AND_WRITTEN[..], Claim::Alone),
+            74..84 => (&READ_AND_WRITTEN[..], Claim::Shared),
+            _ => (&RARE[..], *rng.pick(&[Claim::Alone, Claim::Fenced])),
         };
         let one = *rng.pick(choice);
         let is_rare = RARE.contains(&one);
@@ -63,12 +72,8 @@ impl Wish {
         let wait = if rng.chance(30) { Duration::ZERO } else { rng.duration(ttl / 4..ttl * 2) };
         let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
         let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
-        Self { resources, fenced, ttl, wait, patience, keep_alive: rng.chance(30) }
-    }
-
-    fn options<K: Kind>(&self, acquire: Acquire<K>) -> Acquire<K> {
-        let acquire = acquire.ttl(self.ttl).timeout(self.wait);
-        if self.keep_alive { acquire.keep_alive() } else { acquire }
+        let writes = claim == Claim::Alone && choice == READ_AND_WRITTEN && rng.chance(60);
+        Self { resources, claim, writes, ttl, wait, patience, keep_alive: rng.chance(30) }
     }
 
     /// Repeats the request: within one ttl it should succeed, or report that another client holds
@@ -77,6 +82,51 @@ impl Wish {
         Self { wait: self.ttl, patience: None, ..self.clone() }
     }
 }
+
+/// Gives an acquire the options of a wish.
+macro_rules! with_options {
+    ($wish:expr, $acquire:expr) => {{
+        let acquire = $acquire.ttl($wish.ttl).timeout($wish.wait);
+        if $wish.keep_alive { acquire.keep_alive() } else { acquire }
+    }};
+}
+
+/// What a task holds.
+trait Holds: Deref<Target = Lease<Self::Kind>> + Sized {
+    type Kind: Kind;
+
+    async fn prolong(&self) -> Result<(), ExtendError>;
+    async fn give_back(self) -> Result<Released, Lost>;
+}
+
+/// Says that a guard holds.
+macro_rules! holds {
+    ($kind:ident, $guard:ty) => {
+        impl<$kind: Kind> Holds for $guard {
+            holds!(@ $kind);
+        }
+    };
+    ($guard:ty) => {
+        impl Holds for $guard {
+            holds!(@ quorumlock::Unfenced);
+        }
+    };
+    (@ $kind:ty) => {
+        type Kind = $kind;
+
+        async fn prolong(&self) -> Result<(), ExtendError> {
+            self.extend().await.map(|_| ())
+        }
+
+        async fn give_back(self) -> Result<Released, Lost> {
+            self.release().await
+        }
+    };
+}
+
+holds!(K, Guard<K>);
+holds!(ReadGuard);
+holds!(WriteGuard);
 
 /// Returns how long a lock is held: usually short, now and then beyond any ttl.
 fn length(rng: &mut Rng) -> Duration {
@@ -147,27 +197,27 @@ impl Task {
     }
 
     async fn attempt(&mut self, id: u64, wish: &Wish, cures: Option<u64>) -> Result<(), Why> {
-        let Wish { resources, fenced, wait, .. } = wish.clone();
+        let Wish { resources, claim, wait, .. } = wish.clone();
         let names = resources.clone();
-        self.note(What::Asks { id, resources: names, fenced, wait, cures });
+        self.note(What::Asks { id, resources: names, claim, wait, cures });
+        let lock = self.redlock.rw_lock(&*resources[0]);
         let won = if *resources == SEMAPHORE {
             let semaphore = self.redlock.semaphore(PERMITS.0, PERMITS.1);
-            let acquire = match wait {
-                Duration::ZERO => semaphore.try_acquire(),
-                _ => semaphore.acquire(),
-            };
-            self.enter(id, wish.options(acquire), |_| None, wish).await
+            let acquire = with_options!(wish, semaphore.acquire());
+            self.enter(id, acquire.into_future(), |_| None, wish).await
+        } else if claim == Claim::Shared {
+            let acquire = with_options!(wish, lock.read());
+            self.enter(id, acquire.into_future(), |_| None, wish).await
+        } else if wish.writes {
+            let acquire = with_options!(wish, lock.write());
+            self.write_and_read(id, acquire.into_future(), wish).await
         } else {
-            let acquire = match wait {
-                Duration::ZERO => self.redlock.try_acquire(resources),
-                _ => self.redlock.acquire(resources),
-            };
-            let acquire = wish.options(acquire);
-            if fenced {
-                let token = |guard: &FencedGuard| Some(guard.fencing_token());
-                self.enter(id, acquire.fenced(), token, wish).await
+            let acquire = with_options!(wish, self.redlock.acquire(resources));
+            if claim == Claim::Fenced {
+                let acquire = acquire.fenced().into_future();
+                self.enter(id, acquire, |guard| Some(guard.fencing_token()), wish).await
             } else {
-                self.enter(id, acquire, |_| None, wish).await
+                self.enter(id, acquire.into_future(), |_| None, wish).await
             }
         };
         if let Err(why) = won {
@@ -176,24 +226,62 @@ impl Task {
         won
     }
 
-    async fn enter<K: Kind>(
+    async fn enter<G: Holds>(
         &mut self,
         id: u64,
-        acquire: Acquire<K>,
-        token: impl Fn(&Guard<K>) -> Option<FencingToken>,
+        acquire: impl Future<Output = Result<G, AcquireError>>,
+        token: impl Fn(&G) -> Option<FencingToken>,
         wish: &Wish,
     ) -> Result<(), Why> {
-        let guard = self.patiently(acquire.into_future(), wish).await?;
+        let guard = self.patiently(acquire, wish).await?;
         let token = token(&guard);
-        self.hold(guard, id, token, wish).await
+        let guard = self.hold(guard, id, token, wish).await?;
+        self.leave(guard, id).await;
+        Ok(())
+    }
+
+    /// Holds as a writer, and now and then as a reader after that.
+    async fn write_and_read(
+        &mut self,
+        id: u64,
+        acquire: impl Future<Output = Result<WriteGuard, AcquireError>>,
+        wish: &Wish,
+    ) -> Result<(), Why> {
+        let guard = self.patiently(acquire, wish).await?;
+        let guard = self.hold(guard, id, None, wish).await?;
+        if self.rng.chance(50) {
+            self.leave(guard, id).await;
+            return Ok(());
+        }
+        // From the call on it relies on no more than a reader does.
+        self.note(What::Leaves { id });
+        let id = self.next_id();
+        let wish = Wish { claim: Claim::Shared, ..wish.clone() };
+        let (resources, wait) = (wish.resources.clone(), Duration::ZERO);
+        self.note(What::Asks { id, resources, claim: wish.claim, wait, cures: None });
+        let downgraded = self.unless_ending(guard.downgrade()).await;
+        let held = match downgraded {
+            Some(Ok(guard)) => self.hold(guard, id, None, &wish).await,
+            Some(Err(refused)) if refused.guard.is_valid() => {
+                let _whatever_came_of_it = refused.guard.release().await;
+                Err(Why::Cancelled)
+            }
+            Some(Err(_)) => Err(Why::Late),
+            None => Err(Why::Cancelled),
+        };
+        match held {
+            Ok(guard) => self.leave(guard, id).await,
+            Err(why) => self.note(What::Fails { id, why }),
+        }
+        Ok(())
     }
 
     /// Gives up when its patience or this process ends.
-    async fn patiently<K: Kind>(
+    async fn patiently<G>(
         &self,
-        acquire: AcquireFuture<K>,
+        acquire: impl Future<Output = Result<G, AcquireError>>,
         wish: &Wish,
-    ) -> Result<Guard<K>, Why> {
+    ) -> Result<G, Why> {
         let bounded = async {
             match wish.patience {
                 Some(patience) => tokio::time::timeout(patience, acquire).await.ok(),
@@ -215,13 +303,14 @@ impl Task {
         }
     }
 
-    async fn hold<K: Kind>(
+    /// Holds the lock for a while, and looks at it.
+    async fn hold<G: Holds>(
         &mut self,
-        guard: Guard<K>,
+        guard: G,
         id: u64,
         token: Option<FencingToken>,
         wish: &Wish,
-    ) -> Result<(), Why> {
+    ) -> Result<G, Why> {
         let (at, Some(until)) = valid_until(&guard) else { return Err(Why::Late) };
         let number = token.map(FencingToken::as_u64);
         self.journal.note_at(at, &self.who, What::Enters { id, until, token: number });
@@ -243,7 +332,7 @@ impl Task {
                 }
                 break;
             }
-            let extends = self.rng.chance(25) && guard.extend().await.is_ok();
+            let extends = self.rng.chance(25) && guard.prolong().await.is_ok();
             if (extends || wish.keep_alive)
                 && let (at, Some(until)) = valid_until(&guard)
             {
@@ -264,13 +353,16 @@ impl Task {
             // Writes like a client that was stopped just after its last look.
             self.write(id, token, wish).await;
         }
+        Ok(guard)
+    }
+
+    async fn leave<G: Holds>(&mut self, guard: G, id: u64) {
         self.note(What::Leaves { id });
         if self.rng.chance(80) {
-            let _whatever_came_of_it = guard.release().await;
+            let _whatever_came_of_it = guard.give_back().await;
         } else {
             drop(guard);
         }
-        Ok(())
     }
 
     async fn write(&mut self, id: u64, token: FencingToken, wish: &Wish) {
@@ -282,7 +374,7 @@ impl Task {
 /// Returns an instant at which the guard is valid, and the earliest end of its validity. That is
 /// earlier than the true end by no more than the time between two readings of the clock. `None`
 /// means that it is not valid.
-fn valid_until<K: Kind>(guard: &Guard<K>) -> (Nanos, Option<Nanos>) {
+fn valid_until<K: Kind>(guard: &Lease<K>) -> (Nanos, Option<Nanos>) {
     let mut looks = 0;
     loop {
         let before = now();
