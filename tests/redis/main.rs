@@ -51,6 +51,7 @@ mod retries;
 mod run_body;
 mod sabotage_shows_orphans;
 mod semaphore;
+mod semaphore_processes;
 mod server_kinds;
 mod several_resources;
 mod shutdown;

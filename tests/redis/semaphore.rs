@@ -243,13 +243,3 @@ async fn clients_share_permits_and_never_hold_more_than_there_are() {
     assert!(longest < 30.0, "{longest:.1} times the mean");
     witness::eventually_no_keys(&masters, SOON).await;
 }
-
-/// The figures of the documents. Takes half a minute, and needs a machine that does nothing else.
-#[tokio::test]
-#[ignore = "measures"]
-async fn four_clients_of_sixteen_tasks_share_ten_permits() {
-    let masters = Masters::start(5);
-    let shared = Shared { clients: 4, tasks: 16, permits: 10, each: 100, works: 20 * MS };
-    let (share, longest, rate) = shared.run(&masters).await;
-    assert!(share >= 0.5 && longest < 10.0 && rate > 0.5, "{share:.2} {longest:.1} {rate:.2}");
-}
