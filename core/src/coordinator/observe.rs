@@ -113,6 +113,11 @@ impl Events {
         if event.is_own() { self.own.push_back(event) } else { self.queue.push_back(event) }
     }
 
+    /// Returns whether there is an answer to the machine itself.
+    pub(super) fn has_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
     /// Returns the next answer to the machine itself.
     pub(super) fn pop_own(&mut self) -> Option<Event> {
         self.own.pop_front()

@@ -19,6 +19,9 @@ impl<T> Slab<T> {
 
     /// Inserts an entry, and returns its slot. Once the entry is removed, the slot may hold
     /// another.
+    ///
+    /// Inlined, so that an entry is built in its slot: a call would copy it.
+    #[inline]
     pub(super) fn insert(&mut self, entry: T) -> u32 {
         if let Some(slot) = self.vacant.pop() {
             if let Some(vacant) = self.slot_mut(slot) {
@@ -44,13 +47,26 @@ impl<T> Slab<T> {
         self.slot_mut(slot)?.as_mut()
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, slot: u32) -> Option<T> {
         let entry = self.slot_mut(slot)?.take()?;
+        self.vacated(slot);
+        Some(entry)
+    }
+
+    /// Removes an entry of which nothing is wanted: it is not moved.
+    #[inline]
+    pub(super) fn free(&mut self, slot: u32) {
+        let Some(entry) = self.slot_mut(slot).filter(|entry| entry.is_some()) else { return };
+        *entry = None;
+        self.vacated(slot);
+    }
+
+    fn vacated(&mut self, slot: u32) {
         self.vacant.push(slot);
         if self.chunks.len() > KEPT && self.len() == 0 {
             *self = Self::new();
         }
-        Some(entry)
     }
 
     /// Returns all entries with their slots.
@@ -91,6 +107,9 @@ mod tests {
         let found = [first, second, second + 1].map(|slot| slab.get(slot).copied());
         assert_eq!(found, [Some("third"), Some("second"), None]);
         assert_eq!(slab.len(), 2);
+        (0..2).for_each(|_| slab.free(second));
+        assert_eq!((slab.len(), slab.insert("fourth")), (1, second), "it was left once");
+        assert_ne!(slab.insert("fifth"), second);
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl<T> Table<T> {
 
     pub(super) fn remove<I: Id>(&mut self, id: I) -> Option<T> {
         let entry = self.at(id.place())?.entry.take()?;
-        self.slots.remove(id.place().slot);
+        self.slots.free(id.place().slot);
         Some(entry)
     }
 

@@ -88,15 +88,20 @@ impl Coordinator {
 
     /// Handles what became of tries, looks and messages, and serves those who wait, until nothing
     /// is left to do.
+    #[inline]
     pub(super) fn serve_seekers(&mut self, now: Instant) {
-        loop {
-            if let Some(event) = self.events.pop_own() {
-                self.seeker_told(now, event);
-            } else if let Some(channel) = self.semaphores.stirred.pop_front() {
-                self.serve_pool(now, &channel);
-            } else {
-                return;
-            }
+        // Without semaphores there is never anything, and this is all that they cost.
+        while self.events.has_own() || !self.semaphores.stirred.is_empty() {
+            self.serve_next(now);
+        }
+    }
+
+    #[inline(never)]
+    fn serve_next(&mut self, now: Instant) {
+        if let Some(event) = self.events.pop_own() {
+            self.seeker_told(now, event);
+        } else if let Some(channel) = self.semaphores.stirred.pop_front() {
+            self.serve_pool(now, &channel);
         }
     }
 
