@@ -17,6 +17,7 @@ mod protocol;
 pub mod report;
 pub mod runs;
 pub mod scripts;
+pub mod sharing;
 pub mod state;
 mod steps;
 mod time;

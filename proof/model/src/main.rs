@@ -6,6 +6,7 @@
 use model::agreement;
 use model::report::{self, Explored, thousands};
 use model::runs::{self, Kind};
+use model::sharing;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,9 +24,12 @@ fn main() -> io::Result<ExitCode> {
     let (quick, write) = (has("--quick"), has("--write"));
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
     let protocol = runs::all().into_iter().map(Run::Protocol);
-    let runs = protocol.chain(agreement::runs::all().into_iter().map(Run::Agreement));
+    let agreement = agreement::runs::all().into_iter().map(Run::Agreement);
+    let sharing = sharing::runs::all().into_iter().map(Run::Sharing);
+    let runs = protocol.chain(agreement).chain(sharing);
     let runs = runs.filter(|run| {
-        (run.is_quick() || !quick) && wanted.iter().all(|word| run.name().contains(word.as_str()))
+        (run.is_quick() || !quick)
+            && wanted.iter().all(|word| run.full_name().contains(word.as_str()))
     });
     let runs: Vec<Run> = runs.collect();
     if runs.is_empty() || (write && (quick || !wanted.is_empty())) {
@@ -58,10 +62,11 @@ fn main() -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run of either part of the model.
+/// A run of any part of the model.
 enum Run {
     Protocol(runs::Run),
     Agreement(agreement::runs::Run),
+    Sharing(sharing::runs::Run),
 }
 
 impl Run {
@@ -69,6 +74,7 @@ impl Run {
         match self {
             Self::Protocol(run) => run.quick,
             Self::Agreement(run) => run.quick,
+            Self::Sharing(run) => run.quick,
         }
     }
 
@@ -76,13 +82,25 @@ impl Run {
         match self {
             Self::Protocol(run) => run.name(),
             Self::Agreement(run) => run.name(),
+            Self::Sharing(run) => run.name(),
         }
+    }
+
+    /// Returns the name with that of its part before it.
+    fn full_name(&self) -> String {
+        let part = match self {
+            Self::Protocol(_) => "protocol",
+            Self::Agreement(_) => "agreement",
+            Self::Sharing(_) => "sharing",
+        };
+        format!("{part}: {}", self.name())
     }
 
     fn explored(&self, progress: impl FnMut(usize)) -> Explored {
         match self {
             Self::Protocol(run) => run.explored(progress),
             Self::Agreement(run) => run.explored(progress),
+            Self::Sharing(run) => run.explored(progress),
         }
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 pub enum Part {
     Protocol,
     Agreement,
+    Sharing,
 }
 
 /// A run and its result.
@@ -210,11 +211,11 @@ pub fn markdown(results: &[Explored]) -> String {
         thousands(states),
         seconds(took)
     );
-    for part in [Part::Protocol, Part::Agreement] {
+    for (part, heading) in
+        [(Part::Protocol, ""), (Part::Agreement, AGREEMENT), (Part::Sharing, SHARING)]
+    {
         let of_part: Vec<&Explored> = results.iter().filter(|one| one.part == part).collect();
-        if part == Part::Agreement {
-            text += AGREEMENT;
-        }
+        text += heading;
         tables(&mut text, &of_part);
     }
     text
@@ -285,6 +286,13 @@ masters, its ttl and its `max_ttl`. A tick is as long as a confirmation counts, 
 *Cuts*: links fail and heal. *Late*: that client reads answers at any later time. *At random*: walks from
 a seed that is always the same. *Written*: too far for a search, a way that was written down, and which
 the rules as they ship do not let through.
+";
+
+const SHARING: &str = "
+# Readers and writers
+
+Readers and writers of one resource, any order of messages or in order. The ttl is two ticks, if
+nothing else is said.
 ";
 
 const HOLDS: &str = "

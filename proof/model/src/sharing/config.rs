@@ -1,0 +1,143 @@
+//! The configuration of one run: the bounds, and what may go wrong.
+
+use super::mutant::Mutant;
+use super::property::Property;
+use crate::config::Order;
+
+/// One attempt to read or to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contender {
+    pub reads: bool,
+    /// Attempts of one client come one after the other.
+    pub client: u8,
+    /// Its lists of nodes, as bits; the same twice is one list.
+    pub lists: [u8; 2],
+    pub ttl: u8,
+    /// The ttl that its extensions and its downgrade ask for.
+    pub asks: u8,
+    /// The most rounds of extension that it may begin, beside a downgrade.
+    pub rounds: u8,
+    /// It may become a reader while it holds.
+    pub downgrades: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub name: &'static str,
+    pub nodes: usize,
+    pub contenders: Vec<Contender>,
+    pub order: Order,
+    /// How often a node may restart empty.
+    pub restarts: u8,
+    /// How often a release may arrive twice, or, to break a rule, a downgrade.
+    pub duplicates: u8,
+    /// How often a node may answer a downgrade with an error that says that nothing was done.
+    pub errors: u8,
+    /// Clients may crash.
+    pub crashes: bool,
+    pub properties: &'static [Property],
+    pub mutant: Option<Mutant>,
+    /// The most distinct states.
+    pub states: usize,
+}
+
+impl Config {
+    /// Creates a run with a contender for each letter: `W` writes, `R` reads, `D` writes and may
+    /// downgrade. Each is a client of its own, with a ttl of two ticks. Messages arrive in any
+    /// order, and nothing else goes wrong.
+    pub fn new(name: &'static str, nodes: usize, letters: &str) -> Self {
+        let all = (1 << nodes) - 1;
+        let contender = |(client, letter): (usize, char)| Contender {
+            reads: letter == 'R',
+            client: client as u8,
+            lists: [all; 2],
+            ttl: 2,
+            asks: 2,
+            rounds: 0,
+            downgrades: letter == 'D',
+        };
+        Self {
+            name,
+            nodes,
+            contenders: letters.chars().enumerate().map(contender).collect(),
+            order: Order::Any,
+            restarts: 0,
+            duplicates: 0,
+            errors: 0,
+            crashes: false,
+            properties: Property::ALWAYS,
+            mutant: None,
+            states: 25_000_000,
+        }
+    }
+
+    /// Makes each client's messages arrive in order, and assigns the attempts to these clients.
+    pub fn in_order(mut self, clients: &[u8]) -> Self {
+        self.order = Order::InOrder;
+        self.properties = Property::IN_ORDER;
+        self.contenders.iter_mut().zip(clients).for_each(|(one, client)| one.client = *client);
+        self
+    }
+
+    pub fn rounds(mut self, rounds: &[u8]) -> Self {
+        self.contenders.iter_mut().zip(rounds).for_each(|(one, rounds)| one.rounds = *rounds);
+        self
+    }
+
+    pub fn ttl(mut self, ttls: &[u8]) -> Self {
+        self.contenders.iter_mut().zip(ttls).for_each(|(one, ttl)| {
+            (one.ttl, one.asks) = (*ttl, *ttl);
+        });
+        self
+    }
+
+    /// Sets the ttl that extensions and downgrades ask for.
+    pub fn asks(mut self, ttls: &[u8]) -> Self {
+        self.contenders.iter_mut().zip(ttls).for_each(|(one, ttl)| one.asks = *ttl);
+        self
+    }
+
+    pub fn lists(mut self, lists: &[[u8; 2]]) -> Self {
+        self.contenders.iter_mut().zip(lists).for_each(|(one, lists)| one.lists = *lists);
+        self
+    }
+
+    pub fn restarts(mut self, restarts: u8) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    pub fn errors(mut self, errors: u8) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    pub fn duplicates(mut self, duplicates: u8) -> Self {
+        self.duplicates = duplicates;
+        self
+    }
+
+    pub fn crashes(mut self) -> Self {
+        self.crashes = true;
+        self
+    }
+
+    pub fn properties(mut self, properties: &'static [Property]) -> Self {
+        self.properties = properties;
+        self
+    }
+
+    pub fn mutant(mut self, mutant: Mutant) -> Self {
+        self.mutant = Some(mutant);
+        self
+    }
+
+    pub fn is(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    /// Returns the longest time that a key may live.
+    pub fn longest(&self) -> u8 {
+        self.contenders.iter().map(|one| one.ttl.max(one.asks)).max().unwrap_or(0)
+    }
+}
