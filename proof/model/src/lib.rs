@@ -21,6 +21,7 @@ pub mod sharing;
 pub mod state;
 mod steps;
 mod time;
+pub mod waiting;
 mod words;
 
 pub use protocol::{Action, Protocol};

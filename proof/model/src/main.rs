@@ -7,6 +7,7 @@ use model::agreement;
 use model::report::{self, Explored, thousands};
 use model::runs::{self, Kind};
 use model::sharing;
+use model::waiting;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,7 +27,8 @@ fn main() -> io::Result<ExitCode> {
     let protocol = runs::all().into_iter().map(Run::Protocol);
     let agreement = agreement::runs::all().into_iter().map(Run::Agreement);
     let sharing = sharing::runs::all().into_iter().map(Run::Sharing);
-    let runs = protocol.chain(agreement).chain(sharing);
+    let waiting = waiting::runs::all().into_iter().map(Run::Waiting);
+    let runs = protocol.chain(agreement).chain(sharing).chain(waiting);
     let runs = runs.filter(|run| {
         (run.is_quick() || !quick)
             && wanted.iter().all(|word| run.full_name().contains(word.as_str()))
@@ -67,6 +69,7 @@ enum Run {
     Protocol(runs::Run),
     Agreement(agreement::runs::Run),
     Sharing(sharing::runs::Run),
+    Waiting(waiting::runs::Run),
 }
 
 impl Run {
@@ -75,6 +78,7 @@ impl Run {
             Self::Protocol(run) => run.quick,
             Self::Agreement(run) => run.quick,
             Self::Sharing(run) => run.quick,
+            Self::Waiting(run) => run.quick,
         }
     }
 
@@ -83,6 +87,7 @@ impl Run {
             Self::Protocol(run) => run.name(),
             Self::Agreement(run) => run.name(),
             Self::Sharing(run) => run.name(),
+            Self::Waiting(run) => run.name(),
         }
     }
 
@@ -92,6 +97,7 @@ impl Run {
             Self::Protocol(_) => "protocol",
             Self::Agreement(_) => "agreement",
             Self::Sharing(_) => "sharing",
+            Self::Waiting(_) => "waiting",
         };
         format!("{part}: {}", self.name())
     }
@@ -101,6 +107,7 @@ impl Run {
             Self::Protocol(run) => run.explored(progress),
             Self::Agreement(run) => run.explored(progress),
             Self::Sharing(run) => run.explored(progress),
+            Self::Waiting(run) => run.explored(progress),
         }
     }
 }

@@ -13,6 +13,7 @@ pub enum Part {
     Protocol,
     Agreement,
     Sharing,
+    Waiting,
 }
 
 /// A run and its result.
@@ -211,9 +212,13 @@ pub fn markdown(results: &[Explored]) -> String {
         thousands(states),
         seconds(took)
     );
-    for (part, heading) in
-        [(Part::Protocol, ""), (Part::Agreement, AGREEMENT), (Part::Sharing, SHARING)]
-    {
+    let parts = [
+        (Part::Protocol, ""),
+        (Part::Agreement, AGREEMENT),
+        (Part::Sharing, SHARING),
+        (Part::Waiting, WAITING),
+    ];
+    for (part, heading) in parts {
         let of_part: Vec<&Explored> = results.iter().filter(|one| one.part == part).collect();
         text += heading;
         tables(&mut text, &of_part);
@@ -293,6 +298,14 @@ const SHARING: &str = "
 
 Readers and writers of one resource, any order of messages or in order. The ttl is two ticks, if
 nothing else is said.
+";
+
+const WAITING: &str = "
+# Who waits
+
+Writers and readers that come back without end. Messages arrive within a tick, which is as long as a
+writer waits before it renews its hint. A hint lives for three ticks; the ttl is two, if nothing else is
+said.
 ";
 
 const HOLDS: &str = "

@@ -1,0 +1,120 @@
+//! The configuration of one run.
+
+use super::mutant::Mutant;
+
+/// A client that comes back without end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Client {
+    pub reads: bool,
+    /// A writer that may give up while it waits.
+    pub gives_up: bool,
+    /// A writer that may become a reader while it holds.
+    pub downgrades: bool,
+    pub ttl: u8,
+}
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub name: &'static str,
+    pub nodes: usize,
+    pub clients: Vec<Client>,
+    /// The life of a hint. A writer that waits renews it at least once in a tick.
+    pub hint: u8,
+    /// The life that a hint has left when its writer gives up: others renew theirs meanwhile.
+    pub rest: u8,
+    /// The nodes, as bits, that never answer.
+    pub down: u8,
+    /// The nodes, as bits, at which no hint arrives.
+    pub deaf: u8,
+    pub restarts: u8,
+    /// Writers may crash.
+    pub crashes: bool,
+    /// A reader that waits tries again only when it is told, or when the life is over that it was
+    /// refused with.
+    pub sleeps: bool,
+    /// The most ticks for which a writer that does not give up waits while no writer gets in.
+    pub writers: u8,
+    /// The most ticks for which a reader waits while no living writer waits or holds.
+    pub readers: u8,
+    pub mutant: Option<Mutant>,
+    /// The most distinct states.
+    pub states: usize,
+}
+
+impl Config {
+    /// Creates a run with a client for each letter: `R` reads, `W` writes and never gives up, `G`
+    /// may give up, `D` may downgrade. The ttl is two ticks, a hint lives for three.
+    pub fn new(name: &'static str, nodes: usize, letters: &str) -> Self {
+        let client = |letter: char| Client {
+            reads: letter == 'R',
+            gives_up: letter == 'G',
+            downgrades: letter == 'D',
+            ttl: 2,
+        };
+        Self {
+            name,
+            nodes,
+            clients: letters.chars().map(client).collect(),
+            hint: 3,
+            rest: 2,
+            down: 0,
+            deaf: 0,
+            restarts: 0,
+            crashes: false,
+            sleeps: false,
+            writers: 2,
+            readers: 1,
+            mutant: None,
+            states: 25_000_000,
+        }
+    }
+
+    pub fn ttl(mut self, ttls: &[u8]) -> Self {
+        self.clients.iter_mut().zip(ttls).for_each(|(one, ttl)| one.ttl = *ttl);
+        self
+    }
+
+    /// Sets the most ticks that writers and readers wait.
+    pub fn within(mut self, writers: u8, readers: u8) -> Self {
+        (self.writers, self.readers) = (writers, readers);
+        self
+    }
+
+    pub fn down(mut self, nodes: u8) -> Self {
+        self.down = nodes;
+        self
+    }
+
+    pub fn deaf(mut self, nodes: u8) -> Self {
+        self.deaf = nodes;
+        self
+    }
+
+    pub fn restarts(mut self, restarts: u8) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    pub fn crashes(mut self) -> Self {
+        self.crashes = true;
+        self
+    }
+
+    pub fn sleeps(mut self) -> Self {
+        self.sleeps = true;
+        self
+    }
+
+    pub fn mutant(mut self, mutant: Mutant) -> Self {
+        self.mutant = Some(mutant);
+        self
+    }
+
+    pub fn is(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    pub fn longest(&self) -> u8 {
+        self.clients.iter().map(|one| one.ttl).max().unwrap_or(0)
+    }
+}

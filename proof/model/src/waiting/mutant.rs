@@ -1,0 +1,45 @@
+//! Rules of waiting that are broken on purpose.
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mutant {
+    HintNeverSet,
+    HintSetOnce,
+    HintNeverExpires,
+    HintLeftOnWin,
+    HintLeftWhenGivenUp,
+    HintDeletedWhenGivenUp,
+    HintDeletedUncompared,
+    HintIgnoredByOne,
+    HintReadAtOne,
+    SilentDowngrade,
+}
+
+impl Mutant {
+    pub const ALL: [Self; 10] = [
+        Self::HintNeverSet,
+        Self::HintSetOnce,
+        Self::HintNeverExpires,
+        Self::HintLeftOnWin,
+        Self::HintLeftWhenGivenUp,
+        Self::HintDeletedWhenGivenUp,
+        Self::HintDeletedUncompared,
+        Self::HintIgnoredByOne,
+        Self::HintReadAtOne,
+        Self::SilentDowngrade,
+    ];
+
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::HintNeverSet => "a hint never set",
+            Self::HintSetOnce => "a hint set once and not renewed",
+            Self::HintNeverExpires => "a hint that never expires",
+            Self::HintLeftOnWin => "a hint left behind by who wins",
+            Self::HintLeftWhenGivenUp => "a hint left behind by who gives up",
+            Self::HintDeletedWhenGivenUp => "a hint deleted by who gives up",
+            Self::HintDeletedUncompared => "a hint deleted whose ever it is",
+            Self::HintIgnoredByOne => "a hint ignored by one reader",
+            Self::HintReadAtOne => "a hint read at one master only",
+            Self::SilentDowngrade => "a downgrade that tells no reader",
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Waiting as it ships.
+
+use super::Run;
+use crate::waiting::config::Config;
+
+pub(super) fn runs() -> Vec<Run> {
+    let of = |name, letters| Config::new(name, 3, letters);
+    let one = |name, letters| Config::new(name, 1, letters);
+    let runs = [
+        of("a writer waits for a reader", "WR"),
+        of("a writer waits for two readers", "WRR"),
+        of("a writer waits for who reads for longer than a hint", "WRR")
+            .ttl(&[1, 4, 4])
+            .within(4, 1),
+        of("a writer waits, a node down", "WRR").down(0b100),
+        of("a writer waits, a node without hints", "WRR").deaf(0b100),
+        of("a writer waits, a restart", "WR").restarts(1).within(2, 1),
+        of("two writers wait for a reader", "WWR").within(3, 1),
+        of("a writer that gives up, a reader", "GR"),
+        of("a writer that gives up, two readers", "GRR"),
+        of("a writer beside one that gives up, a reader", "WGR").within(3, 1),
+        one("one node, a writer beside one that gives up, two readers", "WGRR").within(3, 1),
+        one("one node, a writer beside two that give up, a reader", "WGGR").within(3, 1),
+        of("a writer that crashes, a reader", "WR").crashes().within(2, 3),
+        of("a writer that crashes, two readers", "WRR").crashes().within(2, 3),
+        of("two writers that crash, a reader", "WWR").crashes().within(4, 3),
+        of("a reader sleeps, a writer that gives up", "GR").sleeps().within(2, 3),
+        of("a reader sleeps, a writer that downgrades", "DR").ttl(&[6, 2]).sleeps().within(6, 3),
+        of("two readers sleep, a writer that downgrades", "DRR")
+            .ttl(&[6, 2, 2])
+            .sleeps()
+            .within(6, 3),
+    ];
+    runs.into_iter().map(Run::holds).collect()
+}

@@ -1,0 +1,90 @@
+//! Everything that clients and nodes remember, and everything in flight.
+
+use crate::config::NODES;
+use crate::digest::Digest;
+use crate::sharing::scripts::{CONTENDERS, Master};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Node {
+    pub master: Master,
+    /// Ticks until its votes count.
+    pub warm: u8,
+    /// By client: its command is in flight. Which one it is follows from the client's phase.
+    pub sent: u8,
+    /// By client: it has granted the round that is under way.
+    pub granted: u8,
+}
+
+/// What a client does, and what it has in flight meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub enum Phase {
+    #[default]
+    Idle,
+    /// Its attempt.
+    Trying,
+    /// Refused: its rollback, and a writer's hint.
+    Backing,
+    Waiting,
+    /// A writer that has waited: the deletion of its hint.
+    Held,
+    /// Its downgrade.
+    Downgrading,
+    /// Its release.
+    Leaving,
+    /// The shortening of its hint.
+    GivingUp,
+    Dead,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Actor {
+    pub phase: Phase,
+    /// It reads, or its guard is a reader's by now.
+    pub reads: bool,
+    /// Ticks until its deadline.
+    pub left: u8,
+    /// It has tried in this tick.
+    pub tried: bool,
+    /// It has set its hint.
+    pub hinted: bool,
+    /// It has been told to try again.
+    pub told: bool,
+    /// The longest life that it was refused with.
+    pub refused: u8,
+    /// The ticks for which it has waited while no writer was in its way.
+    pub waited: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct State {
+    pub nodes: [Node; NODES],
+    pub actors: [Actor; CONTENDERS],
+    /// The ticks for which a writer that does not give up has waited while none held.
+    pub drought: u8,
+    /// A writer has tried in this tick.
+    pub busy: bool,
+    pub restarts: u8,
+}
+
+impl Actor {
+    fn digest(&self, digest: &mut Digest) {
+        let bits = [self.reads, self.tried, self.hinted, self.told];
+        let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
+        digest.bytes(&[self.phase as u8, bits, self.left, self.refused, self.waited]);
+    }
+}
+
+impl State {
+    pub fn digest(&self, nodes: usize, clients: usize) -> u64 {
+        let mut digest = Digest::default();
+        for node in &self.nodes[..nodes] {
+            let Master { owner, left, readers, hint, hint_left, count } = node.master;
+            digest.bytes(&[owner, left, hint, hint_left, count]);
+            digest.bytes(&readers[..clients]);
+            digest.bytes(&[node.warm, node.sent, node.granted]);
+        }
+        self.actors[..clients].iter().for_each(|actor| actor.digest(&mut digest));
+        digest.bytes(&[self.drought, self.restarts, u8::from(self.busy)]);
+        digest.end()
+    }
+}

@@ -1,0 +1,91 @@
+//! A trace in words, for people.
+
+use super::protocol::{Action, Waiting};
+use super::state::{Phase, State};
+use crate::checker::Model;
+
+impl Waiting {
+    /// Returns each step in words. The answers of one round are told together.
+    pub fn told(&self, trace: &[Action]) -> Vec<String> {
+        let mut state = self.initial();
+        let mut told = Vec::new();
+        for action in trace {
+            let mut after = None;
+            self.successors(&state, |one, next| {
+                if one == *action {
+                    after = Some(next);
+                }
+            });
+            let after = after.expect("a trace leads from step to step");
+            told.push(self.sentence(*action, &state, &after));
+            state = after;
+        }
+        told
+    }
+
+    fn name(&self, who: usize) -> String {
+        let kind = if self.config.clients[who].reads { "reader" } else { "writer" };
+        format!("{kind} {}", ["A", "B", "C", "D"][who])
+    }
+
+    fn sentence(&self, action: Action, before: &State, after: &State) -> String {
+        match action {
+            Action::Try { who } => format!("{} tries", self.name(who)),
+            Action::Release { who } => format!("{} releases", self.name(who)),
+            Action::Downgrade { who } => format!("{} downgrades", self.name(who)),
+            Action::GiveUp { who } => format!("{} gives up", self.name(who)),
+            Action::Crash { who } => format!("{} crashes", self.name(who)),
+            Action::Restart { node } => format!("{} restarts empty", node + 1),
+            Action::Tick => format!("a tick{}", self.ended(before, after)),
+            Action::Deliver { who, node } => self.delivery(who, node, before, after),
+        }
+    }
+
+    fn delivery(&self, who: usize, node: usize, before: &State, after: &State) -> String {
+        let (name, place) = (self.name(who), node + 1);
+        let granted = after.nodes[node].granted >> who & 1 == 1;
+        let hint = before.nodes[node].master.hint != after.nodes[node].master.hint;
+        let is = after.actors[who].phase;
+        let wins = if is == Phase::Held { ", who wins" } else { "" };
+        match before.actors[who].phase {
+            Phase::Trying if granted || is == Phase::Held => {
+                format!("{place} grants {name}{wins}")
+            }
+            Phase::Trying => format!("{place} refuses {name}{wins}"),
+            Phase::Backing if hint => {
+                format!("{name} rolls back on {place}; its hint stands there")
+            }
+            Phase::Backing => format!("{name} rolls back on {place}"),
+            Phase::Held if hint => format!("{place} deletes the hint of {name}"),
+            Phase::Held => format!("{place} has no hint of {name}"),
+            Phase::GivingUp if hint => format!("{place} deletes the hint of {name}"),
+            Phase::GivingUp => format!("{place} hears that {name} has given up"),
+            Phase::Downgrading => format!("{place} makes a reader of {name}"),
+            _ => format!("{place} executes the release of {name}"),
+        }
+    }
+
+    fn ended(&self, before: &State, after: &State) -> String {
+        let mut told = String::new();
+        for who in 0..self.count() {
+            let (was, is) = (before.actors[who].phase, after.actors[who].phase);
+            if was == Phase::Held && is == Phase::Idle {
+                told += &format!("; {} lapses", self.name(who));
+            }
+        }
+        for node in 0..self.config.nodes {
+            let (was, is) = (&before.nodes[node].master, &after.nodes[node].master);
+            if was.hint != 0 && is.hint == 0 {
+                told += &format!("; the hint on {} expires", node + 1);
+            }
+        }
+        if after.drought > 0 {
+            told += &format!(" (writers wait for {})", after.drought);
+        }
+        let waited = after.actors.iter().map(|actor| actor.waited).max().unwrap_or(0);
+        if waited > 0 {
+            told += &format!(" (a reader waits for {waited})");
+        }
+        told
+    }
+}
