@@ -104,15 +104,19 @@ impl Sharing {
         }
     }
 
-    /// Answers a downgrade with an error that says that nothing was done. If every answer is one,
-    /// and no other round has asked as a reader, the write guard goes back to the caller.
+    /// Answers a downgrade with an error that says that nothing was done.
     fn fail(&self, state: &mut State, node: usize, who: usize) {
         state.errors -= 1;
         self.consume(state, node, who, Message::Extend(DOWNGRADE));
-        if state.actors[who].rounds[DOWNGRADE].phase != RoundPhase::Open {
-            return;
+        if state.actors[who].rounds[DOWNGRADE].phase == RoundPhase::Open {
+            self.denies(state, node, who);
         }
-        state.nodes[node].failed |= bit(who);
+    }
+
+    /// Notes that a node has not made a reader of the writer, as its answer says. If every answer
+    /// says so, and no other round has asked as a reader, the write guard goes back to the caller.
+    fn denies(&self, state: &mut State, node: usize, who: usize) {
+        state.nodes[node].untouched |= bit(who);
         let beside = self.config.is(Mutant::ReturnedBesideARound);
         let unheard = self.is_unheard(state, who, beside);
         if unheard && !self.config.is(Mutant::IrrevocableTooEarly) {
@@ -120,11 +124,11 @@ impl Sharing {
         }
     }
 
-    /// Returns whether no node can have made a reader of the writer: each has answered the downgrade
-    /// with an error, and no other round has asked as a reader, or might have, `beside` it.
+    /// Returns whether no node can have made a reader of the writer: each has answered that it has
+    /// not, and no other round has asked as a reader, unless that `beside` it does not matter.
     pub(super) fn is_unheard(&self, state: &State, who: usize, beside: bool) -> bool {
         let alone = state.actors[who].rounds.iter().all(|round| !round.shared || beside);
-        alone && self.members(who).all(|node| state.nodes[node].failed & bit(who) != 0)
+        alone && self.members(who).all(|node| state.nodes[node].untouched & bit(who) != 0)
     }
 
     /// Executes a message at a node, and stores the answer if a client still waits for it. Returns
@@ -203,6 +207,10 @@ impl Sharing {
                 one.vacant |= round_bit(who, slot);
             }
             _ => {}
+        }
+        let denies = answer != Extended::Held && phase == RoundPhase::Open;
+        if denies && slot == DOWNGRADE {
+            self.denies(state, node, who);
         }
     }
 }

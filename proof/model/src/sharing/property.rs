@@ -21,7 +21,7 @@ pub enum Property {
     FreeAtOnce,
     /// After the longest life of a key and the restart guard, a quorum is free.
     FreeInTheEnd,
-    /// A downgrade that every node has answered with an error leaves the write guard as it was.
+    /// A downgrade that no node has executed, as all of them say, leaves the write guard as it was.
     NothingDone,
 }
 

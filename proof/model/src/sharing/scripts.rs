@@ -80,7 +80,7 @@ impl Master {
         ours
     }
 
-    /// `acquire_read.lua`. A top-up is granted `in_spite` of a hint.
+    /// `acquire_read.lua`: a life is never shortened. A top-up is granted `in_spite` of a hint.
     pub fn acquire_read(&mut self, command: &Command, in_spite: bool) -> Asked {
         let held = self.owner != 0 && self.owner != MARK;
         if held && !command.is(Mutant::ReaderBlind) {
@@ -97,9 +97,10 @@ impl Master {
         if self.owner == 0 {
             self.readers = Default::default();
         }
-        let reads = self.readers[command.who] != 0 && !command.is(Mutant::GrantProlongs);
-        if !reads {
-            self.readers[command.who] = command.life;
+        let reads = &mut self.readers[command.who];
+        let keeps = *reads != 0 && command.is(Mutant::GrantKeepsLife);
+        if !keeps {
+            *reads = command.life.max(*reads);
         }
         self.mark();
         if command.is(Mutant::MarkLivesAsLast) {
@@ -139,13 +140,15 @@ impl Master {
         if command.is(Mutant::ReadersCounted) {
             return self.count_down();
         }
-        let reads = std::mem::take(&mut self.readers[command.who]) != 0;
-        let alone = self.owner == command.token();
-        if !alone && (!reads || self.owner != MARK) {
+        if self.owner == command.token() {
+            (self.owner, self.left, self.readers) = Default::default();
+            return true;
+        }
+        if self.owner != MARK || std::mem::take(&mut self.readers[command.who]) == 0 {
             return false;
         }
         let others = self.readers.iter().any(|left| *left != 0);
-        if others && !alone && !command.is(Mutant::ReleaseDeletesKey) {
+        if others && !command.is(Mutant::ReleaseDeletesKey) {
             let before = self.left;
             self.mark();
             if command.is(Mutant::MarkLivesAsLeast) {

@@ -29,8 +29,8 @@ pub struct Node {
     pub granted: u8,
     /// The node was warming up when the acquire was sent.
     pub uncounted: u8,
-    /// It has answered the downgrade with an error.
-    pub failed: u8,
+    /// It has answered that it has not made a reader of the writer.
+    pub untouched: u8,
     pub held: u16,
     pub vacant: u16,
     /// The node was warming up when the round began.
@@ -135,7 +135,7 @@ impl Node {
     pub fn forget(&mut self, who: usize) {
         self.granted &= !bit(who);
         self.uncounted &= !bit(who);
-        self.failed &= !bit(who);
+        self.untouched &= !bit(who);
         self.forget_rounds(round_bits(who));
     }
 
@@ -149,7 +149,7 @@ impl Node {
         let Master { owner, left, readers, hint, hint_left, count } = self.master;
         digest.bytes(&[owner, left, hint, hint_left, count, self.warm]);
         digest.bytes(&readers[..contenders]);
-        digest.bytes(&[self.acquire, self.release, self.granted, self.uncounted, self.failed]);
+        digest.bytes(&[self.acquire, self.release, self.granted, self.uncounted, self.untouched]);
         for rounds in [self.extend, self.top_up, self.held, self.vacant, self.warming] {
             digest.bytes(&rounds.to_be_bytes());
         }

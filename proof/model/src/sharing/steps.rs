@@ -188,7 +188,7 @@ impl Sharing {
             actor.rounds[DOWNGRADE].phase = RoundPhase::Closed;
         }
         for node in &mut state.nodes {
-            node.failed &= !bit(who);
+            node.untouched &= !bit(who);
             node.forget_rounds(round_bit(who, DOWNGRADE));
         }
     }

@@ -93,8 +93,12 @@ impl Waiting {
     }
 
     fn gives_hint_up(&self, master: &mut Master, who: usize) {
-        let deletes = self.config.is(Mutant::HintDeletedWhenGivenUp);
-        self.deletes_hint(master, who, if deletes { 0 } else { self.config.rest });
+        let rest = match self.config.mutant {
+            Some(Mutant::HintDeletedWhenGivenUp) => 0,
+            Some(Mutant::RestTooShort) => self.config.rest - 1,
+            _ => self.config.rest,
+        };
+        self.deletes_hint(master, who, rest);
     }
 
     /// Compares, and leaves the hint no more than so many ticks.

@@ -11,11 +11,12 @@ pub enum Mutant {
     HintDeletedUncompared,
     HintIgnoredByOne,
     HintReadAtOne,
+    RestTooShort,
     SilentDowngrade,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::HintNeverSet,
         Self::HintSetOnce,
         Self::HintNeverExpires,
@@ -25,6 +26,7 @@ impl Mutant {
         Self::HintDeletedUncompared,
         Self::HintIgnoredByOne,
         Self::HintReadAtOne,
+        Self::RestTooShort,
         Self::SilentDowngrade,
     ];
 
@@ -39,6 +41,7 @@ impl Mutant {
             Self::HintDeletedUncompared => "a hint deleted whose ever it is",
             Self::HintIgnoredByOne => "a hint ignored by one reader",
             Self::HintReadAtOne => "a hint read at one master only",
+            Self::RestTooShort => "a hint given up that does not outlast a renewal",
             Self::SilentDowngrade => "a downgrade that tells no reader",
         }
     }

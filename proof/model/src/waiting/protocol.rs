@@ -7,9 +7,9 @@ use crate::checker::Model;
 use crate::config::NODES;
 use crate::quorum::Membership;
 
-pub const WRITERS: &str = "a waiting writer gets in";
-pub const READERS: &str = "a waiting reader gets in";
-pub const EXCLUSION: &str = "no writer beside a valid holder";
+pub(super) const WRITERS: &str = "a waiting writer gets in";
+pub(super) const READERS: &str = "a waiting reader gets in";
+pub(super) const EXCLUSION: &str = "no writer beside a valid holder";
 
 /// A possible next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,6 +21,11 @@ impl Run {
         Self { kind: Kind::Holds, config, violates: None, quick: false }
     }
 
+    fn quick(mut self) -> Self {
+        self.quick = true;
+        self
+    }
+
     fn violates(kind: Kind, property: &'static str, config: Config) -> Self {
         Self { kind, config, violates: Some(property), quick: true }
     }

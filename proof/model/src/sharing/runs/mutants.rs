@@ -49,7 +49,11 @@ pub(super) fn runs() -> Vec<Run> {
         caught(Mutant::NoRestartGuard, EXCLUSION, of("a restart", "WR").restarts(1)),
         caught(Mutant::RestartGuardOneShort, EXCLUSION, of("a restart", "WR").restarts(1)),
         caught(Mutant::WriterExtendsMark, EXCLUSION, of("a round", "WR").rounds(&[1, 0])),
-        caught(Mutant::TopUpCounts, EXCLUSION, of("two rounds", "RW").rounds(&[2, 0])),
+        caught(
+            Mutant::TopUpCounts,
+            EXCLUSION,
+            of("two rounds that ask for more", "RW").rounds(&[2, 0]).asks(&[3, 2]),
+        ),
         caught(
             Mutant::WarmingHeldCounts,
             EXCLUSION,
@@ -70,7 +74,7 @@ pub(super) fn runs() -> Vec<Run> {
             of("a downgrade that asks for less", "DW").ttl(&[3, 3]).asks(&[1, 3]),
         ),
         margin(
-            Mutant::GrantProlongs,
+            Mutant::GrantKeepsLife,
             Property::ALWAYS,
             of("a reader that extends", "WR").rounds(&[0, 2]),
         ),

@@ -29,9 +29,9 @@ pub(super) fn runs() -> Vec<Run> {
             one("one node, a writer beside it, a reader", "WGR").within(10, 1),
         ),
         caught(
-            Mutant::HintDeletedUncompared,
+            Mutant::RestTooShort,
             WRITERS,
-            one("one node, a writer beside it, two readers", "WGRR").within(3, 1),
+            one("one node, a writer beside it, a reader", "WGR").within(10, 1),
         ),
         caught(Mutant::HintIgnoredByOne, WRITERS, of("two readers", "WRR")),
         caught(Mutant::HintReadAtOne, WRITERS, of("two readers", "WRR")),
@@ -40,5 +40,14 @@ pub(super) fn runs() -> Vec<Run> {
             READERS,
             of("a reader sleeps", "DR").ttl(&[6, 2]).sleeps().within(6, 3),
         ),
+        Run {
+            kind: Kind::Margin,
+            violates: None,
+            ..caught(
+                Mutant::HintDeletedUncompared,
+                WRITERS,
+                one("one node, a writer beside one that gives up", "WGRR").within(3, 1),
+            )
+        },
     ]
 }
