@@ -4,7 +4,11 @@ use super::generate::Word;
 use super::vocabulary::{BOUNDS, FIELDS, PLACES, SCORES, VALUES};
 use crate::support::seed::Rng;
 
+/// A key that no SET overwrites, so that most commands find a set there.
+const OWN: &[u8] = b"sorted";
+
 pub(crate) fn on_sorted_set(rng: &mut Rng, key: &[u8]) -> Vec<Word> {
+    let key = if rng.chance(60) { OWN } else { key };
     let (one, two) = (*rng.pick(&FIELDS), *rng.pick(&VALUES));
     let (score, other) = (rng.pick(&SCORES).as_bytes(), rng.pick(&SCORES).as_bytes());
     let (least, most) = (*rng.pick(&BOUNDS), *rng.pick(&BOUNDS));
