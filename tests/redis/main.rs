@@ -45,6 +45,7 @@ mod operations_docs;
 mod preflight;
 mod preflight_rights;
 mod random_faults;
+mod read_scripts;
 mod release_ways;
 mod restart_guard;
 mod retries;

@@ -20,6 +20,7 @@ pub(crate) mod poll;
 pub(crate) mod port;
 pub(crate) mod prelude;
 pub(crate) mod proxy;
+pub(crate) mod readers;
 pub(crate) mod sabotage;
 pub(crate) mod samples;
 pub(crate) mod seed;

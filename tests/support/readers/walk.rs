@@ -149,7 +149,8 @@ impl<'a, M: Master> Walk<'a, M> {
                     |(name, end): &(String, i64)| *end < began || expected.contains_key(name);
                 value == MARK
                     && left(last).contains(lives)
-                    && left(last + 1_000).contains(&kept)
+                    // PEXPIRE counted from when it was called, later than TIME was.
+                    && (last + 1_000 - seen..=last + 1_000 - began + self.pace.margin).contains(&kept)
                     && readers.iter().all(alive)
             }
             _ => false,
