@@ -91,7 +91,11 @@ impl Waiting {
             Phase::Trying if self.has_quorum(state, who) => self.wins(state, who),
             Phase::Trying => *state = self.sends(state, who, Phase::Backing),
             Phase::Backing => state.actors[who].phase = Phase::Waiting,
-            Phase::Leaving | Phase::GivingUp => self.has_left(state, who),
+            Phase::Leaving => self.has_left(state, who),
+            Phase::GivingUp => {
+                self.has_left(state, who);
+                self.tells(state);
+            }
             Phase::Downgrading => self.has_downgraded(state, who),
             Phase::Held | Phase::Idle | Phase::Waiting | Phase::Dead => {}
         }

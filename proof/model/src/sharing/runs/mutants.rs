@@ -73,6 +73,7 @@ pub(super) fn runs() -> Vec<Run> {
             EXCLUSION,
             of("a downgrade that asks for less", "DW").ttl(&[3, 3]).asks(&[1, 3]),
         ),
+        margin(Mutant::TopUpCounts, Property::ALWAYS, of("two rounds", "RW").rounds(&[2, 0])),
         margin(
             Mutant::GrantKeepsLife,
             Property::ALWAYS,
