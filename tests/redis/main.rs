@@ -50,6 +50,7 @@ mod release_ways;
 mod restart_guard;
 mod retries;
 mod run_body;
+mod rw_throughput;
 mod sabotage_shows_orphans;
 mod semaphore;
 mod semaphore_processes;

@@ -53,6 +53,11 @@ impl Samples {
         self.percentile(100)
     }
 
+    /// Returns all of them, the smallest first.
+    pub(crate) fn all(&self) -> &[Duration] {
+        &self.sorted
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.sorted.len()
     }

@@ -15,6 +15,7 @@ macro_rules! excludes {
             excludes!(@ $peer, $ready,
                 what_they_hold_is_contended_here,
                 what_we_hold_is_refused_there,
+                what_we_read_is_refused_there_until_the_last_reader_has_left,
                 what_we_keep_alive_is_refused_there_beyond_its_first_ttl,
                 what_they_release_late_leaves_ours_alone,
                 what_we_release_late_leaves_theirs_alone,
@@ -97,6 +98,34 @@ pub(crate) async fn what_we_hold_is_refused_there<P: Peer>() {
         world.assert_contended_here(resource).await;
         world.theirs.release(held).await;
     }
+}
+
+pub(crate) async fn what_we_read_is_refused_there_until_the_last_reader_has_left<P: Peer>() {
+    let world = World::<P>::start().await;
+    let lock = world.ours.rw_lock("table");
+    let (one, two) = (lock.read().await.unwrap(), lock.read().await.unwrap());
+    let ours = world.settled("table").await;
+    world.assert_refused_there("table").await;
+    assert_eq!(one.release().await, Ok(Released::Confirmed));
+    world.assert_refused_there("table").await;
+    two.extend().await.unwrap();
+    assert_eq!(world.standing("table").await, ours, "the mark stands for whoever reads");
+    assert_eq!(two.release().await, Ok(Released::Confirmed));
+
+    let held = world.theirs("table").await;
+    let theirs = world.settled("table").await;
+    for refused in [lock.try_read().await.err(), lock.try_write().await.err()] {
+        let error = refused.expect("they hold it");
+        assert!(error.is_contended(), "{error}");
+    }
+    assert_eq!(world.standing("table").await, theirs, "theirs stands as it stood");
+    world.theirs.release(held).await;
+    let write = lock.write().await.unwrap();
+    world.assert_refused_there("table").await;
+    let read = write.downgrade().await.unwrap();
+    world.assert_refused_there("table").await;
+    assert_eq!(read.release().await, Ok(Released::Confirmed));
+    world.assert_free("table").await;
 }
 
 pub(crate) async fn what_we_keep_alive_is_refused_there_beyond_its_first_ttl<P: Peer>() {
