@@ -69,7 +69,7 @@ use barrier::Barrier;
 use listeners::Listeners;
 use local_queue::LocalQueue;
 use observe::Events;
-use round::{Asker, Round, RoundKind};
+use round::{Asker, Round};
 use rw_lock::Readers;
 use semaphore::Semaphores;
 use session::Session;
@@ -99,9 +99,6 @@ pub use session::{Epoch, Persistence, Role, ServerFacts};
 pub use settings::{Settings, round_timeout};
 #[cfg(any(test, feature = "testing"))]
 pub use taken_back::Rule;
-
-/// The maximum number of rooms of closed rounds that are kept.
-const MOST_ROOMS: usize = 256;
 
 /// The state machine.
 pub struct Coordinator {
@@ -364,26 +361,6 @@ impl Coordinator {
     }
 
     // Internals.
-
-    fn new_round(&mut self, kind: RoundKind, now: Instant, timeout: Duration) -> Round {
-        let room = self.rooms.pop().unwrap_or_default();
-        Round::new(kind, now, timeout, self.sessions.len(), room)
-    }
-
-    fn close_round(&mut self, id: RoundId) {
-        if let Some(round) = self.take_round(id)
-            && self.rooms.len() < MOST_ROOMS
-        {
-            self.rooms.push(round.into_room());
-        }
-    }
-
-    /// Closes a round, and returns it to report the answers.
-    fn take_round(&mut self, id: RoundId) -> Option<Round> {
-        let round = self.rounds.remove(id)?;
-        self.timers.cancel(round.timeout_at, Timer::Round(id));
-        Some(round)
-    }
 
     #[inline]
     fn is_current(&self, node: usize, epoch: Epoch) -> bool {

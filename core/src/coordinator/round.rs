@@ -6,11 +6,18 @@
 use super::first_node::HeldBack;
 use super::look::Lives;
 use super::remaining::Holders;
-use super::{AttemptId, RequestId, Seen, StoredValue, acquire, extend, inspect, release};
+use super::timers::Timer;
+use super::{
+    AttemptId, Coordinator, RequestId, RoundId, Seen, StoredValue, acquire, extend, inspect,
+    release,
+};
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The maximum number of rooms of closed rounds that are kept.
+const MOST_ROOMS: usize = 256;
 
 /// The question that the votes of a round decide.
 pub(super) enum RoundKind {
@@ -120,6 +127,29 @@ pub(super) struct Round {
     named: Holders,
 }
 
+impl Coordinator {
+    pub(super) fn new_round(&mut self, kind: RoundKind, now: Instant, timeout: Duration) -> Round {
+        let room = self.rooms.pop().unwrap_or_default();
+        Round::new(kind, now, timeout, self.sessions.len(), room)
+    }
+
+    pub(super) fn close_round(&mut self, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        self.timers.cancel(round.timeout_at, Timer::Round(id));
+        if self.rooms.len() < MOST_ROOMS {
+            self.rooms.push(round.leave_room());
+        }
+        self.rounds.free(id);
+    }
+
+    /// Closes a round, and returns it to report the answers.
+    pub(super) fn take_round(&mut self, id: RoundId) -> Option<Round> {
+        let round = self.rounds.remove(id)?;
+        self.timers.cancel(round.timeout_at, Timer::Round(id));
+        Some(round)
+    }
+}
+
 impl Round {
     /// Creates a round in the `room` of an earlier one.
     pub(super) fn new(
@@ -137,9 +167,9 @@ impl Round {
         Self { kind, started, timeout_at, held_back: None, answers, outstanding, lives, named }
     }
 
-    /// Returns the room for the answers of another round.
-    pub(super) fn into_room(self) -> Answers {
-        self.answers
+    /// Leaves the room for the answers of another round.
+    pub(super) fn leave_room(&mut self) -> Answers {
+        std::mem::take(&mut self.answers)
     }
 
     /// Notes the answer of `node`, and counts it for the question of the round. A node's first answer

@@ -86,6 +86,13 @@ impl<T> Table<T> {
         Some(entry)
     }
 
+    /// Removes an entry of which nothing is wanted: it is not moved.
+    pub(super) fn free<I: Id>(&mut self, id: I) {
+        if self.get(id).is_some() {
+            self.slots.free(id.place().slot);
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -124,6 +131,10 @@ mod tests {
         assert_eq!((table.get(first), table.get(second)), (None, Some(&"second")));
         table.insert(first, "late");
         assert_eq!((table.remove(first), table.len()), (None, 1));
+        table.free(first);
+        assert_eq!(table.get(second), Some(&"second"));
+        (0..2).for_each(|_| table.free(second));
+        assert_eq!((table.get(second), table.len()), (None, 0));
         assert_eq!(table.get(Number(Place::NONE)), None);
     }
 
