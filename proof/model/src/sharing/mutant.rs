@@ -19,6 +19,8 @@ pub enum Mutant {
     WarmingHeldCounts,
     GrantKeepsLife,
     ReleasedAsWriter,
+    ReleaseLeavesToken,
+    RoundsStayOpen,
     VacantConverts,
     ConvertedShortens,
     IrrevocableTooEarly,
@@ -28,7 +30,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::ReleaseDeletesKey,
         Self::MarkLivesAsLast,
         Self::MarkLivesAsLeast,
@@ -45,6 +47,8 @@ impl Mutant {
         Self::WarmingHeldCounts,
         Self::GrantKeepsLife,
         Self::ReleasedAsWriter,
+        Self::ReleaseLeavesToken,
+        Self::RoundsStayOpen,
         Self::VacantConverts,
         Self::ConvertedShortens,
         Self::IrrevocableTooEarly,
@@ -71,6 +75,8 @@ impl Mutant {
             Self::WarmingHeldCounts => "a warming node's held counted for a reader",
             Self::GrantKeepsLife => "a reader's second grant leaves its life as it is",
             Self::ReleasedAsWriter => "a downgraded guard released as a writer's",
+            Self::ReleaseLeavesToken => "a reader's release that leaves a token found alone",
+            Self::RoundsStayOpen => "a downgrade that leaves extensions open",
             Self::VacantConverts => "a downgrade that sets what is vacant",
             Self::ConvertedShortens => "a downgrade that may shorten a life",
             Self::IrrevocableTooEarly => "a downgrade irrevocable after errors alone",

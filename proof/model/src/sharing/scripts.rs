@@ -140,7 +140,7 @@ impl Master {
         if command.is(Mutant::ReadersCounted) {
             return self.count_down();
         }
-        if self.owner == command.token() {
+        if self.owner == command.token() && !command.is(Mutant::ReleaseLeavesToken) {
             (self.owner, self.left, self.readers) = Default::default();
             return true;
         }

@@ -166,13 +166,8 @@ impl Sharing {
             return;
         }
         let mut closed = *state;
-        for round in closed.actors[who].rounds.iter_mut() {
-            if round.phase != RoundPhase::Idle {
-                *round = Round { phase: RoundPhase::Closed, since: 0, shared: false };
-            }
-        }
-        for node in &mut closed.nodes {
-            node.forget(who);
+        if !self.config.is(Mutant::RoundsStayOpen) {
+            close_rounds(&mut closed, who);
         }
         let mut next = self.begin_round(&closed, who, DOWNGRADE);
         next.actors[who].reads = true;
@@ -215,4 +210,12 @@ impl Sharing {
             }
         }
     }
+}
+
+fn close_rounds(state: &mut State, who: usize) {
+    let begun = |round: &&mut Round| round.phase != RoundPhase::Idle;
+    for round in state.actors[who].rounds.iter_mut().filter(begun) {
+        *round = Round { phase: RoundPhase::Closed, since: 0, shared: false };
+    }
+    state.nodes.iter_mut().for_each(|node| node.forget(who));
 }

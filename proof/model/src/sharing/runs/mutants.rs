@@ -60,6 +60,7 @@ pub(super) fn runs() -> Vec<Run> {
             of("two rounds, a restart", "RW").rounds(&[2, 0]).restarts(1),
         ),
         caught(Mutant::ReleasedAsWriter, FREE, of("in order", "D").in_order(&[0])),
+        caught(Mutant::ReleaseLeavesToken, FREE, of("in order", "D").in_order(&[0])),
         caught(Mutant::IrrevocableTooEarly, &[Property::NothingDone], of("errors", "D").errors(3)),
         caught(Mutant::ReturnedTooEasily, EXCLUSION, of("a reader", "DR")),
         caught(
@@ -78,6 +79,11 @@ pub(super) fn runs() -> Vec<Run> {
             Mutant::GrantKeepsLife,
             Property::ALWAYS,
             of("a reader that extends", "WR").rounds(&[0, 2]),
+        ),
+        margin(
+            Mutant::RoundsStayOpen,
+            Property::ALWAYS,
+            of("a round, a downgrade", "DW").rounds(&[1, 0]),
         ),
         margin(Mutant::VacantConverts, Property::ALWAYS, of("a downgrade", "DW")),
     ]
