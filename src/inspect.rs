@@ -2,8 +2,9 @@
 //! holder.
 
 mod judge;
+mod readers;
 
-use crate::driver::{Inspected, Request};
+use crate::driver::{ForceReleased, Inspected, Request};
 use crate::error::{Closed, InspectError, InvalidSetting};
 use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
@@ -44,20 +45,27 @@ impl Redlock {
         let resource = resource.into_resource();
         self.options().check_resource(&resource)?;
         let key = self.options().key(&resource);
-        let (nodes, membership) = self.ask_about(&key).await.map_err(|_| Closed)?;
+        let readers = self.options().beside(&resource).readers;
+        let (nodes, membership) = self.ask_about(&key, Some(readers)).await.map_err(|_| Closed)?;
         Ok(Inspection::new(resource, key, nodes, membership))
     }
 
     /// Sends the question about a key, and returns where its answer comes.
-    pub(crate) fn ask_about(&self, key: &Arc<str>) -> oneshot::Receiver<Inspected> {
+    pub(crate) fn ask_about(
+        &self,
+        key: &Arc<str>,
+        readers: Option<Arc<str>>,
+    ) -> oneshot::Receiver<Inspected> {
         let (reply, answer) = oneshot::channel();
         let request = self.driver().next_request();
-        self.driver().send(Request::Inspect { request, key: key.clone(), reply });
+        self.driver().send(Request::Inspect { request, key: key.clone(), readers, reply });
         answer
     }
 
     /// Takes the lock away from the holder that `inspection` found, and from no other: that
-    /// holder's key is deleted, compared by its token, on every master. The holder usually learns
+    /// holder's key is deleted, compared by its token, on every master. Of a lock that is read, all
+    /// readers that `inspection` found are removed, and the answer is what the masters said of the
+    /// last; see [`force_release_reader`](Self::force_release_reader). The holder usually learns
     /// of it at its next extension, and at the latest at its deadline: **until then it continues to
     /// believe that it holds the lock**. Use this for a holder that is known to be dead, or that
     /// writes with a fencing token.
@@ -75,7 +83,7 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// - [`InspectError::InvalidSetting`]: the inspection found no holder.
+    /// - [`InspectError::InvalidSetting`]: the inspection found no holder, or none by its token.
     /// - [`InspectError::Unconfirmed`]: no quorum answered in time. Masters that were reached have
     ///   deleted the key; try again.
     /// - [`InspectError::Closed`]: after a shutdown.
@@ -91,16 +99,26 @@ impl Redlock {
             let problem = format!("{} was not held: inspect it again", Named(inspection));
             return Err(InvalidSetting::new("inspection", problem).into());
         };
+        if holder.is_shared() {
+            return self.release_readers(inspection, holder.readers()).await;
+        }
+        let answer = self.take_away(inspection, None, holder);
+        answer.await.map_err(|_| Closed)?.map_err(InspectError::Unconfirmed)
+    }
+
+    /// Sends the request to take it away, and returns where its answer comes. `readers` is their key,
+    /// if the holder is one of them.
+    fn take_away(
+        &self,
+        inspection: &Inspection,
+        readers: Option<Arc<str>>,
+        holder: &Holder,
+    ) -> oneshot::Receiver<ForceReleased> {
         let (reply, answer) = oneshot::channel();
         let (request, key) = (self.driver().next_request(), inspection.key.clone());
-        self.driver().send(Request::ForceRelease {
-            request,
-            key,
-            value: holder.value.clone(),
-            reply,
-        });
-        let result = answer.await.map_err(|_| Closed)?;
-        result.map_err(InspectError::Unconfirmed)
+        let value = holder.value.clone();
+        self.driver().send(Request::ForceRelease { request, key, readers, value, reply });
+        answer
     }
 }
 
@@ -132,6 +150,7 @@ pub struct Holder {
     /// The token, followed by the label.
     value: Mark,
     remaining: Option<Duration>,
+    readers: Vec<Holder>,
 }
 
 /// The answer of one master.
@@ -167,9 +186,7 @@ impl Inspection {
         let nodes = seen.into_iter().map(|(node, seen)| {
             let state = match seen {
                 Ok(None) => NodeState::Free,
-                Ok(Some(StoredValue { value, remaining })) => {
-                    NodeState::Held(Holder { value, remaining })
-                }
+                Ok(Some(stored)) => NodeState::Held(Holder::of(stored)),
                 Err(answer) => NodeState::Unknown(answer),
             };
             NodeInspection { node, state }
@@ -244,17 +261,20 @@ impl Holder {
 
     /// Returns the holder that has put this value under a key.
     pub(crate) fn of(stored: StoredValue) -> Self {
-        Self { value: stored.value, remaining: stored.remaining }
+        let readers = stored.readers.into_iter().map(Self::of).collect();
+        Self { value: stored.value, remaining: stored.remaining, readers }
     }
 
-    /// Checks whether the value is a token as this crate draws it, with a label or without one.
+    /// Checks whether the value is a token as this crate draws it, with a label or without one, or
+    /// stands for readers.
     pub(crate) fn has_token(&self) -> bool {
-        self.owner().is_some()
+        self.is_shared() || self.owner().is_some()
     }
 
     /// Returns the remaining life of the key. By quorum, this is the time until a quorum no longer
     /// has it, if it is not extended. The holder's own deadline comes before that. `None` if the
-    /// key never expires: a foreign key, or an operator's.
+    /// key never expires: a foreign key, or an operator's. Of a lock that is read, it is the time until
+    /// the last of its readers may be gone.
     #[must_use]
     pub const fn remaining(&self) -> Option<Duration> {
         self.remaining
@@ -273,6 +293,7 @@ impl fmt::Debug for Holder {
         f.debug_struct("Holder")
             .field("label", &self.label())
             .field("remaining", &self.remaining)
+            .field("readers", &self.readers)
             .finish_non_exhaustive()
     }
 }
@@ -312,6 +333,7 @@ impl fmt::Display for Inspection {
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.label() {
+            _ if self.is_shared() => self.fmt_readers(f)?,
             Some(label) => write!(f, "held by {label}")?,
             None => f.write_str("held")?,
         }
@@ -330,7 +352,7 @@ mod tests {
     #[test]
     fn only_what_looks_like_a_token_of_ours_has_a_label() {
         let label = |value: &str| {
-            let holder = Holder { value: value.into(), remaining: None };
+            let holder = Holder::of(StoredValue::new(value.into(), None));
             holder.label().map(str::to_owned)
         };
         let token = "0123456789abcdef0123456789abcdef";

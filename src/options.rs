@@ -3,7 +3,7 @@
 mod listing;
 mod names;
 
-pub(crate) use names::check_label;
+pub(crate) use names::{check_label, readers_key};
 
 use crate::address::Address;
 use crate::error::InvalidSetting;

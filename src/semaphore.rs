@@ -167,7 +167,8 @@ impl Semaphore {
         let Pool { resource, slots, .. } = &*self.pool;
         self.pool.check(self.redlock.options())?;
         // All of them are asked at once.
-        let asked: Vec<_> = slots.names().iter().map(|key| self.redlock.ask_about(key)).collect();
+        let asked: Vec<_> =
+            slots.names().iter().map(|key| self.redlock.ask_about(key, None)).collect();
         let mut permits = Vec::with_capacity(asked.len());
         for ((slot, key), answer) in (0..).zip(slots.names()).zip(asked) {
             let (nodes, membership) = answer.await.map_err(|_| Closed)?;

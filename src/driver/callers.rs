@@ -163,13 +163,18 @@ impl Callers {
                 self.lookers.insert(request, reply);
                 machine.handle_look(now, request, &keys, None);
             }
-            Request::Inspect { request, key, reply } => {
+            Request::Inspect { request, key, readers, reply } => {
                 self.inspectors.insert(request, reply);
-                machine.handle_inspect(now, request, &key);
+                machine.handle_inspect(now, request, &key, readers.as_deref());
             }
-            Request::ForceRelease { request, key, value, reply } => {
+            Request::ForceRelease { request, key, readers, value, reply } => {
                 self.forcers.insert(request, reply);
-                machine.handle_force_release(now, request, &key, value);
+                match readers {
+                    Some(of) => {
+                        machine.handle_force_release_reader(now, request, &key, &of, value);
+                    }
+                    None => machine.handle_force_release(now, request, &key, value),
+                }
             }
             Request::Listen { ear, .. } if self.closing => ear.hear(None),
             Request::Listen { listener, channel, ear } => {

@@ -31,7 +31,7 @@ use holds::Holds;
 pub(crate) use lease_state::LeaseState;
 pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
-pub(crate) use request::{Inspected, ReleaseResult, Request, Won};
+pub(crate) use request::{ForceReleased, Inspected, ReleaseResult, Request, Won};
 
 use crate::error::NotDrained;
 use crate::options::Options;

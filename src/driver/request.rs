@@ -39,7 +39,7 @@ pub(crate) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
 pub(super) type Looked = Vec<Option<Duration>>;
 
 /// The answers of all nodes to a forced release; `Ok` if a quorum does not hold that key any more.
-pub(super) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
+pub(crate) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
 
 /// The way of a lock that was detached to its caller. Dropped if the lock is lost.
 pub(super) type DetachReply = Reply<Result<InTransit, ExtendError>>;
@@ -104,11 +104,14 @@ pub(crate) enum Request {
     Inspect {
         request: RequestId,
         key: Arc<str>,
+        readers: Option<Arc<str>>,
         reply: Reply<Inspected>,
     },
     ForceRelease {
         request: RequestId,
         key: Arc<str>,
+        /// The key of the readers, if the value is one of them.
+        readers: Option<Arc<str>>,
         value: Mark,
         reply: Reply<ForceReleased>,
     },

@@ -208,7 +208,7 @@ impl Play {
                 let request = self.next_request(None);
                 let key: Arc<str> = "a".into();
                 if data.below(2) == 0 {
-                    self.machine.handle_inspect(self.now, request, &key);
+                    self.machine.handle_inspect(self.now, request, &key, Some("readers"));
                 } else {
                     self.machine.handle_force_release(self.now, request, &key, "t");
                 }

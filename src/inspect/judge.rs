@@ -20,9 +20,39 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
         .map(|standing| (standing, nodes(&|seen| holds(standing, seen))))
         .find(|(_, on)| membership.is_quorum(*on));
     held.map_or(LockState::Unclear, |(standing, on)| {
-        let value = standing.value.clone();
-        LockState::Held(Holder { value, remaining: until_no_quorum(seen, membership, on) })
+        let (value, readers) = (standing.value.clone(), readers(seen, membership));
+        LockState::Held(Holder { value, remaining: until_no_quorum(seen, membership, on), readers })
     })
+}
+
+/// Returns the readers that a quorum has, those that end last first.
+fn readers(seen: &[(Arc<str>, Seen)], membership: Membership) -> Vec<Holder> {
+    let all = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
+    let mut found: Vec<&StoredValue> = Vec::new();
+    for reader in all.flat_map(|stored| &stored.readers) {
+        if found.iter().all(|one| one.value != reader.value) {
+            found.push(reader);
+        }
+    }
+    let mut readers: Vec<Holder> = found
+        .into_iter()
+        .filter_map(|reader| match judge(&alone(seen, reader), membership) {
+            LockState::Held(holder) => Some(holder),
+            _ => None,
+        })
+        .collect();
+    readers.sort_by_key(|reader| std::cmp::Reverse(reader.remaining));
+    readers
+}
+
+/// Returns what the masters would have said if this reader held the lock alone.
+fn alone(seen: &[(Arc<str>, Seen)], reader: &StoredValue) -> Vec<(Arc<str>, Seen)> {
+    let one =
+        |stored: &StoredValue| stored.readers.iter().find(|one| one.value == reader.value).cloned();
+    let one = |(node, seen): &(Arc<str>, Seen)| {
+        (node.clone(), seen.clone().map(|stored| stored.as_ref().and_then(one)))
+    };
+    seen.iter().map(one).collect()
 }
 
 /// Returns the time after which the remaining nodes of `on` are no longer a quorum.
@@ -45,12 +75,12 @@ fn until_no_quorum(
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use quorumlock_core::coordinator::SHARED;
 
     pub(in crate::inspect) fn seen(lives: &[Option<(&str, Option<u64>)>]) -> Vec<(Arc<str>, Seen)> {
         let one = |(node, life): (usize, &Option<(&str, Option<u64>)>)| {
-            let standing = life.map(|(value, millis)| StoredValue {
-                value: value.into(),
-                remaining: millis.map(Duration::from_millis),
+            let standing = life.map(|(value, millis)| {
+                StoredValue::new(value.into(), millis.map(Duration::from_millis))
             });
             (Arc::from(format!("n{node}")), Ok(standing))
         };
@@ -63,7 +93,7 @@ pub(super) mod tests {
 
     fn held(value: &str, remaining: Option<u64>) -> LockState {
         let remaining = remaining.map(Duration::from_millis);
-        LockState::Held(Holder { value: value.into(), remaining })
+        LockState::Held(Holder::of(StoredValue::new(value.into(), remaining)))
     }
 
     #[test]
@@ -81,5 +111,27 @@ pub(super) mod tests {
         ] {
             assert_eq!(state(&lives), expected, "{lives:?}");
         }
+    }
+    #[test]
+    fn a_reader_is_told_if_a_quorum_has_it_and_the_last_to_end_first() {
+        let read = |readers: &[(&str, u64)]| {
+            let mut shared = StoredValue::new(SHARED.into(), Some(Duration::from_millis(90)));
+            let reader = |(value, millis): &(&str, u64)| {
+                StoredValue::new((*value).into(), Some(Duration::from_millis(*millis)))
+            };
+            shared.readers = readers.iter().map(reader).collect();
+            Ok(Some(shared))
+        };
+        let said = [
+            read(&[("a", 40), ("b", 70), ("c", 9)]),
+            read(&[("b", 80), ("a", 30)]),
+            read(&[("d", 5)]),
+        ];
+        let seen: Vec<_> = said.into_iter().map(|seen| (Arc::from("n"), seen)).collect();
+        let LockState::Held(holder) = judge(&seen, Membership::of(3).unwrap()) else { panic!() };
+        let told = |reader: &Holder| (reader.value.to_string(), reader.remaining.unwrap());
+        let of = |value: &str, millis| (value.to_owned(), Duration::from_millis(millis));
+        assert_eq!(holder.readers.iter().map(told).collect::<Vec<_>>(), [of("b", 70), of("a", 30)]);
+        assert!(holder.is_shared());
     }
 }

@@ -3,7 +3,7 @@
 use crate::options::Options;
 use crate::report::{Answer, UnknownCause};
 use quorumlock_core::coordinator::wire::{self, Reply};
-use quorumlock_core::coordinator::{Mark, Seen, StoredValue};
+use quorumlock_core::coordinator::{Mark, Seen, StoredValue, readers_in};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,11 +64,11 @@ pub(super) fn scanned(reply: &Reply) -> Result<Page, Arc<str>> {
     Ok(Page { keys: keys.iter().filter_map(|key| Some(key.text()?.into())).collect(), next })
 }
 
-/// Packs the question for what is under these keys.
-pub(super) fn look(keys: &[Arc<str>]) -> Vec<u8> {
-    let count = keys.len().to_string();
+/// Packs the question for what is under these keys, and their readers', which come in the same order.
+pub(super) fn look(keys: &[Arc<str>], readers: &[Arc<str>]) -> Vec<u8> {
+    let count = (keys.len() + readers.len()).to_string();
     let mut command = vec!["EVAL", LOOK, &count];
-    command.extend(keys.iter().map(|key| &**key));
+    command.extend(keys.iter().chain(readers).map(|key| &**key));
     command.push(LONGEST_VALUE);
     wire::pack(&command)
 }
@@ -76,21 +76,22 @@ pub(super) fn look(keys: &[Arc<str>]) -> Vec<u8> {
 /// Reads what is under each of so many keys.
 pub(super) fn looked(reply: &Reply, keys: usize) -> Result<Vec<Seen>, Arc<str>> {
     match reply {
-        Reply::Array(parts) if parts.len() == 2 * keys => {
-            Ok(parts.chunks_exact(2).map(seen).collect())
+        Reply::Array(parts) if parts.len() == 3 * keys => {
+            Ok(parts.chunks_exact(3).map(seen).collect())
         }
         other => Err(other.unexpected()),
     }
 }
 
-fn seen(pair: &[Reply]) -> Seen {
-    let [value, Reply::Int(left)] = pair else { return Err(unknown(NO_LOCK)) };
+fn seen(three: &[Reply]) -> Seen {
+    let [value, Reply::Int(left), readers] = three else { return Err(unknown(NO_LOCK)) };
     match value {
         Reply::Nil => Ok(None),
         Reply::Text(bytes) => {
             // -1: a key that never expires.
             let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-            Ok(Some(StoredValue { value: Mark::from(bytes.to_vec()), remaining }))
+            let (value, readers) = (Mark::from(bytes.to_vec()), readers_in(readers));
+            Ok(Some(StoredValue { value, remaining, readers }))
         }
         _ => Err(unknown(NO_LOCK)),
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::options::Options;
 use crate::report::{Answer, Refusal};
 use quorumlock_core::coordinator::wire::Reply;
-use quorumlock_core::coordinator::{Seen, StoredValue};
+use quorumlock_core::coordinator::{SHARED, Seen, StoredValue};
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn pictured(masters: &str) -> Vec<(Arc<str>, Seen)> {
             letter => {
                 let value = format!("{TOKEN}:{letter}").into();
                 let remaining = Some(Duration::from_secs(node as u64 + 1));
-                Ok(Some(StoredValue { value, remaining }))
+                Ok(Some(StoredValue::new(value, remaining)))
             }
         };
         (format!("n{node}").into(), seen)
@@ -121,13 +121,14 @@ fn a_value_that_is_no_token_of_ours_is_marked() {
     for (value, remaining, expected) in [
         (TOKEN.to_owned(), second, true),
         (format!("{TOKEN}:worker:7"), second, true),
+        (SHARED.to_owned(), second, true),
         (TOKEN.to_owned(), None, false),
         (TOKEN[1..].to_owned(), second, false),
         (format!("{TOKEN}0"), second, false),
         (String::new(), second, false),
         ("my-session".to_owned(), second, false),
     ] {
-        let seen = Ok(Some(StoredValue { value: value.clone().into(), remaining }));
+        let seen = Ok(Some(StoredValue::new(value.clone().into(), remaining)));
         let membership = Membership::of(1).unwrap();
         let (_, lock) =
             merge("r".into(), "r".into(), vec![("n".into(), seen)], membership).unwrap();
@@ -173,19 +174,28 @@ fn what_is_under_each_key_is_read() {
         text("v"),
         Reply::Int(700),
         Reply::Nil,
+        Reply::Nil,
         Reply::Int(-2),
+        Reply::Nil,
         text("w"),
         Reply::Int(-1),
+        Reply::Nil,
         Reply::Int(0),
         Reply::Int(5),
+        Reply::Nil,
+        text(SHARED),
+        Reply::Int(9),
+        Reply::Array(vec![text("r"), Reply::Int(7), text("s"), Reply::Int(9)]),
     ]);
-    let seen = page::looked(&reply, 4).unwrap();
+    let seen = page::looked(&reply, 5).unwrap();
     let stored = |value: &str, millis: Option<u64>| {
         let remaining = millis.map(Duration::from_millis);
-        Ok(Some(StoredValue { value: value.into(), remaining }))
+        Ok(Some(StoredValue::new(value.into(), remaining)))
     };
     assert_eq!(seen[..3], [stored("v", Some(700)), Ok(None), stored("w", None)]);
     assert!(matches!(seen[3], Err(Answer::Unknown(_))), "{seen:?}");
+    let Ok(Some(read)) = &seen[4] else { panic!("{seen:?}") };
+    assert_eq!(read.readers.iter().map(|one| one.value.to_string()).collect::<String>(), "rs");
     assert!(page::looked(&reply, 3).is_err() && page::looked(&Reply::Nil, 0).is_err());
 }
 

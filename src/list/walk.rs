@@ -218,7 +218,9 @@ impl Walker {
     /// Asks all masters about these keys; returns what is to be listed.
     async fn look(&mut self, keys: &[Arc<str>]) -> Result<Vec<ListedLock>, Dropped> {
         let mut answers: Vec<Vec<Seen>> = Vec::new();
-        let replies = self.ask_all("EVAL", |_| page::look(keys)).await?;
+        let options = &self.walk.options;
+        let readers: Vec<_> = keys.iter().map(|key| options.readers_of(key)).collect();
+        let replies = self.ask_all("EVAL", |_| page::look(keys, &readers)).await?;
         for (node, reply) in replies.into_iter().enumerate() {
             let silent = self.nodes[node].as_ref().err().cloned();
             answers.push(match (reply, silent) {

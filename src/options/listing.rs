@@ -37,6 +37,12 @@ impl Options {
         is_ours.then_some((name, Some(slot)))
     }
 
+    /// Returns the key of the readers of what `key` stands for.
+    pub(crate) fn readers_of(&self, key: &str) -> Arc<str> {
+        let resource = self.lock_of(key).map(|(resource, _)| resource).unwrap_or_default();
+        self.beside(resource).readers
+    }
+
     /// Returns how the keys of all permits begin, whose semaphores' names follow after a number and
     /// a colon.
     pub(crate) fn slots_prefix(&self) -> Arc<str> {

@@ -101,7 +101,7 @@ impl Options {
     /// Returns the keys beside the one of `resource` where it is read and written: its readers, and
     /// the hint of a writer that waits.
     pub(crate) fn beside(&self, resource: &str) -> ReadWrite {
-        let readers = self.own_key(&format!("readers:{resource}"));
+        let readers = readers_key(&format!("{}{resource}", self.key_prefix), resource);
         ReadWrite { readers, hint: self.own_key(&format!("wants:{resource}")) }
     }
 
@@ -109,6 +109,12 @@ impl Options {
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
     }
+}
+
+/// Returns the key of the readers of `resource`, which stands for `key`.
+pub(crate) fn readers_key(key: &str, resource: &str) -> Arc<str> {
+    let prefix = key.strip_suffix(resource).unwrap_or_default();
+    format!("{prefix}{RESERVED}readers:{resource}").into()
 }
 
 /// Checks what is to stand behind a token.

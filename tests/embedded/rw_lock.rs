@@ -4,7 +4,7 @@ use crate::support::prelude::*;
 use futures::future::join_all;
 use quorumlock::embedded::Masters;
 use quorumlock::error::LossReason;
-use quorumlock::{ExtendError, ReadGuard, Redlock, Released, RestartGuard};
+use quorumlock::{ExtendError, Holder, ReadGuard, Redlock, Released, RestartGuard};
 use std::future::IntoFuture;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -133,7 +133,7 @@ async fn a_reader_that_is_forgotten_expires_by_itself_and_the_others_stay() {
     brief.rw_lock("b").read().ttl(400 * MS).await.unwrap().forget();
     assert!(other.rw_lock("b").try_write().await.unwrap_err().is_contended());
     let began = Instant::now();
-    other.rw_lock("b").write().await.unwrap();
+    drop(other.rw_lock("b").write().await.unwrap());
     let took = began.elapsed();
     assert!((200 * MS..1500 * MS).contains(&took), "{took:?}");
 }
@@ -239,7 +239,7 @@ async fn a_lost_writer_is_not_downgraded_and_says_so() {
     let refused = write.downgrade().await.unwrap_err();
     assert!(matches!(refused.error, ExtendError::Lost(_)), "{refused}");
     assert!(refused.guard.check().is_err() && !lease.is_valid());
-    one.rw_lock(KEY).try_read().await.unwrap();
+    drop(one.rw_lock(KEY).try_read().await.unwrap());
 }
 
 #[tokio::test]
@@ -249,7 +249,7 @@ async fn a_body_runs_under_either() {
     let table = one.rw_lock(KEY);
     let read = table.read().run(async |lease| {
         lease.check().unwrap();
-        other.rw_lock(KEY).try_read().await.unwrap();
+        drop(other.rw_lock(KEY).try_read().await.unwrap());
         other.rw_lock(KEY).try_write().await.is_err()
     });
     assert!(read.await.unwrap());
@@ -258,4 +258,61 @@ async fn a_body_runs_under_either() {
         lease.fencing_token().as_u64()
     });
     assert!(write.await.unwrap() > 0);
+}
+
+#[tokio::test]
+async fn who_reads_is_shown_with_label_and_time_and_is_taken_away_alone() {
+    let masters = Masters::start_in_memory(5).unwrap();
+    let [one, other] = clients(&masters).await;
+    let table = one.rw_lock(KEY);
+    let first = table.read().label("worker-1").await.unwrap();
+    let second = other.rw_lock(KEY).read().label("worker-2").ttl(9 * SECOND).await.unwrap();
+    let third = table.read().ttl(5 * SECOND).await.unwrap();
+
+    let inspection = other.inspect(KEY).await.unwrap();
+    let holder = inspection.holder().unwrap();
+    assert!(holder.is_shared() && holder.label().is_none());
+    let labels: Vec<_> = holder.readers().iter().map(Holder::label).collect();
+    assert_eq!(labels, [Some("worker-1"), Some("worker-2"), None]);
+    let lives: Vec<_> = holder.readers().iter().map(|it| it.remaining().unwrap()).collect();
+    assert!(lives[1] <= 9 * SECOND && lives[1] > 7 * SECOND && lives[2] > 3 * SECOND, "{lives:?}");
+    let text = inspection.to_string();
+    assert!(text.starts_with("\"table:7\" is read by worker-1 for "), "{text}");
+    assert!(!text.contains("quorumlock:"), "{text}");
+
+    let mut locks = other.list("table:");
+    let lock = locks.next().await.unwrap().unwrap();
+    assert!(lock.is_held() && lock.is_recognized() && lock.held_on() == 5, "{lock}");
+    assert_eq!(lock.holder().readers().len(), 3);
+    assert!(lock.to_string().starts_with("\"table:7\" is read by worker-1 for "), "{lock}");
+    assert!(locks.next().await.is_none(), "the readers' own keys are no locks");
+
+    other.force_release_reader(&inspection, &holder.readers()[1]).await.unwrap();
+    assert!(matches!(second.extend().await, Err(ExtendError::Lost(_))));
+    first.extend().await.unwrap();
+    let inspection = other.inspect(KEY).await.unwrap();
+    assert_eq!(inspection.holder().unwrap().readers().len(), 2);
+    other.force_release(&inspection).await.unwrap();
+    for reader in [first, third] {
+        assert!(matches!(reader.extend().await, Err(ExtendError::Lost(_))));
+    }
+    drop(one.rw_lock(KEY).try_write().await.unwrap());
+}
+
+#[tokio::test]
+async fn who_may_not_see_readers_sees_that_there_are_some() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let [one, other] = clients(&masters).await;
+    let reader = one.rw_lock(KEY).read().await.unwrap();
+    masters.iter().for_each(|master| master.deny(&["zrange"]).unwrap());
+    let inspection = other.inspect(KEY).await.unwrap();
+    let holder = inspection.holder().unwrap();
+    assert!(holder.is_shared() && holder.readers().is_empty());
+    assert!(
+        other.force_release(&inspection).await.is_err(),
+        "the mark alone would let a writer in"
+    );
+    assert!(other.list("").next().await.unwrap().unwrap().is_held());
+    reader.check().unwrap();
+    assert!(other.try_acquire(KEY).await.is_err());
 }

@@ -22,7 +22,19 @@ pub struct StoredValue {
     pub value: Mark,
     /// The remaining life of the key; `None` if it does not expire.
     pub remaining: Option<Duration>,
+    /// If the value is the [`SHARED`] mark: the readers, as far as the node may tell.
+    pub readers: Vec<StoredValue>,
 }
+
+impl StoredValue {
+    /// Creates what has no readers.
+    pub const fn new(value: Mark, remaining: Option<Duration>) -> Self {
+        Self { value, remaining, readers: Vec::new() }
+    }
+}
+
+/// The value under a key that readers hold.
+pub const SHARED: &str = "quorumlock:shared";
 
 impl Mark {
     /// Returns the mark as text. All of ours are text.
@@ -59,10 +71,16 @@ impl fmt::Display for Mark {
 pub type Seen = Result<Option<StoredValue>, Answer>;
 
 impl Coordinator {
-    /// Asks every node for the value under `key`.
-    pub fn handle_inspect(&mut self, now: Instant, request: RequestId, key: &str) {
+    /// Asks every node for the value under `key`, and for its `readers`, which are under another one.
+    pub fn handle_inspect(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        key: &str,
+        readers: Option<&str>,
+    ) {
         let seen = self.sessions.iter().map(|_| Err(Answer::Outstanding)).collect();
-        let command = wire::inspect(key);
+        let command = wire::inspect(key, readers);
         let kind = RoundKind::Inspect { request, seen };
         let round = self.ask_all(now, kind, &command);
         self.judge_heard(round);
@@ -76,10 +94,25 @@ impl Coordinator {
         key: &str,
         value: impl Into<Mark>,
     ) {
+        self.force_release(now, request, &wire::delete(key, &value.into().0));
+    }
+
+    /// Removes the reader `value` of `key` wherever it is, and no other.
+    pub fn handle_force_release_reader(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        key: &str,
+        readers: &str,
+        value: impl Into<Mark>,
+    ) {
+        self.force_release(now, request, &wire::delete_reader(key, readers, &value.into().0));
+    }
+
+    fn force_release(&mut self, now: Instant, request: RequestId, command: &[u8]) {
         let tally = Tally::new(self.settings.membership);
         let kind = RoundKind::ForceRelease { request, tally };
-        let command = wire::delete(key, &value.into().0);
-        let round = self.ask_all(now, kind, &command);
+        let round = self.ask_all(now, kind, command);
         self.judge_heard(round);
     }
 
@@ -144,7 +177,7 @@ fn seen(reply: &Reply) -> Seen {
     match reply {
         Reply::Nil => Ok(None),
         Reply::Array(parts) => match parts.as_slice() {
-            [value, Reply::Int(left)] => {
+            [value, Reply::Int(left), readers @ ..] => {
                 let value = match value {
                     Reply::Text(bytes) => Mark(bytes.to_vec()),
                     // The value is not shown, whatever it is.
@@ -152,12 +185,26 @@ fn seen(reply: &Reply) -> Seen {
                 };
                 // -1: a key that never expires.
                 let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-                Ok(Some(StoredValue { value, remaining }))
+                let readers = readers.first().map(readers_in).unwrap_or_default();
+                Ok(Some(StoredValue { value, remaining, readers }))
             }
             _ => Err(unknown(reply)),
         },
         other => Err(unknown(other)),
     }
+}
+
+/// Reads the readers of a key: values, each followed by the ms it has yet to live.
+pub fn readers_in(reply: &Reply) -> Vec<StoredValue> {
+    let Reply::Array(parts) = reply else { return Vec::new() };
+    let reader = |pair: &[Reply]| match pair {
+        [Reply::Text(value), Reply::Int(left)] => {
+            let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
+            Some(StoredValue::new(Mark(value.to_vec()), remaining))
+        }
+        _ => None,
+    };
+    parts.chunks(2).filter_map(reader).collect()
 }
 
 /// Reads a master's reply to a forced release.

@@ -87,7 +87,7 @@ pub use detach::DetachedLock;
 pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub use id::{AttemptId, RequestId, RoundId};
-pub use inspect::{Mark, Seen, StoredValue};
+pub use inspect::{Mark, SHARED, Seen, StoredValue, readers_in};
 pub use keys::{Keys, ReadWrite};
 pub use label::{Label, Owner};
 pub use observe::{Observation, WATCHED, WaitsFor, Watching};

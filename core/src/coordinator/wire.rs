@@ -160,13 +160,23 @@ pub fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(&["UNSUBSCRIBE", &format!("{channels}{key}")])
 }
 
-pub fn inspect(key: &str) -> Vec<u8> {
-    pack(&["EVAL", INSPECT, "1", key])
+pub fn inspect(key: &str, readers: Option<&str>) -> Vec<u8> {
+    match readers {
+        Some(readers) => pack(&["EVAL", INSPECT, "2", key, readers]),
+        None => pack(&["EVAL", INSPECT, "1", key]),
+    }
 }
 
 /// Deletes the key if this is its value, whichever client has set it.
 pub fn delete(key: &str, value: &[u8]) -> Vec<u8> {
     let command: [&[u8]; 5] = [b"EVAL", RELEASE.as_bytes(), b"1", key.as_bytes(), value];
+    pack(&command)
+}
+
+/// Removes the reader of the key that has this value.
+pub fn delete_reader(key: &str, readers: &str, value: &[u8]) -> Vec<u8> {
+    let (script, key, readers) = (RELEASE_READ.as_bytes(), key.as_bytes(), readers.as_bytes());
+    let command: [&[u8]; 6] = [b"EVAL", script, b"2", key, readers, value];
     pack(&command)
 }
 

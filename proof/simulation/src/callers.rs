@@ -256,7 +256,7 @@ impl World {
         let request = client.next_request(now);
         client.inspected.insert(request.0, key);
         if let Some(machine) = &mut client.machine {
-            machine.handle_inspect(local, request, key);
+            machine.handle_inspect(local, request, key, None);
         }
         self.turn(place);
     }

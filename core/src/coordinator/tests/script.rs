@@ -145,7 +145,7 @@ impl Stage {
             "forget" => self.machine.handle_forget(now, self.hold(number(1))),
             "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),
             "wall" => self.machine.handle_wall_clock(now, number(1)),
-            "inspect" => self.machine.handle_inspect(now, RequestId(number(1)), words[2]),
+            "inspect" => self.machine.handle_inspect(now, RequestId(number(1)), words[2], None),
             "listen" => {
                 self.machine.handle_listen(now, RequestId(number(1)), words[2].into());
             }

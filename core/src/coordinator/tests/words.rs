@@ -196,10 +196,10 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
 fn seen(seen: &Seen) -> String {
     match seen {
         Ok(None) => "free".into(),
-        Ok(Some(StoredValue { value, remaining: Some(left) })) => {
+        Ok(Some(StoredValue { value, remaining: Some(left), .. })) => {
             format!("{value} for {}", span(*left))
         }
-        Ok(Some(StoredValue { value, remaining: None })) => format!("{value} for ever"),
+        Ok(Some(StoredValue { value, remaining: None, .. })) => format!("{value} for ever"),
         Err(answer) => answer.to_string(),
     }
 }

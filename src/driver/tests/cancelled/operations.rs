@@ -310,6 +310,14 @@ pub(super) const ALL: &[Operation] = &[
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.force_release(&inspection).await) }).keeping(guard)
     }),
+    operation!("inspect/readers::force_release_reader", "force_release_reader", Holds, |stage| {
+        let guard = read(&stage.other).await;
+        let inspection = stage.redlock.inspect(KEY).await.unwrap();
+        let reader = inspection.holder().unwrap().readers()[0].clone();
+        let redlock = stage.redlock.clone();
+        Begun::new(async move { drop(redlock.force_release_reader(&inspection, &reader).await) })
+            .keeping(guard)
+    }),
     operation!("list/mod::next", "list", Neither, |stage| {
         let mut locks = stage.redlock.list("");
         Begun::new(async move { while locks.next().await.is_some() {} })
