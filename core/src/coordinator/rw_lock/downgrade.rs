@@ -167,7 +167,7 @@ impl Coordinator {
         vacant.into_iter().flat_map(|nodes| nodes.iter()).for_each(|node| {
             self.top_up(now, id, node);
         });
-        if is_complete || !is_won {
+        if is_complete {
             self.close_round(round);
         }
     }
