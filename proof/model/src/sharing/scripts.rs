@@ -163,7 +163,7 @@ impl Master {
         true
     }
 
-    /// Deletes the key when as many have been released as were granted, whoever they were.
+    /// Deletes the key when as many have been released as were granted, under any name.
     fn count_down(&mut self) -> bool {
         if self.owner != MARK {
             return false;

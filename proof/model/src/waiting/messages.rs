@@ -80,7 +80,7 @@ impl Waiting {
         }
     }
 
-    /// Sets the hint of a writer that was refused, whose ever hint stood there before.
+    /// Sets the hint of a writer that was refused, whatever hint stood there before.
     fn hints(&self, state: &mut State, who: usize, node: usize) {
         let once = self.config.is(Mutant::HintSetOnce) && state.actors[who].hinted;
         let last = state.nodes.iter().all(|node| node.sent >> who & 1 == 0);

@@ -38,7 +38,7 @@ impl Mutant {
             Self::HintLeftOnWin => "a hint left behind by who wins",
             Self::HintLeftWhenGivenUp => "a hint left behind by who gives up",
             Self::HintDeletedWhenGivenUp => "a hint deleted by who gives up",
-            Self::HintDeletedUncompared => "a hint deleted whose ever it is",
+            Self::HintDeletedUncompared => "a hint deleted without a comparison",
             Self::HintIgnoredByOne => "a hint ignored by one reader",
             Self::HintReadAtOne => "a hint read at one master only",
             Self::RestTooShort => "a hint given up that does not outlast a renewal",
