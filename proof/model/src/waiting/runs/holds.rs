@@ -25,11 +25,11 @@ pub(super) fn runs() -> Vec<Run> {
         of("a writer that crashes, two readers", "WRR").crashes().within(2, 3),
         of("two writers that crash, a reader", "WWR").crashes().within(5, 3),
         of("a reader sleeps, a writer that gives up", "GR").sleeps().within(2, 1),
-        of("a reader sleeps, a writer that downgrades", "DR").ttl(&[6, 2]).sleeps().within(6, 3),
+        of("a reader sleeps, a writer that downgrades", "DR").ttl(&[6, 2]).sleeps().within(6, 1),
         of("two readers sleep, a writer that downgrades", "DRR")
             .ttl(&[6, 2, 2])
             .sleeps()
-            .within(6, 3),
+            .within(6, 1),
     ];
     let many = ["two writers", "a writer beside one", "two readers sleep"];
     let quick = |config: &Config| !many.iter().any(|name| config.name.starts_with(name));

@@ -38,7 +38,7 @@ pub(super) fn runs() -> Vec<Run> {
         caught(
             Mutant::SilentDowngrade,
             READERS,
-            of("a reader sleeps", "DR").ttl(&[6, 2]).sleeps().within(6, 3),
+            of("a reader sleeps", "DR").ttl(&[6, 2]).sleeps().within(6, 1),
         ),
         Run {
             kind: Kind::Margin,
