@@ -179,6 +179,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", conflicts_with = "fenced")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) permits: Option<u8>,
+    /// Hold the lock together with others that have this option, while nobody holds it alone. A lock
+    /// without it excludes all of these.
+    #[arg(long, conflicts_with_all = ["fenced", "permits", "at_least"])]
+    pub(crate) shared: bool,
     /// Keep others out for so long from the start, if the command succeeds or we are killed. A
     /// command that fails opens the lock at once. At most max_ttl.
     #[arg(long, value_name = "DURATION", value_parser = duration, group = "leaves")]

@@ -132,9 +132,19 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
     })
 }
 
+/// Readers have a list of their own, each of them as a holder.
 pub(crate) fn holder_to_json(holder: &Holder) -> Value {
-    json!({
+    let mut value = json!({
         "label": holder.label(),
         "remaining_ms": holder.remaining().map(crate::output::millis),
-    })
+    });
+    if let Some(readers) = readers_to_json(holder) {
+        value["readers"] = readers;
+    }
+    value
+}
+
+/// Returns the readers; `None` where a writer holds the lock.
+pub(crate) fn readers_to_json(holder: &Holder) -> Option<Value> {
+    holder.is_shared().then(|| holder.readers().iter().map(holder_to_json).collect())
 }

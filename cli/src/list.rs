@@ -5,6 +5,7 @@ mod table;
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inspect::readers_to_json;
 use crate::output::{Output, millis};
 use crate::settings;
 use crate::style::WIDTH;
@@ -96,7 +97,7 @@ pub(crate) fn to_json(lock: &ListedLock) -> Value {
     let has_it = |state: &NodeState| matches!(state, NodeState::Held(it) if it.is(lock.holder()));
     let held_on: Vec<&str> =
         nodes.filter(|node| has_it(&node.state)).map(|node| &*node.node).collect();
-    json!({
+    let mut value = json!({
         "resource": lock.resource(),
         "slot": lock.slot(),
         "key": lock.inspection().key(),
@@ -106,5 +107,9 @@ pub(crate) fn to_json(lock: &ListedLock) -> Value {
         "held_on": held_on,
         "waiting": lock.waiting(),
         "recognized": lock.is_recognized(),
-    })
+    });
+    if let Some(readers) = readers_to_json(lock.holder()) {
+        value["readers"] = readers;
+    }
+    value
 }

@@ -7,6 +7,7 @@
 mod child;
 mod elect;
 mod environment;
+mod held;
 mod label;
 mod limits;
 mod loss;
@@ -24,13 +25,14 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::settings;
 use environment::Variable;
+use held::{Begins, Held};
 use loss::{Loss, Reason};
 use program::Program;
 use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
-use quorumlock::{Permitted, Released, Unfenced};
+use quorumlock::{Permitted, ReadAcquire, ReadGuard, Released, Unfenced};
 use signals::Signals;
 use std::ffi::OsString;
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::process::ExitCode;
 use std::time::Duration;
 use supervise::{Ended, Supervisor};
@@ -57,6 +59,9 @@ pub(crate) async fn run(
     if args.permits.is_some() && args.resources.len() > 1 {
         return Err(Failure::usage("--permits is for one RESOURCE: name one"));
     }
+    if args.shared && args.resources.len() > 1 {
+        return Err(Failure::usage("--shared is for one RESOURCE: name one"));
+    }
     let program = Program::find(&args.command)?;
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
     let config = with_options(settings::settings(masters)?, &args);
@@ -73,6 +78,8 @@ pub(crate) async fn run(
     } else if let Some(permits) = args.permits {
         let number = |guard: &Guard<Permitted>| Some(environment::slot(guard.slot()));
         run.under(run.permit(permits), number, &mut signals).await
+    } else if args.shared {
+        run.under(run.read(), |_: &ReadGuard| None, &mut signals).await
     } else {
         run.under(run.lock(), |_: &Guard<Unfenced>| None, &mut signals).await
     };
@@ -126,6 +133,14 @@ impl Run<'_> {
         })
     }
 
+    fn read(&self) -> ReadAcquire {
+        let resource = self.args.resources.first().cloned().unwrap_or_default();
+        let lock = self.redlock.rw_lock(resource);
+        let read = if self.args.no_wait { lock.try_read() } else { lock.read() };
+        let read = if self.args.no_timeout { read.no_timeout() } else { read };
+        if self.args.keep_alive_forever { read.keep_alive_forever() } else { read.keep_alive() }
+    }
+
     fn with_options<K: Kind>(&self, acquire: Acquire<K>) -> Acquire<K> {
         let acquire = if self.args.no_timeout { acquire.no_timeout() } else { acquire };
         let acquire = acquire.at_least(self.args.at_least.unwrap_or_default());
@@ -136,13 +151,13 @@ impl Run<'_> {
         }
     }
 
-    async fn under<K: Kind>(
+    async fn under<A: Begins>(
         &self,
-        acquire: Acquire<K>,
-        number: impl Fn(&Guard<K>) -> Option<Variable>,
+        acquire: A,
+        number: impl Fn(&A::Held) -> Option<Variable>,
         signals: &mut Signals,
     ) -> Result<Exit, Failure> {
-        let acquire = acquire.into_future();
+        let acquire = acquire.begin();
         let waiting = async {
             if self.args.no_wait {
                 return acquire.await;
@@ -176,7 +191,7 @@ impl Run<'_> {
     }
 
     /// Gives up the lock, and returns the result for the command.
-    async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
+    async fn give_up<G: Held>(&self, guard: G, ended: Ended) -> Result<Exit, Failure> {
         let mut lost = match ended.lost {
             Some(lost) => Some(lost),
             None => guard.check().err().map(|lost| Loss::from(&lost)),
@@ -223,7 +238,7 @@ impl Run<'_> {
     }
 
     /// Gives up the lock after work that has failed, so that it opens at once.
-    async fn fail<K: Kind>(&self, guard: Guard<K>) {
+    async fn fail<G: Held>(&self, guard: G) {
         match self.args.at_least {
             // The shutdown waits for what a dropped guard owes.
             Some(_) => drop(guard),
@@ -249,6 +264,8 @@ impl Run<'_> {
         for resource in self.looked_at() {
             if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
                 && let Some(holder) = inspection.holder()
+                // Other readers keep no reader out: it is a writer that waits.
+                && !(self.args.shared && holder.is_shared())
             {
                 let held = failure.held_by(resource, holder).with_masters(&inspection);
                 return held.held_is(self.args.conflict_exit_code);

@@ -8,7 +8,7 @@ use crate::list::{self, Found, Table};
 use crate::output::{Output, millis};
 use quorumlock::error::NodeProblem;
 use quorumlock::report::Span;
-use quorumlock::{ListError, ListedLock, LockState};
+use quorumlock::{Holder, ListError, ListedLock, LockState};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::time::MissedTickBehavior;
@@ -88,8 +88,15 @@ impl Watched {
                 Some((old, since)) if old.holder().is(lock.holder()) => {
                     let is_new = list::state(old) != list::state(&lock);
                     let waits = old.waiting() != lock.waiting();
-                    let what = if is_new { list::state(&lock) } else { "waiting" };
-                    changes.extend((is_new || waits).then(|| change(what, Some(now - *since))));
+                    let reads = !readers_are(old.holder(), lock.holder());
+                    let what = match (is_new, reads) {
+                        (true, _) => list::state(&lock),
+                        (false, true) => "readers",
+                        (false, false) => "waiting",
+                    };
+                    changes.extend(
+                        (is_new || reads || waits).then(|| change(what, Some(now - *since))),
+                    );
                     *since
                 }
                 Some((_, since)) => {
@@ -169,6 +176,12 @@ impl Change {
             _ => format!("{} {lock}", time()),
         }
     }
+}
+
+/// Checks whether both have the same readers.
+fn readers_are(one: &Holder, other: &Holder) -> bool {
+    let has = |holder: &Holder, reader: &Holder| holder.readers().iter().any(|it| it.is(reader));
+    one.readers().len() == other.readers().len() && one.readers().iter().all(|it| has(other, it))
 }
 
 fn since_1970() -> Duration {

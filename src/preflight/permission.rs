@@ -58,6 +58,16 @@ permissions! {
     Hset = "HSET", Failure: NO_AGREEMENT;
     /// `HDEL`, within a script: the agreement, once a list of masters is out of use.
     Hdel = "HDEL", Warning: "connect() refuses it while a list of masters is noted that lapsed";
+    /// `ZADD`, within scripts: a reader of a read-write lock.
+    Zadd = "ZADD", Warning: NO_READERS;
+    /// `ZREM`, within scripts: a reader that leaves.
+    Zrem = "ZREM", Warning: NO_READERS;
+    /// `ZSCORE`, within scripts: until when a reader reads.
+    Zscore = "ZSCORE", Warning: NO_READERS;
+    /// `ZRANGE`, within scripts: the last of the readers, and who reads.
+    Zrange = "ZRANGE", Warning: NO_READERS;
+    /// `ZREMRANGEBYSCORE`, within scripts: readers whose time is over.
+    ZremRangeByScore = "ZREMRANGEBYSCORE", Warning: NO_READERS;
     /// `CLIENT KILL`: the end of a replaced connection.
     ClientKill = "CLIENT KILL", Warning:
         "a late SET on a replaced connection can leave a key for one ttl";
@@ -86,6 +96,8 @@ permissions! {
 }
 
 const NO_AGREEMENT: &str = "connect() refuses it: clients could not agree there";
+const NO_READERS: &str = "no read-write lock can be read there, and no writer be downgraded; other \
+                          locks do not need it";
 const NO_SCRIPTS: &str = "no lock can be extended or kept alive there, and neither fenced locks \
                           nor several resources be had";
 

@@ -2,7 +2,7 @@
 //! the stated cost.
 
 use crate::support::prelude::*;
-use quorumlock::{ConnectError, Redlock, RedlockBuilder, Released, RestartGuard};
+use quorumlock::{ConnectError, Redlock, RedlockBuilder, Released, RestartGuard, RwLock};
 use redis::cmd;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const PAGE: &str = include_str!("../../docs/acl.md");
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const ALL: &str = "acquire inspect extend release fenced several";
+const ALL: &str = "acquire inspect extend release fenced several read write downgrade";
 
 /// Returns the line that grants all that is needed.
 fn line() -> &'static str {
@@ -52,7 +52,23 @@ async fn works(server: &Server, line: &str) -> Result<String, ConnectError> {
     }
     works.extend(redlock.try_acquire("f").fenced().await.ok().map(|_| "fenced"));
     works.extend(redlock.try_acquire(["x", "y"]).await.ok().map(|_| "several"));
+    works.extend(readers(&redlock.rw_lock("rw")).await);
     Ok(works.join(" "))
+}
+
+/// Returns what works of a read-write lock. What stays behind is out of the way of the next part.
+async fn readers(lock: &RwLock) -> Vec<&'static str> {
+    let mut works = Vec::new();
+    if let Ok(guard) = lock.try_read().ttl(200 * MS).await {
+        works.push("read");
+        let _ = guard.release().await;
+        tokio::time::sleep(250 * MS).await;
+    }
+    if let Ok(guard) = lock.try_write().await {
+        works.push("write");
+        works.extend(guard.downgrade().await.ok().map(|_| "downgrade"));
+    }
+    works
 }
 
 #[tokio::test]
@@ -68,11 +84,14 @@ async fn the_documented_rights_suffice_and_each_costs_as_documented() {
         let left = match *right {
             "hello" | "select" | "info" | "client|kill" => Some(ALL),
             "publish" | "subscribe" | "unsubscribe" => Some(ALL),
-            "script|load" | "evalsha" => Some("acquire inspect release"),
+            "script|load" | "evalsha" => Some("acquire inspect release write"),
             "set" => Some(""),
-            "get" => Some("acquire"),
-            "del" => Some("acquire inspect extend fenced several"),
-            "pttl" => Some("acquire release fenced several"),
+            "get" => Some("acquire write"),
+            "del" => Some("acquire inspect extend fenced several write downgrade"),
+            "pttl" => Some("acquire release fenced several read write"),
+            right if right.starts_with('z') => {
+                Some("acquire inspect extend release fenced several write")
+            }
             _ => None,
         };
         match (works(&server, &without).await, left) {

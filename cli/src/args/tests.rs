@@ -79,6 +79,7 @@ fn word() -> impl Strategy<Value = OsString> {
         "--label",
         "--fenced",
         "--permits",
+        "--shared",
         "--forget",
         "--at-least",
         "--grace",

@@ -74,7 +74,9 @@ impl From<&NodeInspection> for Node {
 const fn remaining(answer: &Answer) -> Option<Duration> {
     match answer {
         Answer::Refused(Refusal::Held { remaining }) => *remaining,
-        Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
+        Answer::Refused(Refusal::WarmingUp { remaining } | Refusal::Wanted { remaining }) => {
+            Some(*remaining)
+        }
         _ => None,
     }
 }
@@ -91,6 +93,7 @@ const fn word(answer: &Answer) -> &'static str {
         Answer::Outstanding => "outstanding",
         Answer::Refused(refusal) => match refusal {
             Refusal::Held { .. } => "held",
+            Refusal::Wanted { .. } => "wanted",
             Refusal::Stale => "stale",
             Refusal::Clock { .. } => "clock",
             Refusal::Down(_) => "down",
@@ -123,6 +126,7 @@ mod tests {
                 .unwrap();
         let refusals = [
             Refusal::Held { remaining: None },
+            Refusal::Wanted { remaining: Duration::ZERO },
             Refusal::Stale,
             Refusal::Clock { shows_us: 0 },
             Refusal::Down("".into()),

@@ -2,7 +2,7 @@
 
 use super::state;
 use quorumlock::report::Span;
-use quorumlock::{ListedLock, LockState};
+use quorumlock::{Holder, ListedLock, LockState};
 use std::fmt;
 use std::time::Duration;
 
@@ -36,13 +36,26 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     [
         plain(lock.resource()),
         lock.slot().map_or(String::new(), |slot| slot.to_string()),
-        format!("{}{mark}", state(lock)),
-        holder.label().map_or("-".to_owned(), plain),
+        format!(
+            "{}{mark}",
+            if lock.is_held() && holder.is_shared() { "read" } else { state(lock) }
+        ),
+        names(holder),
         remaining,
         format!("{} of {masters}", lock.held_on()),
         lock.waiting().map_or("-".to_owned(), |waiting| waiting.to_string()),
         seen.map_or(String::new(), |seen| Span(seen).to_string()),
     ]
+}
+
+/// Returns the label of the holder, or those of the readers that have one.
+fn names(holder: &Holder) -> String {
+    if !holder.is_shared() {
+        return holder.label().map_or("-".to_owned(), plain);
+    }
+    let name = |reader: &Holder| reader.label().map_or("-".to_owned(), plain);
+    let names: Vec<String> = holder.readers().iter().map(name).collect();
+    if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }
 
 /// Escapes what would move the cursor of a terminal.

@@ -20,6 +20,7 @@ mod recordings;
 mod refused;
 mod rolling_upgrade;
 mod run;
+mod shared;
 mod signals;
 #[path = "../../../tests/support/mod.rs"]
 mod support;

@@ -1,0 +1,88 @@
+//! `quorumlock run --shared`: commands that read beside each other, and one that has the lock alone;
+//! and the readers that an operator sees.
+
+use crate::cli::{self, PATIENCE, Running, shell, told};
+use crate::support::masters::Masters;
+use crate::support::poll::eventually;
+use crate::support::witness;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A command that runs until its stdin is closed.
+fn start(masters: &Masters, options: &[&str], file: &Path) -> Running {
+    let script = format!("echo runs >> {}; read x; exit 0", file.display());
+    let mut command: Command = shell(masters, options, &script);
+    Running::start(command.stdin(Stdio::piped()))
+}
+
+fn count(file: &Path) -> usize {
+    std::fs::read_to_string(file).unwrap_or_default().lines().count()
+}
+
+#[tokio::test]
+async fn those_that_share_run_together_and_one_that_does_not_runs_alone() {
+    let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
+    let file = files.path().join("runs");
+    let first = start(&masters, &["--shared", "--label", "reader-1"], &file);
+    let second = start(&masters, &["--shared", "--label", "reader-2"], &file);
+    eventually("both run", PATIENCE, async || count(&file) == 2).await;
+    let alone = told(&mut shell(&masters, &["--no-wait"], "exit 7"));
+    assert_eq!(alone.code, Some(111), "{alone:?}");
+    assert!(alone.stderr.starts_with("quorumlock: \"r\" is read by reader-"), "{alone:?}");
+    assert_eq!(told(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7")).code, Some(7));
+
+    let waiting = start(&masters, &["--no-timeout"], &file);
+    assert_eq!((first.told().code, second.told().code), (Some(0), Some(0)));
+    eventually("the one that waited runs", PATIENCE, async || count(&file) == 3).await;
+    let reader = told(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7"));
+    assert_eq!(reader.code, Some(111), "{reader:?}");
+    assert_eq!(waiting.told().code, Some(0));
+    witness::assert_no_keys_now(&masters).await;
+}
+
+#[tokio::test]
+async fn an_operator_sees_who_reads_and_takes_the_lock_away_from_all_of_them() {
+    let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
+    let file = files.path().join("runs");
+    let reader = start(&masters, &["--shared", "--label", "reader-1"], &file);
+    eventually("it runs", PATIENCE, async || count(&file) == 1).await;
+
+    let inspected = told(&mut cli::on(&masters, &["inspect", "--json", "r"]));
+    let json: Value = serde_json::from_str(&inspected.stdout).unwrap();
+    assert_eq!(json["state"], "held", "{inspected:?}");
+    assert_eq!(json["holder"]["readers"][0]["label"], "reader-1", "{inspected:?}");
+    assert_eq!(json["holder"]["label"], Value::Null, "{inspected:?}");
+    let inspected = told(&mut cli::on(&masters, &["inspect", "r"]));
+    assert!(inspected.stdout.starts_with("\"r\" is read by reader-1 for "), "{inspected:?}");
+
+    let listed = told(&mut cli::on(&masters, &["list"]));
+    let row = listed.stdout.lines().nth(1).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[..3], ["r", "read", "reader-1"], "{listed:?}");
+    assert!(!listed.stdout.contains("quorumlock:"), "{listed:?}");
+    let listed = told(&mut cli::on(&masters, &["list", "--json"]));
+    let json: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!((&json["state"], &json["recognized"]), (&"held".into(), &true.into()), "{listed:?}");
+    assert_eq!(json["readers"][0]["label"], "reader-1", "{listed:?}");
+
+    let taken = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    assert_eq!(taken.code, Some(0), "{taken:?}");
+    assert_eq!(told(&mut shell(&masters, &["--no-wait"], "exit 7")).code, Some(7));
+    drop(reader);
+}
+
+#[tokio::test]
+async fn what_does_not_go_with_readers_is_refused_before_a_master_is_asked() {
+    let masters = Masters::start(1);
+    for with in [&["--fenced"][..], &["--permits", "2"], &["--at-least", "5s"]] {
+        let refused = told(&mut shell(&masters, &[&["--shared"], with].concat(), "exit 7"));
+        assert_eq!(refused.code, Some(114), "{refused:?}");
+        let text = format!("the argument '--shared' cannot be used with '{}", with[0]);
+        assert!(refused.stderr.contains(&text), "{refused:?}");
+    }
+    let mut two = cli::on(&masters, &["run", "--shared", "a", "b", "--", "true"]);
+    let refused = told(&mut two);
+    assert_eq!(refused.code, Some(114), "{refused:?}");
+    assert!(refused.stderr.contains("--shared is for one RESOURCE"), "{refused:?}");
+}
