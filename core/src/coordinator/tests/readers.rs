@@ -279,29 +279,32 @@ const LOADED_AND_GONE: &str = "acquire 90 read:r
                                n1-3 < EVAL release_read ..
                                n1-3 > 1\n";
 
+/// Readers 1 and 2 wait for a writer elsewhere; 1 polls.
+const BOTH_WAIT: &str = "acquire 1 read:r wait 10s
+                         acquire 2 read:r wait 10s
+                         n1-3 < EVALSHA acquire_read ..
+                         n1-3 < EVALSHA acquire_read ..
+                         n1-3 > refuses 0 9000 0 0
+                         n1-3 < EVAL release_read ..
+                         n3 < SUBSCRIBE ..
+                         n1-3 > refuses 0 9000 0 0
+                         n1-3 < EVAL release_read ..
+                         n1-3 > 0
+                         n3 > subscribed r
+                         n1-3 > 0
+                         n3 < EVAL look 1 r
+                         n3 < EVALSHA acquire_read ..
+                         n3 > held 9000 someone
+                         n3 > refuses 0 9000 0 0
+                         n3 < EVAL release_read ..\n";
+
 #[test]
 fn a_reader_for_which_another_polls_sleeps_when_a_master_comes_back() {
     let mut stage = telling();
     stage.steps(LOADED_AND_GONE);
+    stage.steps(BOTH_WAIT);
     stage.play(
-        "acquire 1 read:r wait 10s
-         acquire 2 read:r wait 10s
-         n1-3 < EVALSHA acquire_read ..
-         n1-3 < EVALSHA acquire_read ..
-         n1-3 > refuses 0 9000 0 0
-         n1-3 < EVAL release_read ..
-         n3 < SUBSCRIBE ..
-         n1-3 > refuses 0 9000 0 0
-         n1-3 < EVAL release_read ..
-         n1-3 > 0
-         n3 > subscribed r
-         n1-3 > 0
-         n3 < EVAL look 1 r
-         n3 < EVALSHA acquire_read ..
-         n3 > held 9000 someone
-         n3 > refuses 0 9000 0 0
-         n3 < EVAL release_read ..
-         n1 breaks
+        "n1 breaks
          +50ms
          n1 greets
          n1 < CLIENT KILL ID 1
@@ -309,4 +312,12 @@ fn a_reader_for_which_another_polls_sleeps_when_a_master_comes_back() {
          n1 < -
          n2-3 < -",
     );
+}
+
+#[test]
+fn a_reader_that_gives_up_in_its_sleep_wakes_nobody() {
+    let mut stage = telling();
+    stage.steps(LOADED_AND_GONE);
+    stage.steps(BOTH_WAIT);
+    stage.play("cancel 2 \n n1-2 < -");
 }
