@@ -132,44 +132,73 @@ fn work(command: impl Fn() -> Command, over: &AtomicBool, failed: &Mutex<Vec<Str
     runs
 }
 
-#[test]
-#[ignore = "needs the command of another version: make test-upgrade"]
-fn commands_of_both_versions_keep_each_other_out_up_and_down() {
+/// A command in a play: of which version, and whether it reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Before,
+    Now,
+    /// Reads: this version alone knows how.
+    NowReads,
+}
+use Part::{Before, Now, NowReads};
+
+/// Plays these parts beside each other, for four seconds each time.
+fn play(plays: &[[Part; 2]], writes: &str, reads: &str) {
     let other = std::env::var(OTHER).unwrap_or_else(|_| panic!("{OTHER} is not set"));
     let masters = Masters::start(5);
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("inside");
-    // Making a directory fails if it exists.
-    let script = "mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"";
-    let arguments = ["run", "--timeout", "30s", "--ttl", "5s", "r", "--", "sh", "-c", script];
-    let of = |is_new: bool| {
-        let masters = &masters;
-        let inside = inside.clone();
-        let other = other.clone();
+    let arguments = ["--timeout", "30s", "--ttl", "5s", "r", "--", "sh", "-c"];
+    let of = |part: Part| {
+        let (masters, inside, other) = (&masters, inside.clone(), other.clone());
         move || {
-            let mut command =
-                if is_new { cli::on(masters, &[]) } else { cli::beside(masters, &other) };
-            command.args(arguments).arg(&inside);
+            let mut command = match part {
+                Before => cli::beside(masters, &other),
+                Now | NowReads => cli::on(masters, &[]),
+            };
+            command.arg("run").args((part == NowReads).then_some("--shared")).args(arguments);
+            command.arg(if part == NowReads { reads } else { writes }).arg(&inside);
             command
         }
     };
     let failed = Mutex::new(Vec::new());
-    for new in [[false, false], [true, false], [true, true], [false, true], [false, false]] {
+    for parts in plays {
         let over = AtomicBool::new(false);
         let runs: Vec<usize> = thread::scope(|scope| {
-            let start = |is_new| {
-                let (over, failed, of) = (&over, &failed, &of);
-                scope.spawn(move || work(of(is_new), over, failed))
+            let start = |part: &Part| {
+                let (over, failed, part, of) = (&over, &failed, *part, &of);
+                scope.spawn(move || work(of(part), over, failed))
             };
-            let workers: Vec<_> = new.into_iter().map(start).collect();
+            let workers: Vec<_> = parts.iter().map(start).collect();
             thread::sleep(4 * SECOND);
             over.store(true, Relaxed);
             workers.into_iter().map(|worker| worker.join().unwrap()).collect()
         });
         let told = failed.lock().unwrap();
-        assert!(told.is_empty(), "{new:?}: {told:#?}");
-        assert!(runs.iter().all(|runs| *runs > 5), "{new:?}: {runs:?}");
-        eprintln!("new {new:?}: {runs:?} commands, one at a time");
+        assert!(told.is_empty(), "{parts:?}: {told:#?}");
+        assert!(runs.iter().all(|runs| *runs > 5), "{parts:?}: {runs:?}");
+        eprintln!("{parts:?}: {runs:?} commands");
     }
     assert!(!fs::exists(&inside).unwrap());
+}
+
+/// Making a directory fails if it exists.
+const ALONE: &str = "mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"";
+
+#[test]
+#[ignore = "needs the command of another version: make test-upgrade"]
+fn commands_of_both_versions_keep_each_other_out_up_and_down() {
+    play(
+        &[[Before, Before], [Now, Before], [Now, Now], [Before, Now], [Before, Before]],
+        ALONE,
+        ALONE,
+    );
+}
+
+#[test]
+#[ignore = "needs the command of another version: make test-upgrade"]
+fn readers_and_commands_of_the_version_before_keep_each_other_out() {
+    // A reader fails if a writer is inside, before it reads and after.
+    let reads = "! test -e \"$0\" && sleep 0.01 && ! test -e \"$0\"";
+    play(&[[NowReads, Before], [NowReads, Now], [Before, NowReads]], ALONE, reads);
 }
