@@ -86,6 +86,11 @@ impl Resources {
         Self(Names::AnyOf(pool))
     }
 
+    /// Returns whether other readers may hold it, too.
+    pub(crate) const fn is_shared(&self) -> bool {
+        matches!(self.0, Names::Read(_))
+    }
+
     /// Returns the semaphore of which these are the slots, if they are.
     pub(crate) const fn pool(&self) -> Option<&Arc<Pool>> {
         match &self.0 {

@@ -52,7 +52,7 @@ impl<K: Kind> Acquire<K> {
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
-        let span = Span::acquire(&resource, K::IS_FENCED);
+        let span = Span::acquire(&resource, K::IS_FENCED, self.resources.is_shared());
         driver.send(Request::Acquire {
             request,
             acquire,

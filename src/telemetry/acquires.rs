@@ -53,10 +53,10 @@ impl Span {
 
     /// Begins an acquire, in the span of the task that polls first.
     #[inline]
-    pub(crate) fn acquire(resource: &str, fenced: bool) -> Self {
+    pub(crate) fn acquire(resource: &str, fenced: bool, shared: bool) -> Self {
         Self {
             #[cfg(feature = "tracing")]
-            inner: Some(super::traced::acquire(resource, fenced))
+            inner: Some(super::traced::acquire(resource, fenced, shared))
                 .filter(|span| !span.is_none())
                 .map(|span| Arc::new(Observed::new(span))),
         }

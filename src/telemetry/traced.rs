@@ -27,12 +27,13 @@ pub(super) fn watching() -> Watching {
 }
 
 /// Returns the span of an acquire.
-pub(super) fn acquire(resource: &str, fenced: bool) -> tracing::Span {
+pub(super) fn acquire(resource: &str, fenced: bool, shared: bool) -> tracing::Span {
     debug_span!(
         target: ACQUIRE,
         "acquire",
         resource,
         fenced,
+        shared,
         attempts = field::Empty,
         outcome = field::Empty,
         waited_ms = field::Empty,

@@ -12,6 +12,7 @@ pub(crate) mod failing;
 pub(crate) mod holding;
 pub(crate) mod letting_go;
 pub(crate) mod naming;
+pub(crate) mod sharing;
 pub(crate) mod taking;
 
 pub(crate) use super::poll::eventually;
@@ -184,6 +185,17 @@ macro_rules! each_claim {
                 a_guard_that_leaves_keeps_the_key_until_it_expires,
                 work_that_ends_well_keeps_the_key_for_as_long_as_was_asked_for,
                 a_shutdown_waits_for_the_releases_and_ends_every_clone,
+            }
+            sharing {
+                readers_read_together_and_keep_every_writer_out,
+                a_lock_of_any_kind_keeps_readers_out,
+                a_writer_gets_in_beside_readers_that_overlap,
+                a_new_reader_waits_behind_a_writer_that_waits,
+                a_writer_that_gives_up_lets_readers_in,
+                a_writer_that_dies_while_it_waits_costs_readers_three_seconds,
+                a_reader_that_dies_expires_by_itself_and_others_stay,
+                readers_that_wait_get_in_when_the_writer_becomes_one,
+                who_reads_is_shown_and_taken_away_one_by_one,
             }
             naming {
                 a_key_is_the_prefix_and_the_resource,
