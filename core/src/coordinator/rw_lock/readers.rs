@@ -5,13 +5,13 @@
 use crate::coordinator::acquisition::Acquisition;
 use crate::coordinator::{AcquireRequest, Coordinator, RequestId};
 use crate::quorum::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The readers that were refused and wait.
 #[derive(Default)]
 pub(in crate::coordinator) struct Readers {
-    waiting: BTreeMap<Arc<str>, Vec<RequestId>>,
+    waiting: BTreeMap<Arc<str>, BTreeSet<RequestId>>,
     /// Those that try again at the end of the turn.
     stirred: Vec<RequestId>,
 }
@@ -30,15 +30,13 @@ impl Readers {
     /// Returns whether another reader polls for this one, which waits.
     pub(in crate::coordinator) fn sleeps(&self, key: &str, request: RequestId) -> bool {
         let waiting = self.waiting.get(key);
-        waiting.is_some_and(|waiting| waiting.iter().skip(1).any(|one| *one == request))
+        waiting.is_some_and(|all| all.contains(&request) && all.first() != Some(&request))
     }
 
     /// Lets a reader wait; `true` if it polls.
     pub(in crate::coordinator) fn wait(&mut self, key: &Arc<str>, request: RequestId) -> bool {
         let waiting = self.waiting.entry(key.clone()).or_default();
-        if !waiting.contains(&request) {
-            waiting.push(request);
-        }
+        waiting.insert(request);
         waiting.first() == Some(&request)
     }
 
@@ -46,7 +44,7 @@ impl Readers {
     pub(in crate::coordinator) fn forget(&mut self, key: &str, request: RequestId) {
         let polled = self.poller(key) == Some(request);
         let Some(waiting) = self.waiting.get_mut(key) else { return };
-        waiting.retain(|one| *one != request);
+        waiting.remove(&request);
         match waiting.first() {
             Some(next) if polled => self.stirred.push(*next),
             Some(_) => {}
@@ -61,7 +59,7 @@ impl Readers {
 
     #[cfg(any(test, feature = "testing"))]
     pub(in crate::coordinator) fn len(&self) -> usize {
-        self.waiting.values().map(Vec::len).sum::<usize>() + self.stirred.len()
+        self.waiting.values().map(BTreeSet::len).sum::<usize>() + self.stirred.len()
     }
 }
 
