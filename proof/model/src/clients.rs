@@ -108,10 +108,10 @@ impl Protocol {
     }
 }
 
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::from_nanos(NOW)
 }
 
-fn ago(ticks: u8) -> Instant {
+pub(crate) fn ago(ticks: u8) -> Instant {
     Instant::from_nanos(NOW - u64::try_from(span(ticks).as_nanos()).unwrap_or(0))
 }

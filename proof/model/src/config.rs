@@ -68,6 +68,9 @@ pub struct Config {
     pub extension_ttl: u8,
     /// How much longer keys live, unless they are released.
     pub lock_delay: u8,
+    /// The ticks from its begin for which a lock keeps others out that ended well, or whose process
+    /// died; 0 for none.
+    pub at_least: u8,
     /// The part taken off a ttl because clocks differ in speed.
     pub drift: u8,
     /// A node's clock gains a tick on all others, at most once in this many ticks; 0 for never.
@@ -88,6 +91,9 @@ pub struct Config {
     pub clock_step: i8,
     /// How often a holder's key may be deleted in its name.
     pub forced: u8,
+    /// The attempts, as bits, that another process adopts. The first round of each is the last of its
+    /// client, the second is the adopter's.
+    pub hands_over: u8,
     pub properties: &'static [Property],
     pub mutant: Option<Mutant>,
     /// The most distinct states.
@@ -110,6 +116,7 @@ impl Config {
             ttl: 2,
             extension_ttl: 2,
             lock_delay: 0,
+            at_least: 0,
             drift: 0,
             gains_every: 0,
             fence: Fence::None,
@@ -121,6 +128,7 @@ impl Config {
             clock_steps: 0,
             clock_step: 0,
             forced: 0,
+            hands_over: 0,
             properties: Property::ALWAYS,
             mutant: None,
             states: 25_000_000,
@@ -143,6 +151,14 @@ impl Config {
     /// Sets how many rounds of extension each attempt may begin.
     pub fn rounds(mut self, rounds: &[u8]) -> Self {
         self.attempts.iter_mut().zip(rounds).for_each(|(one, rounds)| one.rounds = *rounds);
+        self
+    }
+
+    /// Lets the first attempt be detached and adopted: two processes, in order each for itself.
+    pub fn handed_over(mut self) -> Self {
+        self.hands_over = 1;
+        self.attempts[0].rounds = 2;
+        self.order = Order::InOrder;
         self
     }
 
@@ -194,6 +210,11 @@ impl Config {
 
     /// Returns the longest time that a key may live.
     pub fn longest(&self) -> u8 {
-        self.ttl.max(self.extension_ttl) + self.lock_delay
+        (self.ttl.max(self.extension_ttl) + self.lock_delay).max(self.stays_for())
+    }
+
+    /// Returns how long keys live from their SET on, if they are to stay.
+    pub fn stays_for(&self) -> u8 {
+        if self.at_least > 0 { self.at_least + self.drift } else { 0 }
     }
 }

@@ -6,10 +6,12 @@
 //! messages that arrive late, in any order or never.
 
 pub mod agreement;
+mod at_least;
 pub mod checker;
 mod clients;
 pub mod config;
 mod digest;
+mod hand_over;
 mod messages;
 pub mod mutant;
 pub mod properties;

@@ -84,7 +84,9 @@ impl Protocol {
         // `under_way` returns messages in the order of sending.
         for other in self.under_way(state, node, attempt) {
             let last = other == message;
-            if last || in_order {
+            let is_of_one =
+                self.adopter_sends(attempt, other) == self.adopter_sends(attempt, message);
+            if last || (in_order && is_of_one) {
                 state.nodes[node].remove(attempt, other);
             }
             if last {
@@ -193,7 +195,9 @@ impl Protocol {
         let this = round_bit(attempt, round);
         match reply {
             Extended::Held if phase == RoundPhase::Open => state.nodes[node].held |= this,
-            Extended::Vacant if phase != RoundPhase::Idle && one.phase == Phase::Held => {
+            Extended::Vacant
+                if phase != RoundPhase::Idle && self.tops_up_after(one, attempt, round) =>
+            {
                 state.nodes[node].vacant |= this;
             }
             _ => {}
@@ -202,6 +206,10 @@ impl Protocol {
 
     fn execute_release(&self, state: &mut State, node: usize, attempt: usize) {
         let mut claim = self.claim(attempt);
+        let kept = state.attempts[attempt].kept;
+        if kept > 0 {
+            return scripts::shorten(&mut state.nodes[node].keys, &claim, kept);
+        }
         if self.config.is(Mutant::ReleaseOfAnybody) {
             claim.ours = u8::MAX;
         }

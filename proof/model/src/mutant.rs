@@ -26,10 +26,12 @@ pub enum Mutant {
     PassedOnWhileHeld,
     ReleaseOfAnybody,
     ForgottenIsDone,
+    UnsettledCounts,
+    ShortenedTooEarly,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::DriftDropped,
         Self::RollbackSkipped,
         Self::HalfIsAQuorum,
@@ -53,6 +55,8 @@ impl Mutant {
         Self::PassedOnWhileHeld,
         Self::ReleaseOfAnybody,
         Self::ForgottenIsDone,
+        Self::UnsettledCounts,
+        Self::ShortenedTooEarly,
     ];
 
     pub const fn words(self) -> &'static str {
@@ -80,6 +84,8 @@ impl Mutant {
             Self::PassedOnWhileHeld => "a lock passed on while its guard still holds",
             Self::ReleaseOfAnybody => "a release that does not compare",
             Self::ForgottenIsDone => "a release that a node did not know taken for done",
+            Self::UnsettledCounts => "an adoption on nodes that may get a late SET",
+            Self::ShortenedTooEarly => "a life shortened to what is left, without the drift",
         }
     }
 }

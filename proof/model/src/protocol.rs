@@ -16,6 +16,7 @@ pub enum Action {
     Win { attempt: usize, token: u8 },
     GiveUp { attempt: usize },
     Release { attempt: usize },
+    EndWell { attempt: usize },
     Extend { attempt: usize, round: usize },
     Extended { attempt: usize, round: usize },
     TopUp { attempt: usize, round: usize, node: usize },
@@ -24,6 +25,9 @@ pub enum Action {
     Restart { node: usize },
     Gain { node: usize },
     SetClock { node: usize },
+    Detach { attempt: usize },
+    Adopt { attempt: usize },
+    Adopted { attempt: usize },
     Force { attempt: usize },
     Forced { attempt: usize },
 }
@@ -71,7 +75,7 @@ impl Protocol {
             owner: attempt as u8 + 1,
             ours,
             resources: self.config.attempts[attempt].claims,
-            life: self.config.ttl + self.config.lock_delay,
+            life: (self.config.ttl + self.config.lock_delay).max(self.config.stays_for()),
         }
     }
 

@@ -149,12 +149,18 @@ pub fn bounds(config: &Config) -> String {
     if config.lock_delay > 0 {
         words.push(format!("lock-delay {}", config.lock_delay));
     }
+    if config.at_least > 0 {
+        words.push(format!("closed for {} at least", config.at_least));
+    }
     if config.attempts.iter().any(|one| one.claims != 1) {
         let claims = config.attempts.iter().map(|one| resources(one.claims));
         words.push(format!("claims {}", claims.collect::<Vec<_>>().join(" ")));
     }
     if let Some(one) = config.attempts.iter().find(|one| one.rests > 0) {
         words.push(format!("{} between", plural(usize::from(one.rests), "tick")));
+    }
+    if config.hands_over != 0 {
+        words.push("the first detached and adopted".to_owned());
     }
     if config.forgets {
         words.push("scripts forgotten".to_owned());

@@ -119,6 +119,15 @@ pub fn extend(keys: &mut [Key; RESOURCES], claim: &Claim, shortens: bool) -> Ext
     worst
 }
 
+/// `shorten.lua`: what is ours lives for so many ticks more.
+pub fn shorten(keys: &mut [Key; RESOURCES], claim: &Claim, ticks: u8) {
+    for one in claim.keys() {
+        if claim.is_ours(keys[one].owner) {
+            keys[one].left = ticks;
+        }
+    }
+}
+
 /// `release.lua`, `release_all.lua`: compares and deletes, then raises the fence, if it is within
 /// the window. Returns the owners whose keys it has deleted, as bits.
 pub fn release(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballot>) -> u8 {

@@ -46,6 +46,8 @@ pub struct Node {
     /// The node was warming up when the round began.
     pub warming: u8,
     pub forced: u8,
+    /// It had not answered when the attempt was detached: a late SET may arrive.
+    pub unsettled: u8,
     /// The count that it reported with its grant.
     pub said: [u8; ATTEMPTS],
 }
@@ -58,6 +60,8 @@ pub enum Phase {
     Held,
     /// Its deadline has passed, and an extension is still in flight. Only a mutant waits for that.
     Lapsed,
+    /// Given away by its client, and not adopted by another process yet.
+    Detached,
     Over,
 }
 
@@ -91,11 +95,15 @@ pub struct Attempt {
     pub over: u8,
     /// Ticks for which its lock-delay still keeps others out.
     pub closed: u8,
+    /// Its release is no deletion: it shortens the keys' life to so many ticks.
+    pub kept: u8,
     /// Its keys are left to expire.
     pub left_alone: bool,
     /// A client deletes its keys in its name; later, that client has also received the
     /// confirmation.
     pub force: u8,
+    /// Another attempt has won since it was detached.
+    pub passed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -133,6 +141,7 @@ impl Node {
     /// Forgets the node's answers to an attempt that waits for nothing any more.
     pub fn forget(&mut self, attempt: usize) {
         self.granted &= !bit(attempt);
+        self.unsettled &= !bit(attempt);
         self.uncounted &= !bit(attempt);
         self.held &= !round_bits(attempt);
         self.vacant &= !round_bits(attempt);
@@ -147,7 +156,7 @@ impl Node {
         digest.bytes(&[self.warm, self.steady, self.stepped]);
         digest.bytes(&[self.acquire, self.extend, self.top_up, self.release, self.force]);
         digest.bytes(&[self.granted, self.uncounted, self.held, self.vacant]);
-        digest.bytes(&[self.warming, self.forced]);
+        digest.bytes(&[self.warming, self.forced, self.unsettled]);
         digest.bytes(&self.said);
     }
 }
@@ -161,7 +170,8 @@ impl State {
             for round in &one.rounds {
                 digest.bytes(&[round.phase as u8, round.since, u8::from(round.after_force)]);
             }
-            digest.bytes(&[one.over, one.closed, u8::from(one.left_alone), one.force]);
+            let [left_alone, passed] = [one.left_alone, one.passed].map(u8::from);
+            digest.bytes(&[one.over, one.closed, one.kept, left_alone, one.force, passed]);
         }
         digest.bytes(&[self.now, self.restarts, self.duplicates, self.clock_steps, self.forced]);
         digest.bytes(&self.greatest);

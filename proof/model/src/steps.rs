@@ -24,9 +24,11 @@ impl Protocol {
                     let mut next = *state;
                     self.end(&mut next, attempt, true);
                     emit(Action::Release { attempt }, next);
+                    self.ends_well(state, attempt, &mut emit);
                     self.extends(state, attempt, &mut emit);
                 }
                 Phase::Lapsed => self.extends(state, attempt, &mut emit),
+                Phase::Detached => self.adopts(state, attempt, &mut emit),
                 Phase::Over => {}
             }
             self.forces(state, attempt, &mut emit);
@@ -114,9 +116,12 @@ impl Protocol {
             let claims = self.config.attempts[attempt].claims;
             tokens::won(&mut next, claims, token, self.config.fence);
             delay::won(&self.config, &mut next, attempt);
+            self.passes_detached(&mut next, attempt);
             next.nodes.iter_mut().for_each(|node| node.forget(attempt));
             let one = &mut next.attempts[attempt];
-            (one.phase, one.left, one.since) = (Phase::Held, left, 0);
+            // The time from its begin counts for what stays, and for nothing else.
+            let since = if self.config.at_least > 0 { one.since } else { 0 };
+            (one.phase, one.left, one.since) = (Phase::Held, left, since);
             emit(Action::Win { attempt, token }, next);
         }
     }
@@ -128,12 +133,15 @@ impl Protocol {
                 RoundPhase::Idle => {
                     let earlier = one.rounds[..round].iter();
                     let begun = earlier.into_iter().all(|one| one.phase != RoundPhase::Idle);
-                    if begun && one.phase == Phase::Held {
+                    if begun && one.phase == Phase::Held && !self.is_adopters(attempt, round) {
                         emit(
                             Action::Extend { attempt, round },
                             self.begin_round(state, attempt, round),
                         );
                     }
+                }
+                RoundPhase::Open if self.is_last_of_the_first(attempt, round) => {
+                    self.detaches(state, attempt, emit);
                 }
                 RoundPhase::Open => {
                     if let Some(left) = self.left_if_extended(state, attempt, round) {
@@ -158,7 +166,7 @@ impl Protocol {
         }
     }
 
-    fn begin_round(&self, state: &State, attempt: usize, round: usize) -> State {
+    pub(crate) fn begin_round(&self, state: &State, attempt: usize, round: usize) -> State {
         let mut next = *state;
         let members = self.members(attempt);
         for (place, node) in next.nodes[..self.config.nodes].iter_mut().enumerate() {

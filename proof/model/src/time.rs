@@ -24,7 +24,7 @@ impl Protocol {
         let longest = self.config.longest();
         let one = &mut state.attempts[attempt];
         one.closed = one.closed.saturating_sub(1);
-        if matches!(one.phase, Phase::Held | Phase::Lapsed) {
+        if matches!(one.phase, Phase::Held | Phase::Lapsed | Phase::Detached) {
             for round in one.rounds.iter_mut().filter(|one| one.phase != RoundPhase::Idle) {
                 round.since = (round.since + 1).min(longest);
             }
@@ -38,6 +38,7 @@ impl Protocol {
                 }
             }
             Phase::Held => {
+                one.since = if self.config.at_least > 0 { (one.since + 1).min(longest) } else { 0 };
                 one.left -= 1;
                 if one.left == 0 {
                     self.lapse(state, attempt);
@@ -57,7 +58,7 @@ impl Protocol {
                 let longest = others.map(|other| other.rests).max().unwrap_or(0);
                 one.over = (one.over + 1).min(longest);
             }
-            Phase::Idle => {}
+            Phase::Idle | Phase::Detached => {}
         }
     }
 
@@ -67,6 +68,9 @@ impl Protocol {
         if self.config.is(Mutant::ExtendedAfterTheDeadline) && waits {
             one.phase = Phase::Lapsed;
             return;
+        }
+        if self.config.at_least > 0 {
+            return self.dies(state, attempt);
         }
         let delayed = self.config.lock_delay > 0;
         if delayed {
@@ -90,6 +94,7 @@ impl Protocol {
             phase: Phase::Over,
             ballot: old.ballot,
             closed: old.closed,
+            kept: old.kept,
             left_alone: old.left_alone,
             force: old.force,
             ..Attempt::default()
@@ -140,7 +145,8 @@ impl Protocol {
             match state.attempts[attempt].phase {
                 Phase::Trying => self.give_up(&mut state, attempt),
                 Phase::Held | Phase::Lapsed => self.end(&mut state, attempt, true),
-                Phase::Idle | Phase::Over => {}
+                // No process adopts what was detached, and its keys expire.
+                Phase::Idle | Phase::Over | Phase::Detached => {}
             }
         }
         for node in 0..self.config.nodes {

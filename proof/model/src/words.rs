@@ -43,6 +43,10 @@ impl Protocol {
             }
             Action::GiveUp { attempt } => format!("{} gives up", NAMES[attempt]),
             Action::Release { attempt } => format!("{} releases", NAMES[attempt]),
+            Action::EndWell { attempt } => {
+                let (name, left) = (NAMES[attempt], after.attempts[attempt].closed);
+                format!("{name} ends well: closed until {}", in_ticks(left))
+            }
             Action::Extend { attempt, round } => {
                 format!("{} begins extension {}", NAMES[attempt], round + 1)
             }
@@ -62,6 +66,23 @@ impl Protocol {
             Action::Gain { node } => format!("{}'s clock gains a tick", node + 1),
             Action::SetClock { node } => {
                 format!("{}'s clock is set by {:+}", node + 1, self.config.clock_step)
+            }
+            Action::Detach { attempt } => {
+                let may_get = |node: &usize| after.nodes[*node].unsettled & bit(attempt) != 0;
+                let unsettled = (0..self.config.nodes).filter(may_get);
+                let unsettled: Vec<String> = unsettled.map(|node| (node + 1).to_string()).collect();
+                let name = NAMES[attempt];
+                match unsettled.is_empty() {
+                    true => format!("{name} is detached"),
+                    false => format!("{name} is detached, without {}", unsettled.join(" and ")),
+                }
+            }
+            Action::Adopt { attempt } => {
+                format!("another process begins to adopt {}'s", NAMES[attempt])
+            }
+            Action::Adopted { attempt } => {
+                let (name, left) = (NAMES[attempt], after.attempts[attempt].left);
+                format!("it has adopted {name}'s, until {}", in_ticks(left))
             }
             Action::Force { attempt } => format!("somebody deletes {}'s keys", NAMES[attempt]),
             Action::Forced { attempt } => {
@@ -119,6 +140,9 @@ impl Protocol {
                     Extended::Held => format!("{place} holds {name}'s key (extension {round})"),
                     _ => format!("{place} has no key of {name}'s (extension {round})"),
                 }
+            }
+            Message::Release if set && after.attempts[attempt].kept > 0 => {
+                format!("{place} lets {name}'s key live for what is left")
             }
             Message::Release if set => format!("{place} executes {name}'s release"),
             Message::Release => format!("{name}'s release finds nothing on {place}"),

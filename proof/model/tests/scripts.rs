@@ -9,6 +9,7 @@ const SERVER: &str = include_str!("support/redis.lua");
 const ACQUIRE: &str = include_str!("../../../core/src/coordinator/scripts/acquire.lua");
 const EXTEND: &str = include_str!("../../../core/src/coordinator/scripts/extend.lua");
 const RELEASE: &str = include_str!("../../../core/src/coordinator/scripts/release.lua");
+const SHORTEN: &str = include_str!("../../../core/src/coordinator/scripts/shorten.lua");
 const RELEASE_ALL: &str = include_str!("../../../core/src/coordinator/scripts/release_all.lua");
 
 type Keys = [Key; RESOURCES];
@@ -197,6 +198,17 @@ fn a_release_does_what_its_scripts_do() {
             let (_, stands) = all.run(keys, &names(&claim, true), &arguments);
             assert_eq!(ours, stands, "{keys:?} {claim:?} {ballot:?}");
         }
+    }
+}
+
+#[test]
+fn what_stays_does_what_its_script_does() {
+    let script = Script::new(SHORTEN);
+    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |one| (keys, one))) {
+        let mut ours = *keys;
+        scripts::shorten(&mut ours, &claim, 2);
+        let (_, stands) = script.run(keys, &names(&claim, false), &[token(1), "2".to_owned()]);
+        assert_eq!(ours, stands, "{keys:?} {claim:?}");
     }
 }
 

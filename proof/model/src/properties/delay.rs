@@ -1,4 +1,5 @@
-//! A lock that was lost stays closed for its lock-delay beyond the deadline.
+//! A lock that was lost stays closed for its lock-delay beyond the deadline. One that ended well, or
+//! whose process died, stays closed until its `at_least` is over.
 
 use super::Property;
 use crate::config::Config;

@@ -6,7 +6,7 @@
 //! | [`deadline`] | G1, G2, G6 | in every state |
 //! | [`tokens`] | G11 | at every win |
 //! | [`owner`] | G4 | at every release |
-//! | never re-acquired | G5 | at every extension |
+//! | never re-acquired | G5, G16 | at every extension and adoption |
 //! | [`orphan`] | G3 | in every state |
 //! | [`delay`] | G12 | at every win |
 //! | [`free`] | G3 | in every state: what follows once the faults are over |

@@ -19,6 +19,8 @@ pub(super) fn runs() -> Vec<Run> {
     runs.extend(several());
     runs.extend(fenced());
     runs.extend(joint());
+    runs.extend(handed_over());
+    runs.extend(at_least());
     runs
 }
 
@@ -220,5 +222,42 @@ fn joint() -> Vec<Run> {
                 .lists(&[alone(OF_THREE), alone(0b1111)]),
         )
         .quick(),
+    ]
+}
+
+fn handed_over() -> Vec<Run> {
+    let two = |name| Config::new(name, 3, 2).handed_over();
+    let drift = |mut config: Config| {
+        (config.drift, config.gains_every) = (1, 3);
+        config.ttl(3)
+    };
+    vec![
+        Run::holds(two("handed over")).quick(),
+        Run::holds(two("handed over, a restart").restarts(1)).quick(),
+        Run::holds(two("handed over, the other extends, a restart").rounds(&[2, 1]).restarts(1)),
+        Run::holds(Config::new("handed over, three clients", 3, 3).handed_over()),
+        Run::holds(drift(two("handed over, clocks that gain"))),
+        Run::holds(Config::new("five nodes, handed over", 5, 2).handed_over()),
+    ]
+}
+
+fn at_least() -> Vec<Run> {
+    let stays = |mut config: Config| {
+        config.at_least = 3;
+        config
+    };
+    let drift = |mut config: Config| {
+        (config.drift, config.gains_every) = (1, 3);
+        config
+    };
+    let two = |name| stays(Config::new(name, 3, 2));
+    vec![
+        Run::holds(two("at least 3 ticks")).quick(),
+        Run::holds(
+            two("at least 3 ticks, an extension each, a restart").rounds(&[1, 1]).restarts(1),
+        ),
+        Run::holds(stays(Config::new("at least 3 ticks, three clients", 3, 3))),
+        Run::holds(drift(two("at least 3 ticks, clocks that gain"))).quick(),
+        Run::holds(drift(two("at least 3 ticks, clocks that gain, a restart").restarts(1))),
     ]
 }

@@ -38,6 +38,8 @@ pub(super) fn runs() -> Vec<Run> {
         (config.drift, config.gains_every) = (1, 3);
         config
     };
+    let mut stays = Config::new("at least 3 ticks, clocks that gain", 3, 2);
+    (stays.at_least, stays.drift, stays.gains_every) = (3, 1, 3);
     let two = |name| Config::new(name, 3, 2);
     vec![
         caught(Mutant::HalfIsAQuorum, EXCLUSION, two("three nodes")),
@@ -70,6 +72,11 @@ pub(super) fn runs() -> Vec<Run> {
             &[Property::NeverReacquired],
             two("one round").rounds(&[1, 0]),
         ),
+        caught(
+            Mutant::UnsettledCounts,
+            &[Property::NeverReacquired],
+            two("handed over").handed_over(),
+        ),
         caught(Mutant::TokenReused, EXCLUSION, reused),
         caught(Mutant::ReleaseOfAnybody, EXCLUSION, Config::new("three clients", 3, 3)),
         caught(Mutant::ReleaseOfAnybody, &[Property::OwnerOnly], two("two clients")),
@@ -87,6 +94,7 @@ pub(super) fn runs() -> Vec<Run> {
         ),
         caught(Mutant::SomeOfSeveral, EXCLUSION, two("two and one of them").claims(&[0b11, 0b01])),
         caught(Mutant::PassedOnWhileHeld, EXCLUSION, two("one client").in_order(&[0, 0])),
+        caught(Mutant::ShortenedTooEarly, &[Property::DelayKept], stays),
         caught(Mutant::DelayedKeysDeleted, &[Property::DelayKept], delayed),
         Run::violates(
             Kind::Mutant,
@@ -112,6 +120,11 @@ pub(super) fn runs() -> Vec<Run> {
             Mutant::ExtendedAfterTheDeadline,
             EXCLUSION,
             two("never two holders, for all that").rounds(&[2, 1]),
+        ),
+        margin(
+            Mutant::UnsettledCounts,
+            EXCLUSION,
+            two("handed over: never two holders, for all that").handed_over(),
         ),
         margin(Mutant::TopUpCounts, Property::ALWAYS, two("a plain SET NX").rounds(&[2, 0])),
     ]

@@ -1,0 +1,151 @@
+//! A lock that goes to another process: `core/src/coordinator/detach.rs` and `adopt.rs`.
+//!
+//! The first client extends once more, and waits for every answer that comes. In order, an answer
+//! settles what that client has sent to the node: no SET of it arrives there any more. Nodes without an
+//! answer are *unsettled*. A client that detaches stops, and no client holds the lock. The adopter extends
+//! with the same token, over connections of its own, and holds the lock once a quorum of settled nodes
+//! has answered, in the core's judgement. It has to be the lock that was detached: no other attempt has
+//! won in between.
+
+use crate::clients::{ago, now};
+use crate::mutant::Mutant;
+use crate::properties::Property;
+use crate::protocol::{Action, Message, Protocol, span, ticks};
+use crate::quorum::{Extension, NodeSet, Progress, Report};
+use crate::state::{Attempt, Phase, RoundPhase, State, bit, round_bit};
+
+/// The first client's last round, and the adopter's.
+const DETACHES: usize = 0;
+const ADOPTS: usize = 1;
+
+impl Protocol {
+    fn is_handed_over(&self, attempt: usize) -> bool {
+        self.config.hands_over & bit(attempt) != 0
+    }
+
+    pub(crate) fn is_last_of_the_first(&self, attempt: usize, round: usize) -> bool {
+        self.is_handed_over(attempt) && round == DETACHES
+    }
+
+    pub(crate) fn is_adopters(&self, attempt: usize, round: usize) -> bool {
+        self.is_handed_over(attempt) && round == ADOPTS
+    }
+
+    /// Returns whether the adopter sends the message. A release is taken for the adopter's even if the
+    /// lock was never detached: then it only arrives in more orders.
+    pub(crate) fn adopter_sends(&self, attempt: usize, message: Message) -> bool {
+        let is_later = match message {
+            Message::Extend(round) | Message::TopUp(round) => round == ADOPTS,
+            Message::Release => true,
+            Message::Acquire | Message::Force => false,
+        };
+        is_later && self.is_handed_over(attempt)
+    }
+
+    /// Returns whether a node that reports *vacant* may be topped up after the round, or is settled by
+    /// that.
+    pub(crate) fn tops_up_after(&self, one: &Attempt, attempt: usize, round: usize) -> bool {
+        match one.phase {
+            Phase::Held if self.is_last_of_the_first(attempt, round) => {
+                one.rounds[round].phase == RoundPhase::Open
+            }
+            Phase::Held => true,
+            Phase::Detached => round == ADOPTS,
+            _ => false,
+        }
+    }
+
+    /// Detaches, once a quorum has answered that it holds the key.
+    pub(crate) fn detaches(
+        &self,
+        state: &State,
+        attempt: usize,
+        emit: &mut impl FnMut(Action, State),
+    ) {
+        if self.left_if_extended(state, attempt, DETACHES).is_none() {
+            return;
+        }
+        let (mut next, this) = (*state, round_bit(attempt, DETACHES));
+        let members = self.members(attempt);
+        for (place, node) in next.nodes[..self.config.nodes].iter_mut().enumerate() {
+            let is_settled = (node.held | node.vacant) & this != 0;
+            if members >> place & 1 == 1 && !is_settled {
+                node.unsettled |= bit(attempt);
+            }
+            node.held &= !this;
+            node.vacant &= !this;
+            node.warming &= !this;
+        }
+        let one = &mut next.attempts[attempt];
+        (one.phase, one.left) = (Phase::Detached, 0);
+        (one.rounds[DETACHES].phase, one.rounds[DETACHES].since) = (RoundPhase::Won, 0);
+        emit(Action::Detach { attempt }, next);
+    }
+
+    /// Notes that another attempt has had what is detached now.
+    pub(crate) fn passes_detached(&self, state: &mut State, winner: usize) {
+        let claims = |one: usize| self.config.attempts[one].claims;
+        for attempt in (0..self.count()).filter(|one| claims(*one) & claims(winner) != 0) {
+            let one = &mut state.attempts[attempt];
+            one.passed |= one.phase == Phase::Detached;
+        }
+    }
+
+    /// Adopts, or gives back what no process wants.
+    pub(crate) fn adopts(
+        &self,
+        state: &State,
+        attempt: usize,
+        emit: &mut impl FnMut(Action, State),
+    ) {
+        let mut given_back = *state;
+        self.end(&mut given_back, attempt, true);
+        emit(Action::GiveUp { attempt }, given_back);
+        let one = &state.attempts[attempt];
+        match one.rounds[ADOPTS].phase {
+            RoundPhase::Idle => {
+                emit(Action::Adopt { attempt }, self.begin_round(state, attempt, ADOPTS));
+            }
+            RoundPhase::Open => {
+                let Some(left) = self.left_if_adopted(state, attempt) else { return };
+                let (mut next, this) = (*state, round_bit(attempt, ADOPTS));
+                if one.passed {
+                    next.broken = Property::NeverReacquired.code();
+                }
+                let one = &mut next.attempts[attempt];
+                (one.phase, one.left, one.passed) = (Phase::Held, left, false);
+                one.rounds[ADOPTS].phase = RoundPhase::Won;
+                for node in &mut next.nodes {
+                    node.held &= !this;
+                    node.warming &= !this;
+                    node.unsettled &= !bit(attempt);
+                }
+                emit(Action::Adopted { attempt }, next);
+            }
+            RoundPhase::Won => {}
+        }
+    }
+
+    /// Returns the ticks for which the adopter may rely on the lock, if the round is won now.
+    fn left_if_adopted(&self, state: &State, attempt: usize) -> Option<u8> {
+        let this = round_bit(attempt, ADOPTS);
+        let nodes = |wanted: &dyn Fn(usize) -> bool| -> NodeSet {
+            (0..self.config.nodes).filter(|node| wanted(*node)).collect()
+        };
+        let warming = nodes(&|node| state.nodes[node].warming & this != 0);
+        let counts = self.config.is(Mutant::UnsettledCounts);
+        let never = nodes(&|node| !counts && state.nodes[node].unsettled & bit(attempt) != 0);
+        let began = ago(state.attempts[attempt].rounds[ADOPTS].since);
+        let ttl = span(self.config.extension_ttl);
+        let mut extension = Extension::new(self.memberships[attempt], began, ttl, warming);
+        for node in nodes(&|node| state.nodes[node].held & this != 0).iter() {
+            extension.record(node, Report::Held);
+        }
+        match extension.adopted(never, now(), self.drift()) {
+            Progress::Extended(deadline) => {
+                Some(ticks(deadline.since(now()))).filter(|left| *left > 0)
+            }
+            Progress::Pending | Progress::Unconfirmed | Progress::Lost => None,
+        }
+    }
+}
