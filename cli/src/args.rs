@@ -179,7 +179,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", conflicts_with = "fenced")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) permits: Option<u8>,
-    /// Hold the lock together with others that have this option, while nobody holds it alone. A lock
+    /// Hold the lock together with others that have this option, while no client holds it alone. A lock
     /// without it excludes all of these.
     #[arg(long, conflicts_with_all = ["fenced", "permits", "at_least"])]
     pub(crate) shared: bool,

@@ -169,12 +169,7 @@ impl Callers {
             }
             Request::ForceRelease { request, key, readers, value, reply } => {
                 self.forcers.insert(request, reply);
-                match readers {
-                    Some(of) => {
-                        machine.handle_force_release_reader(now, request, &key, &of, value);
-                    }
-                    None => machine.handle_force_release(now, request, &key, value),
-                }
+                machine.handle_take_away(now, request, &key, readers.as_deref(), value);
             }
             Request::Listen { ear, .. } if self.closing => ear.hear(None),
             Request::Listen { listener, channel, ear } => {

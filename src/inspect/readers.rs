@@ -83,7 +83,7 @@ impl Holder {
         f.write_str("read by ")?;
         for (place, reader) in self.readers.iter().take(NAMED).enumerate() {
             f.write_str(if place == 0 { "" } else { ", " })?;
-            f.write_str(reader.label().unwrap_or("somebody"))?;
+            f.write_str(reader.label().unwrap_or("unnamed"))?;
             if let Some(left) = reader.remaining {
                 write!(f, " for {}", Span(left))?;
             }
@@ -111,10 +111,10 @@ mod tests {
         assert_eq!(text(&shared), "read by others, expires in 9 s");
         let named = StoredValue::new(format!("{token}:worker-7").into(), life(9));
         shared.readers = vec![named, StoredValue::new(token.into(), life(3))];
-        let told = "read by worker-7 for 9 s, somebody for 3 s, expires in 9 s";
+        let told = "read by worker-7 for 9 s, unnamed for 3 s, expires in 9 s";
         assert_eq!(text(&shared), told);
         shared.readers = vec![StoredValue::new(token.into(), life(3)); 10];
-        assert!(text(&shared).contains(", somebody for 3 s and 2 more, expires"));
+        assert!(text(&shared).contains(", unnamed for 3 s and 2 more, expires"));
         assert!(!format!("{:?}", Holder::of(shared)).contains("0123"));
     }
 }

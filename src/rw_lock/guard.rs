@@ -23,7 +23,7 @@ pub struct ReadGuard {
     guard: Guard,
 }
 
-/// The lock, held by a writer: nobody else can hold it. It has all methods of a [`Lease`](crate::Lease), and
+/// The lock, held by a writer: no other client can hold it. It has all methods of a [`Lease`](crate::Lease), and
 /// dropping it releases in the background.
 ///
 /// ```no_run

@@ -40,7 +40,7 @@ use std::time::Duration;
 /// ```
 ///
 /// Writers come first: while one waits, no new reader is let in. So readers that overlap do not
-/// keep a writer out for ever, and readers wait while writers follow one another without a pause.
+/// keep a writer out, and readers wait while writers follow one another without a pause.
 /// A writer that dies while it waits keeps new readers out for 3 s; a reader that dies keeps
 /// writers out until its key expires. Among readers there is no order.
 ///

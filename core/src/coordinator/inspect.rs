@@ -94,25 +94,26 @@ impl Coordinator {
         key: &str,
         value: impl Into<Mark>,
     ) {
-        self.force_release(now, request, &wire::delete(key, &value.into().0));
+        self.handle_take_away(now, request, key, None, value);
     }
 
-    /// Removes the reader `value` of `key` wherever it is, and no other.
-    pub fn handle_force_release_reader(
+    /// Does the same, unless it is named where the `readers` are: then it removes the reader `value`
+    /// wherever it is, and no other.
+    pub fn handle_take_away(
         &mut self,
         now: Instant,
         request: RequestId,
         key: &str,
-        readers: &str,
+        readers: Option<&str>,
         value: impl Into<Mark>,
     ) {
-        self.force_release(now, request, &wire::delete_reader(key, readers, &value.into().0));
-    }
-
-    fn force_release(&mut self, now: Instant, request: RequestId, command: &[u8]) {
         let tally = Tally::new(self.settings.membership);
-        let kind = RoundKind::ForceRelease { request, tally };
-        let round = self.ask_all(now, kind, command);
+        let (kind, value) = (RoundKind::ForceRelease { request, tally }, value.into().0);
+        let command = match readers {
+            Some(readers) => wire::delete_reader(key, readers, &value),
+            None => wire::delete(key, &value),
+        };
+        let round = self.ask_all(now, kind, &command);
         self.judge_heard(round);
     }
 

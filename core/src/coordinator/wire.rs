@@ -49,7 +49,7 @@ pub const EXTEND_READ: &str = include_str!("scripts/extend_read.lua").trim_ascii
 /// The script by which a reader leaves. Its comment is here, since a release carries the script.
 ///
 /// KEYS: the locked key and its readers. ARGV: the token, and the prefix of the channels if waiters
-/// are to be notified once nobody reads any more. Returns 1 if the token was there, otherwise 0: as
+/// are to be notified once there are no readers. Returns 1 if the token was there, otherwise 0: as
 /// a reader, or alone, where the master has not heard of a downgrade. The mark under the key expires
 /// with the last reader that is left, and is deleted if none is.
 pub const RELEASE_READ: &str = include_str!("scripts/release_read.lua").trim_ascii_end();

@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(hold.check(at(50)).unwrap_err().reason, LossReason::Downgraded);
         assert_eq!((next.deadline(), next.is_deadline_final()), (at(200), true));
         assert_eq!(next.held_for(at(50)), at(50).since(at(0)), "from the win on");
-        assert!(!next.pick_up(), "no shutdown takes it back as one that nobody has");
+        assert!(!next.pick_up(), "no shutdown takes it back as one that no caller has");
     }
 
     #[test]

@@ -23,7 +23,7 @@ fn begin_to_read(redlock: &Redlock) -> JoinHandle<ReadGuard> {
     tokio::spawn(async move { read.await.unwrap() })
 }
 
-/// Asserts that no lock of any kind excludes the readers, and that nobody has one.
+/// Asserts that no lock of any kind excludes the readers, and that no client has one.
 async fn assert_closed_to_writers(redlock: &Redlock) {
     let error = redlock.rw_lock(TABLE).try_write().await.unwrap_err();
     assert!(error.is_contended() && error.holder().is_none(), "{error}");

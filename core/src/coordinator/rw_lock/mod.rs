@@ -5,7 +5,7 @@
 //! readers. Every reader needs a quorum, as a writer does, and so they share a master.
 //!
 //! A writer that was refused sets a hint on every master. No new reader is let in where the hint
-//! stands, so readers that overlap do not keep a writer out for ever.
+//! stands, so readers that overlap do not keep a writer out.
 
 mod downgrade;
 mod hint;

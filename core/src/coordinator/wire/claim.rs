@@ -146,7 +146,7 @@ impl Claim {
         self.sign(command, label.as_deref()).number(life.0).done()
     }
 
-    /// Packs the release of a reader. The script announces on `channels` that nobody reads any more.
+    /// Packs the release of a reader. The script announces on `channels` that there are no readers any more.
     pub fn release_read<'a>(
         &self,
         packer: &'a mut Packer,
