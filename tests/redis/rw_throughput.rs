@@ -60,7 +60,7 @@ async fn work(redlock: Redlock, resource: String, task: usize, mix: Mix, end: In
 }
 
 async fn alone() {
-    assert_eq!(INSIDE.fetch_add(WRITER, SeqCst), 0, "a writer beside somebody");
+    assert_eq!(INSIDE.fetch_add(WRITER, SeqCst), 0, "a writer beside another");
     tokio::time::sleep(SECTION).await;
     INSIDE.fetch_sub(WRITER, SeqCst);
 }

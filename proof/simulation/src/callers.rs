@@ -264,7 +264,7 @@ impl World {
     fn force_release(&mut self, place: usize) {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
-        // The mark of readers is nobody's value.
+        // No client owns the mark of readers.
         let Some((key, value)) = client.seen.take().filter(|(_, value)| value != MARK) else {
             return;
         };

@@ -30,9 +30,9 @@ pub(super) struct Asked {
 /// Who may have the lock beside its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
-    /// Nobody, as a plain client asks for it.
+    /// No other client, as a plain one asks for it.
     Alone,
-    /// Nobody, as a writer asks for it.
+    /// No other client, as a writer asks for it.
     Write,
     /// Other readers.
     Read,

@@ -109,7 +109,7 @@ pub(crate) async fn what_we_read_is_refused_there_until_the_last_reader_has_left
     assert_eq!(one.release().await, Ok(Released::Confirmed));
     world.assert_refused_there("table").await;
     two.extend().await.unwrap();
-    assert_eq!(world.standing("table").await, ours, "the mark stands for whoever reads");
+    assert_eq!(world.standing("table").await, ours, "the mark stands while one reads");
     assert_eq!(two.release().await, Ok(Released::Confirmed));
 
     let held = world.theirs("table").await;

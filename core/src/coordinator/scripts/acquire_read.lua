@@ -12,7 +12,7 @@ redis.call('ZADD', readers, 'XX', 0, '')
 redis.call('ZREM', readers, '')
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- Readers without the mark, which somebody has deleted, do not count.
+-- Readers without the mark, which a client has deleted, do not count.
 redis.call('ZREMRANGEBYSCORE', readers, '-inf', holder and '(' .. now or '+inf')
 local ends = math.max(now + ARGV[2], redis.call('ZSCORE', readers, ARGV[1]) or 0)
 local last = math.max(ends, redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')[2] or 0)

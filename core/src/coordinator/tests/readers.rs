@@ -315,7 +315,7 @@ fn a_reader_for_which_another_polls_sleeps_when_a_master_comes_back() {
 }
 
 #[test]
-fn a_reader_that_gives_up_in_its_sleep_wakes_nobody() {
+fn a_reader_that_gives_up_in_its_sleep_wakes_no_other() {
     let mut stage = telling();
     stage.steps(LOADED_AND_GONE);
     stage.steps(BOTH_WAIT);

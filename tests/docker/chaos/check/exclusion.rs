@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_hold_beside_readers_and_beside_nobody_else() {
+    fn readers_hold_beside_readers_and_beside_no_writer() {
         let told = "0 c1.0 asks 1 w0 shared 0 -\n1 c1.0 enters 1 100 -\n\
                     2 c2.0 asks 1 w0 shared 0 -\n10 c2.0 enters 1 20 -\n\
                     3 c3.0 asks 1 w0 - 0 -\n30 c3.0 enters 1 40 -\n\
