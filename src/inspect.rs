@@ -20,7 +20,8 @@ use tokio::sync::oneshot;
 
 impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
-    /// masters, and for how much longer. Waits for all of them, at most for the operation timeout.
+    /// masters, and for how much longer. Of a lock that is read, also by [whom](Holder::readers). Waits
+    /// for all of them, at most for the operation timeout.
     ///
     /// The result is what the masters said a moment ago. To do something that only one client may
     /// do, acquire the lock.

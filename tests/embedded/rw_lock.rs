@@ -130,3 +130,53 @@ async fn who_may_not_see_readers_sees_that_there_are_some() {
     reader.check().unwrap();
     assert!(other.try_acquire(KEY).await.is_err());
 }
+
+#[cfg(feature = "blocking")]
+#[test]
+fn threads_read_beside_each_other_and_write_alone() {
+    use quorumlock::blocking::Builder;
+
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let masters = runtime.block_on(async { Masters::start(3) }).unwrap();
+    let builder = masters.builder().restart_guard(RestartGuard::Off).ttl(LONG);
+    let redlock = Builder::from(builder).connect().unwrap();
+    let table = redlock.rw_lock(KEY);
+    assert_eq!(table.resource(), KEY);
+    let first = table.read().keep_alive().lock().unwrap();
+    let beside = std::thread::scope(|scope| {
+        scope.spawn(|| table.try_read().ttl(SOON).lock().unwrap()).join().unwrap()
+    });
+    beside.extend().unwrap();
+    assert!(table.try_write().lock().unwrap_err().is_contended());
+    assert!(redlock.try_acquire(KEY).lock().unwrap_err().is_contended());
+    first.release().unwrap();
+    beside.release().unwrap();
+
+    let write = table.write().fenced().lock().unwrap();
+    assert!(write.fencing_token().as_u64() > 0);
+    assert!(table.try_read().lock().unwrap_err().is_contended());
+    let (lease, read) = (write.lease(), write.downgrade().unwrap());
+    assert!(!lease.is_valid() && read.check().is_ok());
+    let text = table.read().run(|lease| lease.resource().to_owned()).unwrap();
+    assert_eq!(text, KEY);
+    read.release().unwrap();
+    assert!(table.write().run(|lease| lease.is_valid()).unwrap());
+    redlock.shutdown().unwrap();
+}
+
+/// The key of a lock that is read lives as long as the last of its readers, and no longer.
+#[tokio::test]
+async fn the_mark_lives_exactly_as_long_as_the_reader_that_ends_last() {
+    let masters = Masters::start_in_memory(1).unwrap();
+    let [one] = clients(&masters).await;
+    let table = one.rw_lock(KEY);
+    let life = || masters[0].time_to_live(KEY).unwrap();
+    let within = |left: Duration, most: Duration| left <= most && left + SECOND > most;
+    let (long, brief) = (table.read().ttl(LONG), table.read().ttl(SOON));
+    let (long, brief) = (long.await.unwrap(), brief.await.unwrap());
+    assert!(within(life(), LONG), "a brief reader shortens nothing: {:?}", life());
+    long.release().await.unwrap();
+    assert!(within(life(), SOON), "who leaves takes its time along: {:?}", life());
+    brief.release().await.unwrap();
+    assert_eq!(masters[0].holder(KEY), None);
+}

@@ -9,8 +9,9 @@ use quorumlock::{
     Acquire, AcquireError, AcquireFuture, Adopt, AdoptFuture, ConnectError, Deadline, Detached,
     Election, ExtendError, Fenced, FencedGuard, FencedLease, FencedReentrantGuard, FencingToken,
     Guard, Leader, Leaders, Leadership, Lease, ListedLock, LockList, Lost, NodeStanding,
-    NodeStatus, Redlock, RedlockBuilder, Reentrant, ReentrantAcquire, ReentrantError,
-    ReentrantGuard, Released, RunError, Status, Unfenced,
+    NodeStatus, ReadAcquire, ReadAcquireFuture, ReadGuard, Redlock, RedlockBuilder, Reentrant,
+    ReentrantAcquire, ReentrantError, ReentrantGuard, Released, RunError, RwLock, Status, Unfenced,
+    WriteAcquire, WriteAcquireFuture, WriteGuard,
 };
 use std::error::Error;
 use std::fmt::Debug;
@@ -32,6 +33,8 @@ all!(is_shared:
     Acquire<Fenced>, AcquireFuture<Fenced>, FencedGuard, FencedLease, FencingToken, Fenced, Unfenced,
     Reentrant, Reentrant<Fenced>, ReentrantAcquire, ReentrantAcquire<Fenced>, ReentrantGuard, FencedReentrantGuard,
     RunError<()>, fencing::FenceCheck<String>, Election, Leader, Leaders, Leadership,
+    RwLock, ReadAcquire, ReadAcquireFuture, ReadGuard, WriteAcquire, WriteAcquire<Fenced>,
+    WriteAcquireFuture, WriteAcquireFuture<Fenced>, WriteGuard, WriteGuard<Fenced>,
     Detached, Detached<Fenced>, Adopt, Adopt<Fenced>, AdoptFuture, AdoptFuture<Fenced>,
 );
 all!(is_error:
@@ -49,6 +52,7 @@ const _: () = fits::<RunError<Result<u32, Anything>>>();
 /// These contain what comes back.
 const _: () = fits::<error::NotAdopted>();
 const _: () = fits::<error::NotDetached>();
+const _: () = fits::<error::NotDowngraded>();
 
 #[cfg(feature = "config")]
 all!(is_shared: quorumlock::Config, quorumlock::config::NodeAddress);
@@ -74,6 +78,11 @@ async fn every_future_may_be_awaited_on_another_thread(
     let _ = goes_anywhere(redlock.wait_until_ready(Duration::MAX)).await;
     let _ = goes_anywhere(redlock.acquire("r").into_future()).await;
     let _ = goes_anywhere(redlock.try_acquire(String::from("r")).no_timeout().into_future()).await;
+    let _ = goes_anywhere(redlock.rw_lock("r").read().into_future()).await;
+    let _ = goes_anywhere(redlock.rw_lock("r").write().fenced().into_future()).await;
+    if let Ok(write) = redlock.rw_lock("r").write().await {
+        let _ = goes_anywhere(write.downgrade()).await;
+    }
     let _ = goes_anywhere(guard.lost()).await;
     let _ = goes_anywhere(lease.lost()).await;
     let _ = goes_anywhere(guard.extend()).await;
