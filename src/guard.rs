@@ -224,7 +224,10 @@ impl<K: Kind> Guard<K> {
             Ok(Ok(_)) => return Ok(reader),
             Ok(Err(error)) => error,
             // The hold is over: it was lost in the meantime, or the driver has ended.
-            Err(_) => ExtendError::Lost(reader.lost().await),
+            Err(_) => {
+                hold.lost_with(&reader.lease.hold, || driver.now()).await;
+                ExtendError::Lost(reader.lost().await)
+            }
         };
         std::mem::swap(&mut self.lease.hold, &mut reader.lease.hold);
         Err((self, error))

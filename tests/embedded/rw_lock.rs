@@ -4,6 +4,7 @@
 use crate::support::prelude::*;
 use futures::future::join_all;
 use quorumlock::embedded::Masters;
+use quorumlock::error::LossReason;
 use quorumlock::{ExtendError, Redlock, Released, RestartGuard};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -179,4 +180,16 @@ async fn the_mark_lives_exactly_as_long_as_the_reader_that_ends_last() {
     assert!(within(life(), SOON), "who leaves takes its time along: {:?}", life());
     brief.release().await.unwrap();
     assert_eq!(masters[0].holder(KEY), None);
+}
+
+#[tokio::test]
+async fn a_downgrade_after_the_end_of_the_client_says_that_the_lock_is_lost() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let [one] = clients(&masters).await;
+    let write = one.rw_lock(KEY).write().await.unwrap();
+    one.shutdown().await.unwrap();
+    let refused = tokio::time::timeout(SOON, write.downgrade()).await.unwrap().unwrap_err();
+    let ExtendError::Lost(lost) = refused.error else { panic!("{}", refused.error) };
+    assert_eq!(lost.reason, LossReason::Closed);
+    assert!(refused.guard.release().await.is_err());
 }

@@ -21,6 +21,14 @@ impl LeaseState {
         self.end(now, LossReason::Downgraded);
     }
 
+    /// Completes when this hold is over. Unless it was handed on, `next` is over with it then: a driver
+    /// that has ended knows nothing of `next`.
+    pub(crate) async fn lost_with(&self, next: &Self, now: impl Fn() -> Instant) {
+        if self.lost().await.reason != LossReason::Downgraded {
+            self.end_too(now(), next);
+        }
+    }
+
     /// Ends `next`, for the same reason for which this hold is over.
     pub(crate) fn end_too(&self, now: Instant, next: &Self) {
         next.end(now, self.loss(now).reason);
