@@ -160,3 +160,18 @@ fn a_resource_that_cannot_be_is_refused_before_anything_is_sent() {
     assert!(redlock.acquire("r").lock_delay(Duration::from_secs(3600)).lock().is_err());
     assert!(redlock.inspect("").is_err());
 }
+
+#[test]
+fn a_semaphore_tells_who_has_its_permits() {
+    let (masters, redlock) = three();
+    let semaphore = redlock.semaphore("import", 2);
+    let permit = semaphore.acquire().label("worker-7").lock().unwrap();
+    let seen = semaphore.inspect().unwrap();
+    let held: Vec<_> = seen.iter().filter(|one| one.holder().is_some()).collect();
+    assert_eq!((seen.len(), held.len(), held[0].slot()), (2, 1, Some(permit.slot())));
+    assert_eq!(held[0].holder().and_then(|holder| holder.label()), Some("worker-7"));
+    assert_eq!((semaphore.permits(), semaphore.available_permits().unwrap()), (2, 1));
+    redlock.force_release(held[0]).unwrap();
+    assert!(permit.extend().is_err() && semaphore.available_permits().unwrap() == 2);
+    assert_nothing_stays(&masters);
+}
