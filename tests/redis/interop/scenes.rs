@@ -82,7 +82,8 @@ pub(crate) async fn what_we_hold_is_refused_there<P: Peer>() {
     let plain = world.ours.acquire("plain").await.unwrap();
     let fenced = world.ours.acquire("fenced").fenced().await.unwrap();
     let several = world.ours.acquire(["a", "b"]).await.unwrap();
-    for resource in ["plain", "fenced", "a", "b"] {
+    let read = world.ours.rw_lock("read").read().await.unwrap();
+    for resource in ["plain", "fenced", "a", "b", "read"] {
         let ours = world.settled(resource).await;
         world.assert_refused_there(resource).await;
         assert_eq!(world.standing(resource).await, ours, "{resource}");
@@ -90,12 +91,16 @@ pub(crate) async fn what_we_hold_is_refused_there<P: Peer>() {
     plain.extend().await.unwrap();
     fenced.extend().await.unwrap();
     several.extend().await.unwrap();
+    read.extend().await.unwrap();
     assert_eq!(plain.release().await, Ok(Released::Confirmed));
     assert_eq!(fenced.release().await, Ok(Released::Confirmed));
     assert_eq!(several.release().await, Ok(Released::Confirmed));
-    for resource in ["plain", "fenced", "a", "b"] {
+    assert_eq!(read.release().await, Ok(Released::Confirmed));
+    for resource in ["plain", "fenced", "a", "b", "read"] {
         let held = world.theirs(resource).await;
         world.assert_contended_here(resource).await;
+        let read = world.ours.rw_lock(resource).try_read().await;
+        assert!(read.is_err_and(|error| error.is_contended()), "{resource}");
         world.theirs.release(held).await;
     }
 }
