@@ -35,7 +35,8 @@ Examples:
   quorumlock run --timeout 5m --ttl 30s deploy -- make deploy
   quorumlock run --no-wait --at-least 20s tick -- tick.sh # not again within 20 s
   quorumlock run account:1 account:2 -- transfer     # both or none
-  quorumlock run --permits 10 import -- import.sh    # ten at a time";
+  quorumlock run --permits 10 import -- import.sh    # ten at a time
+  quorumlock run --shared table:7 -- read.sh         # beside others with --shared";
 
 const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was

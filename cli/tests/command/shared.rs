@@ -6,8 +6,10 @@ use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A command that runs until its stdin is closed.
 fn start(masters: &Masters, options: &[&str], file: &Path) -> Running {
@@ -70,6 +72,40 @@ async fn an_operator_sees_who_reads_and_takes_the_lock_away_from_all_of_them() {
     assert_eq!(taken.code, Some(0), "{taken:?}");
     assert_eq!(told(&mut shell(&masters, &["--no-wait"], "exit 7")).code, Some(7));
     drop(reader);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn watch_tells_who_comes_to_read_and_who_has_left() {
+    let masters = Masters::start(3);
+    let redlock = crate::support::masters::builder().nodes(masters.urls()).connect().await.unwrap();
+    let read = async |label: &str| {
+        let table = redlock.rw_lock("table:7");
+        table.read().ttl(Duration::from_secs(20)).label(label).await.unwrap()
+    };
+    let first = read("worker-1").await;
+    let mut command = cli::on(&masters, &["watch", "--json", "--interval", "100ms", "table:"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut told = || {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let mut labels: Vec<String> = line["readers"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|it| it["label"].to_string())
+            .collect();
+        labels.sort_unstable();
+        (line["event"].as_str().unwrap().to_owned(), labels.join(" "))
+    };
+    assert_eq!(told(), ("held".into(), "\"worker-1\"".into()));
+    let second = read("worker-2").await;
+    assert_eq!(told(), ("readers".into(), "\"worker-1\" \"worker-2\"".into()));
+    first.release().await.unwrap();
+    assert_eq!(told(), ("readers".into(), "\"worker-2\"".into()));
+    second.release().await.unwrap();
+    assert_eq!(told().0, "released");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[tokio::test]

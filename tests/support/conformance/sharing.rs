@@ -226,7 +226,9 @@ pub(crate) async fn who_reads_is_shown_and_taken_away_one_by_one<B: Backend>() {
     let told: Vec<_> = holder.readers().iter().map(|it| it.label().unwrap()).collect();
     assert_eq!(told, ["worker-1", "worker-2"]);
     assert!(holder.readers()[1].remaining().unwrap() <= LONG / 2);
-    let listed = two.list("table:").next().await.unwrap().unwrap();
+    let mut list = two.list("");
+    let listed = list.next().await.unwrap().unwrap();
+    assert!(list.next().await.is_none(), "the readers' own key is no lock");
     assert_eq!((listed.is_held(), listed.holder().readers().len()), (true, 2), "{listed}");
     for text in [inspection.to_string(), listed.to_string()] {
         assert!(text.starts_with("\"table:7\" is read by worker-1 for "), "{text}");
