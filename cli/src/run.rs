@@ -162,7 +162,7 @@ impl Run<'_> {
             if self.args.no_wait {
                 return acquire.await;
             }
-            let looked_at = self.looked_at();
+            let looked_at = (self.looked_at(), self.args.shared);
             let all = self.args.resources.join(", ");
             waiting::beside(acquire, self.redlock, looked_at, &all, self.output).await
         };

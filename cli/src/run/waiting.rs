@@ -28,6 +28,8 @@ enum Obstacle {
         resource: String,
         holder: Holder,
     },
+    /// Other readers have it. They keep no reader out: a writer waits.
+    Wanted(String),
     WarmingUp {
         ready_in: Duration,
         count: String,
@@ -36,11 +38,11 @@ enum Obstacle {
     NoQuorum(String),
 }
 
-/// Waits for `acquire` of `all`, and meanwhile reports what it waits for if a person is following.
+/// Waits for `acquire` of `all`, `shared` with others or not, and meanwhile reports what it waits for if a person is following.
 pub(super) async fn beside<T>(
     acquire: impl Future<Output = T>,
     redlock: &Redlock,
-    resources: &[String],
+    (resources, shared): (&[String], bool),
     all: &str,
     output: Output,
 ) -> T {
@@ -49,14 +51,19 @@ pub(super) async fn beside<T>(
         tokio::select! {
             biased;
             done = &mut acquire => return done,
-            () = report(redlock, resources, all, output) => {}
+            () = report(redlock, (resources, shared), all, output) => {}
         }
     }
     acquire.await
 }
 
 /// Reports each obstacle once, until the client is closed.
-async fn report(redlock: &Redlock, resources: &[String], all: &str, output: Output) {
+async fn report(
+    redlock: &Redlock,
+    (resources, shared): (&[String], bool),
+    all: &str,
+    output: Output,
+) {
     let mut told: Option<Obstacle> = None;
     let mut pause = FIRST;
     loop {
@@ -69,7 +76,7 @@ async fn report(redlock: &Redlock, resources: &[String], all: &str, output: Outp
                 break;
             }
             let Ok(inspection) = redlock.inspect(resource.as_str()).await else { return };
-            obstacle = Obstacle::in_inspection(&inspection);
+            obstacle = Obstacle::in_inspection(&inspection, shared);
         }
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
@@ -97,8 +104,11 @@ impl Obstacle {
         }
     }
 
-    fn in_inspection(inspection: &Inspection) -> Option<Self> {
+    fn in_inspection(inspection: &Inspection, shared: bool) -> Option<Self> {
         match inspection.state() {
+            LockState::Held(holder) if shared && holder.is_shared() => {
+                Some(Self::Wanted(inspection.resource().to_owned()))
+            }
             LockState::Held(holder) => {
                 let (resource, holder) = (inspection.resource().to_owned(), holder.clone());
                 Some(Self::Held { resource, holder })
@@ -120,6 +130,7 @@ impl Obstacle {
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Held { holder, .. }, Self::Held { holder: other, .. }) => holder.is(other),
+            (Self::Wanted(_), Self::Wanted(_)) => true,
             (Self::WarmingUp { .. }, Self::WarmingUp { .. }) => true,
             (Self::NoQuorum(missing), Self::NoQuorum(other)) => missing == other,
             _ => false,
@@ -129,6 +140,7 @@ impl Obstacle {
     fn line(&self, all: &str) -> String {
         match self {
             Self::Held { resource, holder } => format!("waiting for \"{resource}\": {holder}"),
+            Self::Wanted(resource) => format!("waiting for \"{resource}\": a writer waits for it"),
             Self::WarmingUp { ready_in, count } => {
                 let ready_in = Span(*ready_in);
                 format!(
@@ -148,6 +160,7 @@ impl Obstacle {
                 "holder": holder_to_json(holder),
                 "remaining_ms": holder.remaining().map(millis),
             }),
+            Self::Wanted(resource) => json!({ "waiting_for": resource, "obstacle": "wanted" }),
             Self::WarmingUp { ready_in, .. } => json!({
                 "waiting_for": all,
                 "obstacle": "warming_up",

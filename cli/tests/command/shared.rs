@@ -108,6 +108,25 @@ async fn watch_tells_who_comes_to_read_and_who_has_left() {
     child.wait().unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_shares_is_told_that_a_writer_waits() {
+    let masters = Masters::start(3);
+    let redlock = crate::support::masters::builder().nodes(masters.urls()).connect().await.unwrap();
+    let table = redlock.rw_lock("r");
+    let reader = table.read().ttl(Duration::from_secs(20)).await.unwrap();
+    let writer = tokio::spawn(table.write().no_timeout().into_future());
+    let refused = async || table.try_read().await.is_err();
+    eventually("the writer waits", PATIENCE, refused).await;
+    let waited =
+        told(&mut shell(&masters, &["--shared", "--verbose", "--timeout", "1s"], "exit 7"));
+    assert_eq!(waited.code, Some(111), "{waited:?}");
+    let waits = "waiting for \"r\": a writer waits for it\n";
+    assert!(waited.stderr.contains(waits), "{waited:?}");
+    assert!(waited.stderr.contains("\"r\" is wanted by a writer that waits: "), "{waited:?}");
+    reader.release().await.unwrap();
+    writer.await.unwrap().unwrap().release().await.unwrap();
+}
+
 #[tokio::test]
 async fn what_does_not_go_with_readers_is_refused_before_a_master_is_asked() {
     let masters = Masters::start(1);
