@@ -2,7 +2,7 @@
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
 use crate::report::{Answer, NodeReport, Quorum, Refusal, Span};
-use quorumlock_core::coordinator::Full;
+use quorumlock_core::coordinator::{Full, SHARED};
 use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl Contended {
     /// more, [`inspect`](crate::Redlock::inspect).
     ///
     /// `None` if the holder has no label or is another kind of client, if two are named as often, if
-    /// [readers](crate::RwLock::read) keep a writer out or a waiting writer a reader, or if no master was asked: the first attempt of an acquire does not ask, so that it is no
+    /// [readers](Self::is_shared) keep a writer out or a waiting writer a reader, or if no master was asked: the first attempt of an acquire does not ask, so that it is no
     /// slower, and neither does a fenced one, nor one of several resources.
     ///
     /// ```no_run
@@ -138,7 +138,15 @@ impl Contended {
     /// ```
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
-        self.holder.as_deref()
+        self.holder.as_deref().filter(|_| !self.is_shared())
+    }
+
+    /// Checks whether readers had the lock, as most of the masters said that refused the last attempt
+    /// and named a holder: see [`RwLock::read`](crate::RwLock::read). Who they are,
+    /// [`inspect`](crate::Redlock::inspect) says.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.holder.as_deref() == Some(SHARED)
     }
 
     /// Returns the holder as a text may name it: what another client has written may be anything.
@@ -268,6 +276,7 @@ impl fmt::Display for Contended {
             _ if held == 0 && wanted > 0 => f.write_str("is wanted by a writer that waits")?,
             _ if held == 0 => f.write_str("has had a greater fencing token")?,
             Some(label) => write!(f, "is held by {label}")?,
+            None if self.is_shared() => f.write_str("is held by readers")?,
             None => f.write_str("is held by somebody else")?,
         }
         write!(

@@ -4,7 +4,7 @@
 use super::contention::Phase;
 use super::timers::Timer;
 use super::wire::Reply;
-use super::{AttemptId, Coordinator, Owner, RequestId};
+use super::{AttemptId, Coordinator, Owner, RequestId, SHARED};
 use crate::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,8 +66,12 @@ impl Coordinator {
                 if let Some(round) = self.rounds.get_mut(*round).filter(|_| left != NO_KEY) {
                     let life = life.map(|life| life.max(LEAST));
                     life.into_iter().for_each(|life| round.note_remaining(node, life));
-                    let owner = value.and_then(Reply::text).and_then(Owner::of);
-                    round.note_holder(node, owner.and_then(|owner| owner.label));
+                    let label = match value.and_then(Reply::text) {
+                        // Readers have no label in common. The mark stands for them.
+                        Some(SHARED) => Some(SHARED),
+                        value => value.and_then(Owner::of).and_then(|owner| owner.label),
+                    };
+                    round.note_holder(node, label);
                 }
             }
             // From a node that was not waited for.

@@ -42,6 +42,9 @@ pub(crate) async fn readers_read_together_and_keep_every_writer_out<B: Backend>(
     for redlock in [&one, &two] {
         assert_closed_to_writers(redlock).await;
     }
+    let write = two.rw_lock(TABLE).write().timeout(300 * MS).await.unwrap_err();
+    assert!(write.to_string().starts_with("\"table:7\" is held by readers: "), "{write}");
+    assert_eq!(write.holder(), None, "{write}");
     for (left, reader) in (0..3).rev().zip(readers) {
         reader.check().unwrap();
         reader.extend().await.unwrap();
