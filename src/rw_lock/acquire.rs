@@ -62,13 +62,13 @@ pub(crate) use delegate_rw_options;
 ///
 /// # Errors
 ///
-/// Those of [`Acquire`](crate::Acquire). [`Contended`](crate::error::Contended) also says if a writer
+/// Those of [`Acquire`]. [`Contended`](crate::error::Contended) also says if a writer
 /// waits for the lock, which keeps new readers out. Where the masters' user lacks a right to sorted
 /// sets, that is a [`NoQuorum`](crate::error::NoQuorum) with what each master said.
 ///
 /// # Cancel safety
 ///
-/// As [`Acquire`](crate::Acquire): a dropped acquire leaves nothing.
+/// As [`Acquire`]: a dropped acquire leaves nothing.
 #[must_use = "nothing is asked before this is awaited"]
 #[derive(Clone, Debug)]
 pub struct ReadAcquire {
@@ -161,11 +161,11 @@ impl fmt::Debug for ReadAcquireFuture {
 ///
 /// # Errors
 ///
-/// Those of [`Acquire`](crate::Acquire).
+/// Those of [`Acquire`].
 ///
 /// # Cancel safety
 ///
-/// As [`Acquire`](crate::Acquire): a dropped acquire leaves nothing, and readers that it has kept out
+/// As [`Acquire`]: a dropped acquire leaves nothing, and readers that it has kept out
 /// are notified.
 #[must_use = "nothing is asked before this is awaited"]
 #[derive(Clone, Debug)]

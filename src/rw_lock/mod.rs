@@ -41,8 +41,8 @@ use std::time::Duration;
 ///
 /// Writers come first: while one waits, no new reader is let in. So readers that overlap do not
 /// keep a writer out, and readers wait while writers follow one another without a pause.
-/// A writer that dies while it waits keeps new readers out for 3 s; a reader that dies keeps
-/// writers out until its key expires. Among readers there is no order.
+/// A writer that dies while it waits keeps new readers out for 3 s, one that gives up for 1.5 s; a
+/// reader that dies keeps writers out until its key expires. Among readers there is no order.
 ///
 /// A task that has a [`ReadGuard`] and asks for another one of the same resource deadlocks if a
 /// writer has come to wait in between: that writer waits for the first guard, and the second one

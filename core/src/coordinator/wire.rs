@@ -110,6 +110,14 @@ pub fn want(hint: &str, id: &str, life: Millis) -> Vec<u8> {
     pack(&["SET", hint, id, "PX", &life.0.to_string()])
 }
 
+/// Lets a key live for `life` from now on if this is its value, whichever client has set it.
+pub fn shorten(key: &str, value: &[u8], life: Millis) -> Vec<u8> {
+    let life = life.0.to_string();
+    let command: [&[u8]; 6] =
+        [b"EVAL", SHORTEN.as_bytes(), b"1", key.as_bytes(), value, life.as_bytes()];
+    pack(&command)
+}
+
 pub fn pttl(key: &str) -> Vec<u8> {
     pack(&["PTTL", key])
 }

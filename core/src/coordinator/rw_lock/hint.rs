@@ -16,6 +16,11 @@ const HINT_LIFE: Duration = Duration::from_secs(3);
 /// The time between two renewals. One may be lost.
 const RENEWED_AFTER: Duration = Duration::from_secs(1);
 
+/// How long the hint of a writer that gives up still stands. It may have replaced the hint of a writer
+/// that goes on waiting: that one has renewed its own by then. A hint that is deleted instead lets
+/// readers in before that (`proof/model/src/waiting`).
+const LEFT_FOR: Duration = Duration::from_millis(1_500);
+
 /// The hint that a waiting acquire has set.
 pub(in crate::coordinator) struct Hint {
     /// Who has set it: another writer's hint may have replaced it.
@@ -52,7 +57,7 @@ impl Coordinator {
         }
     }
 
-    /// Takes back the hint of a writer that has won or given up.
+    /// Takes back the hint of a writer that has won. If it has given up, the hint ends soon.
     pub(in crate::coordinator) fn withdraw_hint(
         &mut self,
         now: Instant,
@@ -65,13 +70,14 @@ impl Coordinator {
         let Some((hint, beside)) = hint.zip(keys.as_writer()) else { return };
         self.timers.cancel(hint.renew_at, Timer::Hint(request));
         let id = hint.id.digits();
-        self.send_hint(&wire::delete(&beside.hint, &id));
-        if !has_won {
-            self.notify_readers(now, &keys);
+        if has_won {
+            return self.send_hint(&wire::delete(&beside.hint, &id));
         }
+        self.send_hint(&wire::shorten(&beside.hint, &id, LEFT_FOR.into()));
+        self.notify_readers(now, &keys);
     }
 
-    /// Notifies the readers that wait, here and elsewhere, that they may be let in.
+    /// Notifies the readers that wait, here and elsewhere, that they may be let in, or how soon.
     pub(in crate::coordinator) fn notify_readers(&mut self, now: Instant, keys: &Keys) {
         let key = keys.first();
         self.readers.stir(key);

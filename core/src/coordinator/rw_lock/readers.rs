@@ -78,6 +78,7 @@ impl Coordinator {
     }
 
     /// Lets all readers try that have a reason to.
+    #[inline]
     pub(in crate::coordinator) fn serve_readers(&mut self, now: Instant) {
         while let Some(request) = self.readers.stirred.pop() {
             self.retry_acquire(now, request);

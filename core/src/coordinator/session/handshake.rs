@@ -50,8 +50,16 @@ impl Session {
 
     /// Loads the scripts that a claim calls by their hashes, if it is the first reader's on this
     /// connection.
+    #[inline]
     pub(in crate::coordinator) fn prepare(&mut self, claim: &Claim) {
-        if claim.keys.as_reader().is_some() && !std::mem::replace(&mut self.known.reads, true) {
+        if claim.keys.as_reader().is_some() {
+            self.load_for_readers();
+        }
+    }
+
+    #[cold]
+    fn load_for_readers(&mut self) {
+        if !std::mem::replace(&mut self.known.reads, true) {
             self.load(wire::ACQUIRE_READ);
             self.load(wire::EXTEND_READ);
         }

@@ -169,7 +169,7 @@ fn a_writer_that_is_refused_asks_new_readers_to_wait_until_it_has_won() {
 }
 
 #[test]
-fn a_hint_is_renewed_each_second_and_taken_back_by_who_gives_up() {
+fn a_hint_is_renewed_each_second_and_ends_soon_after_its_writer_gives_up() {
     telling().play(
         "acquire 1 write:r wait 10s
          n1-3 < SET r #1 NX PX 10000
@@ -194,7 +194,7 @@ fn a_hint_is_renewed_each_second_and_taken_back_by_who_gives_up() {
          n1-3 < SET next:r #2 PX 3000
          n1-3 > ok
          cancel 1
-         n1-3 < EVAL release 1 next:r #2
+         n1-3 < EVAL shorten 1 next:r #2 1500
          n3 < PUBLISH quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1
