@@ -87,7 +87,7 @@ async fn the_documented_rights_suffice_and_each_costs_as_documented() {
             "script|load" | "evalsha" => Some("acquire inspect release write"),
             "set" => Some(""),
             "get" => Some("acquire write"),
-            "del" => Some("acquire inspect extend fenced several write downgrade"),
+            "del" => Some("acquire inspect extend fenced several read write downgrade"),
             "pttl" => Some("acquire release fenced several read write"),
             right if right.starts_with('z') => {
                 Some("acquire inspect extend release fenced several write")
