@@ -59,6 +59,7 @@ pub(crate) async fn readers_read_together_and_keep_every_writer_out<B: Backend>(
     }
     writer.release().await.unwrap();
     cluster.eventually_gone(TABLE).await;
+    cluster.eventually_gone(HINT).await;
     for node in 0..3 {
         let keys = cluster.keys(node).await;
         assert!(keys.iter().all(|key| key.starts_with("quorumlock:fence:")), "{keys:?}");
@@ -151,7 +152,9 @@ pub(crate) async fn a_writer_that_gives_up_lets_readers_in<B: Backend>() {
     let began = Instant::now();
     drop(write);
     let second = timeout(SOON, waiting).await.unwrap().unwrap();
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    // Another writer's hint might have stood there: that one has renewed its own by then.
+    let took = began.elapsed();
+    assert!((1_000 * MS..HINT_LIFE).contains(&took), "{took:?}");
     cluster.eventually_gone(HINT).await;
     drop((first, second));
 }
