@@ -305,3 +305,10 @@ async fn a_fenced_handle_has_the_outermosts_token_in_every_guard() {
     assert_eq!(outer.fencing_token(), inner.fencing_token());
     assert_eq!(inner.lease().fencing_token(), outer.fencing_token());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_shows_whether_its_locks_are_fenced() {
+    let (_masters, redlock) = three_and_client().await;
+    let handle = redlock.reentrant();
+    assert_eq!(format!("{handle:?}"), "Reentrant { fenced: false, .. }");
+}
