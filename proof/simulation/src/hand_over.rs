@@ -67,9 +67,10 @@ impl World {
         let Some(onward) = self.clients[place].detaching.remove(&request.0) else { return };
         let (Ok(lock), local) = (result, self.local(place)) else { return };
         let client = &mut self.clients[place];
-        let held = client.holds.get(&onward.hold).filter(|held| !held.is_given_up);
-        let Some(held) = held else {
-            // Its caller is gone, and takes the value with it.
+        let hold = client.holds.get(&onward.hold);
+        let Some(held) = hold.filter(|held| !held.is_given_up) else {
+            // Its caller is gone, and takes the value with it: that is no work that has ended well.
+            hold.into_iter().for_each(|held| self.invariants.closed.opens(&held.token));
             if let Some(machine) = &mut client.machine {
                 machine.handle_give_back(local, *lock, None);
             }
