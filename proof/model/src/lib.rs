@@ -23,6 +23,7 @@ pub mod sharing;
 pub mod state;
 mod steps;
 mod time;
+pub mod turns;
 pub mod waiting;
 mod words;
 

@@ -7,6 +7,7 @@ use model::agreement;
 use model::report::{self, Explored, thousands};
 use model::runs::{self, Kind};
 use model::sharing;
+use model::turns;
 use model::waiting;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -28,7 +29,8 @@ fn main() -> io::Result<ExitCode> {
     let agreement = agreement::runs::all().into_iter().map(Run::Agreement);
     let sharing = sharing::runs::all().into_iter().map(Run::Sharing);
     let waiting = waiting::runs::all().into_iter().map(Run::Waiting);
-    let runs = protocol.chain(agreement).chain(sharing).chain(waiting);
+    let turns = turns::runs::all().into_iter().map(Run::Turns);
+    let runs = protocol.chain(agreement).chain(sharing).chain(waiting).chain(turns);
     let runs = runs.filter(|run| {
         (run.is_quick() || !quick)
             && wanted.iter().all(|word| run.full_name().contains(word.as_str()))
@@ -70,6 +72,7 @@ enum Run {
     Agreement(agreement::runs::Run),
     Sharing(sharing::runs::Run),
     Waiting(waiting::runs::Run),
+    Turns(turns::runs::Run),
 }
 
 impl Run {
@@ -79,6 +82,7 @@ impl Run {
             Self::Agreement(run) => run.quick,
             Self::Sharing(run) => run.quick,
             Self::Waiting(run) => run.quick,
+            Self::Turns(run) => run.quick,
         }
     }
 
@@ -88,6 +92,7 @@ impl Run {
             Self::Agreement(run) => run.name(),
             Self::Sharing(run) => run.name(),
             Self::Waiting(run) => run.name(),
+            Self::Turns(run) => run.name(),
         }
     }
 
@@ -98,6 +103,7 @@ impl Run {
             Self::Agreement(_) => "agreement",
             Self::Sharing(_) => "sharing",
             Self::Waiting(_) => "waiting",
+            Self::Turns(_) => "turns",
         };
         format!("{part}: {}", self.name())
     }
@@ -108,6 +114,7 @@ impl Run {
             Self::Agreement(run) => run.explored(progress),
             Self::Sharing(run) => run.explored(progress),
             Self::Waiting(run) => run.explored(progress),
+            Self::Turns(run) => run.explored(progress),
         }
     }
 }

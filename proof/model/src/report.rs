@@ -14,6 +14,7 @@ pub enum Part {
     Agreement,
     Sharing,
     Waiting,
+    Turns,
 }
 
 /// A run and its result.
@@ -223,6 +224,7 @@ pub fn markdown(results: &[Explored]) -> String {
         (Part::Agreement, AGREEMENT),
         (Part::Sharing, SHARING),
         (Part::Waiting, WAITING),
+        (Part::Turns, TURNS),
     ];
     for (part, heading) in parts {
         let of_part: Vec<&Explored> = results.iter().filter(|one| one.part == part).collect();
@@ -312,6 +314,14 @@ const WAITING: &str = "
 Writers and readers that come back without end. Messages arrive within a tick, which is as long as a
 writer waits before it renews its hint. A hint lives for three ticks; the ttl is two, if nothing else is
 said.
+";
+
+const TURNS: &str = "
+# Turns
+
+Waiters that queue on each node. Commands arrive within a tick, in any order, unless a tick is slow or a
+command is lost. A waiter looks once in a tick; its entry lives for three, a key is kept for two. *In
+within*: the most ticks for which no client holds while one that could win waits and nothing fails.
 ";
 
 const HOLDS: &str = "

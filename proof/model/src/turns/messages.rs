@@ -1,0 +1,320 @@
+//! The effect of what is in flight, and what follows at the end of a round.
+
+use super::config::Kind;
+use super::mutant::Mutant;
+use super::protocol::{Action, Turns};
+use super::scripts::{Answer, Leaves};
+use super::state::{Node, Out, Stage, State};
+use super::table::Event;
+use super::ticket::ticket;
+use crate::protocol::{NOW, span};
+use crate::quorum::{
+    ClockDrift, Extension, Instant, NodeSet, Progress, Report, Tally, Verdict, Vote, validity,
+};
+use crate::scripts::Extended;
+use std::time::Duration;
+
+/// Answers as bytes; zero is none. From [`HELD`] on, the rest of a life, twice, and whether others are before it.
+const GRANTED: u8 = 1;
+const REFUSED: u8 = 2;
+const WOULD: u8 = 3;
+const OTHERS: u8 = 4;
+const BARRED: u8 = 5;
+const VACANT: u8 = 6;
+const HELD: u8 = 16;
+
+/// The choices of a release.
+const TELL: u8 = 1;
+const UNHEARD: u8 = 2;
+
+impl Turns {
+    pub(super) fn delivers(&self, state: &State, who: usize, emit: &mut impl FnMut(Action, State)) {
+        for node in 0..self.config.nodes {
+            if state.nodes[node].sent >> who & 1 == 0 {
+                continue;
+            }
+            for choice in self.choices(state, who, node) {
+                let mut next = *state;
+                next.nodes[node].sent &= !(1 << who);
+                self.executes(&mut next, who, node, choice);
+                next.nodes[node].settles();
+                if Self::is_quiet(&next, who) {
+                    self.continues(&mut next, who);
+                }
+                emit(Action::Deliver { who, node, choice }, next);
+            }
+            let owed = matches!(state.actors[who].out, Out::Undo | Out::Leave);
+            if state.losses > 0 && !owed {
+                let mut next = *state;
+                next.nodes[node].sent &= !(1 << who);
+                (next.losses, next.fault) = (next.losses - 1, true);
+                if Self::is_quiet(&next, who) {
+                    self.continues(&mut next, who);
+                }
+                emit(Action::Lose { who, node }, next);
+            }
+        }
+    }
+
+    fn choices(&self, state: &State, who: usize, node: usize) -> std::ops::RangeInclusive<u8> {
+        let actor = &state.actors[who];
+        let others = state.nodes.iter().filter(|one| one.sent >> who & 1 == 1).count() > 1;
+        match actor.out {
+            Out::Join if state.nodes[node].master.stamps[who] == 0 => 1..=self.config.clocks,
+            Out::Leave if actor.tells => {
+                let least = if others { 0 } else { TELL };
+                least..=if state.losses > 0 { UNHEARD } else { TELL }
+            }
+            _ => 0..=0,
+        }
+    }
+
+    fn executes(&self, state: &mut State, who: usize, node: usize, choice: u8) {
+        let clock = if state.actors[who].out == Out::Join { choice } else { 1 };
+        let asks = self.asks(state, who, clock.max(1));
+        let actor = state.actors[who];
+        let one = &mut state.nodes[node];
+        let said = match actor.out {
+            Out::Set if one.master.set(who, self.config.ttl) => GRANTED,
+            Out::Join => {
+                one.master.leave(&asks, Leaves::Nothing, true);
+                code(one.master.ask(&asks))
+            }
+            Out::Look | Out::Try => code(one.master.ask(&asks)),
+            Out::Extend => match one.master.extend(&asks) {
+                Extended::Held => GRANTED,
+                Extended::Vacant => VACANT,
+                Extended::Taken => REFUSED,
+            },
+            Out::TopUp => {
+                one.master.top_up(&asks);
+                REFUSED
+            }
+            Out::Undo => {
+                let fair = self.config.clients[who].kind == Kind::Fair;
+                let drops = actor.beside && self.config.is(Mutant::RollbackDrops);
+                one.master.leave(&asks, Leaves::Nothing, fair && !drops);
+                REFUSED
+            }
+            Out::Leave => {
+                let fair = self.config.clients[who].kind != Kind::Plain;
+                let leaves = if actor.held { Leaves::Hold } else { Leaves::Place };
+                let freed = one.master.leave(&asks, leaves, fair);
+                if choice > 0 {
+                    state.actors[who].tells = false;
+                }
+                if choice > 0 && freed {
+                    self.tells(state, node, fair, choice);
+                }
+                REFUSED
+            }
+            Out::Set | Out::Nothing => REFUSED,
+        };
+        state.nodes[node].said[who] = said;
+    }
+
+    /// Tells who is first at this node; a plain release tells all.
+    fn tells(&self, state: &mut State, node: usize, names: bool, choice: u8) {
+        if choice == UNHEARD {
+            (state.losses, state.fault) = (state.losses - 1, true);
+            return;
+        }
+        if self.config.is(Mutant::Silent) {
+            return;
+        }
+        let head = state.nodes[node].master.head();
+        for who in 0..self.count() {
+            match head {
+                Some(head) if names && head == who => self.happens(state, who, Event::Named),
+                Some(_) if names => {}
+                _ => self.happens(state, who, Event::Freed),
+            }
+        }
+    }
+
+    /// Continues after the last answer of a round.
+    pub(super) fn continues(&self, state: &mut State, who: usize) {
+        let out = std::mem::take(&mut state.actors[who].out);
+        match out {
+            Out::Nothing => {}
+            Out::Set if self.has_won(state, who) => self.wins(state, who),
+            Out::Set if self.is_kind(who, Kind::Fair) => self.sends(state, who, Out::Join),
+            Out::Set => self.sends(state, who, Out::Undo),
+            Out::Join => self.has_joined(state, who),
+            Out::Look => {
+                state.actors[who].out = Out::Look;
+                self.learns(state, who);
+                let actor = &mut state.actors[who];
+                actor.out = if actor.out == Out::Look { Out::Nothing } else { actor.out };
+            }
+            Out::Try => self.has_tried(state, who),
+            Out::Undo if self.is_kind(who, Kind::Plain) => state.actors[who] = Default::default(),
+            Out::Undo => self.happens(state, who, Event::Pause),
+            Out::Extend => self.has_extended(state, who),
+            Out::TopUp => self.round_ends(state, who),
+            Out::Leave if self.is_kind(who, Kind::Plain) => state.actors[who] = Default::default(),
+            Out::Leave => {
+                let gone = super::state::Actor { stage: Stage::Gone, ..Default::default() };
+                state.actors[who] = gone;
+            }
+        }
+        if state.actors[who].out == Out::Nothing {
+            state.nodes.iter_mut().for_each(|node| node.said[who] = 0);
+            state.actors[who].since = 0;
+        }
+    }
+
+    fn has_joined(&self, state: &mut State, who: usize) {
+        let stamps: Vec<Option<u64>> = state.nodes[..self.config.nodes]
+            .iter()
+            .map(|node| (node.said[who] > 0 && node.warm == 0).then_some(node.master.stamps[who]))
+            .map(|stamp| stamp.filter(|it| *it > 0).map(u64::from))
+            .collect();
+        let found = ticket(self.membership, &stamps);
+        let least = stamps.iter().flatten().min().copied();
+        let found = if self.config.is(Mutant::LeastStamp) { found.and(least) } else { found };
+        match found.and_then(|it| u8::try_from(it).ok()) {
+            None => self.happens(state, who, Event::Unable),
+            Some(found) => {
+                state.actors[who].ticket = found;
+                self.sends(state, who, Out::Look);
+            }
+        }
+    }
+
+    fn has_won(&self, state: &State, who: usize) -> bool {
+        let since = span(state.actors[who].since);
+        let valid = validity::validity(span(self.config.ttl), since, Duration::ZERO).is_some();
+        let granted = |node: usize| {
+            let node = &state.nodes[node];
+            node.said[who] == GRANTED && node.warm == 0
+        };
+        let mut tally = Tally::new(self.membership);
+        for node in 0..self.config.nodes {
+            tally.record(node, if granted(node) { Vote::Granted } else { Vote::Refused });
+        }
+        let one = self.config.is(Mutant::OneIsEnough) && (0..self.config.nodes).any(granted);
+        valid && (one || tally.verdict() == Verdict::Won)
+    }
+
+    fn has_tried(&self, state: &mut State, who: usize) {
+        if self.has_won(state, who) {
+            self.happens(state, who, Event::Won);
+            return;
+        }
+        state.actors[who].beside = state.nodes.iter().any(|node| node.said[who] >= HELD);
+        self.learns(state, who);
+        if state.actors[who].stage == Stage::Waits {
+            self.sends(state, who, Out::Undo);
+        }
+    }
+
+    /// What the answers to a look or a lost try say. They are older than a message that came since.
+    fn learns(&self, state: &mut State, who: usize) {
+        let said = |node: usize| (state.nodes[node].said[who], state.nodes[node].warm == 0);
+        let of = |is: &dyn Fn(u8) -> bool| {
+            self.nodes_where(|node| matches!(said(node), (it, true) if is(it)))
+        };
+        let able = of(&|it| it > 0 && it != BARRED);
+        let would = of(&|it| it == WOULD);
+        let first = of(&|it| it == WOULD || it == GRANTED || (it >= HELD && it & 1 == 1));
+        let life = self.life(state, who);
+        let event = if !self.membership.is_quorum(able) {
+            Event::Unable
+        } else if self.membership.is_quorum(would) {
+            Event::Would
+        } else if self.membership.is_quorum(first) {
+            Event::First
+        } else {
+            Event::Others
+        };
+        let older = state.actors[who].wants && matches!(event, Event::First | Event::Others);
+        state.actors[who].life = if event == Event::First { life } else { 0 };
+        if !older {
+            self.happens(state, who, event);
+        }
+    }
+
+    /// Returns the ticks until a quorum is free, by the lives that it told.
+    fn life(&self, state: &State, who: usize) -> u8 {
+        let lives = (0..=self.config.ttl).find(|most| {
+            let free = |node: usize| {
+                let said = state.nodes[node].said[who];
+                said == WOULD || said == GRANTED || (said >= HELD && (said - HELD) / 2 <= *most)
+            };
+            self.membership.is_quorum(self.nodes_where(free))
+        });
+        lives.unwrap_or(0)
+    }
+
+    fn has_extended(&self, state: &mut State, who: usize) {
+        let actor = state.actors[who];
+        let now = Instant::from_nanos(NOW);
+        let started = Instant::from_nanos(NOW - u64::from(actor.since) * 1_000_000);
+        let warming: NodeSet = self.nodes_where(|node| state.nodes[node].warm > 0);
+        let mut round = Extension::new(self.membership, started, span(self.config.ttl), warming);
+        for (place, node) in state.nodes[..self.config.nodes].iter().enumerate() {
+            round.record(
+                place,
+                match node.said[who] {
+                    GRANTED => Report::Held,
+                    VACANT => Report::Vacant,
+                    REFUSED => Report::Taken,
+                    _ => Report::Unknown,
+                },
+            );
+        }
+        let drift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
+        let vacant = round.vacant();
+        match round.progress(now.after(span(actor.left)), now, drift) {
+            Progress::Extended(until) => {
+                state.actors[who].left = crate::protocol::ticks(until.since(now));
+                if vacant.len() == 0 {
+                    self.round_ends(state, who);
+                    return;
+                }
+                state.actors[who].out = Out::TopUp;
+                for node in vacant.iter() {
+                    state.nodes[node].sent |= 1 << who;
+                }
+            }
+            Progress::Lost => self.sends(state, who, Out::Leave),
+            Progress::Pending | Progress::Unconfirmed => {}
+        }
+    }
+
+    fn round_ends(&self, state: &mut State, who: usize) {
+        for node in &mut state.nodes[..self.config.nodes] {
+            if node.master.holds(who) {
+                node.absent = 0;
+            }
+            state.missing |= node.absent > self.config.rounds && node.warm == 0;
+        }
+    }
+}
+
+fn code(answer: Answer) -> u8 {
+    match answer {
+        Answer::Granted => GRANTED,
+        Answer::Would => WOULD,
+        Answer::Others => OTHERS,
+        Answer::Barred => BARRED,
+        Answer::Held { left, first } => HELD + left * 2 + u8::from(first),
+    }
+}
+
+impl Node {
+    /// Who left the queue does not stand any more.
+    pub(super) fn settles(&mut self) {
+        for (who, stamp) in self.master.stamps.iter().enumerate() {
+            if *stamp == 0 {
+                self.before.iter_mut().for_each(|before| *before &= !(1 << who));
+            }
+        }
+    }
+
+    pub(super) fn forgets(&mut self, who: usize) {
+        self.sent &= !(1 << who);
+        (self.said[who], self.before[who]) = (0, 0);
+    }
+}

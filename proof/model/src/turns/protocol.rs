@@ -1,0 +1,162 @@
+//! Turns as a model to explore.
+
+use super::config::{Config, Kind};
+use super::mutant::Mutant;
+use super::scripts::{Asks, CLIENTS};
+use super::state::{Out, Stage, State};
+use super::ticket::ticket;
+use crate::checker::Model;
+use crate::config::NODES;
+use crate::quorum::{Membership, NodeSet};
+
+pub(super) const EXCLUSION: &str = "one valid holder";
+pub(super) const ORDER: &str = "who stands is served before who comes later";
+pub(super) const PROGRESS: &str = "a client that could win gets in";
+pub(super) const HANDOVER: &str = "a release before a waiter is followed by a win within the tick";
+pub(super) const PRESENCE: &str = "the holder is on every voting node two rounds after a restart";
+
+/// A possible next step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    Come {
+        who: usize,
+    },
+    Look {
+        who: usize,
+    },
+    Try {
+        who: usize,
+    },
+    Extend {
+        who: usize,
+    },
+    Release {
+        who: usize,
+    },
+    GiveUp {
+        who: usize,
+    },
+    Die {
+        who: usize,
+    },
+    /// A command is executed; `choice` is the clock of the node, or who is told.
+    Deliver {
+        who: usize,
+        node: usize,
+        choice: u8,
+    },
+    Lose {
+        who: usize,
+        node: usize,
+    },
+    Restart {
+        node: usize,
+    },
+    Tick,
+}
+
+#[derive(Debug)]
+pub struct Turns {
+    pub config: Config,
+    pub(super) membership: Membership,
+}
+
+impl Turns {
+    pub fn new(config: Config) -> Self {
+        let membership = Membership::of(config.nodes).expect("a run without nodes");
+        assert!(config.clients.len() <= CLIENTS && config.nodes <= NODES, "too large a run");
+        Self { config, membership }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.config.clients.len()
+    }
+
+    pub(super) fn is_kind(&self, who: usize, kind: Kind) -> bool {
+        self.config.clients[who].kind == kind
+    }
+
+    pub(super) fn asks(&self, state: &State, who: usize, clock: u8) -> Asks {
+        Asks {
+            who,
+            tries: state.actors[who].out == Out::Try,
+            ticket: if self.config.is(Mutant::NoTicket) { 0 } else { state.actors[who].ticket },
+            clock,
+            barred: self.config.clients[who].barred,
+            ttl: self.config.ttl,
+            entry: self.config.entry,
+            kept: self.config.kept,
+            mutant: self.config.mutant,
+        }
+    }
+
+    pub(super) fn nodes_where(&self, is: impl Fn(usize) -> bool) -> NodeSet {
+        (0..self.config.nodes).filter(|node| is(*node)).collect()
+    }
+
+    /// Three waiters have looked once, and each is first at another node.
+    fn stand_crosswise(&self, state: &mut State) {
+        let Config { nodes, entry, .. } = self.config;
+        for (at, node) in state.nodes[..nodes].iter_mut().enumerate() {
+            for who in 0..self.count() {
+                node.master.stamps[who] = ((who + nodes - at) % nodes) as u8 + 1;
+                node.master.lives[who] = entry;
+            }
+        }
+        for who in 0..self.count() {
+            let stamp = |at: usize| Some(u64::from(state.nodes[at].master.stamps[who]));
+            let stamps: Vec<Option<u64>> = (0..nodes).map(stamp).collect();
+            let found = ticket(self.membership, &stamps).and_then(|it| u8::try_from(it).ok());
+            let actor = &mut state.actors[who];
+            (actor.stage, actor.ticket) = (Stage::Waits, found.unwrap_or(1));
+        }
+    }
+
+    pub(super) fn is_quiet(state: &State, who: usize) -> bool {
+        state.nodes.iter().all(|node| node.sent >> who & 1 == 0)
+    }
+}
+
+impl Model for Turns {
+    type State = State;
+    type Action = Action;
+
+    fn initial(&self) -> State {
+        let Config { restarts, losses, slow, .. } = self.config;
+        let mut state = State { restarts, losses, slow, ..State::default() };
+        if let Some(who) = (0..self.count()).find(|who| self.is_kind(*who, Kind::Holder)) {
+            let nodes = &mut state.nodes[..self.config.nodes];
+            nodes.iter_mut().for_each(|node| assert!(node.master.set(who, self.config.ttl)));
+            (state.actors[who].stage, state.actors[who].left) = (Stage::Holds, self.config.ttl);
+        }
+        if self.config.crosswise {
+            self.stand_crosswise(&mut state);
+        }
+        state
+    }
+
+    fn successors(&self, state: &State, emit: impl FnMut(Action, State)) {
+        self.steps(state, emit);
+    }
+
+    fn canonical(&self, mut state: State) -> State {
+        state.nodes[..self.config.nodes].sort_unstable();
+        state
+    }
+
+    fn digest(&self, state: &State) -> u64 {
+        state.digest(self.config.nodes, self.count())
+    }
+
+    fn violated(&self, state: &State) -> Option<&'static str> {
+        let holders = state.actors.iter().filter(|one| one.stage == Stage::Holds).count();
+        let found = [
+            (holders > 1, EXCLUSION),
+            (state.passed, ORDER),
+            (state.missing, PRESENCE),
+            (state.late, HANDOVER),
+            (state.drought > self.config.within, PROGRESS),
+        ];
+        found.into_iter().find(|(is, _)| *is).map(|(_, property)| property)
+    }
+}

@@ -1,0 +1,48 @@
+//! Rules broken on purpose.
+
+use super::{Run, scenes};
+use crate::runs::Kind;
+use crate::turns::config::Config;
+use crate::turns::mutant::Mutant;
+use crate::turns::protocol::{EXCLUSION, HANDOVER, ORDER, PRESENCE, PROGRESS};
+
+fn caught(mutant: Mutant, property: &'static str, config: Config) -> Run {
+    let config = config.mutant(mutant);
+    Run { kind: Kind::Mutant, config, violates: Some(property), quick: true }
+}
+
+/// Creates a run whose mutant no property finds.
+fn margin(mutant: Mutant, config: Config) -> Run {
+    Run { kind: Kind::Margin, config: config.mutant(mutant), violates: None, quick: true }
+}
+
+pub(super) fn runs() -> Vec<Run> {
+    vec![
+        caught(Mutant::TryAtEachLook, PRESENCE, scenes::restart()),
+        caught(Mutant::TryWhenLivesEnd, PRESENCE, scenes::restart()),
+        caught(Mutant::KeptIsTaken, PRESENCE, scenes::plain_holder()),
+        caught(Mutant::TopUpIsSet, PRESENCE, scenes::plain_holder()),
+        caught(Mutant::WithdrawalTells, PRESENCE, scenes::given_up()),
+        caught(Mutant::RollbackDrops, ORDER, scenes::plain()),
+        caught(Mutant::CalledGivesWay, HANDOVER, scenes::two()),
+        caught(Mutant::Silent, HANDOVER, scenes::waiter()),
+        caught(Mutant::NeverWithdraws, PROGRESS, scenes::barred()),
+        caught(Mutant::LeastStamp, ORDER, scenes::lost()),
+        caught(Mutant::ClockAlone, ORDER, scenes::two()),
+        caught(Mutant::NoTicket, PROGRESS, scenes::crosswise()),
+        caught(Mutant::NothingKept, ORDER, scenes::plain()),
+        caught(Mutant::EntriesStay, PROGRESS, scenes::dead()),
+        caught(Mutant::KeptGrants, EXCLUSION, scenes::plain()),
+        caught(Mutant::HeadTakesHeld, EXCLUSION, scenes::waiter()),
+        caught(Mutant::ReleaseUncompared, EXCLUSION, scenes::two()),
+        caught(Mutant::NoGuard, EXCLUSION, scenes::emptied()),
+        caught(Mutant::OneIsEnough, EXCLUSION, scenes::two()),
+        margin(Mutant::NoFirst, scenes::two()),
+        margin(Mutant::NoFirst, scenes::dead()),
+        margin(Mutant::NoFirst, scenes::plain()),
+        margin(Mutant::NoFirst, scenes::emptied()),
+        margin(Mutant::LookSaysFree, scenes::two()),
+        margin(Mutant::RaiseOnly, scenes::two()),
+        margin(Mutant::RaiseOnly, scenes::crosswise()),
+    ]
+}

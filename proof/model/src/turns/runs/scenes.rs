@@ -1,0 +1,83 @@
+//! Runs by their bounds, so that a broken rule is explored where the rule is known to hold.
+
+use crate::turns::config::Config;
+
+fn of(name: &'static str, letters: &str) -> Config {
+    Config::new(name, 3, letters)
+}
+
+pub(super) fn waiter() -> Config {
+    of("a waiter", "HF").within(1)
+}
+
+pub(super) fn two() -> Config {
+    of("two waiters", "HFF").within(1)
+}
+
+pub(super) fn restart() -> Config {
+    of("a holder that stays, a restart", "SF").ttl(2).restarts(1)
+}
+
+pub(super) fn given_up() -> Config {
+    of("a holder that stays, a waiter gives up, a restart", "SFG").ttl(2).restarts(1)
+}
+
+pub(super) fn plain_holder() -> Config {
+    of("a plain holder, a restart", "FE").ttl(2).restarts(1)
+}
+
+pub(super) fn plain() -> Config {
+    of("beside a plain client", "HFP")
+}
+
+pub(super) fn barred() -> Config {
+    of("beside one that cannot win", "HFB")
+}
+
+pub(super) fn dead() -> Config {
+    of("beside one that may die", "FD")
+}
+
+pub(super) fn lost() -> Config {
+    of("any clocks, a loss", "FF").clocks(2).losses(1)
+}
+
+pub(super) fn emptied() -> Config {
+    of("a restart, a loss", "FF").restarts(1).losses(1)
+}
+
+pub(super) fn crosswise() -> Config {
+    of("three waiters, each first at another node", "FFF").crosswise()
+}
+
+/// Those that take longer.
+pub(super) fn long() -> Vec<Config> {
+    let five = |name, letters| Config::new(name, 5, letters);
+    vec![
+        of("a waiter, two restarts", "HF").restarts(2),
+        of("a waiter, two losses", "HF").losses(2),
+        of("a waiter, a slow tick", "HF").slow(1),
+        of("a holder that stays, two restarts", "SF").ttl(2).restarts(2),
+        of("a holder that stays, two waiters, a restart", "SFF").ttl(2).restarts(1),
+        of("a holder that stays, two waiters, two restarts", "SFF")
+            .ttl(2)
+            .restarts(2)
+            .states(12_000_000),
+        of("a holder that stays, two give up, a restart", "SGG").ttl(2).restarts(1),
+        of("two waiters, any clocks", "HFF").clocks(2),
+        of("two waiters, a loss", "HFF").losses(1),
+        of("two waiters, a restart", "HFF").restarts(1).states(12_000_000),
+        of("two waiters, a slow tick", "HFF").slow(1),
+        of("two waiters, one gives up", "HFG"),
+        of("two waiters, one may die", "HFD"),
+        of("two waiters, slow ticks", "FF").ttl(2).slow(2),
+        of("two waiters beside a plain client", "FFP"),
+        of("two waiters and a holder beside a plain client", "HFFP"),
+        of("two that begin with a SET, beside a plain client", "FFP").sets(),
+        of("three waiters, a loss, each first at another node", "FFF").crosswise().losses(1),
+        of("three waiters, any clocks", "FFF").clocks(3),
+        five("five nodes, a waiter", "HF"),
+        five("five nodes, two waiters", "HFF"),
+        five("five nodes, a holder that stays, two restarts", "SF").ttl(2).restarts(2),
+    ]
+}

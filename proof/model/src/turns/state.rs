@@ -1,0 +1,125 @@
+//! Everything that clients and nodes remember, and everything in flight.
+
+use super::scripts::{CLIENTS, Master};
+use super::table::Phase;
+use crate::config::NODES;
+use crate::digest::Digest;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Node {
+    pub master: Master,
+    /// Ticks until its votes count.
+    pub warm: u8,
+    /// By client: its command is in flight. Which one it is follows from the client's round.
+    pub sent: u8,
+    /// By client: the answer in the round under way.
+    pub said: [u8; CLIENTS],
+    /// By client, as bits: those that stood here when it came, and have stood here since.
+    pub before: [u8; CLIENTS],
+    /// The rounds that the holder has begun since the node has restarted, without its key there.
+    pub absent: u8,
+}
+
+/// What a client has in flight.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub enum Out {
+    #[default]
+    Nothing,
+    Set,
+    /// The rollback of the SET, and the first look behind it.
+    Join,
+    Look,
+    Try,
+    /// The rollback of a try.
+    Undo,
+    Extend,
+    TopUp,
+    /// The release, or the withdrawal.
+    Leave,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub enum Stage {
+    #[default]
+    Away,
+    Waits,
+    Holds,
+    Gone,
+    Dead,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Actor {
+    pub stage: Stage,
+    pub phase: Phase,
+    pub out: Out,
+    /// Zero: none yet.
+    pub ticket: u8,
+    /// Ticks until its deadline, or until the key is not kept for it any more.
+    pub left: u8,
+    /// Ticks until the lives that a quorum told are over.
+    pub life: u8,
+    /// Tries, or rounds of extension, in this tick.
+    pub tries: u8,
+    /// Ticks since the round began.
+    pub since: u8,
+    /// It tries once its round has ended.
+    pub wants: bool,
+    /// It has looked, or extended, in this tick.
+    pub done: bool,
+    /// Its release has yet to be told.
+    pub tells: bool,
+    /// It leaves what it held; otherwise it withdraws.
+    pub held: bool,
+    /// A node of its try had a holder.
+    pub beside: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct State {
+    pub nodes: [Node; NODES],
+    pub actors: [Actor; CLIENTS],
+    /// Ticks for which a client that could win has waited while none held, and nothing failed.
+    pub drought: u8,
+    /// Something has failed in this tick.
+    pub fault: bool,
+    pub restarts: u8,
+    pub losses: u8,
+    pub slow: u8,
+    /// Who stood first was passed.
+    pub passed: bool,
+    /// The holder was not on a voting node two rounds after its restart.
+    pub missing: bool,
+    /// A holder has let go in this tick before a waiter that stands.
+    pub handed: bool,
+    /// None took over within the tick.
+    pub late: bool,
+}
+
+impl Actor {
+    fn digest(&self, digest: &mut Digest) {
+        let bits = [self.wants, self.done, self.tells, self.held, self.beside];
+        let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
+        digest.bytes(&[self.stage as u8 * 16 + self.phase as u8, self.out as u8, bits]);
+        digest.bytes(&[self.ticket, self.left, self.life, self.tries, self.since]);
+    }
+}
+
+impl State {
+    pub fn digest(&self, nodes: usize, clients: usize) -> u64 {
+        let mut digest = Digest::default();
+        for node in &self.nodes[..nodes] {
+            digest.bytes(&[node.master.key, node.master.left]);
+            digest.bytes(&node.master.stamps[..clients]);
+            digest.bytes(&node.master.lives[..clients]);
+            digest.bytes(&node.said[..clients]);
+            digest.bytes(&node.before[..clients]);
+            digest.bytes(&[node.warm, node.sent, node.absent]);
+        }
+        self.actors[..clients].iter().for_each(|actor| actor.digest(&mut digest));
+        let bits = [self.fault, self.passed, self.missing, self.handed, self.late];
+        let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
+        digest.bytes(&[self.drought, bits, self.restarts, self.losses, self.slow]);
+        digest.end()
+    }
+}

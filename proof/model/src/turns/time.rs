@@ -1,0 +1,139 @@
+//! Time passes, and nodes restart empty.
+
+use super::config::Kind;
+use super::mutant::Mutant;
+use super::protocol::Turns;
+use super::scripts::Master;
+use super::state::{Node, Out, Stage, State};
+use super::table::{Event, Phase};
+use crate::protocol::{span, ticks, votes_after};
+use crate::quorum::{ClockDrift, FencingWindow, standing};
+use std::time::Duration;
+
+impl Turns {
+    pub(super) fn restarted(&self, state: &State, node: usize) -> State {
+        let mut next = *state;
+        let window = FencingWindow { back: Duration::ZERO, ahead: Duration::ZERO };
+        let drift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
+        let guard = standing::quarantine(span(self.config.ttl), window, drift);
+        let warm = if self.config.is(Mutant::NoGuard) { 0 } else { ticks(votes_after(guard)) };
+        let one = &mut next.nodes[node];
+        let (sent, said) = (one.sent, one.said);
+        let absent = u8::from(state.actors.iter().any(|actor| actor.stage == Stage::Holds));
+        *one = Node { warm, said, absent, ..Node::default() };
+        one.master = Master::default();
+        (next.restarts, next.fault) = (next.restarts - 1, true);
+        for who in (0..self.count()).filter(|who| sent >> who & 1 == 1) {
+            if Self::is_quiet(&next, who) {
+                self.continues(&mut next, who);
+            }
+        }
+        next
+    }
+
+    fn is_due(&self, state: &State, who: usize) -> bool {
+        let actor = &state.actors[who];
+        match (actor.stage, actor.out) {
+            (Stage::Waits, Out::Nothing) => {
+                actor.wants || !actor.done || Self::tries_last(state, who)
+            }
+            (Stage::Holds, Out::Nothing) => self.config.clients[who].extends && !actor.done,
+            _ => false,
+        }
+    }
+
+    /// Returns the state after a tick. What is due comes before, and what is in flight, but for slow
+    /// ticks.
+    pub(super) fn after_a_tick(&self, state: &State) -> Option<State> {
+        let in_flight = state.nodes.iter().any(|node| node.sent != 0);
+        if (0..self.count()).any(|who| self.is_due(state, who)) || (in_flight && state.slow == 0) {
+            return None;
+        }
+        let mut next = *state;
+        let holds = next.actors.iter().any(|actor| actor.stage == Stage::Holds);
+        next.late |= std::mem::take(&mut next.handed) && !holds && !next.fault && !in_flight;
+        if in_flight {
+            (next.slow, next.fault) = (next.slow - 1, true);
+        }
+        for node in &mut next.nodes[..self.config.nodes] {
+            self.node_ages(node);
+        }
+        for who in 0..self.count() {
+            self.client_ages(&mut next, who);
+        }
+        self.counts(&mut next);
+        Some(next)
+    }
+
+    fn node_ages(&self, node: &mut Node) {
+        let master = &mut node.master;
+        let ends = master.left == 1;
+        master.left = master.left.saturating_sub(1);
+        if ends {
+            master.key = 0;
+        }
+        for (stamp, life) in master.stamps.iter_mut().zip(&mut master.lives) {
+            if *life == 1 && !self.config.is(Mutant::EntriesStay) {
+                *stamp = 0;
+            }
+            if *stamp == 0 || *life > 1 {
+                *life = life.saturating_sub(1);
+            }
+        }
+        node.warm = node.warm.saturating_sub(1);
+        node.settles();
+        if ends {
+            // Where a key expired, a SET may be first.
+            let plain = |who: &usize| self.is_kind(*who, Kind::Plain) || self.config.sets;
+            (0..self.count()).filter(plain).for_each(|who| node.before[who] = 0);
+        }
+    }
+
+    fn client_ages(&self, state: &mut State, who: usize) {
+        let actor = &mut state.actors[who];
+        if actor.out != Out::Nothing {
+            actor.since = (actor.since + 1).min(self.config.ttl);
+        }
+        actor.tries = 0;
+        match actor.stage {
+            Stage::Holds => {
+                actor.done = false;
+                actor.left -= 1;
+                if actor.left == 0 {
+                    state.nodes.iter_mut().for_each(|node| node.sent &= !(1 << who));
+                    self.sends(state, who, Out::Leave);
+                }
+            }
+            Stage::Waits => {
+                let lives_end = actor.life == 1;
+                actor.life = actor.life.saturating_sub(1);
+                let kept_ends = actor.phase == Phase::Called && actor.left == 1;
+                actor.left = actor.left.saturating_sub(1);
+                if kept_ends {
+                    self.happens(state, who, Event::Kept);
+                }
+                if lives_end {
+                    self.happens(state, who, Event::Life);
+                }
+                if state.actors[who].out == Out::Nothing {
+                    self.happens(state, who, Event::Pause);
+                }
+                self.happens(state, who, Event::Second);
+            }
+            Stage::Away | Stage::Gone | Stage::Dead => {}
+        }
+    }
+
+    /// Counts the ticks of waiting in which nothing fails.
+    fn counts(&self, state: &mut State) {
+        let could = |who: usize| {
+            state.actors[who].stage == Stage::Waits && !self.config.clients[who].barred
+        };
+        let holds = state.actors.iter().any(|actor| actor.stage == Stage::Holds);
+        let votes = self.nodes_where(|node| state.nodes[node].warm == 0);
+        let waits = (0..self.count()).any(could) && self.membership.is_quorum(votes);
+        let fault = std::mem::take(&mut state.fault);
+        let more = state.drought.saturating_add(1);
+        state.drought = if waits && !holds && !fault { more } else { 0 };
+    }
+}
