@@ -65,8 +65,8 @@ impl Coordinator {
         acquisition: &mut Acquisition,
         has_won: bool,
     ) {
-        let keys = acquisition.request.keys.clone();
         let hint = acquisition.contention.as_mut().and_then(|one| one.hint.take());
+        let keys = &acquisition.request.keys;
         let Some((hint, beside)) = hint.zip(keys.as_writer()) else { return };
         self.timers.cancel(hint.renew_at, Timer::Hint(request));
         let id = hint.id.digits();
@@ -74,7 +74,7 @@ impl Coordinator {
             return self.send_hint(&wire::delete(&beside.hint, &id));
         }
         self.send_hint(&wire::shorten(&beside.hint, &id, LEFT_FOR.into()));
-        self.notify_readers(now, &keys);
+        self.notify_readers(now, keys);
     }
 
     /// Notifies the readers that wait, here and elsewhere, that they may be let in, or how soon.
