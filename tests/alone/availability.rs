@@ -55,9 +55,11 @@ async fn one_dead_and_one_hung_master_cost_nothing() {
         eprintln!("{round}: five healthy {with}; one dead, one hung {without}; p50 x {ratio:.2}");
         ratios.push(ratio);
     }
-    // Noise only adds. A wait for one of the two would multiply the time, in every round.
+    // Noise only adds. Of three that answer the last is waited for, and of five the third: on two
+    // cores up to a quarter more. A wait for a master that is dead or hung would multiply the time,
+    // in every round.
     ratios.sort_by(f64::total_cmp);
-    assert!(ratios[1] <= 1.2, "all but one of these are above 1.2: {ratios:.2?}");
+    assert!(ratios[1] <= 1.5, "all but one of these are above 1.5: {ratios:.2?}");
 }
 
 #[tokio::test]

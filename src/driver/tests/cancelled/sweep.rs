@@ -106,6 +106,8 @@ async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool
         _ if rival == Rival::Here => wait_behind(&stage.redlock),
         _ => wait_behind(&stage.other),
     });
+    // A reader passes nothing on in its process: a writer there waits like one in another.
+    let waits = if operation.future.starts_with("rw_lock/") { Rival::There } else { rival };
     let (ready, waiting) = poll_and_drop(case, stage, polls, future, waiting).await;
     drop(kept);
 
@@ -113,9 +115,9 @@ async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool
     if fault.blocks() {
         stage.mend(fault);
         drop(holder);
-        served(&mut wrong, waiting, fault.patience(rival)).await;
+        served(&mut wrong, waiting, fault.patience(waits)).await;
     } else {
-        served(&mut wrong, waiting, fault.patience(rival)).await;
+        served(&mut wrong, waiting, fault.patience(waits)).await;
         stage.mend(fault);
     }
     if fault == Fault::AnswersLost {
