@@ -102,7 +102,7 @@ impl Command {
     }
 }
 
-pub(super) const COMMANDS: [Command; 50] = [
+pub(super) const COMMANDS: [Command; 52] = [
     Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
     Command::write("del", -2, keys::del),
@@ -127,6 +127,8 @@ pub(super) const COMMANDS: [Command; 50] = [
     Command::new("zscore", 3, sorted_sets::zscore),
     Command::new("zrange", -4, sorted_sets::zrange),
     Command::write("zremrangebyscore", 4, sorted_sets::zremrangebyscore),
+    Command::new("zrangebyscore", -4, sorted_sets::zrangebyscore),
+    Command::new("zrank", 3, sorted_sets::zrank),
     Command::new("zcard", 2, sorted_sets::zcard),
     Command::script("eval", -3, script::eval),
     Command::script("evalsha", -3, script::evalsha),

@@ -43,15 +43,31 @@ impl SortedSet {
     /// Removes the members with a score within the bounds, and returns how many they were.
     pub(super) fn remove_between(&mut self, least: Bound, most: Bound) -> usize {
         let before = self.members.len();
-        let above = |score| score > least.score || (score == least.score && !least.excluded);
-        let below = |score| score < most.score || (score == most.score && !most.excluded);
-        self.members.retain(|(_, score)| !(above(*score) && below(*score)));
+        self.members.retain(|(_, score)| !is_between(*score, least, most));
         before - self.members.len()
+    }
+
+    /// Returns the members with a score within the bounds, in order.
+    pub(super) fn between(&self, least: Bound, most: Bound) -> impl Iterator<Item = &[u8]> {
+        let members = self.members.iter();
+        let within = members.filter(move |(_, score)| is_between(*score, least, most));
+        within.map(|(name, _)| &**name)
+    }
+
+    /// Returns how many members come before this one; `None` if it is not there.
+    pub(super) fn rank(&self, member: &[u8]) -> Option<usize> {
+        self.members.iter().position(|(name, _)| name == member)
     }
 
     pub(super) fn members(&self) -> &[(Vec<u8>, f64)] {
         &self.members
     }
+}
+
+fn is_between(score: f64, least: Bound, most: Bound) -> bool {
+    let above = score > least.score || (score == least.score && !least.excluded);
+    let below = score < most.score || (score == most.score && !most.excluded);
+    above && below
 }
 
 fn in_order((one, its): &(Vec<u8>, f64), (other, theirs): &(Vec<u8>, f64)) -> Ordering {

@@ -9,6 +9,8 @@ use super::server::Server;
 use super::sorted_set::{Bound, SortedSet};
 use super::value::Value;
 
+const NOT_A_RANGE: &str = "ERR min or max is not a float";
+
 /// Handles `ZADD key [NX | XX] score member ...`; answers with the number of new members.
 pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
     let options = call.arguments[2..].iter().take_while(|word| is_option(word)).count();
@@ -81,8 +83,28 @@ pub(super) fn zremrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
         (Some(least), Some(most)) => {
             changed(server, call, false, |set| set.remove_between(least, most))
         }
-        _ => Reply::error("ERR min or max is not a float"),
+        _ => Reply::error(NOT_A_RANGE),
     }
+}
+
+/// Handles `ZRANGEBYSCORE key min max`; answers with the members, in the order of their scores.
+pub(super) fn zrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
+    let bounds = (bound(&call.arguments[2]), bound(&call.arguments[3]));
+    let (Some(least), Some(most)) = bounds else { return Reply::error(NOT_A_RANGE) };
+    if call.arguments.len() > 4 {
+        return Reply::error(SYNTAX);
+    }
+    on(server, call, |set| {
+        let members = set.iter().flat_map(|set| set.between(least, most));
+        Reply::Array(members.map(Reply::bulk).collect())
+    })
+}
+
+/// Handles `ZRANK key member`; answers with the number of members before it.
+pub(super) fn zrank(server: &mut Server, call: &Call<'_>) -> Reply {
+    on(server, call, |set| {
+        set.and_then(|set| set.rank(&call.arguments[2])).map_or(Reply::Null, Reply::count)
+    })
 }
 
 pub(super) fn zcard(server: &mut Server, call: &Call<'_>) -> Reply {

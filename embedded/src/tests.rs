@@ -259,6 +259,9 @@ fn a_sorted_set_is_in_order_and_gone_with_its_last_member() {
     assert_eq!(names(&machine), ["a", "b", "mid", "late"]);
     ask(&mut machine, client, &["ZADD", "a", "9", "a"]);
     assert_eq!(names(&machine), ["b", "mid", "late", "a"]);
+    let range = ["ZRANGEBYSCORE", "a", "(-1", "7"];
+    assert_eq!(ask(&mut machine, client, &range), "*2\r\n$3\r\nmid\r\n$4\r\nlate\r\n");
+    assert_eq!(ask(&mut machine, client, &["ZRANK", "a", "late"]), ":2\r\n");
     let range = ["ZREMRANGEBYSCORE", "a", "-inf", "(7"];
     assert_eq!(ask(&mut machine, client, &range), ":2\r\n");
     assert_eq!(names(&machine), ["late", "a"]);
