@@ -2,18 +2,19 @@
 
 mod delegate;
 mod future;
+mod request;
 
 pub(crate) use delegate::{delegate_option, delegate_options};
 pub use future::AcquireFuture;
 
-use crate::error::{AcquireError, InvalidSetting};
+use crate::error::AcquireError;
 use crate::guard::Guard;
 use crate::kind::{Fenced, Kind, Unfenced};
-use crate::options::check_label;
 use crate::redlock::Redlock;
 use crate::resource::Resources;
-use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Label};
+use quorumlock_core::coordinator::{KeepAlive, Label};
 use quorumlock_core::quorum::Nanos;
+use request::Turn;
 use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
@@ -65,7 +66,8 @@ use std::time::Duration;
 /// - [`NoQuorum`](crate::error::NoQuorum): too few masters could vote in time.
 /// - [`Disagreement`](crate::error::Disagreement): too few could vote because clients, or the
 ///   masters' clocks, disagree.
-/// - [`InvalidSetting`]: a resource or a ttl that cannot work; nothing was sent.
+/// - [`InvalidSetting`](crate::InvalidSetting): a resource or a ttl that cannot work; nothing was
+///   sent.
 /// - [`NoRandomness`](crate::error::NoRandomness): the operating system provides no random bytes.
 /// - [`Closed`](crate::error::Closed): this `Redlock` was shut down, or its runtime is gone.
 ///
@@ -77,7 +79,7 @@ use std::time::Duration;
 ///
 /// Nothing is sent before the first poll. If the future is dropped after that, the coordinator
 /// rolls the acquisition back on every master, without your help. A lock that was won at the same
-/// moment is released. Only the place in the wait is lost.
+/// moment is released. Only the place in the wait is lost, in a [queue](Self::fair), too.
 #[must_use = "nothing is asked before this is awaited"]
 #[derive(Clone)]
 pub struct Acquire<K: Kind = Unfenced> {
@@ -92,6 +94,7 @@ pub struct Acquire<K: Kind = Unfenced> {
     label: Option<Arc<Label>>,
     /// Zero if the keys need not stay.
     at_least: Nanos,
+    turn: Turn,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -122,20 +125,40 @@ impl Acquire {
             keep_alive,
             label,
             at_least,
+            turn,
             kind: _,
         } = self;
         let kind = PhantomData;
-        Acquire { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, at_least, kind }
+        Acquire {
+            redlock,
+            resources,
+            ttl,
+            lock_delay,
+            timeout,
+            keep_alive,
+            label,
+            at_least,
+            turn,
+            kind,
+        }
     }
 }
 
 impl<K: Kind> Acquire<K> {
     pub(crate) fn new(redlock: Redlock, resources: Resources, timeout: Duration) -> Self {
-        let (ttl, lock_delay) = (redlock.options().ttl, redlock.options().lock_delay);
-        let timeout = Some(Nanos::of(timeout));
-        let (keep_alive, label, kind) = (None, None, PhantomData);
-        let at_least = Nanos::of(Duration::ZERO);
-        Self { redlock, resources, ttl, lock_delay, timeout, keep_alive, label, at_least, kind }
+        let options = redlock.options();
+        Self {
+            ttl: options.ttl,
+            lock_delay: options.lock_delay,
+            turn: if options.fair { Turn::IfAlone } else { Turn::No },
+            redlock,
+            resources,
+            timeout: Some(Nanos::of(timeout)),
+            keep_alive: None,
+            label: None,
+            at_least: Nanos::of(Duration::ZERO),
+            kind: PhantomData,
+        }
     }
 
     /// Sets the life of the key on the masters, unless it is released or extended. The holder may
@@ -260,9 +283,56 @@ impl<K: Kind> Acquire<K> {
         self
     }
 
-    /// The same with the value of a candidate, which is followed by the term.
+    /// Waits in turn: who has waited for longer gets the lock first, across all processes that ask
+    /// for it with `fair()`.
+    ///
+    /// A free lock costs what it costs without this option: one command on each master. Who is
+    /// refused joins a queue on the masters and looks at it once a second. A release keeps the lock
+    /// for the first in that queue, for up to 2 s, and calls it. Who dies in the queue is skipped
+    /// after 3 s; who gives up or is dropped leaves it at once.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let masters = quorumlock::embedded::Masters::start(3)?;
+    /// # let redlock = masters.builder().connect().await?;
+    /// let guard = redlock.acquire("printer").fair().await?;
+    /// // those who ask in the meantime are served in the order in which they came
+    /// guard.release().await?;
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))]
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Who is stored at a quorum when the lock is released is served before all who come later, while
+    /// its place lives. Before that there is no order, nor where the lock is free without a release:
+    /// where a key has expired, or where the first in the queue came just behind the release and has
+    /// not been granted yet. The order is one of processes: the tasks
+    /// of one `Redlock` wait in a queue of its own, and only the first of them has a place on the
+    /// masters.
+    ///
+    /// All clients of the resource should ask for it. One that does not may get in between by chance,
+    /// and starves beside a queue that is never empty. Switch it on once all of them have a version
+    /// that knows it: to an older one, a lock that is kept for the next is taken. The builder's
+    /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls.
+    ///
+    /// It is for one resource. For several together, and for the permits of a semaphore, it is an
+    /// [`InvalidSetting`](crate::InvalidSetting). A single attempt
+    /// ([`try_acquire`](Redlock::try_acquire), or a timeout of zero) joins no queue, and its release
+    /// serves those who wait. A lock that is [detached](Guard::detach) is released like any other
+    /// lock by the one who adopts it: the next in the queue then finds out by looking. The masters'
+    /// user needs the rights to sorted sets that the page on permissions lists.
+    pub const fn fair(mut self) -> Self {
+        self.turn = Turn::Asked;
+        self
+    }
+
+    /// The same with the value of a candidate, which is followed by the term. Candidates do not wait
+    /// in turn: those who observe an election see one leader after the other, and no queue.
     pub(crate) fn candidate(mut self, value: &str) -> Self {
         self.label = Some(Arc::new(Label::of_candidate(value)));
+        self.turn = Turn::No;
         self
     }
 
@@ -279,41 +349,6 @@ impl<K: Kind> Acquire<K> {
     pub(crate) const fn resources(&self) -> &Resources {
         &self.resources
     }
-
-    fn request(&self) -> Result<AcquireRequest, InvalidSetting> {
-        let options = self.redlock.options();
-        options.check_may_acquire()?;
-        options.check_resources(self.resources.names())?;
-        self.resources.pool().map_or(Ok(()), |pool| pool.check(options))?;
-        let ttl = options.check_ttl("ttl", self.ttl)?;
-        let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
-        if let Some(keep_alive) = self.keep_alive {
-            let longest = keep_alive.max_hold();
-            let is_the_builders = longest == options.max_hold;
-            let field = if is_the_builders { "max_hold" } else { "keep_alive_for" };
-            options.check_max_hold(field, longest, ttl)?;
-        }
-        if let Some(label) = &self.label {
-            let field = if label.is_candidate() { "candidate" } else { "label" };
-            check_label(field, label.text())?;
-        }
-        let keys = self.resources.locked(options).ok_or_else(|| {
-            let problem = "there is none: name at least one, such as \"orders:42\"";
-            InvalidSetting::new("resource", problem)
-        })?;
-        let fence = |resource: &Arc<str>| options.fence(resource);
-        Ok(AcquireRequest {
-            keys,
-            fences: K::IS_FENCED.then(|| self.resources.keys(fence)).flatten().map(Arc::new),
-            ttl: ttl.into(),
-            lock_delay: lock_delay.into(),
-            wait: self.timeout,
-            keep_alive: self.keep_alive,
-            label: self.label.clone(),
-            at_least: options.check_at_least(self.at_least.span())?,
-            probes: false,
-        })
-    }
 }
 
 impl<K: Kind> fmt::Debug for Acquire<K> {
@@ -326,6 +361,7 @@ impl<K: Kind> fmt::Debug for Acquire<K> {
             .field("keep_alive", &self.keep_alive)
             .field("label", &self.label.as_ref().map(|label| label.text()))
             .field("at_least", &self.at_least)
+            .field("turn", &self.turn)
             .field("fenced", &K::IS_FENCED)
             .finish_non_exhaustive()
     }

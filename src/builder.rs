@@ -265,6 +265,21 @@ impl<R> RedlockBuilder<R> {
         self
     }
 
+    /// Sets whether those who wait for a lock get it in the order in which they came, across
+    /// processes: as if each acquire of one resource said [`fair`](crate::Acquire::fair). No call can
+    /// take it back, since a lock on which some wait in turn and others do not starves the others. It
+    /// does not apply to several resources that are locked together, to permits, to readers and
+    /// writers of an [`RwLock`](crate::RwLock), nor to candidates of an election. Set it in all clients
+    /// of a resource, once none of them has a version that does not know it. Default: `false`.
+    ///
+    /// ```
+    /// let builder = quorumlock::Redlock::builder().fair(true);
+    /// ```
+    pub const fn fair(mut self, fair: bool) -> Self {
+        self.options.fair = fair;
+        self
+    }
+
     /// Restricts the client to looking at locks: it writes nothing to a master. It can
     /// [`inspect`](crate::Redlock::inspect), and [`force_release`](crate::Redlock::force_release),
     /// which deletes the key that it is asked to delete. Each acquire is refused as an

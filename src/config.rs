@@ -165,6 +165,8 @@ settings! {
         restart_guard: RestartGuard = value::guard => RedlockBuilder::restart_guard;
         /// [`wake_ups`](crate::RedlockBuilder::wake_ups).
         wake_ups: bool = value::switch => RedlockBuilder::wake_ups;
+        /// [`fair`](crate::RedlockBuilder::fair).
+        fair: bool = value::switch => RedlockBuilder::fair;
         /// Controls whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
         /// [`strict`](crate::RedlockBuilder::strict).
         strict: bool = value::switch => |mut to, on| { to.options.strict = on; to };

@@ -2,6 +2,7 @@
 //! holder.
 
 mod judge;
+mod queue;
 mod readers;
 
 use crate::driver::{ForceReleased, Inspected, Request};
@@ -11,7 +12,7 @@ use crate::redlock::Redlock;
 use crate::report::{Answer, NodeReport, Span};
 use crate::resource::IntoResource;
 use judge::judge;
-use quorumlock_core::coordinator::{Mark, Owner, Seen, StoredValue};
+use quorumlock_core::coordinator::{Beside, Mark, Owner, Seen, StoredValue};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +21,9 @@ use tokio::sync::oneshot;
 
 impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
-    /// masters, and for how much longer. Of a lock that is read, also by [whom](Holder::readers). Waits
-    /// for all of them, at most for the operation timeout.
+    /// masters, and for how much longer. Of a lock that is read, also by [whom](Holder::readers), and
+    /// of one for which clients wait in turn, [how many](Inspection::waiting_in_turn). Waits for all of
+    /// them, at most for the operation timeout.
     ///
     /// The result is what the masters said a moment ago. To do something that only one client may
     /// do, acquire the lock.
@@ -47,19 +49,21 @@ impl Redlock {
         self.options().check_resource(&resource)?;
         let key = self.options().key(&resource);
         let readers = self.options().beside(&resource).readers;
-        let (nodes, membership) = self.ask_about(&key, Some(readers)).await.map_err(|_| Closed)?;
-        Ok(Inspection::new(resource, key, nodes, membership))
+        let alive = self.options().queue(&resource).alive;
+        let asked = self.ask_about(&key, Some(Beside { readers, alive }));
+        let Inspected { nodes, membership, waiting } = asked.await.map_err(|_| Closed)?;
+        Ok(Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) })
     }
 
     /// Sends the question about a key, and returns where its answer comes.
     pub(crate) fn ask_about(
         &self,
         key: &Arc<str>,
-        readers: Option<Arc<str>>,
+        beside: Option<Beside>,
     ) -> oneshot::Receiver<Inspected> {
         let (reply, answer) = oneshot::channel();
         let request = self.driver().next_request();
-        self.driver().send(Request::Inspect { request, key: key.clone(), readers, reply });
+        self.driver().send(Request::Inspect { request, key: key.clone(), beside, reply });
         answer
     }
 
@@ -131,6 +135,10 @@ pub struct Inspection {
     slot: Option<u8>,
     state: LockState,
     nodes: Vec<NodeInspection>,
+    /// Free, but too few have no key at all.
+    is_kept: bool,
+    /// How many wait in turn.
+    waiting: Option<u64>,
 }
 
 /// The state of a lock, according to a quorum of masters.
@@ -139,7 +147,7 @@ pub struct Inspection {
 pub enum LockState {
     /// A quorum has the same holder's key.
     Held(Holder),
-    /// A quorum has no key.
+    /// A quorum has no key, or keeps it for who is next [in turn](Inspection::is_kept).
     Free,
     /// Neither: masters are down or warming up, or the lock is just being acquired or released.
     Unclear,
@@ -172,6 +180,9 @@ pub enum NodeState {
     Free,
     /// This holder's key, with the time it has left on that master.
     Held(Holder),
+    /// No holder's key: it is kept for who is next [in turn](crate::Acquire::fair), for this long at
+    /// most.
+    Kept(Duration),
     /// The master did not say, or what it says does not count yet.
     Unknown(Answer),
 }
@@ -184,15 +195,20 @@ impl Inspection {
         membership: Membership,
     ) -> Self {
         let state = judge(&seen, membership);
+        let is_kept = state == LockState::Free && judge::is_kept(&seen, membership);
         let nodes = seen.into_iter().map(|(node, seen)| {
             let state = match seen {
                 Ok(None) => NodeState::Free,
+                Ok(Some(stored)) if stored.value.is_kept() => {
+                    NodeState::Kept(stored.remaining.unwrap_or(Duration::MAX))
+                }
                 Ok(Some(stored)) => NodeState::Held(Holder::of(stored)),
                 Err(answer) => NodeState::Unknown(answer),
             };
             NodeInspection { node, state }
         });
-        Self { resource, key, slot: None, state, nodes: nodes.collect() }
+        let nodes = nodes.collect();
+        Self { resource, key, slot: None, state, nodes, is_kept, waiting: None }
     }
 
     /// Returns the same of a permit: the resource is a semaphore, and the key is of this slot.
@@ -316,13 +332,16 @@ impl fmt::Display for Inspection {
         write!(f, "{} is ", Named(self))?;
         match &self.state {
             LockState::Held(holder) => holder.fmt(f)?,
+            LockState::Free if self.is_kept => f.write_str(queue::KEPT)?,
             LockState::Free => f.write_str("free")?,
             LockState::Unclear => f.write_str("neither held nor free by quorum")?,
         }
+        self.fmt_waiting(f)?;
         for (place, NodeInspection { node, state }) in self.nodes.iter().enumerate() {
             write!(f, "{}{node} ", if place == 0 { ": " } else { "; " })?;
             match state {
                 NodeState::Free => f.write_str("free")?,
+                NodeState::Kept(left) => write!(f, "kept for who is next, for {}", Span(*left))?,
                 NodeState::Held(holder) => holder.fmt(f)?,
                 NodeState::Unknown(answer) => answer.fmt(f)?,
             }

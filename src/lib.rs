@@ -26,6 +26,7 @@
 //! | do work under a lock that extends itself | [`Acquire::run`], [`Acquire::keep_alive`] |
 //! | ask whether the lock still holds | [`check`](Lease::check), [`lost`](Lease::lost); in subtasks, [`Lease`] |
 //! | elect a leader, see who leads | [`Redlock::election`] |
+//! | serve those who wait in the order in which they came | [`Acquire::fair`], [`RedlockBuilder::fair`] |
 //! | let many read, or one write | [`Redlock::rw_lock`] |
 //! | let so many in at a time | [`Redlock::semaphore`] |
 //! | run a job once in a period | [`Redlock::once`], [`Acquire::at_least`] |

@@ -67,7 +67,8 @@ impl Redlock {
     ///
     /// Waiters in this process queue in order of arrival, without traffic; a release passes the
     /// lock on to the next one in one round trip. Between processes, waiters are notified of a
-    /// release, and chance decides which of them is first.
+    /// release, and chance decides which of them is first, unless they wait in turn
+    /// ([`fair`](Acquire::fair)).
     ///
     /// The client does not remember which caller acquires. Acquiring again what you already hold
     /// waits, as it does for any other caller. Nested acquisitions need a

@@ -171,8 +171,9 @@ impl Semaphore {
             slots.names().iter().map(|key| self.redlock.ask_about(key, None)).collect();
         let mut permits = Vec::with_capacity(asked.len());
         for ((slot, key), answer) in (0..).zip(slots.names()).zip(asked) {
-            let (nodes, membership) = answer.await.map_err(|_| Closed)?;
-            let permit = Inspection::new(resource.clone(), key.clone(), nodes, membership);
+            let found = answer.await.map_err(|_| Closed)?;
+            let permit =
+                Inspection::new(resource.clone(), key.clone(), found.nodes, found.membership);
             permits.push(permit.at_slot(Some(slot)));
         }
         Ok(permits)

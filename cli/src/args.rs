@@ -34,6 +34,7 @@ Examples:
   quorumlock run --no-wait backup -- backup.sh       # not at all if another host does it
   quorumlock run --timeout 5m --ttl 30s deploy -- make deploy
   quorumlock run --no-wait --at-least 20s tick -- tick.sh # not again within 20 s
+  quorumlock run --fair --no-timeout printer -- print.sh # first come, first served
   quorumlock run account:1 account:2 -- transfer     # both or none
   quorumlock run --permits 10 import -- import.sh    # ten at a time
   quorumlock run --shared table:7 -- read.sh         # beside others with --shared";
@@ -175,14 +176,18 @@ pub(crate) struct RunArgs {
     /// Ask for a fencing token, and hand it to the command. Use it for every lock on the resource, or for none.
     #[arg(long)]
     pub(crate) fenced: bool,
+    /// Wait in turn: who has waited for longer gets the lock first, among all who have this option. Use
+    /// it for every lock on the resource.
+    #[arg(long)]
+    pub(crate) fair: bool,
     /// Take one of so many permits of the resource, 1 to 64, instead of the lock on it. Use the same
     /// number everywhere.
-    #[arg(long, value_name = "N", conflicts_with = "fenced")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["fenced", "fair"])]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) permits: Option<u8>,
     /// Hold the lock together with others that have this option, while no client holds it alone. A lock
     /// without it excludes all of these.
-    #[arg(long, conflicts_with_all = ["fenced", "permits", "at_least"])]
+    #[arg(long, conflicts_with_all = ["fenced", "fair", "permits", "at_least"])]
     pub(crate) shared: bool,
     /// Keep others out for so long from the start, if the command succeeds or we are killed. A
     /// command that fails opens the lock at once. At most max_ttl.

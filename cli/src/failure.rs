@@ -74,7 +74,9 @@ impl Failure {
     /// Names the holder of the lock.
     #[cfg(unix)]
     pub(crate) fn held_by(mut self, resource: &str, holder: &Holder) -> Self {
-        self.message = format!("\"{resource}\" is {holder}");
+        let ahead = self.fields.get("ahead").and_then(Value::as_u64);
+        let ahead = ahead.map(|ahead| format!(", {ahead} ahead in the queue"));
+        self.message = format!("\"{resource}\" is {holder}{}", ahead.unwrap_or_default());
         self.with("resource", resource)
             .with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
@@ -151,6 +153,7 @@ pub(crate) fn said(state: &NodeState) -> String {
     match state {
         NodeState::Free => "free".to_owned(),
         NodeState::Held(holder) => holder.to_string(),
+        NodeState::Kept(left) => format!("kept for who is next, for {}", Span(*left)),
         NodeState::Unknown(answer) => answer.to_string(),
         _ => "unknown".to_owned(),
     }
@@ -167,10 +170,16 @@ impl From<AcquireError> for Failure {
         };
         let failure = Self::of_round(exit, &error.to_string(), error.nodes());
         match &error {
-            AcquireError::Contended(it) => failure
-                .with_attempts(&it.resource, it.waited, it.attempts)
-                .with("holder", Value::Null)
-                .with("remaining_ms", Value::Null),
+            AcquireError::Contended(it) => {
+                let failure = failure
+                    .with_attempts(&it.resource, it.waited, it.attempts)
+                    .with("holder", Value::Null)
+                    .with("remaining_ms", Value::Null);
+                match it.ahead() {
+                    Some(ahead) => failure.with("ahead", ahead),
+                    None => failure,
+                }
+            }
             AcquireError::NoQuorum(it) => {
                 failure.with_attempts(&it.resource, it.waited, it.attempts)
             }

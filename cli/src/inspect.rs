@@ -85,7 +85,8 @@ fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
 /// Returns one line, and one for each master.
 pub(crate) fn to_text(inspection: &Inspection) -> String {
     let named = name(inspection.resource(), inspection.slot());
-    let mut text = format!("{named} is {}", state(inspection));
+    let mut text =
+        format!("{named} is {}{}", state(inspection), in_turn(inspection.waiting_in_turn()));
     if inspection.slot().is_none() && inspection.key() != inspection.resource() {
         // Writing to a string does not fail.
         let _ = write!(text, " (key \"{}\")", inspection.key());
@@ -96,8 +97,18 @@ pub(crate) fn to_text(inspection: &Inspection) -> String {
 fn state(inspection: &Inspection) -> String {
     match inspection.state() {
         LockState::Held(holder) => holder.to_string(),
+        LockState::Free if inspection.is_kept() => "free, and kept for who is next".to_owned(),
         LockState::Free => "free".to_owned(),
         _ => "neither held nor free by quorum".to_owned(),
+    }
+}
+
+/// Says how many wait in turn, behind a comma, if any do.
+pub(crate) fn in_turn(waiting: Option<usize>) -> String {
+    match waiting {
+        None | Some(0) => String::new(),
+        Some(1) => ", 1 waits in turn".to_owned(),
+        Some(all) => format!(", {all} wait in turn"),
     }
 }
 
@@ -118,6 +129,7 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         let (state, holder) = match &one.state {
             NodeState::Free => ("free", Value::Null),
             NodeState::Held(holder) => ("held", holder_to_json(holder)),
+            NodeState::Kept(_) => ("kept", Value::Null),
             _ => ("unknown", Value::Null),
         };
         json!({ "node": &*one.node, "state": state, "holder": holder, "said": said(&one.state) })
@@ -128,6 +140,8 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         "key": inspection.key(),
         "state": state,
         "holder": inspection.holder().map(holder_to_json),
+        "kept": inspection.is_kept(),
+        "waiting_in_turn": inspection.waiting_in_turn(),
         "nodes": nodes.collect::<Vec<_>>(),
     })
 }

@@ -56,11 +56,12 @@ pub(crate) async fn run(
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    if args.permits.is_some() && args.resources.len() > 1 {
-        return Err(Failure::usage("--permits is for one RESOURCE: name one"));
-    }
-    if args.shared && args.resources.len() > 1 {
-        return Err(Failure::usage("--shared is for one RESOURCE: name one"));
+    let for_one =
+        [("--permits", args.permits.is_some()), ("--shared", args.shared), ("--fair", args.fair)];
+    if let Some((option, _)) = for_one.iter().find(|(_, is_given)| *is_given)
+        && args.resources.len() > 1
+    {
+        return Err(Failure::usage(format!("{option} is for one RESOURCE: name one")));
     }
     let program = Program::find(&args.command)?;
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
@@ -118,10 +119,11 @@ struct Run<'a> {
 impl Run<'_> {
     fn lock(&self) -> Acquire {
         let resources = self.args.resources.clone();
-        self.with_options(match self.args.no_wait {
+        let acquire = match self.args.no_wait {
             true => self.redlock.try_acquire(resources),
             false => self.redlock.acquire(resources),
-        })
+        };
+        self.with_options(if self.args.fair { acquire.fair() } else { acquire })
     }
 
     fn permit(&self, permits: u8) -> Acquire<Permitted> {

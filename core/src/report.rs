@@ -60,6 +60,11 @@ pub enum Refusal {
         /// For how long the master keeps new readers out, unless the writer renews that.
         remaining: Duration,
     },
+    /// An acquire that waits in turn: others are first.
+    Behind {
+        /// How many of them the master knows.
+        ahead: usize,
+    },
     /// A fenced acquire: a greater fencing token has been granted there, or is in flight.
     Stale,
     /// A fenced acquire: the proposed number is too far from the master's clock.
@@ -183,6 +188,8 @@ impl fmt::Display for Refusal {
             Self::Wanted { remaining } => {
                 write!(f, "a writer waits, for {} unless it renews that", Span(*remaining))
             }
+            Self::Behind { ahead: 1 } => f.write_str("1 is ahead"),
+            Self::Behind { ahead } => write!(f, "{ahead} are ahead"),
             Self::Stale => f.write_str("a greater fencing token was there"),
             Self::Clock { shows_us } => {
                 let shows = SystemTime::UNIX_EPOCH + Duration::from_micros(*shows_us);

@@ -42,6 +42,14 @@ macro_rules! delegate_option {
             self
         }
     };
+    (fair) => {
+        /// Waits in turn, first come, first served. See
+        /// [`Acquire::fair`](crate::Acquire::fair).
+        pub fn fair(mut self) -> Self {
+            self.inner = self.inner.fair();
+            self
+        }
+    };
     (keep_alive) => {
         /// Extends the lock in the background. See
         /// [`Acquire::keep_alive`](crate::Acquire::keep_alive).
@@ -85,6 +93,7 @@ macro_rules! delegate_options {
             $crate::acquire::delegate_option!(timeout);
             $crate::acquire::delegate_option!(no_timeout);
             $crate::acquire::delegate_option!(at_least);
+            $crate::acquire::delegate_option!(fair);
             $crate::acquire::delegate_option!(keep_alive);
             $crate::acquire::delegate_option!(keep_alive_for);
             $crate::acquire::delegate_option!(keep_alive_forever);

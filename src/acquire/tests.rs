@@ -7,7 +7,7 @@ use crate::driver::{Ended, Handle, Request};
 use crate::options::Options;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
-use quorumlock_core::coordinator::Keys;
+use quorumlock_core::coordinator::{AcquireRequest, Keys};
 use quorumlock_core::quorum::Membership;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
@@ -93,6 +93,41 @@ fn an_acquire_without_a_lock_delay_takes_the_builders() {
     assert_eq!(asked(none, &mut inbox).0.lock_delay.span(), Duration::ZERO);
     let error = redlock.acquire("r").ttl(27 * SECOND).into_future().now_or_never().unwrap();
     assert!(error.unwrap_err().to_string().starts_with("lock_delay: 4s and the ttl (27s)"));
+}
+
+#[test]
+fn one_resource_is_waited_for_in_turn_if_the_call_or_the_builder_says_so() {
+    let queue = |asked: AcquireRequest| {
+        asked.keys.queue().map(|it| (it.places.to_string(), it.alive.to_string()))
+    };
+    let expected = Some(("p:quorumlock:queue:r".to_owned(), "p:quorumlock:alive:r".to_owned()));
+    let (redlock, mut inbox) = driverless(prefixed());
+    assert_eq!(queue(asked(redlock.acquire("r"), &mut inbox).0), None);
+    assert_eq!(queue(asked(redlock.acquire("r").fair(), &mut inbox).0), expected);
+    assert_eq!(queue(asked(redlock.acquire("r").fair().fenced(), &mut inbox).0), expected);
+    assert_eq!(queue(asked(redlock.acquire(["r", "r"]).fenced().fair(), &mut inbox).0), expected);
+
+    let (redlock, mut inbox) = driverless(Options { fair: true, ..prefixed() });
+    assert_eq!(queue(asked(redlock.try_acquire("r"), &mut inbox).0), expected);
+    assert_eq!(queue(asked(redlock.acquire(["a", "r"]), &mut inbox).0), None);
+    assert_eq!(queue(asked(redlock.semaphore("r", 2).acquire(), &mut inbox).0), None);
+    assert_eq!(queue(asked(redlock.acquire("r").candidate("me"), &mut inbox).0), None);
+    for resources in [Resources::read, Resources::write] {
+        let acquire: Acquire = Acquire::new(redlock.clone(), resources("r".into()), SECOND);
+        assert_eq!(queue(asked(acquire, &mut inbox).0), None);
+    }
+}
+
+#[test]
+fn what_has_no_queue_cannot_be_waited_for_in_turn() {
+    let (redlock, mut inbox) = driverless(Options::default());
+    let several = redlock.acquire(["a", "b"]).fair().into_future().now_or_never().unwrap();
+    let several = several.unwrap_err().to_string();
+    assert!(several.starts_with("fair: several resources have no queue in common"), "{several}");
+    let permit = redlock.semaphore("r", 2).acquire().fair().into_future().now_or_never().unwrap();
+    let permit = permit.unwrap_err().to_string();
+    assert!(permit.starts_with("fair: the permits of a semaphore are not given"), "{permit}");
+    assert!(inbox.try_recv().is_err(), "nothing is sent");
 }
 
 #[test]

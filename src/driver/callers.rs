@@ -163,9 +163,9 @@ impl Callers {
                 self.lookers.insert(request, reply);
                 machine.handle_look(now, request, &keys, None);
             }
-            Request::Inspect { request, key, readers, reply } => {
+            Request::Inspect { request, key, beside, reply } => {
                 self.inspectors.insert(request, reply);
-                machine.handle_inspect(now, request, &key, readers.as_deref());
+                machine.handle_inspect(now, request, &key, beside.as_ref());
             }
             Request::ForceRelease { request, key, readers, value, reply } => {
                 self.forcers.insert(request, reply);
@@ -258,9 +258,9 @@ impl Callers {
                         let _ = reply.send(released(release));
                     }
                 }
-                Event::Inspected { request, nodes, membership } => {
+                Event::Inspected { request, nodes, membership, waiting } => {
                     if let Some(reply) = self.inspectors.remove(&request) {
-                        let _ = reply.send((nodes, membership));
+                        let _ = reply.send(Inspected { nodes, membership, waiting });
                     }
                 }
                 Event::ForceReleased { request, result } => {

@@ -14,7 +14,7 @@ pub(super) fn not_acquired(
     waited: Duration,
     quorum: Quorum,
 ) -> AcquireError {
-    let Failure { kind, reports: nodes, attempts, held_here, holder, full } = failure;
+    let Failure { kind, reports: nodes, attempts, held_here, holder, full, ahead } = failure;
     match kind {
         FailureKind::Contended => AcquireError::Contended(Contended {
             resource,
@@ -24,6 +24,7 @@ pub(super) fn not_acquired(
             held_here,
             holder,
             full: full.map(Box::new),
+            ahead: ahead.map(|ahead| u16::try_from(ahead).unwrap_or(u16::MAX)),
             quorum,
         }),
         FailureKind::NoQuorum | FailureKind::TooLate => {

@@ -9,7 +9,7 @@ use crate::report::{NodeReport, Quorum};
 use crate::status::Status;
 use crate::telemetry::Span;
 use quorumlock_core::coordinator::{
-    AcquireRequest, AttemptId, DetachedLock, Mark, NotAdopted, RequestId, Seen,
+    AcquireRequest, AttemptId, Beside, DetachedLock, Mark, NotAdopted, RequestId, Seen,
 };
 use quorumlock_core::quorum::{Instant, Membership};
 use std::sync::Arc;
@@ -33,7 +33,12 @@ pub(crate) struct Won {
 pub(crate) type ReleaseResult = Result<Released, LossReason>;
 
 /// The answers of all nodes to an inspection, and the membership by which they are judged.
-pub(crate) type Inspected = (Vec<(Arc<str>, Seen)>, Membership);
+pub(crate) struct Inspected {
+    pub(crate) nodes: Vec<(Arc<str>, Seen)>,
+    pub(crate) membership: Membership,
+    /// How many wait in turn.
+    pub(crate) waiting: Option<u64>,
+}
 
 /// The time until each key may be free; `None` if that is unknown.
 pub(super) type Looked = Vec<Option<Duration>>;
@@ -104,7 +109,7 @@ pub(crate) enum Request {
     Inspect {
         request: RequestId,
         key: Arc<str>,
-        readers: Option<Arc<str>>,
+        beside: Option<Beside>,
         reply: Reply<Inspected>,
     },
     ForceRelease {

@@ -2,6 +2,7 @@
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
 use crate::report::{Answer, NodeReport, Quorum, Refusal, Span};
+use quorumlock_core::coordinator::wire::NEXT;
 use quorumlock_core::coordinator::{Full, SHARED};
 use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
@@ -116,16 +117,28 @@ pub struct Contended {
     pub(crate) quorum: Quorum,
     /// It was a permit that was asked for.
     pub(crate) full: Option<Box<Full>>,
+    /// A queue is bounded on the masters; errors are moved around.
+    pub(crate) ahead: Option<u16>,
 }
 
 impl Contended {
+    /// Returns how many others waited in turn before this one when it last asked, as a quorum of masters
+    /// says: see [`Acquire::fair`](crate::Acquire::fair). One that has just died, or has just won, counts for
+    /// up to 3 s. `None` if it did not wait in turn, or gave up before it had a place.
+    #[must_use]
+    pub fn ahead(&self) -> Option<usize> {
+        self.ahead.map(usize::from)
+    }
+
     /// Returns the label of the holder, as most of the masters have named it that refused the last
     /// attempt. It is what they said then; another client may hold the lock by now. To ask once
     /// more, [`inspect`](crate::Redlock::inspect).
     ///
     /// `None` if the holder has no label or is another kind of client, if two are named as often, if
-    /// [readers](Self::is_shared) keep a writer out or a waiting writer a reader, or if no master was asked: the first attempt of an acquire does not ask, so that it is no
-    /// slower, and neither does a fenced one, nor one of several resources.
+    /// [readers](Self::is_shared) keep a writer out or a waiting writer a reader, if the lock is kept
+    /// for one that waits [in turn](crate::Acquire::fair), or if no master was asked: the first attempt
+    /// of an acquire does not ask, so that it is no slower, and neither does a fenced one, nor one of
+    /// several resources.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) {
@@ -138,7 +151,7 @@ impl Contended {
     /// ```
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
-        self.holder.as_deref().filter(|_| !self.is_shared())
+        self.holder.as_deref().filter(|label| ![SHARED, NEXT].contains(label))
     }
 
     /// Checks whether readers had the lock, as most of the masters said that refused the last attempt
@@ -208,9 +221,9 @@ impl NoQuorum {
             Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
             Answer::Granted
             | Answer::Outstanding
-            | Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }) => {
-                Some(Duration::ZERO)
-            }
+            | Answer::Refused(
+                Refusal::Held { .. } | Refusal::Wanted { .. } | Refusal::Behind { .. },
+            ) => Some(Duration::ZERO),
             _ => None,
         });
         let left = quorum_in(quorum.membership(), &waits.collect::<Vec<_>>());
@@ -270,19 +283,29 @@ impl fmt::Display for Contended {
         };
         let held = refused(|why| matches!(why, Refusal::Held { .. }));
         let wanted = refused(|why| matches!(why, Refusal::Wanted { .. }));
+        let behind = refused(|why| matches!(why, Refusal::Behind { .. }));
         let stale = refused(|why| matches!(why, Refusal::Stale));
         write!(f, "\"{}\" ", self.resource)?;
         match self.named() {
             _ if held == 0 && wanted > 0 => f.write_str("is wanted by a writer that waits")?,
+            _ if held == 0 && behind > 0 => f.write_str("is waited for by others")?,
             _ if held == 0 => f.write_str("has had a greater fencing token")?,
             Some(label) => write!(f, "is held by {label}")?,
             None if self.is_shared() => f.write_str("is held by readers")?,
+            None if self.holder.as_deref() == Some(NEXT) => {
+                f.write_str("is kept for one that waits in turn")?;
+            }
             None => f.write_str("is held by somebody else")?,
+        }
+        match self.ahead {
+            None => {}
+            Some(0) => f.write_str(", first in the queue")?,
+            Some(ahead) => write!(f, ", {ahead} ahead in the queue")?,
         }
         write!(
             f,
             ": {} of {} masters refused, {} granted, {} needed",
-            held + wanted + stale,
+            held + wanted + behind + stale,
             self.nodes.len(),
             granted(&self.nodes),
             self.quorum,

@@ -20,7 +20,8 @@ fn contended(held_here: bool) -> AcquireError {
     let quorum = Quorum::new(Membership::of(5).expect("a membership"));
     let resource = RESOURCE.into();
     let (holder, full) = (None, None);
-    Contended { resource, waited, attempts: 0, nodes, held_here, holder, full, quorum }.into()
+    Contended { resource, waited, attempts: 0, nodes, held_here, holder, full, ahead: None, quorum }
+        .into()
 }
 
 #[test]
@@ -35,6 +36,41 @@ fn a_holder_is_named_in_a_text_if_that_stays_one_line() {
         let AcquireError::Contended(mut error) = contended(false) else { unreachable!() };
         error.holder = holder.map(Into::into);
         assert_eq!((error.holder(), error.named()), (holder, named));
+    }
+}
+
+#[cfg(feature = "embedded")]
+#[tokio::test]
+async fn one_that_waits_in_turn_is_told_how_many_are_ahead() {
+    use crate::report::{Answer, Refusal};
+    let masters = crate::embedded::Masters::start_in_memory(2).unwrap();
+    let redlock = masters.builder().connect().await.unwrap();
+    let other = masters.builder().connect().await.unwrap();
+    let _guard = redlock.acquire("r").await.unwrap();
+    let Err(AcquireError::Contended(refused)) = other.try_acquire("r").await else { panic!() };
+    let told = |ahead, holder: Option<&str>, refusals: [Refusal; 2]| {
+        let mut error = refused.clone();
+        for (node, why) in error.nodes.iter_mut().zip(refusals) {
+            node.answer = Answer::Refused(why);
+        }
+        (error.ahead, error.holder) = (ahead, holder.map(Into::into));
+        assert_eq!(error.ahead(), ahead.map(usize::from));
+        assert_eq!(error.holder().is_some(), holder == Some("me"));
+        error.to_string()
+    };
+    let (held, behind) = (Refusal::Held { remaining: None }, Refusal::Behind { ahead: 3 });
+    let [holds, waits] = [&held, &behind].map(|why| [why.clone(), why.clone()]);
+    for (ahead, holder, refusals, begins) in [
+        (Some(3), Some("me"), holds.clone(), "held by me, 3 ahead in the queue: 2 of "),
+        (Some(3), None, waits, "waited for by others, 3 ahead in the queue: 2 of "),
+        (Some(0), None, [held, behind], "else, first in the queue: 2 of "),
+        (None, Some("quorumlock:next:"), holds, "kept for one that waits in turn: 2 of "),
+    ] {
+        let told = told(ahead, holder, refusals);
+        assert!(
+            told.starts_with("\"r\" is ") && told.contains(&format!("{begins}2 masters refused")),
+            "{told}"
+        );
     }
 }
 

@@ -6,8 +6,8 @@ use crate::lists::{Lists, Named};
 use crate::options::Options;
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
-    AcquireRequest, Action, AtLeast, AttemptId, Coordinator, Epoch, Event, KeepAlive, Keys, Label,
-    Random, RequestId, Settings,
+    AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, KeepAlive, Keys,
+    Label, Queue, Random, RequestId, Settings,
 };
 use quorumlock_core::quorum::{ClockDrift, Instant, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Replies of masters to all other requests.
-const REPLIES: [&[u8]; 24] = [
+const REPLIES: [&[u8]; 28] = [
     b"+OK\r\n",
     b"_\r\n",
     b":0\r\n",
@@ -28,6 +28,11 @@ const REPLIES: [&[u8]; 24] = [
     b"*4\r\n:0\r\n:900\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000000\r\n",
     b"*4\r\n:-1\r\n:0\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000001\r\n",
     b"*4\r\n:-2\r\n:0\r\n$1\r\n0\r\n$16\r\n1800000000000001\r\n",
+    // To who waits in turn: held, with a stamp; others are first; it would be granted.
+    b"*7\r\n:0\r\n:900\r\n$1\r\n0\r\n$4\r\n1000\r\n$4\r\n1007\r\n:0\r\n$3\r\nabc\r\n",
+    b"*7\r\n:2\r\n:900\r\n$1\r\n0\r\n$4\r\n1000\r\n$4\r\n1008\r\n:3\r\n$0\r\n\r\n",
+    b"*7\r\n:-3\r\n:0\r\n$1\r\n0\r\n$4\r\n1000\r\n$4\r\n1009\r\n:0\r\n$0\r\n\r\n",
+    b">3\r\n$7\r\nmessage\r\n$19\r\nquorumlock:free:0:a\r\n$32\r\n0000000000000000c000000000000006\r\n",
     // For the agreement: confirmed, and two that differ.
     b"*3\r\n:1700000000000\r\n:1699999990000\r\n:5000\r\n",
     b"*6\r\n:0\r\n:0\r\n:5000\r\n$7\r\nmax_ttl\r\n$5\r\n90000\r\n:900\r\n",
@@ -208,7 +213,8 @@ impl Play {
                 let request = self.next_request(None);
                 let key: Arc<str> = "a".into();
                 if data.below(2) == 0 {
-                    self.machine.handle_inspect(self.now, request, &key, Some("readers"));
+                    let beside = Beside { readers: "readers".into(), alive: "alive".into() };
+                    self.machine.handle_inspect(self.now, request, &key, Some(&beside));
                 } else {
                     self.machine.handle_force_release(self.now, request, &key, "t");
                 }
@@ -318,6 +324,12 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
     let flag = |bit: u32| flags >> bit & 1 == 1;
     let names = [["a", "b", "c"][data.below(3)], if flag(0) { "b" } else { "a" }];
     let (keys, one) = (Keys::several(names.map(Arc::from)), Keys::from("a"));
+    let keys = match keys {
+        Some(Keys::One(key)) if flag(3) => {
+            Some(Keys::in_turn(key, Queue { places: "q".into(), alive: "alive".into() }))
+        }
+        keys => keys,
+    };
     let fences = flag(1).then(|| Keys::several(names.map(|name| format!("f:{name}").into())));
     AcquireRequest {
         keys: keys.unwrap_or(one),

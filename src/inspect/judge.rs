@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockState {
-    let nodes = |wanted: &dyn Fn(&Seen) -> bool| -> NodeSet {
-        let all = seen.iter().enumerate();
-        all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
+    let nodes = |wanted: &dyn Fn(&Seen) -> bool| nodes(seen, wanted);
+    let vacant = |seen: &Seen| match seen {
+        Ok(stored) => stored.as_ref().is_none_or(|stored| stored.value.is_kept()),
+        Err(_) => false,
     };
-    if membership.is_quorum(nodes(&|seen| matches!(seen, Ok(None)))) {
+    if membership.is_quorum(nodes(&vacant)) {
         return LockState::Free;
     }
     let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
@@ -23,6 +24,16 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
         let (value, readers) = (standing.value.clone(), readers(seen, membership));
         LockState::Held(Holder { value, remaining: until_no_quorum(seen, membership, on), readers })
     })
+}
+
+/// Returns whether too few nodes have no key at all for any but the next in turn to win.
+pub(super) fn is_kept(seen: &[(Arc<str>, Seen)], membership: Membership) -> bool {
+    !membership.is_quorum(nodes(seen, |seen| matches!(seen, Ok(None))))
+}
+
+fn nodes(seen: &[(Arc<str>, Seen)], wanted: impl Fn(&Seen) -> bool) -> NodeSet {
+    let all = seen.iter().enumerate();
+    all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
 }
 
 /// Returns the readers that a quorum has, those that end last first.

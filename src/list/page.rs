@@ -91,6 +91,10 @@ fn seen(three: &[Reply]) -> Seen {
             // -1: a key that never expires.
             let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
             let (value, readers) = (Mark::from(bytes.to_vec()), readers_in(readers));
+            // No client holds it.
+            if value.is_kept() {
+                return Ok(None);
+            }
             Ok(Some(StoredValue { value, remaining, readers }))
         }
         _ => Err(unknown(NO_LOCK)),

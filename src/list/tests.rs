@@ -186,8 +186,12 @@ fn what_is_under_each_key_is_read() {
         text(SHARED),
         Reply::Int(9),
         Reply::Array(vec![text("r"), Reply::Int(7), text("s"), Reply::Int(9)]),
+        text(&format!("quorumlock:next:{TOKEN}")),
+        Reply::Int(900),
+        Reply::Nil,
     ]);
-    let seen = page::looked(&reply, 5).unwrap();
+    let seen = page::looked(&reply, 6).unwrap();
+    assert_eq!(seen[5], Ok(None), "no client holds it");
     let stored = |value: &str, millis: Option<u64>| {
         let remaining = millis.map(Duration::from_millis);
         Ok(Some(StoredValue::new(value.into(), remaining)))

@@ -2,8 +2,8 @@
 
 use super::Options;
 use crate::error::InvalidSetting;
-use quorumlock_core::coordinator::ReadWrite;
 use quorumlock_core::coordinator::label::looks_like_a_term;
+use quorumlock_core::coordinator::{Queue, ReadWrite};
 use std::sync::Arc;
 
 /// The marker of our own keys. It is in each of them, behind the prefix, and in no other key. So no
@@ -105,6 +105,14 @@ impl Options {
         ReadWrite { readers, hint: self.own_key(&format!("wants:{resource}")) }
     }
 
+    /// Returns the keys beside the one of `resource` that clients wait for in turn.
+    pub(crate) fn queue(&self, resource: &str) -> Queue {
+        Queue {
+            places: self.own_key(&format!("queue:{resource}")),
+            alive: self.own_key(&format!("alive:{resource}")),
+        }
+    }
+
     /// Returns a key, or a channel, of our own: no resource has its name.
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
@@ -138,11 +146,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Returns every key in Redis for `resource`, and what it means there.
-    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 7] {
+    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 9] {
         let (key, fence) = (options.key(&resource.into()), options.fence(resource));
         let of = format!("{:?}", (&options.key_prefix, resource));
         let ReadWrite { readers, hint } = options.beside(resource);
+        let Queue { places, alive } = options.queue(resource);
         [
+            (places, format!("the queue of {of}")),
+            (alive, format!("who lives in the queue of {of}")),
             (readers, format!("the readers of {of}")),
             (hint, format!("the hint of {of}")),
             (options.slot(resource, 1), format!("slot 1 of {of}")),
@@ -154,7 +165,7 @@ mod tests {
     }
 
     /// Pieces that careless concatenation could combine into a key of our own.
-    const PIECES: [&str; 18] = [
+    const PIECES: [&str; 20] = [
         "",
         "a",
         "a:",
@@ -173,6 +184,8 @@ mod tests {
         "quorumlock:slot:1:a",
         "readers:a",
         "quorumlock:wants:a",
+        "queue:a",
+        "quorumlock:alive:a",
     ];
 
     #[test]

@@ -176,6 +176,7 @@ impl Subject {
             ballot: None,
             label: None,
             unsettled: NodeSet::EMPTY,
+            place: None,
         }
     }
 
@@ -192,6 +193,7 @@ impl Subject {
             ballot: Some(Box::new(ballot)),
             label: None,
             unsettled: NodeSet::EMPTY,
+            place: None,
         }
     }
 

@@ -6,7 +6,8 @@ local calls = {
   {'PEXPIRE', KEYS[1], 1}, {'TIME'}, {'HGET', KEYS[1], ''}, {'HGETALL', KEYS[1]},
   {'HSET', KEYS[1], '', '', ''}, {'HDEL', KEYS[1], ''}, {'ZADD', KEYS[1], 'XX', 0, ''},
   {'ZREM', KEYS[1], ''}, {'ZSCORE', KEYS[1], ''}, {'ZRANGE', KEYS[1], 0, 0},
-  {'ZREMRANGEBYSCORE', KEYS[1], 0, 0},
+  {'ZREMRANGEBYSCORE', KEYS[1], 0, 0}, {'ZRANGEBYSCORE', KEYS[1], 0, 0}, {'ZRANK', KEYS[1], ''},
+  {'ZCARD', KEYS[1]},
 }
 local failed = {}
 for _, call in ipairs(calls) do

@@ -11,9 +11,9 @@ use quorumlock_core::coordinator::WATCHED;
 #[cfg(feature = "tracing")]
 use quorumlock_core::coordinator::WaitsFor;
 #[cfg(feature = "tracing")]
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 #[cfg(feature = "tracing")]
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 #[cfg(feature = "tracing")]
 use tracing::{debug, field, warn};
@@ -31,14 +31,24 @@ struct Observed {
     span: tracing::Span,
     /// Recorded once, at the end: a subscriber may keep every value that a span ever had.
     attempts: AtomicU32,
-    /// What was last reported that the acquire waits for; zero before the first report.
-    waiting: AtomicU8,
+    /// What was last reported that the acquire waits for.
+    waiting: Mutex<Option<Waiting>>,
+}
+
+/// What an acquire waits for, as far as it is known.
+#[cfg(feature = "tracing")]
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Waiting {
+    pub(super) waits_for: WaitsFor,
+    /// Whether the time is known until the holder's keys expire.
+    pub(super) is_dated: bool,
+    pub(super) ahead: Option<usize>,
 }
 
 #[cfg(feature = "tracing")]
 impl Observed {
     const fn new(span: tracing::Span) -> Self {
-        Self { span, attempts: AtomicU32::new(0), waiting: AtomicU8::new(0) }
+        Self { span, attempts: AtomicU32::new(0), waiting: Mutex::new(None) }
     }
 }
 
@@ -70,19 +80,18 @@ impl Span {
         }
     }
 
-    /// Notes what the acquire waits for, and whether the time left `is_known`. Returns `true` if
-    /// that has changed: each attempt finds it out, and most find the same.
+    /// Notes what the acquire waits for. Returns `true` if that has changed: each attempt finds it out,
+    /// and most find the same.
     #[cfg(feature = "tracing")]
-    pub(super) fn waits(&self, waits_for: WaitsFor, is_known: bool) -> bool {
-        let Some(Observed { waiting, .. }) = self.inner.as_deref() else { return false };
-        let state = |is_known: bool| 2 * (waits_for as u8 + 1) + u8::from(is_known);
-        let before = waiting.load(Ordering::Relaxed);
-        // Not every attempt asks for the time left: once known, it is not reported as unknown.
-        let changed = before != state(is_known) && before != state(true);
-        if changed {
-            waiting.store(state(is_known), Ordering::Relaxed);
+    pub(super) fn waits(&self, mut waiting: Waiting) -> bool {
+        let Some(Observed { waiting: told, .. }) = self.inner.as_deref() else { return false };
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not every attempt asks for all: what is known is not reported as unknown.
+        if let Some(before) = told.filter(|before| before.waits_for == waiting.waits_for) {
+            waiting.is_dated |= before.is_dated;
+            waiting.ahead = waiting.ahead.or(before.ahead);
         }
-        changed
+        told.replace(waiting) != Some(waiting)
     }
 
     /// Records how the acquire ended.

@@ -1,6 +1,8 @@
 //! What the driver sees of attempts, of held locks, and of guards that were given up.
 
 #[cfg(feature = "tracing")]
+use super::acquires::Waiting;
+#[cfg(feature = "tracing")]
 use super::traced::{ACQUIRE, HOLD, Votes, ms};
 use super::{Span, Telemetry};
 use crate::driver::LeaseState;
@@ -48,14 +50,18 @@ impl Telemetry {
                     );
                 }
             }
-            Observation::Waits { request, waits_for, left } => {
+            Observation::Waits { request, waits_for, left, ahead } => {
                 #[cfg(feature = "tracing")]
                 if let Some((span, resource)) = acquire(*request)
-                    && span.waits(*waits_for, left.is_some())
+                    && span.waits(Waiting {
+                        waits_for: *waits_for,
+                        is_dated: left.is_some(),
+                        ahead: *ahead,
+                    })
                 {
                     debug!(
                         target: ACQUIRE, parent: span.id(),
-                        resource, waits_for = waits_for.as_str(), left_ms = left.map(ms), "waiting"
+                        resource, waits_for = waits_for.as_str(), left_ms = left.map(ms), ahead, "waiting"
                     );
                 }
             }

@@ -78,6 +78,7 @@ fn word() -> impl Strategy<Value = OsString> {
         "--lock-delay",
         "--label",
         "--fenced",
+        "--fair",
         "--permits",
         "--shared",
         "--forget",

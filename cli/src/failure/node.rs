@@ -57,6 +57,7 @@ impl From<&NodeInspection> for Node {
         let (answer, holder) = match &inspection.state {
             NodeState::Free => ("free", None),
             NodeState::Held(holder) => ("held", Some(holder.clone())),
+            NodeState::Kept(_) => ("kept", None),
             NodeState::Unknown(answer) => (word(answer), None),
             _ => ("unknown", None),
         };
@@ -65,7 +66,10 @@ impl From<&NodeInspection> for Node {
             answer,
             said: said(&inspection.state),
             latency: None,
-            remaining: holder.as_ref().and_then(Holder::remaining),
+            remaining: match &inspection.state {
+                NodeState::Kept(left) => Some(*left),
+                _ => holder.as_ref().and_then(Holder::remaining),
+            },
             holder,
         }
     }
@@ -94,6 +98,7 @@ const fn word(answer: &Answer) -> &'static str {
         Answer::Refused(refusal) => match refusal {
             Refusal::Held { .. } => "held",
             Refusal::Wanted { .. } => "wanted",
+            Refusal::Behind { .. } => "behind",
             Refusal::Stale => "stale",
             Refusal::Clock { .. } => "clock",
             Refusal::Down(_) => "down",
@@ -127,6 +132,7 @@ mod tests {
         let refusals = [
             Refusal::Held { remaining: None },
             Refusal::Wanted { remaining: Duration::ZERO },
+            Refusal::Behind { ahead: 1 },
             Refusal::Stale,
             Refusal::Clock { shows_us: 0 },
             Refusal::Down("".into()),
@@ -152,7 +158,8 @@ mod tests {
         ];
         let all = refusals.map(Answer::Refused).into_iter();
         let all = all.chain(causes.map(Answer::Unknown)).chain(others);
-        let words: Vec<_> = all.map(|answer| word(&answer)).chain(["free", "unknown"]).collect();
+        let words: Vec<_> =
+            all.map(|answer| word(&answer)).chain(["free", "kept", "unknown"]).collect();
         for word in words {
             assert!(manual.contains(&format!("`{word}`")), "{word}");
         }

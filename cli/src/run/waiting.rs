@@ -4,7 +4,7 @@
 //! never delays the acquire that it runs beside: it asks seldom, and it writes on another thread,
 //! since a terminal can be stopped.
 
-use crate::inspect::holder_to_json;
+use crate::inspect::{holder_to_json, in_turn};
 use crate::output::{Output, millis};
 use quorumlock::report::Span;
 use quorumlock::{
@@ -27,6 +27,8 @@ enum Obstacle {
     Held {
         resource: String,
         holder: Holder,
+        /// How many wait in turn.
+        waiting: Option<usize>,
     },
     /// Other readers have it. They keep no reader out: a writer waits.
     Wanted(String),
@@ -111,7 +113,7 @@ impl Obstacle {
             }
             LockState::Held(holder) => {
                 let (resource, holder) = (inspection.resource().to_owned(), holder.clone());
-                Some(Self::Held { resource, holder })
+                Some(Self::Held { resource, holder, waiting: inspection.waiting_in_turn() })
             }
             LockState::Free => None,
             _ => {
@@ -139,7 +141,9 @@ impl Obstacle {
 
     fn line(&self, all: &str) -> String {
         match self {
-            Self::Held { resource, holder } => format!("waiting for \"{resource}\": {holder}"),
+            Self::Held { resource, holder, waiting } => {
+                format!("waiting for \"{resource}\": {holder}{}", in_turn(*waiting))
+            }
             Self::Wanted(resource) => format!("waiting for \"{resource}\": a writer waits for it"),
             Self::WarmingUp { ready_in, count } => {
                 let ready_in = Span(*ready_in);
@@ -154,11 +158,12 @@ impl Obstacle {
     /// Returns the same for programs.
     fn fields(&self, all: &str) -> Map<String, Value> {
         let fields = match self {
-            Self::Held { resource, holder } => json!({
+            Self::Held { resource, holder, waiting } => json!({
                 "waiting_for": resource,
                 "obstacle": "held",
                 "holder": holder_to_json(holder),
                 "remaining_ms": holder.remaining().map(millis),
+                "waiting_in_turn": waiting,
             }),
             Self::Wanted(resource) => json!({ "waiting_for": resource, "obstacle": "wanted" }),
             Self::WarmingUp { ready_in, .. } => json!({

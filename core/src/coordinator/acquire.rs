@@ -11,7 +11,7 @@ use super::fencing::refusal;
 use super::release::Told;
 use super::round::RoundKind;
 use super::timers::Timer;
-use super::wire::Reply;
+use super::wire::{Leaves, Reply};
 use super::{
     AcquireRequest, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId,
 };
@@ -59,7 +59,7 @@ impl Coordinator {
     /// Returns why an acquire that waits for one of `keys` in this process has not been served. If
     /// the acquire that contends for it has met an outage, that is the reason: it must not be
     /// reported as contention to the acquires behind it.
-    fn failure_in_front(&self, keys: &Keys) -> Failure {
+    pub(super) fn failure_in_front(&self, keys: &Keys) -> Failure {
         let contenders = keys.iter().filter_map(|key| self.local_queue.contender(key));
         let mut failures =
             contenders.filter_map(|one| match self.acquisitions.get(one)?.phase()? {
@@ -112,6 +112,12 @@ impl Coordinator {
         if now > acquisition.until().after(round_timeout) {
             return self.give_up_waiting(now, request);
         }
+        if acquisition.has_turn() {
+            return match acquisition.may_retry(now) {
+                true => self.take_turn(now, request),
+                false => self.give_up_waiting(now, request),
+            };
+        }
         self.try_again(now, request);
     }
 
@@ -154,55 +160,12 @@ impl Coordinator {
         }
     }
 
-    /// Ends an acquire that has not won: frees its places, or takes it out of the queue.
-    fn end_acquisition(&mut self, now: Instant, request: RequestId) -> Option<Acquisition> {
-        let mut acquisition = self.acquisitions.remove(request)?;
-        let keys = &acquisition.request.keys;
-        match acquisition.contention {
-            _ if keys.as_reader().is_some() => self.readers.forget(keys.first(), request),
-            None => self.local_queue.forget(keys, request),
-            Some(_) => self.local_queue.free(keys),
-        }
-        self.withdraw_hint(now, request, &mut acquisition, false);
-        Some(acquisition)
-    }
-
     /// Lets others go first.
     fn step_back(&mut self, now: Instant, request: RequestId) {
         let random = self.random.jitter();
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let at = contention.step_back(now, self.settings.backoff.base, random);
         self.timers.set(at, Timer::Attempt(request));
-    }
-
-    /// Ends a wait that was over before its last attempt could begin. The answer is the outcome of
-    /// the attempt before that.
-    fn give_up_waiting(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.end_acquisition(now, request) else { return };
-        let in_front = self.failure_in_front(&acquisition.request.keys);
-        self.events.push(acquisition.not_served(request, now, in_front));
-    }
-
-    /// Cancels an acquire whose caller is gone: what it began is rolled back.
-    pub(super) fn cancel_acquire(&mut self, now: Instant, request: RequestId) {
-        let Some(acquisition) = self.end_acquisition(now, request) else {
-            return self.cancel_seeking(now, request);
-        };
-        match acquisition.phase() {
-            None => self.timers.cancel(acquisition.until(), Timer::Attempt(request)),
-            Some(Phase::Confirming) => {}
-            Some(Phase::Trying { round, attempt }) => {
-                self.close_round(*round);
-                // The keys it set may have refused other clients, which now wait for a message. No
-                // later attempt of this acquire will send one.
-                if let Some(attempt) = self.attempts.remove(*attempt) {
-                    self.give_back(now, attempt, None);
-                }
-            }
-            Some(Phase::Waiting { again_at, .. }) => {
-                self.timers.cancel(*again_at, Timer::Attempt(request));
-            }
-        }
     }
 
     /// Judges the round by the answers so far.
@@ -323,13 +286,16 @@ impl Coordinator {
         }
         let (attempts, held_here) = (contention.attempts, false);
         let (holder, full) = (round.holder(), None);
-        let failure = Failure { kind, reports, attempts, held_here, holder, full };
+        let failure = Failure { kind, reports, attempts, held_here, holder, full, ahead: None };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
+            let keys = acquisition.request.keys.clone();
+            let Some(failure) = self.wait_in_turn(now, request, attempt_id, failure) else {
+                return;
+            };
             // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| self.random.jitter());
             let is_told = failure.kind == FailureKind::Contended && self.settings.wake_ups;
-            let keys = acquisition.request.keys.clone();
             let listening = is_told && self.listen(now, &keys);
             // The first of the readers that wait tries for all of them.
             let polls = keys.as_reader().is_none() || self.readers.wait(keys.first(), request);
@@ -353,7 +319,7 @@ impl Coordinator {
     /// has a debt of its own.
     fn roll_back(&mut self, now: Instant, attempt: AttemptId) {
         if let Some(attempt) = self.attempts.remove(attempt) {
-            self.owe(now, attempt, None, true, &Told::By(None));
+            self.owe(now, attempt, None, true, &Told::By(None), Leaves::Nothing);
         }
     }
 
@@ -365,6 +331,8 @@ impl Coordinator {
         }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match one.phase()? {
             _ if self.readers.sleeps(one.request.keys.first(), request) => None,
+            // It looks by itself.
+            _ if one.has_turn() => None,
             // Either there is no pause to wait for, or the masters that refused were not a quorum.
             Phase::Waiting { random: None, .. } => Some(request),
             Phase::Waiting { failure, .. } if failure.kind != FailureKind::Contended => {

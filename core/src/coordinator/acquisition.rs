@@ -24,6 +24,11 @@ impl Acquisition {
         self.contention.as_ref().map(|contention| &contention.phase)
     }
 
+    /// Returns whether it has a place among those who wait in turn.
+    pub(super) fn has_turn(&self) -> bool {
+        self.contention.as_ref().is_some_and(|contention| contention.turn.is_some())
+    }
+
     /// Returns the number of attempts begun.
     pub(super) fn attempts(&self) -> u32 {
         self.contention.as_ref().map_or(0, |contention| contention.attempts)

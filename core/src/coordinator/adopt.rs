@@ -119,7 +119,7 @@ impl Coordinator {
         let staying = Staying::of_adopted(at_least, life);
         let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
         Attempt {
-            claim: Claim { keys, token, life, ballot, label, unsettled },
+            claim: Claim { keys, token, life, ballot, label, unsettled, place: None },
             staying,
             ttl,
             began: now,

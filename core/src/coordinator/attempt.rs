@@ -73,10 +73,16 @@ impl Coordinator {
         let AcquireRequest { keys, fences, ttl, label, .. } = acquire;
         let barred = self.barred(now, life.span());
         let ballot = fences.map(|fences| self.propose(now, fences));
+        let nodes = self.sessions.len();
+        let contention = keys.queue().and_then(|_| self.acquisitions.contention_mut(request));
+        let place = contention.and_then(|one| one.turn.as_mut()).map(|turn| {
+            turn.begin_round(now, nodes);
+            Box::new(turn.place)
+        });
         // Never used before, and never again.
         let token = Token::new(self.random.bits()?);
         let mut attempt = Attempt {
-            claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY },
+            claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY, place },
             ttl,
             began: now,
             touched: NodeSet::EMPTY,
@@ -129,6 +135,11 @@ impl Coordinator {
                 self.sessions[node].push(PendingReply::Uncounted, set);
             }
             attempt.touched = asked.union(warming);
+            let waits = attempt.claim.place.as_ref();
+            let contention = waits.and_then(|_| self.acquisitions.contention_mut(request));
+            if let Some(turn) = contention.and_then(|one| one.turn.as_mut()) {
+                turn.stands_at(attempt.touched);
+            }
         }
         self.timers.set(round.timeout_at, Timer::Round(round_id));
         self.rounds.insert(round_id, round);

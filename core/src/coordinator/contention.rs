@@ -1,6 +1,7 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::rw_lock::Hint;
+use super::turns::Turn;
 use super::{AttemptId, Failure, RoundId, Settings};
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
 use crate::report::Answer;
@@ -24,7 +25,7 @@ pub(super) struct Contention {
     pub(super) phase: Phase,
     /// For each node, the time until the resource is free there: as reported by a node that refused
     /// the latest attempt; zero for a node that granted it and has it back.
-    remaining: Vec<(usize, Duration)>,
+    pub(super) remaining: Vec<(usize, Duration)>,
     /// The nodes' reports of their clocks, to a fenced acquire.
     pub(super) clocks: Clocks,
     /// Whether a further attempt was made because the fault was our own, and is fixed.
@@ -48,6 +49,8 @@ pub(super) struct Contention {
     pub(super) asked_all: Instant,
     /// The hint of a writer that waits.
     pub(super) hint: Option<Box<Hint>>,
+    /// Its place among those who wait in turn, if it has one.
+    pub(super) turn: Option<Box<Turn>>,
 }
 
 pub(super) enum Phase {
@@ -83,6 +86,7 @@ impl Contention {
             probes: false,
             asked_all: began,
             hint: None,
+            turn: None,
         }
     }
 

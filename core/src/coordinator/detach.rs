@@ -150,6 +150,8 @@ impl Coordinator {
         let Claim { keys, token, ballot, .. } = claim;
         let fenced = ballot.and_then(|one| Some((one.fences, NonZeroU64::new(one.number)?)));
         let keep_alive = keeper.map(|keeper| KeepAlive::left(keeper, now));
+        // Another process may release it, which knows of no queue.
+        let keys = keys.without_queue();
         let unsettled = unsettled.iter().map(|node| self.sessions[node].name.clone()).collect();
         let lock =
             DetachedLock { keys, token, label, fenced, ttl, life, at_least, keep_alive, unsettled };

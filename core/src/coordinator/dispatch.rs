@@ -3,7 +3,7 @@
 use super::round::RoundKind;
 use super::session::{Incoming, Stranded, Wake};
 use super::wire::Reply;
-use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, inspect, wire};
+use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, inspect, turns, wire};
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Coordinator {
             }
             Incoming::Subscribed(key) => self.subscribed(now, node, &key),
             Incoming::Freed { key, message } => {
-                self.wake_contender(now, &key);
+                self.wake_contender(now, &key, Some(&message));
                 self.hear(&key, Some(&message));
             }
         }
@@ -42,6 +42,7 @@ impl Coordinator {
                     self.sessions[node].reload(wire::ACQUIRE);
                 }
                 self.learn(now, id, node, reply);
+                self.learn_place(id, node, reply);
                 acquire::answer(reply)
             }
             Some(
@@ -56,6 +57,14 @@ impl Coordinator {
                     self.sessions[node].reload(wire::EXTEND);
                 }
                 extend::answer(reply)
+            }
+            Some(RoundKind::Ask { .. }) => {
+                if reply.is_noscript() {
+                    self.sessions[node].reload(wire::ASK);
+                }
+                self.learn(now, id, node, reply);
+                self.learn_place(id, node, reply);
+                turns::told(reply)
             }
             Some(RoundKind::Inspect { .. }) => return self.inspected(now, id, node, reply),
             Some(RoundKind::Look { .. }) => return self.looked(now, id, node, reply),
@@ -124,6 +133,7 @@ impl Coordinator {
     fn judge(&mut self, now: Instant, id: RoundId) {
         match self.rounds.get(id).map(|round| &round.kind) {
             Some(RoundKind::Acquire { .. }) => self.judge_acquire(now, id),
+            Some(RoundKind::Ask { .. }) => self.judge_ask(now, id),
             Some(RoundKind::Extend { .. }) => self.judge_extension(now, id),
             Some(RoundKind::Detach { .. }) => self.judge_detach(now, id),
             Some(RoundKind::Adopt { .. }) => self.judge_adopt(now, id),

@@ -75,6 +75,8 @@ pub enum Event {
         request: RequestId,
         nodes: Vec<(Arc<str>, Seen)>,
         membership: Membership,
+        /// How many wait in turn: a quorum has no more. `None` if no quorum has said.
+        waiting: Option<u64>,
     },
     /// The outcome of a forced release, with every node's answer: `Ok` if a quorum no longer holds
     /// that key.
@@ -122,13 +124,16 @@ pub struct Failure {
     pub holder: Option<Arc<str>>,
     /// It was for any of several permits, and all were taken.
     pub full: Option<Full>,
+    /// How many wait in turn before it, as a quorum says.
+    pub ahead: Option<usize>,
 }
 
 impl Failure {
     /// Creates the failure of an acquire that was behind another one in this process.
     pub(super) const fn contended(attempts: u32) -> Self {
         let kind = FailureKind::Contended;
-        Self { kind, reports: Vec::new(), attempts, held_here: false, holder: None, full: None }
+        let (holder, full, ahead) = (None, None, None);
+        Self { kind, reports: Vec::new(), attempts, held_here: false, holder, full, ahead }
     }
 }
 
@@ -167,7 +172,12 @@ impl FailureKind {
         let held = nodes(|answer| {
             matches!(
                 answer,
-                Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. } | Refusal::Stale)
+                Answer::Refused(
+                    Refusal::Held { .. }
+                        | Refusal::Wanted { .. }
+                        | Refusal::Behind { .. }
+                        | Refusal::Stale
+                )
             )
         });
         let able =

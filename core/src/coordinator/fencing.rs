@@ -88,6 +88,11 @@ impl Contention {
         };
         self.ballots_refused =
             if reports.iter().any(refused) { self.ballots_refused.saturating_add(1) } else { 0 };
+        self.hurries()
+    }
+
+    /// Returns whether the last ballots were not refused again and again.
+    pub(super) const fn hurries(&self) -> bool {
         self.ballots_refused <= BALLOTS_IN_A_HURRY
     }
 
@@ -101,8 +106,7 @@ impl Contention {
     ) -> bool {
         let mended = |answer: &Answer| match answer {
             Answer::Refused(Refusal::Stale | Refusal::Clock { .. }) => true,
-            Answer::Refused(Refusal::Server(error)) => error.starts_with("NOSCRIPT"),
-            _ => false,
+            other => has_no_script(other),
         };
         let willing = reports.iter().enumerate().filter_map(|(node, report)| {
             let willing = matches!(report.answer, Answer::Granted | Answer::Outstanding);
@@ -118,10 +122,15 @@ impl Contention {
     }
 }
 
+/// Returns whether a master had forgotten the script that it was asked to run.
+pub(super) fn has_no_script(answer: &Answer) -> bool {
+    matches!(answer, Answer::Refused(Refusal::Server(error)) if error.starts_with("NOSCRIPT"))
+}
+
 /// Reads `{why, ms until it may be free, fence, us of the node's clock}`, as `scripts/acquire.lua`
 /// returns it.
 fn lesson(parts: &[Reply]) -> Option<Lesson> {
-    let [_, _, fence, clock] = parts else { return None };
+    let [_, _, fence, clock, ..] = parts else { return None };
     let number = |part: &Reply| part.text()?.parse().ok();
     let lesson = Lesson { fence: number(fence)?, clock_us: number(clock)? };
     // Without a ballot, the script does not read its clock.
@@ -139,6 +148,10 @@ pub(super) fn refusal(parts: &[Reply]) -> Answer {
         [Reply::Int(1), Reply::Int(left), ..] => {
             let remaining = Duration::from_millis(u64::try_from(*left).unwrap_or_default());
             Answer::Refused(Refusal::Wanted { remaining })
+        }
+        [Reply::Int(2), _, _, _, _, Reply::Int(ahead), ..] => {
+            let ahead = usize::try_from(*ahead).unwrap_or_default();
+            Answer::Refused(Refusal::Behind { ahead })
         }
         [Reply::Int(-1), ..] => Answer::Refused(Refusal::Stale),
         [Reply::Int(-2), ..] => {

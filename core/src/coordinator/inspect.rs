@@ -5,6 +5,7 @@ use super::session::PendingReply;
 use super::timers::Timer;
 use super::wire::{self, Reply};
 use super::{Coordinator, Event, RequestId, RoundId};
+use crate::quorum::turns::ticket;
 use crate::quorum::{Instant, Tally, Verdict, Vote};
 use crate::report::{Answer, Refusal, UnknownCause};
 use std::fmt;
@@ -26,6 +27,15 @@ pub struct StoredValue {
     pub readers: Vec<StoredValue>,
 }
 
+/// The keys beside the one that is inspected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Beside {
+    /// Its readers.
+    pub readers: Arc<str>,
+    /// Who lives in its queue.
+    pub alive: Arc<str>,
+}
+
 impl StoredValue {
     /// Creates what has no readers.
     pub const fn new(value: Mark, remaining: Option<Duration>) -> Self {
@@ -40,6 +50,11 @@ impl Mark {
     /// Returns the mark as text. All of ours are text.
     pub fn as_text(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
+    }
+
+    /// Returns whether the key is only kept for who is next in turn, and held by no client.
+    pub fn is_kept(&self) -> bool {
+        self.0.starts_with(wire::NEXT.as_bytes())
     }
 }
 
@@ -71,17 +86,19 @@ impl fmt::Display for Mark {
 pub type Seen = Result<Option<StoredValue>, Answer>;
 
 impl Coordinator {
-    /// Asks every node for the value under `key`, and for its `readers`, which are under another one.
+    /// Asks every node for the value under `key`, and for its readers and how many wait in turn, which
+    /// is `beside` it.
     pub fn handle_inspect(
         &mut self,
         now: Instant,
         request: RequestId,
         key: &str,
-        readers: Option<&str>,
+        beside: Option<&Beside>,
     ) {
         let seen = self.sessions.iter().map(|_| Err(Answer::Outstanding)).collect();
-        let command = wire::inspect(key, readers);
-        let kind = RoundKind::Inspect { request, seen };
+        let waiting = vec![None; self.sessions.len()];
+        let command = wire::inspect(key, beside);
+        let kind = RoundKind::Inspect { request, seen, waiting };
         let round = self.ask_all(now, kind, &command);
         self.judge_heard(round);
     }
@@ -143,7 +160,7 @@ impl Coordinator {
         };
         let Some(round) = self.rounds.get_mut(id) else { return };
         match seen {
-            Ok(found) => round.find(node, found, now),
+            Ok(found) => round.find(node, found, waiting_in(reply), now),
             Err(answer) => round.record(node, answer, now),
         }
         self.judge_heard(id);
@@ -157,11 +174,12 @@ impl Coordinator {
         }
         let Some(round) = self.take_round(id) else { return };
         match round.kind {
-            RoundKind::Inspect { request, seen } => {
+            RoundKind::Inspect { request, seen, waiting } => {
                 let names = self.sessions.iter().map(|session| session.name.clone());
                 let nodes = names.zip(seen).collect();
                 let membership = self.settings.membership;
-                self.events.push(Event::Inspected { request, nodes, membership });
+                let waiting = ticket(membership, &waiting);
+                self.events.push(Event::Inspected { request, nodes, membership, waiting });
             }
             RoundKind::ForceRelease { request, ref tally } => {
                 let reports = round.reports(self.sessions.iter().map(|session| &session.name));
@@ -178,20 +196,32 @@ fn seen(reply: &Reply) -> Seen {
     match reply {
         Reply::Nil => Ok(None),
         Reply::Array(parts) => match parts.as_slice() {
-            [value, Reply::Int(left), readers @ ..] => {
+            [value, Reply::Int(left), beside @ ..] => {
                 let value = match value {
+                    Reply::Nil => return Ok(None),
                     Reply::Text(bytes) => Mark(bytes.to_vec()),
                     // The value is not shown, whatever it is.
                     _ => return Err(unknown(value)),
                 };
                 // -1: a key that never expires.
                 let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-                let readers = readers.first().map(readers_in).unwrap_or_default();
+                let readers = beside.first().map(readers_in).unwrap_or_default();
                 Ok(Some(StoredValue { value, remaining, readers }))
             }
             _ => Err(unknown(reply)),
         },
         other => Err(unknown(other)),
+    }
+}
+
+/// Reads how many wait in turn.
+fn waiting_in(reply: &Reply) -> Option<u64> {
+    match reply {
+        Reply::Array(parts) => match parts.as_slice() {
+            [_, _, _, Reply::Int(waiting)] => u64::try_from(*waiting).ok(),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

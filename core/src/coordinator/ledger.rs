@@ -6,7 +6,7 @@
 
 use super::at_least::Kept;
 use super::session::Session;
-use super::wire::{Claim, Millis};
+use super::wire::{Claim, Leaves, Millis};
 use super::{Coordinator, Keys, RoundId};
 use crate::quorum::Instant;
 use std::collections::VecDeque;
@@ -28,6 +28,8 @@ impl Coordinator {
 #[derive(Debug)]
 pub(super) struct Deletion {
     pub(super) what: Deleted,
+    /// What of a place among those who wait in turn goes with it, if there is one.
+    pub(super) leaves: Leaves,
     /// The life of the key that it deletes.
     pub(super) ttl: Duration,
     /// Waiters in other processes are notified, for each key at one master.

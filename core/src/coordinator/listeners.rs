@@ -56,9 +56,15 @@ impl Coordinator {
         }
     }
 
-    /// Subscribes again where the listeners' messages now come from: a node has come or gone.
+    /// Subscribes again where the messages of listeners, and of those who wait in turn, now come from:
+    /// a node has come or gone. Other waiters subscribe with their next attempt.
     pub(super) fn listen_anew(&mut self, now: Instant) {
-        let channels: Vec<_> = self.listeners.by_channel.keys().cloned().collect();
+        if !self.settings.wake_ups {
+            return;
+        }
+        let waiting = self.acquisitions.iter().filter(|(_, one)| one.has_turn());
+        let waiting = waiting.filter_map(|(_, one)| Some(one.request.keys.messages().next()?.0));
+        let channels: Vec<_> = self.listeners.by_channel.keys().chain(waiting).cloned().collect();
         channels.iter().for_each(|channel| self.listen_at_first(now, channel));
     }
 

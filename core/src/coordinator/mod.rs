@@ -26,6 +26,7 @@ mod extend;
 mod fault;
 mod fencing;
 mod first_node;
+mod give_up;
 mod id;
 mod inspect;
 mod keeper;
@@ -54,6 +55,7 @@ mod taken_back;
 #[cfg(any(test, feature = "testing"))]
 mod testing;
 mod timers;
+mod turns;
 mod wake_ups;
 pub mod wire;
 
@@ -87,8 +89,8 @@ pub use detach::DetachedLock;
 pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub use id::{AttemptId, RequestId, RoundId};
-pub use inspect::{Mark, SHARED, Seen, StoredValue, readers_in};
-pub use keys::{Keys, ReadWrite};
+pub use inspect::{Beside, Mark, SHARED, Seen, StoredValue, readers_in};
+pub use keys::{Keys, Queue, ReadWrite};
 pub use label::{Label, Owner};
 pub use observe::{Observation, WATCHED, WaitsFor, Watching};
 pub use random::Random;

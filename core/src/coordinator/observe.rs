@@ -43,6 +43,9 @@ pub enum Observation {
         waits_for: WaitsFor,
         /// The time until a quorum is free unless the key is extended; only for a holder.
         left: Option<Duration>,
+        /// How many are ahead of it in the queue of the masters, once a quorum has told; only for one that
+        /// waits in turn.
+        ahead: Option<usize>,
     },
     /// A deadline was moved to the end of the keep-alive: no extension moves it any further.
     LastExtension {
@@ -70,7 +73,7 @@ pub enum WaitsFor {
     /// A guard of this client.
     OwnGuard,
     /// Acquires of this client that came before it.
-    Turn,
+    LocalQueue,
     /// Masters, of which too few may vote.
     Quorum,
     /// An end of the disagreement among clients, or among the masters' clocks.
@@ -92,7 +95,7 @@ impl WaitsFor {
         match self {
             Self::Holder => "holder",
             Self::OwnGuard => "own_guard",
-            Self::Turn => "turn",
+            Self::LocalQueue => "local_queue",
             Self::Quorum => "quorum",
             Self::Agreement => "agreement",
         }
@@ -180,8 +183,9 @@ impl Events {
     /// Shows observers that an acquire waits in the local queue.
     pub(super) fn queued(&mut self, request: RequestId, held_here: bool) {
         if self.shows(Watching::Votes) {
-            let waits_for = if held_here { WaitsFor::OwnGuard } else { WaitsFor::Turn };
-            self.push(Event::Observed(Observation::Waits { request, waits_for, left: None }));
+            let waits_for = if held_here { WaitsFor::OwnGuard } else { WaitsFor::LocalQueue };
+            let waits = Observation::Waits { request, waits_for, left: None, ahead: None };
+            self.push(Event::Observed(waits));
         }
     }
 
@@ -213,12 +217,12 @@ impl Coordinator {
         }
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Phase::Waiting { failure, .. } = &contention.phase else { return };
-        let waits_for = WaitsFor::after(&failure.kind);
+        let (waits_for, ahead) = (WaitsFor::after(&failure.kind), failure.ahead);
         let left = match waits_for {
             WaitsFor::Holder => contention.free_in(&self.settings),
             _ => None,
         };
-        self.events.push(Event::Observed(Observation::Waits { request, waits_for, left }));
+        self.events.push(Event::Observed(Observation::Waits { request, waits_for, left, ahead }));
     }
 
     /// Shows observers that the attempt of this round is about to be won.

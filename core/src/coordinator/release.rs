@@ -5,7 +5,7 @@ use super::ledger::{Debt, Deleted, Deletion};
 use super::local_queue::LocalQueue;
 use super::round::RoundKind;
 use super::timers::{Timer, Timers};
-use super::wire::Way;
+use super::wire::{Leaves, Way};
 use super::{AttemptId, Coordinator, Event, Keys, Release, RequestId, RoundId};
 use crate::quorum::{Instant, NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
@@ -129,11 +129,13 @@ impl Coordinator {
     pub(super) fn give_back(&mut self, now: Instant, attempt: Attempt, round: Option<RoundId>) {
         if attempt.stays(now) {
             // They are not free: there is nothing to announce.
-            return self.owe(now, attempt, round, false, &Told::By(None));
+            return self.owe(now, attempt, round, false, &Told::By(None), Leaves::Hold);
         }
         let keys = &attempt.claim.keys;
+        let in_turn = keys.queue().is_some();
         let passed_on = self.pass_permit_on(now, keys);
-        let passes_on = || !attempt.has_places() || self.local_queue.pass_on(keys);
+        // Where clients wait in turn, the next may be in any process.
+        let passes_on = || in_turn || !attempt.has_places() || self.local_queue.pass_on(keys);
         let tell = passed_on.unwrap_or_else(passes_on);
         if tell && keys.as_writer().is_some() {
             // They begin in the same write as this release.
@@ -152,9 +154,13 @@ impl Coordinator {
         };
         // The SET of the next acquire follows in the same write: a forgotten script would cost it
         // that vote.
-        let by_hash =
-            passed_on.is_none() && !keys.iter().any(|key| self.local_queue.is_waited_for(key));
-        self.owe(now, attempt, round, by_hash, &told);
+        let is_waited_for = || keys.iter().any(|key| self.local_queue.is_waited_for(key));
+        let by_hash = in_turn || (passed_on.is_none() && !is_waited_for());
+        let leaves = match attempt.stage {
+            Stage::Asked => Leaves::Place,
+            _ => Leaves::Hold,
+        };
+        self.owe(now, attempt, round, by_hash, &told, leaves);
     }
 
     /// Records the deletion as a debt of every node where the key may exist.
@@ -165,6 +171,7 @@ impl Coordinator {
         round: Option<RoundId>,
         by_hash: bool,
         told: &Told,
+        leaves: Leaves,
     ) {
         let stays = attempt.stays(now);
         let Attempt { claim, touched, began, staying, .. } = attempt;
@@ -174,7 +181,7 @@ impl Coordinator {
             None => Deleted::Claim(claim),
         };
         let is_told = told.is_anybody();
-        let deletion = Arc::new(Deletion { what, ttl, is_told, round, began });
+        let deletion = Arc::new(Deletion { what, leaves, ttl, is_told, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (told.by(node, &keys), by_hash);

@@ -3,7 +3,7 @@
 
 use super::contention::Phase;
 use super::timers::Timer;
-use super::wire::Reply;
+use super::wire::{NEXT, Reply};
 use super::{AttemptId, Coordinator, Owner, RequestId, SHARED};
 use crate::quorum::Instant;
 use std::sync::Arc;
@@ -33,6 +33,17 @@ impl Holders {
         let most = named().max_by_key(|label| times(label))?;
         let is_alone = named().all(|label| label == most || times(label) < times(most));
         most.clone().filter(|_| is_alone)
+    }
+}
+
+/// Returns the label in the value of a key, or what stands for it.
+pub(super) fn label_of(value: &str) -> Option<&str> {
+    match value {
+        // Readers have no label in common. The mark stands for them.
+        SHARED => Some(SHARED),
+        // Nor has a key that is kept a holder.
+        value if value.starts_with(NEXT) => Some(NEXT),
+        value => Owner::of(value).and_then(|owner| owner.label),
     }
 }
 
@@ -66,12 +77,7 @@ impl Coordinator {
                 if let Some(round) = self.rounds.get_mut(*round).filter(|_| left != NO_KEY) {
                     let life = life.map(|life| life.max(LEAST));
                     life.into_iter().for_each(|life| round.note_remaining(node, life));
-                    let label = match value.and_then(Reply::text) {
-                        // Readers have no label in common. The mark stands for them.
-                        Some(SHARED) => Some(SHARED),
-                        value => value.and_then(Owner::of).and_then(|owner| owner.label),
-                    };
-                    round.note_holder(node, label);
+                    round.note_holder(node, value.and_then(Reply::text).and_then(label_of));
                 }
             }
             // From a node that was not waited for.

@@ -62,10 +62,16 @@ pub(super) enum RoundKind {
         request: RequestId,
         /// Each node's answer.
         seen: Vec<Seen>,
+        /// How many wait in turn, by each node that says so.
+        waiting: Vec<Option<u64>>,
     },
     ForceRelease {
         request: RequestId,
         tally: Tally,
+    },
+    /// Where an acquire that waits in turn stands, and whether a try would be granted.
+    Ask {
+        request: RequestId,
     },
     /// A look at so many keys.
     Look {
@@ -82,7 +88,7 @@ impl RoundKind {
     /// Returns the request of an acquire.
     pub(super) const fn acquirer(&self) -> Option<RequestId> {
         match self {
-            Self::Acquire { request, .. } => Some(*request),
+            Self::Acquire { request, .. } | Self::Ask { request } => Some(*request),
             _ => None,
         }
     }
@@ -208,7 +214,7 @@ impl Round {
             RoundKind::ForceRelease { tally, .. } => {
                 tally.record(node, inspect::vote(&answer));
             }
-            RoundKind::Look { .. } => {}
+            RoundKind::Look { .. } | RoundKind::Ask { .. } => {}
         }
         if let Some(left) = self.life(node) {
             answer.note_remaining(left);
@@ -218,14 +224,21 @@ impl Round {
         }
     }
 
-    /// Notes what an inspection has found on `node`.
-    pub(super) fn find(&mut self, node: usize, found: Option<StoredValue>, now: Instant) {
+    /// Notes what an inspection has found on `node`, and how many wait there in turn.
+    pub(super) fn find(
+        &mut self,
+        node: usize,
+        found: Option<StoredValue>,
+        queued: Option<u64>,
+        now: Instant,
+    ) {
         let is_first = self.outstanding.contains(node);
         self.record(node, if found.is_some() { Answer::Taken } else { Answer::Vacant }, now);
-        if let RoundKind::Inspect { seen, .. } = &mut self.kind
-            && let Some(slot) = seen.get_mut(node).filter(|_| is_first)
+        if let RoundKind::Inspect { seen, waiting, .. } = &mut self.kind
+            && let (Some(slot), Some(count)) = (seen.get_mut(node), waiting.get_mut(node))
+            && is_first
         {
-            *slot = Ok(found);
+            (*slot, *count) = (Ok(found), queued);
         }
     }
 
@@ -346,7 +359,8 @@ mod tests {
     #[test]
     fn the_first_answer_of_a_node_is_its_only_one() {
         let began = Instant::from_nanos(0);
-        let kind = RoundKind::Inspect { request: RequestId(1), seen: Vec::new() };
+        let kind =
+            RoundKind::Inspect { request: RequestId(1), seen: Vec::new(), waiting: Vec::new() };
         let mut round = Round::new(kind, began, Duration::from_secs(1), 1, Vec::new());
         round.record(0, Answer::Vacant, began);
         round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));

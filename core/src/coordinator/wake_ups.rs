@@ -103,16 +103,19 @@ impl Coordinator {
             && (topic.node, topic.epoch) == (node, epoch)
         {
             topic.confirmed = true;
-            self.wake_contender(now, key);
+            self.wake_contender(now, key, None);
             self.hear(key, None);
         }
     }
 
-    /// Makes the contender for `key` try again at once, and the reader that polls for it.
-    pub(super) fn wake_contender(&mut self, now: Instant, key: &str) {
+    /// Makes the contender for `key` try again at once, and the reader that polls for it. A message
+    /// that names who is next is for that one alone.
+    pub(super) fn wake_contender(&mut self, now: Instant, key: &str, message: Option<&str>) {
         let writer = self.local_queue.contender(key);
         for request in writer.into_iter().chain(self.readers.poller(key)) {
-            self.wake(now, request);
+            if !self.call(now, request, message) && message.is_none_or(str::is_empty) {
+                self.wake(now, request);
+            }
         }
     }
 

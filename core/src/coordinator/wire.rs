@@ -7,13 +7,15 @@ mod reply;
 mod resp;
 mod token;
 
-pub use claim::{Ballot, Claim, Packer, Way};
+pub use claim::{Ballot, Claim, Leaves, Packer, Place, Way};
+pub(super) use claim::{KEPT_FOR, PLACE_LIVES};
 pub use login::Login;
 pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied_within_a_script, is_unknown};
 pub use resp::pack;
 pub use token::Token;
 
+use super::Beside;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +55,28 @@ pub const EXTEND_READ: &str = include_str!("scripts/extend_read.lua").trim_ascii
 /// a reader, or alone, where the master has not heard of a downgrade. The mark under the key expires
 /// with the last reader that is left, and is deleted if none is.
 pub const RELEASE_READ: &str = include_str!("scripts/release_read.lua").trim_ascii_end();
+
+/// The same for those who wait in turn, loaded before the first of them asks.
+pub const ASK: &str = include_str!("scripts/ask.lua").trim_ascii_end();
+
+/// The script by which they leave. Its comment is here, since a release carries the script.
+///
+/// KEYS: the locked key, its queue, who in it lives, and, if there is a ballot, the fence. ARGV: the
+/// token, the waiter ("" if it has no place), what is left (`try`, `place` or `hold`), the ms for which
+/// the key is kept for the next, and the prefix of the channels if the next is to be notified, or
+/// ""; with a ballot also the ballot, the us that it may be ahead of this clock, and the ms that a
+/// fence lives. Returns 1 if the key was ours and is deleted, otherwise 0.
+///
+/// A right that is missing, or memory, keeps nothing from being deleted: then no one is notified.
+pub const LEAVE: &str = include_str!("scripts/leave.lua").trim_ascii_end();
+
+/// The top-up of a single key without a fence, sent with its source: it is rare.
+///
+/// KEYS: the locked key. ARGV: the token, and ms to live. It takes over what is only kept for a waiter.
+pub const TOP_UP: &str = include_str!("scripts/top_up.lua").trim_ascii_end();
+
+/// The beginning of the value of a key that is kept for a waiter, whose name follows.
+pub const NEXT: &str = "quorumlock:next:";
 
 /// What an attempt asks of a key that may refuse it: the ms that the key has yet to live (-1 if it
 /// never expires, -2 if nothing is there), with the beginning of its value if that is text. A label
@@ -168,9 +192,10 @@ pub fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
     pack(&["UNSUBSCRIBE", &format!("{channels}{key}")])
 }
 
-pub fn inspect(key: &str, readers: Option<&str>) -> Vec<u8> {
-    match readers {
-        Some(readers) => pack(&["EVAL", INSPECT, "2", key, readers]),
+/// Packs the question for what is under a key, and beside it.
+pub fn inspect(key: &str, beside: Option<&Beside>) -> Vec<u8> {
+    match beside {
+        Some(beside) => pack(&["EVAL", INSPECT, "3", key, &beside.readers, &beside.alive]),
         None => pack(&["EVAL", INSPECT, "1", key]),
     }
 }

@@ -23,6 +23,7 @@ pub mod slots;
 pub mod standing;
 pub mod tally;
 pub mod terms;
+pub mod turns;
 pub mod validity;
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl World {
             }
             Event::Heard { .. } | Event::Looked { .. } => {}
             Event::Lost { attempt, reason } => self.lost(place, attempt, &reason),
-            Event::Inspected { request, nodes, membership } => {
+            Event::Inspected { request, nodes, membership, .. } => {
                 let client = &mut self.clients[place];
                 let Some(key) = client.inspected.remove(&request.0) else { return };
                 let standing: Vec<Option<&StoredValue>> =

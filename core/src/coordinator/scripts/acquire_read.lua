@@ -4,6 +4,9 @@
 -- by a writer.
 local lock, readers, hint = KEYS[1], KEYS[2], KEYS[3]
 local holder = redis.call('GET', lock)
+-- What is only kept for a waiter is no holder to a reader that was let in.
+local kept = holder and string.sub(holder, 1, 16) == 'quorumlock:next:'
+if kept and ARGV[3] == '1' then holder = false end
 if holder and holder ~= 'quorumlock:shared' then return {0, redis.call('PTTL', lock), '0', '0'} end
 if ARGV[3] == '0' and redis.call('GET', hint) then return {1, redis.call('PTTL', hint), '0', '0'} end
 -- Without memory, or without a right that a reader needs later, there is an error before anything

@@ -1,9 +1,11 @@
 -- KEYS: what is locked, and its readers. ARGV: token, ms to live. 1: held by this reader (its life
--- prolonged, never shortened), 0 vacant, -1 taken. Who has held it alone is a reader from now on.
+-- prolonged, never shortened), 0 vacant or only kept for a waiter, -1 taken. Who has held it alone is
+-- a reader from now on.
 local lock, readers = KEYS[1], KEYS[2]
 local holder, left = redis.call('GET', lock), ARGV[2]
 local alone = holder == ARGV[1]
-if not alone and holder ~= 'quorumlock:shared' then return holder and -1 or 0 end
+local kept = holder and string.sub(holder, 1, 16) == 'quorumlock:next:'
+if not alone and holder ~= 'quorumlock:shared' then return holder and not kept and -1 or 0 end
 -- Before the clock is read: it may advance within a script.
 if alone then left = math.max(left, redis.call('PTTL', lock)) end
 local time = redis.call('TIME')

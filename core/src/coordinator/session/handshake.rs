@@ -5,7 +5,7 @@ use super::releases::Known;
 use super::{Identity, Incoming, PendingReply, Session, State};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::ledger::{Debt, Deleted, Deletion};
-use crate::coordinator::wire::{Claim, Packer, Reply};
+use crate::coordinator::wire::{Claim, Leaves, Packer, Reply};
 use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
 
@@ -44,7 +44,7 @@ impl Session {
 
     /// Loads a script that the server has forgotten, and with it all others.
     pub(in crate::coordinator) fn reload(&mut self, script: &str) {
-        self.known.reads = false;
+        (self.known.reads, self.known.asks) = (false, false);
         self.load(script);
     }
 
@@ -54,6 +54,16 @@ impl Session {
     pub(in crate::coordinator) fn prepare(&mut self, claim: &Claim) {
         if claim.keys.as_reader().is_some() {
             self.load_for_readers();
+        }
+        if claim.place.is_some() {
+            self.load_for_turns();
+        }
+    }
+
+    #[cold]
+    fn load_for_turns(&mut self) {
+        if !std::mem::replace(&mut self.known.asks, true) {
+            self.load(wire::ASK);
         }
     }
 
@@ -134,7 +144,8 @@ impl Session {
         if let Some(ends) = self.noted_until.take() {
             let what = Deleted::Note(settings.agreement.withdrawal(ends));
             let ttl = settings.agreement.life();
-            let deletion = Deletion { what, ttl, is_told: false, round: None, began: now };
+            let leaves = Leaves::Nothing;
+            let deletion = Deletion { what, leaves, ttl, is_told: false, round: None, began: now };
             self.send_deletion(now, Debt::new(deletion.into()), packer);
         }
     }

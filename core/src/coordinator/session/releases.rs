@@ -4,8 +4,8 @@
 use super::{Incoming, PendingReply, Session};
 use crate::coordinator::ledger::{Debt, Deleted};
 use crate::coordinator::release;
-use crate::coordinator::wire::{Claim, Packer, Reply, Way};
-use crate::coordinator::{Keys, Settings};
+use crate::coordinator::wire::{Claim, Leaves, Packer, Reply, Way};
+use crate::coordinator::{Keys, Queue, Settings};
 use crate::quorum::Instant;
 use std::sync::Arc;
 
@@ -21,6 +21,11 @@ pub(super) struct Known {
     /// The same for the script of readers, and those that were loaded for them.
     release_read: bool,
     pub(super) reads: bool,
+    /// The same for those of clients that wait in turn.
+    leave: bool,
+    /// Our user may not leave in turn: what it holds is released as any other lock.
+    denies_turns: bool,
+    pub(super) asks: bool,
     /// Our user may not call anything by its hash.
     denies_hashes: bool,
 }
@@ -29,9 +34,15 @@ impl Known {
     fn script(&mut self, claim: &Claim) -> &mut bool {
         match claim.keys.as_reader() {
             Some(_) => &mut self.release_read,
+            None if self.queue_of(claim).is_some() => &mut self.leave,
             None if claim.is_plain() => &mut self.release,
             None => &mut self.release_all,
         }
+    }
+
+    /// Returns the queue of a claim that the script of those who wait in turn releases.
+    fn queue_of<'a>(&self, claim: &'a Claim) -> Option<&'a Queue> {
+        claim.keys.queue().filter(|_| !self.denies_turns)
     }
 
     /// Returns the cheapest way that may work.
@@ -47,6 +58,9 @@ impl Known {
     fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
         let Some(claim) = debt.deletion.what.claim() else { return };
         match (way, reply) {
+            (_, denied) if denied.is_denied() && self.queue_of(claim).is_some() => {
+                self.denies_turns = true;
+            }
             (Way::Native, Reply::Error(_)) => self.native = false,
             (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
             (Way::Hash, Reply::Error(_)) => *self.script(claim) = false,
@@ -71,22 +85,36 @@ impl Session {
         let (deletion, mut tells) = (debt.deletion.clone(), debt.tells.clone());
         let stays_for = deletion.what.stays_for(now);
         let way = stays_for.map_or_else(|| self.known.way(&debt), |_| Way::Shorten);
+        let leaves = deletion.leaves;
         let command = match (&deletion.what, stays_for) {
             (Deleted::Kept(kept), Some(life)) => kept.claim.shorten(packer, life),
-            (Deleted::Kept(kept), None) => kept.claim.release(packer, way),
-            (Deleted::Claim(claim), _) => match claim.keys.as_reader() {
-                // The script knows whether there is anything to tell.
-                Some(beside) => {
-                    let channels = tells.take().map(|_| &*self.channels);
-                    claim.release_read(packer, beside, way, channels)
-                }
-                None => claim.release(packer, way),
-            },
             (Deleted::Note(command), _) => command,
+            (Deleted::Kept(kept), None) => {
+                self.give_back(&kept.claim, leaves, way, &mut tells, packer)
+            }
+            (Deleted::Claim(claim), _) => self.give_back(claim, leaves, way, &mut tells, packer),
         };
         self.push(PendingReply::Deletion(debt, way), command);
         for (channel, message) in tells.iter().flat_map(Keys::messages) {
             self.tell(channel, message, packer);
+        }
+    }
+
+    /// Packs the release of a claim. What its script tells is taken out of `tells`: it knows whether
+    /// there is anything to tell.
+    fn give_back<'a>(
+        &self,
+        claim: &Claim,
+        leaves: Leaves,
+        way: Way,
+        tells: &mut Option<Keys>,
+        packer: &'a mut Packer,
+    ) -> &'a [u8] {
+        let mut channels = || tells.take().map(|_| &*self.channels);
+        match (claim.keys.as_reader(), self.known.queue_of(claim)) {
+            (Some(beside), _) => claim.release_read(packer, beside, way, channels()),
+            (_, Some(queue)) => claim.leave(packer, queue, leaves, way, channels()),
+            _ => claim.release(packer, way),
         }
     }
 
@@ -116,9 +144,11 @@ impl Session {
         way: Way,
         reply: &Reply,
     ) -> Incoming {
+        let left_in_turn = !self.known.denies_turns;
         self.known.learn(&debt, way, reply);
         let is_unknown = reply.is_noscript() || reply.is_denied();
-        if matches!(way, Way::Hash | Way::Native) && is_unknown {
+        let is_denied_a_turn = left_in_turn && self.known.denies_turns;
+        if is_denied_a_turn || matches!(way, Way::Hash | Way::Native) && is_unknown {
             // Nothing was done. Sent again behind later commands, it is late, and no less certain.
             debt.by_hash = false;
             return Incoming::NotDone(debt);

@@ -88,7 +88,7 @@ fn a_minority_may_be_gone_and_is_topped_up() {
          n3 > 0
          n1-2 > 1
          = adopted 3 until 10898ms
-         n3 < SET r #1 NX PX 10000",
+         n3 < EVAL top_up 1 r #1 10000",
     );
 }
 
@@ -100,7 +100,7 @@ fn a_straggler_is_topped_up_as_after_any_extension() {
          n1-2 > 1
          = adopted 3 ..
          n3 > 0
-         n3 < SET r #1 NX PX 10000",
+         n3 < EVAL top_up 1 r #1 10000",
     );
 }
 

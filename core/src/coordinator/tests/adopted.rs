@@ -69,7 +69,7 @@ fn an_adopted_lock_keeps_the_label_of_its_first_holder() {
          n1-2 > 1
          = adopted 3 ..
          n3 > 0
-         n3 < SET r #2 NX PX 10000
+         n3 < EVAL top_up 1 r #2 10000
          drop 3
          n1-3 < EVAL release 1 r #2",
     );
@@ -128,7 +128,7 @@ fn a_fenced_lock_keeps_its_number_and_later_ones_are_above_it() {
         3,
         "wall 1000000
          acquire 1 r fenced
-         n1-3 < EVALSHA acquire 2 r fence:r #1 10000 1000001 ..
+         n1-3 < EVALSHA acquire 2 r fence:r #1 10000 0 1000001 ..
          n1-3 > ok
          = acquired 1 ..
          detach 2 of 1
@@ -141,7 +141,7 @@ fn a_fenced_lock_keeps_its_number_and_later_ones_are_above_it() {
          n3 > 0
          n1-2 > 1
          = adopted 3 ..
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1000001 ..
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 1000001 ..
          drop 3
          n1-3 < EVAL release_all 2 r fence:r #1 1000001 ..",
     );
@@ -152,7 +152,7 @@ fn several_resources_go_together() {
     play(
         1,
         "acquire 1 r+s
-         n1 < EVALSHA acquire 2 r s #1 10000
+         n1 < EVALSHA acquire 2 r s #1 10000 0
          n1 > ok
          = acquired 1 ..
          detach 2 of 1

@@ -135,7 +135,7 @@ fn a_top_up_lives_for_what_is_left_or_for_the_ttl() {
          n1-2 > 1
          = extended 2 ..
          n3 > 0
-         n3 < SET r #1 NX PX 5052
+         n3 < EVAL top_up 1 r #1 5052
          n3 > ok
          +2s
          extend 3 of 1
@@ -143,7 +143,7 @@ fn a_top_up_lives_for_what_is_left_or_for_the_ttl() {
          n1-2 > 1
          = extended 3 ..
          n3 > 0
-         n3 < SET r #1 NX PX 4000
+         n3 < EVAL top_up 1 r #1 4000
          n3 > ok",
     );
 }
@@ -300,7 +300,7 @@ fn an_attempt_that_does_not_win_leaves_nothing() {
 fn several_and_fenced_keys_are_shortened_together() {
     let mut stage = open(1);
     stage.steps("wall 1000 \n acquire 1 a+b least 20s fenced");
-    stage.steps("n1 < EVALSHA acquire 4 a b fence:a fence:b #1 20202 ..");
+    stage.steps("n1 < EVALSHA acquire 4 a b fence:a fence:b #1 20202 0 ..");
     stage.play(
         "n1 > ok
          = acquired 1 ..

@@ -9,7 +9,7 @@ fn several_resources_are_one_command_to_each_master() {
     play(
         1,
         "acquire 1 s+r+r
-         n1 < EVALSHA acquire 2 r s #1 10000
+         n1 < EVALSHA acquire 2 r s #1 10000 0
          n1 > ok
          = acquired 1 until 9898ms
          extend 2 of 1

@@ -185,7 +185,7 @@ fn a_fenced_writer_is_a_reader_without_a_number_after_its_downgrade() {
     stage.steps(
         "wall 1000000
          acquire 1 write:r fenced
-         n1-3 < EVALSHA acquire 2 r fence:write:r #1 10000 ..
+         n1-3 < EVALSHA acquire 2 r fence:write:r #1 10000 0 ..
          n1-3 > ok
          = acquired 1 until 9898ms with 1000001",
     );

@@ -12,17 +12,17 @@ fn the_clock_is_the_ballot_and_the_ballot_is_the_token() {
         &format!(
             "wall 1000000
              acquire 1 r fenced
-             n1-3 < EVALSHA acquire 2 r fence:r #1 10000 1000001 2000000 2000000 {KEPT}
+             n1-3 < EVALSHA acquire 2 r fence:r #1 10000 0 1000001 2000000 2000000 {KEPT}
              n1-2 > ok
              = acquired 1 until 9898ms with 1000001
              n3 > ok
              acquire 2 s fenced             // the same microsecond
-             n1-3 < EVALSHA acquire 2 s fence:s #2 10000 1000002 2000000 2000000 {KEPT}
+             n1-3 < EVALSHA acquire 2 s fence:s #2 10000 0 1000002 2000000 2000000 {KEPT}
              n1-2 > ok
              = acquired 2 until 9898ms with 1000002
              +5us
              acquire 3 t fenced
-             n1-3 < EVALSHA acquire 2 t fence:t #3 10000 1000006 ..
+             n1-3 < EVALSHA acquire 2 t fence:t #3 10000 0 1000006 ..
              n1-2 > ok
              = acquired 3 .."
         ),
@@ -58,10 +58,10 @@ fn a_stale_ballot_is_made_good_at_once_by_one_attempt() {
         3,
         "wall 100
          acquire 1 r fenced
-         n1-3 < EVALSHA acquire 2 r fence:r #1 10000 101 ..
+         n1-3 < EVALSHA acquire 2 r fence:r #1 10000 0 101 ..
          n1-2 > refuses -1 0 900 120
          n1-3 < EVAL release_all 2 r fence:r #1 101 ..
-         n1-3 < EVALSHA acquire 2 r fence:r #2 10000 901 ..
+         n1-3 < EVALSHA acquire 2 r fence:r #2 10000 0 901 ..
          n3 > ok
          n1-3 > 0
          n1-2 > ok
@@ -78,7 +78,7 @@ fn a_stale_one_again_means_that_somebody_else_is_at_it() {
          n1 < EVALSHA ..
          n1 > refuses -1 0 900 120
          n1 < EVAL ..
-         n1 < EVALSHA acquire 2 r fence:r #2 10000 901 ..
+         n1 < EVALSHA acquire 2 r fence:r #2 10000 0 901 ..
          n1 > 0
          n1 > refuses -1 0 950 121
          n1 < EVAL ..
@@ -110,13 +110,13 @@ fn a_clock_that_is_years_off_is_right_after_one_round() {
         3,
         "wall 1125899906842624
          acquire 1 r fenced
-         n1-3 < EVALSHA acquire 2 r fence:r #1 10000 1125899906842625 ..
+         n1-3 < EVALSHA acquire 2 r fence:r #1 10000 0 1125899906842625 ..
          n1 > refuses -2 0 0 5000000
          n2 > refuses -2 0 0 5000007
          = -                            // all clocks are waited for
          n3 > refuses -2 0 0 5000002
          n1-3 < EVAL ..
-         n1-3 < EVALSHA acquire 2 r fence:r #2 10000 5000003 ..
+         n1-3 < EVALSHA acquire 2 r fence:r #2 10000 0 5000003 ..
          n1-3 > 0
          n1-3 > ok
          = acquired 1 until 9898ms with 5000003
@@ -125,7 +125,7 @@ fn a_clock_that_is_years_off_is_right_after_one_round() {
          n1-3 > 1
          +1s
          acquire 2 r fenced
-         n1-3 < EVALSHA acquire 2 r fence:r #3 10000 6000003 ..
+         n1-3 < EVALSHA acquire 2 r fence:r #3 10000 0 6000003 ..
          n1-3 > ok
          = acquired 2 ..",
     );
@@ -137,11 +137,11 @@ fn a_clock_only_half_the_masters_let_in_is_right_after_a_round() {
         2,
         "wall 10000000
          acquire 1 r fenced
-         n1-2 < EVALSHA acquire 2 r fence:r #1 10000 10000001 ..
+         n1-2 < EVALSHA acquire 2 r fence:r #1 10000 0 10000001 ..
          n1 > refuses -2 0 0 7900000        // more than the window behind us
          n2 > ok                            // a little less than that
          n1-2 < EVAL ..
-         n1-2 < EVALSHA acquire 2 r fence:r #2 10000 7900001 ..
+         n1-2 < EVALSHA acquire 2 r fence:r #2 10000 0 7900001 ..
          n1 > 0
          n2 > 1
          n1-2 > ok
@@ -213,7 +213,7 @@ fn who_holds_it_tells_how_long_and_teaches_the_next_ballot() {
          n1-3 > 0
          next 5ms                       // the first window is shorter than what is left
          +5ms
-         n1-3 < EVALSHA acquire 2 r fence:r #2 10000 5131 ..
+         n1-3 < EVALSHA acquire 2 r fence:r #2 10000 0 5131 ..
          n1-3 > ok
          = acquired 1 ..",
     );
@@ -255,7 +255,7 @@ fn a_top_up_goes_by_the_same_ballot_however_long_ago_it_was_won() {
              n1 > 0
              n2-3 > 1
              = extended 2 ..
-             n1 < EVALSHA acquire 2 r fence:r #1 10000 8  2000000 {KEPT}"
+             n1 < EVALSHA acquire 2 r fence:r #1 10000 1 8 2000000 2000000 {KEPT}"
         ),
     );
 }

@@ -38,7 +38,7 @@ fn a_stray_on_one_master_costs_that_vote_alone() {
          n1-3 > 1
          = extended 2 ..
          n4 > 0
-         n4 < SET r #1 NX PX 10000
+         n4 < EVAL top_up 1 r #1 10000
          n4 > ok",
     );
 }

@@ -34,7 +34,7 @@ const LOGINS: [(Option<&str>, Option<&str>, i64, &str); 6] = [
     (None, Some("pw"), 0, "HELLO 3 AUTH default pw SETNAME quorumlock"),
     (Some("ann"), Some("pw"), 0, "HELLO 3 AUTH ann pw SETNAME quorumlock"),
     (Some("ann"), Some("pw"), 5, "HELLO 3 AUTH ann pw SETNAME quorumlock"),
-    (Some("ann"), None, 0, "HELLO 3 AUTH ann  SETNAME quorumlock"),
+    (Some("ann"), None, 0, "HELLO 3 AUTH ann '' SETNAME quorumlock"),
 ];
 
 #[test]

@@ -17,6 +17,34 @@ fn every_master_is_asked_and_waited_for() {
 }
 
 #[test]
+fn as_many_wait_in_turn_as_a_quorum_says_at_most() {
+    for (third, told) in [
+        ("queued 2", "free, 4 in turn"),
+        ("queued 9", "free, 7 in turn"),
+        ("queued -1", "free, 7 in turn"),
+        ("-ERR", "error of the server (ERR), 7 in turn"),
+    ] {
+        let script = format!(
+            "inspect 1 r all
+             n1-3 < EVAL inspect 3 r readers alive
+             n1 > queued 4
+             n2 > queued 7 1500 quorumlock:next:who
+             n3 > {third}
+             = inspected 1: free | quorumlock:next:who for 1500ms | {told}"
+        );
+        play(3, &script);
+    }
+    play(
+        3,
+        "inspect 1 r all
+         n1-3 < EVAL ..
+         n1 > queued 4 700 who
+         n2-3 > queued -1
+         = inspected 1: who for 700ms | free | free",
+    );
+}
+
+#[test]
 fn who_says_nothing_is_given_up_after_the_operation_timeout() {
     play(
         3,

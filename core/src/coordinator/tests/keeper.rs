@@ -158,7 +158,7 @@ fn a_keeper_tops_up_who_has_lost_the_key() {
              n1-2 > 1
              = extended by its keeper until 1189ms
              n3 > 0
-             n3 < SET r #1 NX PX 900
+             n3 < EVAL top_up 1 r #1 900
              n3 > ok
              +300ms
              n1-3 < EVALSHA ..

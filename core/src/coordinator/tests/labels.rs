@@ -132,10 +132,10 @@ fn each_attempt_of_a_candidate_has_the_term_that_it_proposes() {
         None,
         "wall 999999
          acquire 1 r candidate me fenced
-         n1 < EVALSHA acquire 2 r fence:r #1 10000 1000000 2000000 2000000 ..
+         n1 < EVALSHA acquire 2 r fence:r #1 10000 0 1000000 2000000 2000000 ..
          n1 > refuses -1 0 2500000 1000000
          n1 < EVAL release_all ..
-         n1 < EVALSHA acquire 2 r fence:r #2 10000 ..
+         n1 < EVALSHA acquire 2 r fence:r #2 10000 0 ..
          n1 > 0
          n1 > ok
          = acquired 1 until 9898ms with 2500001

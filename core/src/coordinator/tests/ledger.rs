@@ -2,7 +2,7 @@
 
 use super::super::ledger::{Debt, Deleted, Deletion};
 use super::super::session::LARGEST_LEDGER;
-use super::super::wire::Packer;
+use super::super::wire::{Leaves, Packer};
 use super::{open, play};
 use crate::quorum::Instant;
 use std::sync::Arc;
@@ -197,6 +197,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
     for _ in 1..LARGEST_LEDGER {
         // Without bytes, so that only the number counts.
         let debt = Debt::new(Arc::new(Deletion {
+            leaves: Leaves::Nothing,
             what: Deleted::Note(Vec::new()),
             ttl: Duration::from_secs(1),
             is_told: false,

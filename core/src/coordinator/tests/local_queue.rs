@@ -165,7 +165,7 @@ fn several_are_waited_for_at_once_and_taken_all_or_none() {
          n1 < -
          drop 1
          n1 < EVAL ..
-         n1 < EVALSHA acquire 2 a b #4 10000
+         n1 < EVALSHA acquire 2 a b #4 10000 0
          n1 > 1
          n1 > ok
          = acquired 3 ..

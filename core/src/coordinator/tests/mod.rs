@@ -50,6 +50,7 @@ mod standing;
 mod telling;
 mod topup;
 mod trust;
+mod turns;
 mod unfit;
 mod verdicts;
 mod waiting;

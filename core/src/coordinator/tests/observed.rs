@@ -63,7 +63,9 @@ fn an_extension_is_seen_with_who_is_topped_up_by_it() {
     let mut stage = watched(3);
     stage.steps(HELD);
     observed(&mut stage);
-    stage.steps("extend 2 of 1\nn1-3 < EVALSHA ..\nn3 > 0\nn1-2 > 1\n= extended 2 ..\nn3 < SET ..");
+    stage.steps(
+        "extend 2 of 1\nn1-3 < EVALSHA ..\nn3 > 0\nn1-2 > 1\n= extended 2 ..\nn3 < EVAL top_up ..",
+    );
     let seen = observed(&mut stage);
     let [
         Observation::Extension { by_keeper: false, progress: Progress::Extended(_), .. },
@@ -78,7 +80,7 @@ fn an_extension_is_seen_with_who_is_topped_up_by_it() {
 /// Returns what acquires were seen to wait for.
 fn waits(stage: &mut Stage) -> Vec<(u64, WaitsFor, Option<Duration>)> {
     let seen = observed(stage).into_iter().filter_map(|one| match one {
-        Observation::Waits { request, waits_for, left } => Some((request.0, waits_for, left)),
+        Observation::Waits { request, waits_for, left, .. } => Some((request.0, waits_for, left)),
         _ => None,
     });
     seen.collect()
@@ -105,11 +107,11 @@ fn one_attempt_waits_for_nothing() {
 }
 
 #[test]
-fn a_wait_behind_a_neighbour_is_for_its_turn_or_its_guard() {
+fn a_wait_behind_a_neighbour_is_in_the_local_queue_or_for_its_guard() {
     let mut stage = watched(1);
     stage.steps("acquire 1 r\nn1 < SET ..\nacquire 2 r wait 1s\nn1 > ok\n= acquired 1 ..");
     stage.steps("acquire 3 r wait 1s");
-    let seen = [(2, WaitsFor::Turn, None), (3, WaitsFor::OwnGuard, None)];
+    let seen = [(2, WaitsFor::LocalQueue, None), (3, WaitsFor::OwnGuard, None)];
     assert_eq!(waits(&mut stage), seen);
 }
 

@@ -12,7 +12,7 @@
 //! downgrade 2 of 1             request 2 on that hold, which becomes a reader's
 //! adopt 3 of 2 [by other]      what request 2 has detached; as if the label were another's
 //! give back 2 [of 3]           releases that, in no other hands, while request 3 adopts it
-//! inspect 4 r | force 5 r who  who holds it; takes it away from `who`
+//! inspect 4 r | inspect 4 r all | force 5 r who  who holds it; who reads it and waits; takes it away
 //! look 7 r a b | look 7 all a b  when a and b are free: asks the first node of r, or all
 //! listen 6 r | unlisten 6 r    hears what is published about r
 //! release 3 of 1 [in time] | finish 3 of 1 | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
@@ -36,7 +36,9 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{AcquireRequest, AtLeast, KeepAlive, Keys, Label, ReadWrite, RequestId, Slots};
+use super::super::{
+    AcquireRequest, AtLeast, Beside, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots,
+};
 use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
 use crate::quorum::Nanos;
@@ -92,7 +94,9 @@ impl Stage {
                 });
                 let acquire = AcquireRequest {
                     keys: keys(words[2], ""),
-                    fences: words.contains(&"fenced").then(|| keys(words[2], "fence:").into()),
+                    fences: words
+                        .contains(&"fenced")
+                        .then(|| keys(words[2].trim_start_matches("fair:"), "fence:").into()),
                     ttl: ttl.into(),
                     lock_delay: option("delay").map_or(Duration::ZERO, span).into(),
                     wait: wait.map(Nanos::of),
@@ -145,7 +149,11 @@ impl Stage {
             "forget" => self.machine.handle_forget(now, self.hold(number(1))),
             "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),
             "wall" => self.machine.handle_wall_clock(now, number(1)),
-            "inspect" => self.machine.handle_inspect(now, RequestId(number(1)), words[2], None),
+            "inspect" => {
+                let beside = Beside { readers: "readers".into(), alive: "alive".into() };
+                let beside = words.get(3).map(|_| &beside);
+                self.machine.handle_inspect(now, RequestId(number(1)), words[2], beside);
+            }
             "listen" => {
                 self.machine.handle_listen(now, RequestId(number(1)), words[2].into());
             }
@@ -283,6 +291,11 @@ pub(super) fn keys(words: &str, prefix: &str) -> Keys {
         match mode {
             "read" => return Keys::read(key.into(), beside),
             "write" => return Keys::write(key.into(), beside),
+            "fair" => {
+                let queue =
+                    Queue { places: format!("q:{key}").into(), alive: format!("a:{key}").into() };
+                return Keys::in_turn(key.into(), queue);
+            }
             _ => {}
         }
     }

@@ -114,7 +114,7 @@ fn a_master_warming_up_confirms_no_extension_but_is_topped_up() {
          = -
          n2 > 1
          = extended 3 until 10898ms
-         n3 < SET r #1 NX PX 10000
+         n3 < EVAL top_up 1 r #1 10000
          n3 > ok
          +1s
          extend 4 of 1

@@ -24,7 +24,7 @@ fn a_vacant_master_gets_the_same_token_once_the_round_is_won() {
          n3 < -
          n2 > 1
          = extended 2 until 10898ms
-         n3 < SET r #1 NX PX 10000
+         n3 < EVAL top_up 1 r #1 10000
          n3 > ok
          extend 3 of 1
          n1-3 < EVALSHA ..
@@ -45,7 +45,7 @@ fn a_straggler_of_a_round_that_was_won_is_topped_up_as_well() {
          = extended 2 ..
          n3 < -
          n3 > 0
-         n3 < SET r #1 NX PX 10000
+         n3 < EVAL top_up 1 r #1 10000
          n3 < -",
     );
 }
@@ -68,7 +68,7 @@ fn a_master_down_at_the_acquire_is_topped_up_and_released() {
          n1-2 > 1
          = extended 2 ..
          n3 > 0
-         n3 < SET r #1 NX PX 10000
+         n3 < EVAL top_up 1 r #1 10000
          release 3 of 1
          n1-3 < EVAL release 1 r #1
          n3 > ok
@@ -114,7 +114,7 @@ fn a_granted_top_up_counts_for_nothing() {
          n3 > 0
          n1-2 > 1
          = extended 2 until 9898ms
-         n3 < SET r #1 NX PX 10000      // on its way
+         n3 < EVAL top_up 1 r #1 10000      // on its way
          +100ms
          extend 3 of 1
          n1-3 < EVALSHA ..
@@ -140,7 +140,7 @@ fn a_top_up_that_is_refused_changes_nothing() {
              n1-2 > 1
              = extended 2 ..
              n3 > 0
-             n3 < SET r #1 NX PX 10000
+             n3 < EVAL top_up 1 r #1 10000
              n3 > {refusal}
              drop 1
              n1-3 < EVAL release 1 r #1"
@@ -204,7 +204,7 @@ fn a_top_up_written_before_the_connection_broke_is_released_too() {
          n1-2 > 1
          = extended 2 ..
          n3 > 0
-         n3 < SET r #1 NX PX 10000
+         n3 < EVAL top_up 1 r #1 10000
          n3 breaks
          drop 1
          n1-2 < EVAL release 1 r #1
@@ -222,7 +222,7 @@ fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
     play(
         3,
         "acquire 1 r+s
-         n1-3 < EVALSHA acquire 2 r s #1 10000
+         n1-3 < EVALSHA acquire 2 r s #1 10000 0
          n1-2 > ok
          = acquired 1 until 9898ms
          n3 > nil
@@ -231,7 +231,7 @@ fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
          n1-2 > 1
          = extended 2 ..
          n3 > 0
-         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 < EVALSHA acquire 2 r s #1 10000 1
          n3 > -NOSCRIPT No matching script
          n3 < SCRIPT LOAD acquire
          n3 > text c0ffee
@@ -241,7 +241,7 @@ fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
          n1-2 > 1
          = extended 3 ..
          n3 > 0
-         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 < EVALSHA acquire 2 r s #1 10000 1
          n3 > ok",
     );
 }
@@ -266,7 +266,7 @@ fn a_script_found_missing_after_its_round_is_loaded_anyway() {
          n1-2 > 1
          = extended 2 ..
          n3 > 0
-         n3 < EVALSHA acquire 2 r s #1 10000
+         n3 < EVALSHA acquire 2 r s #1 10000 1
          n3 > ok",
     );
 }

@@ -38,11 +38,14 @@ impl Tokens {
             ("acquire_read", wire::ACQUIRE_READ),
             ("extend_read", wire::EXTEND_READ),
             ("release_read", wire::RELEASE_READ),
+            ("ask", wire::ASK),
+            ("leave", wire::LEAVE),
         ];
         for (name, script) in by_hash {
             scripts.push((name, script.to_owned()));
             scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
         }
+        scripts.push(("top_up", wire::TOP_UP.to_owned()));
         scripts.push(("shorten", wire::SHORTEN.to_owned()));
         scripts.push(("inspect", INSPECT.to_owned()));
         scripts.push(("look", wire::LOOK.to_owned()));
@@ -77,13 +80,16 @@ pub(super) fn command(sent: &Reply, tokens: &mut Tokens) -> String {
     let Reply::Array(parts) = sent else { panic!("{sent:?} is no command") };
     let words = parts.iter().map(|part| match part.text().expect("a bulk string") {
         text if tokens.script(text).is_some() => tokens.script(text).unwrap_or_default().into(),
+        "" => "''".into(),
         text if is_token(text) => tokens.name(text),
         text => text.to_owned(),
     });
     let words = words.collect::<Vec<_>>();
     match words.as_slice() {
         [evalsha, script, rest @ ..]
-            if !ways && evalsha == "EVALSHA" && script.starts_with("release") =>
+            if !ways
+                && evalsha == "EVALSHA"
+                && (script.starts_with("release") || script == "leave") =>
         {
             format!("EVAL {script} {}", rest.join(" "))
         }
@@ -116,7 +122,8 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             let holder =
                 failure.holder.as_ref().map_or_else(String::new, |who| format!(" by {who}"));
             let said = said(&failure.reports);
-            format!("{kind} {} at {tried} after {waited}{holder}: {said}", request.0)
+            let ahead = failure.ahead.map_or_else(String::new, |ahead| format!(", {ahead} ahead"));
+            format!("{kind} {} at {tried} after {waited}{holder}{ahead}: {said}", request.0)
         }
         Event::NoRandomness { request } => format!("no randomness {}", request.0),
         Event::Extended { request, result, .. } => {
@@ -138,9 +145,10 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
                 format!("release {} unconfirmed: {}", request.0, said(reports))
             }
         },
-        Event::Inspected { request, nodes, .. } => {
+        Event::Inspected { request, nodes, waiting, .. } => {
             let told: Vec<String> = nodes.iter().map(|(_, one)| seen(one)).collect();
-            format!("inspected {}: {}", request.0, told.join(" | "))
+            let waiting = waiting.map_or_else(String::new, |many| format!(", {many} in turn"));
+            format!("inspected {}: {}{waiting}", request.0, told.join(" | "))
         }
         Event::ForceReleased { request, result } => match result {
             Ok(reports) => format!("forced {}: {}", request.0, said(reports)),
@@ -265,6 +273,15 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
             format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
         }
+        // `place 0 1500 7000 2 who`: the reason, milliseconds, the stamp, how many are ahead, the holder.
+        "place" => {
+            let words: Vec<&str> = rest.split(' ').collect();
+            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+            let (why, left, stamp, ahead) = (words[0], words[1], bulk(words[2]), words[3]);
+            let (clock, holder) = (bulk("1000"), bulk(words.get(4).unwrap_or(&"")));
+            let zero = bulk("0");
+            format!("*7\r\n:{why}\r\n:{left}\r\n{zero}{clock}{stamp}:{ahead}\r\n{holder}").into()
+        }
         // `held 1500 who`: what is said to a look; milliseconds, the value.
         "held" => {
             let (left, value) = rest.split_once(' ').expect("a value");
@@ -275,6 +292,15 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let (left, value) = rest.split_once(' ').expect("a value");
             format!("*2\r\n${}\r\n{value}\r\n:{left}\r\n", value.len()).into()
         }
+        // `queued 3`, or `queued 3 1500 who`: how many wait in turn, what stands.
+        "queued" => match rest.split_once(' ') {
+            None => format!("*4\r\n_\r\n:-2\r\n*0\r\n:{rest}\r\n").into(),
+            Some((many, stands)) => {
+                let (left, value) = stands.split_once(' ').expect("a value");
+                let length = value.len();
+                format!("*4\r\n${length}\r\n{value}\r\n:{left}\r\n*0\r\n:{many}\r\n").into()
+            }
+        },
         // All others have had the same settings for a day: noted again, or first by us, until
         // 1700000000000.
         "confirmed" => b"*3\r\n:1700000000000\r\n:1699999990000\r\n:86400000\r\n".into(),

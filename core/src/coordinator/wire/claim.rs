@@ -1,9 +1,14 @@
 //! The commands that take, keep and give back what one attempt claims.
 
+mod turns;
+
+pub(in crate::coordinator) use turns::{KEPT_FOR, PLACE_LIVES};
+pub use turns::{Leaves, Place};
+
 use super::resp::Command;
 use super::{
-    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, Millis, RELEASE, RELEASE_ALL, RELEASE_READ,
-    SHORTEN, Token, millis,
+    ACQUIRE, ACQUIRE_READ, ASK, EXTEND, EXTEND_READ, LEAVE, Millis, RELEASE, RELEASE_ALL,
+    RELEASE_READ, SHORTEN, TOP_UP, Token, millis,
 };
 use crate::coordinator::label::{Label, TERM};
 use crate::coordinator::{Keys, ReadWrite};
@@ -26,6 +31,8 @@ pub struct Claim {
     pub label: Option<Arc<Label>>,
     /// The nodes that may yet get a late SET of an earlier holder, if the lock was adopted.
     pub unsettled: NodeSet,
+    /// The place from which it waits in turn, once it has one. Boxed, as the ballot is.
+    pub place: Option<Box<Place>>,
 }
 
 /// The proposal of a fenced attempt.
@@ -57,6 +64,9 @@ pub struct Packer {
     acquire_read: String,
     extend_read: String,
     release_read: String,
+    /// Those of clients that wait in turn.
+    ask: String,
+    leave: String,
 }
 
 impl Packer {
@@ -99,6 +109,8 @@ impl Packer {
             acquire_read: hash(ACQUIRE_READ),
             extend_read: hash(EXTEND_READ),
             release_read: hash(RELEASE_READ),
+            ask: hash(ASK),
+            leave: hash(LEAVE),
         }
     }
 }
@@ -108,10 +120,11 @@ impl Claim {
     /// so that other Redlock clients exclude us and we exclude them.
     pub fn acquire<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
         let life = self.life;
-        match self.keys.as_reader() {
-            Some(beside) => self.acquire_read(packer, life, beside, false),
-            None if self.is_plain() => self.set(packer, life),
-            None => self.acquire_all(packer, life, true),
+        match (self.keys.as_reader(), self.keys.queue(), self.place.as_deref()) {
+            (Some(beside), ..) => self.acquire_read(packer, life, beside, false),
+            (None, Some(queue), Some(place)) => self.ask(packer, queue, *place, true),
+            _ if self.is_one_without_a_fence() => self.set(packer, life),
+            _ => self.acquire_all(packer, life, false),
         }
     }
 
@@ -120,8 +133,13 @@ impl Claim {
     pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         match self.keys.as_reader() {
             Some(beside) => self.acquire_read(packer, life, beside, true),
-            None if self.is_plain() => self.set(packer, life),
-            None => self.acquire_all(packer, life, false),
+            None if self.is_one_without_a_fence() => {
+                let Packer { room, label, .. } = packer;
+                let command = Command::new(room, 6).arg("EVAL").arg(TOP_UP).number(1);
+                let command = command.arg(&**self.keys.first());
+                self.sign(command, label.as_deref()).number(life.0).done()
+            }
+            None => self.acquire_all(packer, life, true),
         }
     }
 
@@ -214,13 +232,21 @@ impl Claim {
     }
 
     pub fn is_plain(&self) -> bool {
-        self.ballot.is_none() && self.keys.len() == 1 && self.keys.as_reader().is_none()
+        self.is_one_without_a_fence()
+            && self.keys.as_reader().is_none()
+            && self.keys.queue().is_none()
+    }
+
+    /// Returns whether a single key is locked, with or without others beside it, and no fence is set.
+    fn is_one_without_a_fence(&self) -> bool {
+        self.ballot.is_none() && self.keys.len() == 1
     }
 
     /// Returns whether an acquire has to ask for the life and the holder of the key that refuses it,
     /// since the refusal does not name them.
     pub fn looks(&self) -> bool {
-        self.is_plain() || self.keys.as_reader().is_some()
+        let is_set = self.place.is_none() && self.is_one_without_a_fence();
+        is_set || self.keys.as_reader().is_some()
     }
 
     /// Returns what follows the token under the keys; `usual` is this client's label.
@@ -254,19 +280,16 @@ impl Claim {
         self.sign(command, label.as_deref()).number(life.0).number(was_let_in.into()).done()
     }
 
-    fn acquire_all<'a>(&self, packer: &'a mut Packer, life: Millis, not_behind: bool) -> &'a [u8] {
+    fn acquire_all<'a>(&self, packer: &'a mut Packer, life: Millis, was_won: bool) -> &'a [u8] {
         let Packer { room, acquire, label, .. } = packer;
         let more = if self.ballot.is_some() { 4 } else { 0 };
-        let command = Command::new(room, 3 + self.named() + 2 + more).arg("EVALSHA").arg(acquire);
+        let command = Command::new(room, 3 + self.named() + 3 + more).arg("EVALSHA").arg(acquire);
         let command = self.sign(self.name(command), label.as_deref()).number(life.0);
+        let command = command.number(was_won.into());
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };
-        let command = command.number(*number);
-        let command = match not_behind {
-            true => command.number(micros(window.back)),
-            false => command.arg(""),
-        };
+        let command = command.number(*number).number(micros(window.back));
         command.number(micros(window.ahead)).number(millis(*kept)).done()
     }
 

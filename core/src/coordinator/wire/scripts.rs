@@ -2,6 +2,7 @@
 //! after it.
 
 mod read;
+mod turns;
 
 use super::*;
 use crate::coordinator::Keys;
@@ -77,6 +78,7 @@ fn claim(number: u64) -> Claim {
         ballot: Some(Box::new(ballot)),
         label: None,
         unsettled: NodeSet::EMPTY,
+        place: None,
     }
 }
 
@@ -162,7 +164,8 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     let fences = Keys::several(["fence r", "fence s"].map(Into::into)).unwrap();
     let ballot = ballot.map(|one| Box::new(Ballot { fences: Arc::new(fences), ..*one }));
     let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
-    let claim = Claim { keys, token, life, ballot, label: None, unsettled: NodeSet::EMPTY };
+    let claim =
+        Claim { keys, token, life, ballot, label: None, unsettled: NodeSet::EMPTY, place: None };
     master.set("s", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
     let told = master.release(&claim);

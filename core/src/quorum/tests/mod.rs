@@ -25,6 +25,7 @@ mod standing;
 mod tally;
 mod tally_orders;
 mod terms;
+mod turns;
 mod validity;
 
 use super::{Instant, Membership};

@@ -1,0 +1,41 @@
+local lock, queue, alive, ballot = KEYS[1], KEYS[2], KEYS[3], ARGV[6]
+local token, waiter, leaves = ARGV[1], ARGV[2], ARGV[3] ~= 'try'
+local holder, failed = redis.call('GET', lock), false
+local kept = holder and string.sub(holder, 1, 16) == 'quorumlock:next:'
+local ours = token ~= '' and holder == token
+local freed = ours or leaves and waiter ~= '' and holder == 'quorumlock:next:' .. waiter
+if freed then
+  redis.call('DEL', lock)
+  holder = false
+end
+if leaves and waiter ~= '' then
+  redis.pcall('ZREM', queue, waiter)
+  redis.pcall('ZREM', alive, waiter)
+end
+local time = redis.pcall('TIME')
+local us = not time.err and time[1] * 1000000 + time[2]
+if ballot and not us then
+  failed = time
+elseif ballot and tonumber(ballot) <= us + ARGV[7]
+  and tonumber(ballot) > tonumber(redis.call('GET', KEYS[4]) or '0') then
+  local set = redis.pcall('SET', KEYS[4], ballot, 'PX', ARGV[8])
+  failed = set.err and set
+end
+local function first()
+  while us do
+    local head = redis.pcall('ZRANGE', queue, 0, 0)[1]
+    local ends = head and redis.pcall('ZSCORE', alive, head)
+    if not head or type(ends) == 'table' then return end
+    if ends and tonumber(ends) >= math.floor(us / 1000) then return head end
+    if redis.pcall('ZREM', queue, head) ~= 1 then return end
+  end
+end
+if freed or ARGV[3] == 'hold' and (not holder or kept) then
+  local head = first()
+  if head and not holder then
+    redis.pcall('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[4])
+  end
+  if ARGV[5] ~= '' then redis.pcall('PUBLISH', ARGV[5] .. lock, head or '') end
+end
+if failed and not ours then return failed end
+return ours and 1 or 0

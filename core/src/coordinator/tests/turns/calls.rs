@@ -1,0 +1,241 @@
+//! When a waiter tries.
+
+use super::{ME, called, first, looks, stands};
+
+#[test]
+fn who_is_named_tries_and_wins() {
+    called().play(
+        "n1-3 > ok
+         = acquired 1 until 9898ms
+         release 2 of 1
+         n1-2 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 quorumlock:free:0:
+         n1-3 > 1
+         = released 2",
+    );
+}
+
+#[test]
+fn who_is_not_named_does_not_try() {
+    stands().play("n3 > says r 00000000000000000000000000000009 \n n1-3 < -");
+}
+
+#[test]
+fn one_that_is_named_during_a_look_does_not_wait_for_its_end() {
+    looks().play(&format!(
+        "n1 > place 0 8000 1007 0 someone
+         n3 > place 0 8000 1007 0 someone
+         n3 > says r {ME}
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2 > place 0 8000 1007 0 someone
+         n1-2 > ok
+         = acquired 1 .."
+    ));
+}
+
+#[test]
+fn a_lost_try_is_rolled_back_and_repeated_while_the_key_is_kept() {
+    called().play(
+        "n3 > ok
+         n1-2 > place 0 9000 1007 0 someone
+         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
+         n1-3 > 0
+         next 5ms
+         +5ms
+         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000
+         n3 > ok
+         n1-2 > place 0 9000 1007 0 someone
+         n1-3 < EVAL leave 3 r q:r a:r #4 #2 try 2000 ''
+         next 15ms
+         +10ms
+         n1-3 < EVALSHA ask 3 r q:r a:r #5 10000 #2 1007 3000 2000",
+    );
+}
+
+#[test]
+fn one_that_was_called_rests_once_the_key_is_kept_no_more() {
+    let mut stage = called();
+    for pause in [5, 10, 20, 40, 80, 160, 320, 640] {
+        stage.steps(&format!(
+            "n1-3 > place 0 9000 1007 1 someone
+             n1-3 < EVAL leave ..
+             n1-3 > 0
+             +{pause}ms
+             n1-3 < EVALSHA ask .."
+        ));
+    }
+    stage.play(
+        "n1-3 > place 0 9000 1007 1 someone
+         n1-3 < EVAL leave ..
+         n1-3 > 0
+         +999ms                         // kept for 2 s, as it has heard
+         n1-3 < -
+         +1ms
+         n1-3 < EVALSHA ask 3 r q:r a:r '' ..
+         n1-3 > place 0 9000 1007 1 someone
+         +999ms                         // whatever the pause after the last try
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn a_quorum_that_would_grant_calls_it() {
+    looks().play(
+        "n1 > place 0 8000 1007 0 someone
+         n2-3 > place -3 0 1007 0
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
+    );
+}
+
+#[test]
+fn a_look_goes_on_when_a_message_names_no_one() {
+    looks().play(
+        "n3 > freed r
+         n1 > place 0 8000 1007 0 someone
+         n2-3 > place -3 0 1007 0
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
+    );
+}
+
+#[test]
+fn a_minority_that_would_grant_does_not() {
+    looks().play(
+        "n1-2 > place 0 8000 1007 0 someone
+         n3 > place -3 0 1007 0
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn an_empty_message_makes_only_the_first_try() {
+    stands().play("n3 > freed r \n n1-3 < -");
+    first().play(
+        "n3 > freed r
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
+    );
+}
+
+#[test]
+fn the_first_looks_when_the_life_of_the_holder_is_over() {
+    first().play(
+        "next 1200ms
+         +200ms
+         n1-3 < EVALSHA ask 3 r q:r a:r '' ..
+         n1-3 > place -3 0 1007 0
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 ..",
+    );
+}
+
+#[test]
+fn one_that_some_would_grant_and_that_is_first_at_others_is_first() {
+    looks().play(
+        "n1 > place -3 0 1007 0
+         n2 > place 0 200 1007 0 someone
+         n3 > place 0 9000 1007 1 someone
+         next 1200ms",
+    );
+}
+
+#[test]
+fn the_first_looks_four_times_a_second() {
+    first().play(
+        "+200ms
+         n1-3 < EVALSHA ask 3 r q:r a:r '' ..
+         n1-3 > place 0 9000 1007 0 someone
+         +249ms
+         n1-3 < -
+         +1ms
+         n1-3 < EVALSHA ask 3 r q:r a:r '' ..",
+    );
+}
+
+#[test]
+fn one_that_is_named_again_pauses_as_briefly_as_at_first() {
+    let mut stage = called();
+    for pause in [5, 10] {
+        stage.steps(&format!(
+            "n1-3 > place 0 9000 1007 1 someone
+             n1-3 < EVAL leave ..
+             n1-3 > 0
+             +{pause}ms
+             n1-3 < EVALSHA ask .."
+        ));
+    }
+    stage.play(&format!(
+        "n3 > says r {ME}
+         n1-3 > place 0 9000 1007 1 someone
+         n1-3 < EVAL leave ..
+         n1-3 < EVALSHA ask ..
+         n1-3 > 0
+         n1-3 > place 0 9000 1007 1 someone
+         n1-3 < EVAL leave ..
+         n1-3 > 0
+         +9ms
+         n1-3 < -
+         +1ms
+         n1-3 < EVALSHA ask 3 r q:r a:r #7 .."
+    ));
+}
+
+#[test]
+fn one_that_is_named_again_in_a_lost_try_tries_at_once() {
+    called().play(&format!(
+        "n3 > ok
+         n3 > says r {ME}
+         n1-2 > place 0 9000 1007 0 someone
+         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
+         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000"
+    ));
+}
+
+#[test]
+fn a_try_that_found_no_script_is_made_again() {
+    called().play(
+        "n1-2 > -NOSCRIPT No matching script.
+         n1-2 < SCRIPT LOAD acquire
+         n1-3 < EVAL leave ..
+         n1-2 < SCRIPT LOAD ask
+         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000",
+    );
+}
+
+#[test]
+fn a_try_that_is_lost_before_all_have_answered_costs_no_place() {
+    let mut stage = stands();
+    stage.steps("n1 breaks");
+    stage.play(&format!(
+        "n3 > says r {ME}
+         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2 > place 0 9000 1007 0 someone
+         n2-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
+         next 5ms
+         +5ms
+         n2-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000"
+    ));
+}
+
+#[test]
+fn a_try_that_finds_no_script_twice_costs_no_place() {
+    let mut stage = stands();
+    stage.steps("n1 breaks");
+    stage.play(&format!(
+        "n3 > says r {ME}
+         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2 > -NOSCRIPT No matching script.
+         n2 < SCRIPT LOAD acquire
+         n2-3 < EVAL leave ..
+         n2 < SCRIPT LOAD ask
+         n2-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000
+         n3 > -NOSCRIPT No matching script.
+         n3 < SCRIPT LOAD acquire
+         n3 > 0
+         n3 > -NOSCRIPT No matching script.
+         n3 < SCRIPT LOAD ..
+         n3 < SCRIPT LOAD acquire
+         n2-3 < EVAL leave 3 r q:r a:r #4 #2 try 2000 ''
+         next 5ms
+         +5ms
+         n3 < SCRIPT LOAD ask
+         n2-3 < EVALSHA ask 3 r q:r a:r #5 10000 #2 1007 3000 2000"
+    ));
+}

@@ -1,0 +1,147 @@
+//! How a wait in turn ends without a win, and what it leaves.
+
+use super::super::{play, telling};
+use super::{STANDS, called, looks, stands};
+
+#[test]
+fn a_wait_that_is_over_gives_the_place_back_and_tells_how_many_are_ahead() {
+    let mut stage = telling();
+    stage.steps(&STANDS.replace("wait 60s", "wait 2500ms"));
+    stage.play(
+        "+1s
+         n1-3 < EVALSHA ask ..
+         n1 > place 0 8000 1007 2 someone
+         n2 > place 0 8000 1007 3 someone
+         n3 > place 2 900 1007 4
+         +1s
+         n1-3 < EVALSHA ask ..
+         n1 > place 0 8000 1007 2 00000000000000000000000000000009:web-3
+         n2 > place 0 8000 1007 3 00000000000000000000000000000009:web-3
+         n3 > place 2 900 1007 4
+         +500ms
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:
+         = contended 1 at 1 after 2500ms by web-3, 3 ahead: ..",
+    );
+}
+
+#[test]
+fn one_that_is_cancelled_gives_the_place_back() {
+    stands().play(
+        "cancel 1
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:",
+    );
+}
+
+#[test]
+fn one_that_is_cancelled_in_a_look_gives_the_place_back_behind_it() {
+    looks().play(
+        "cancel 1
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place ..
+         n1-3 > place -3 0 1007 0
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn one_that_is_cancelled_in_a_try_gives_both_back_at_once() {
+    called().play(
+        "n3 > ok
+         cancel 1
+         n1-2 < EVAL leave 3 r q:r a:r #3 #2 place 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #3 #2 place 2000 quorumlock:free:0:",
+    );
+}
+
+#[test]
+fn one_that_cannot_win_withdraws_and_waits_as_any_other() {
+    stands().play(
+        "n1 breaks
+         n2 breaks
+         +1s
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:
+         n1-2 < DIAL
+         debts 3                        // what the others owe is sent once they are back",
+    );
+}
+
+#[test]
+fn one_whose_try_too_few_masters_can_grant_withdraws() {
+    called().play(
+        "n1-2 > -OOM command not allowed when used memory > 'maxmemory'.
+         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:",
+    );
+}
+
+#[test]
+fn one_whose_queue_is_full_waits_as_any_other() {
+    play(
+        3,
+        "jitter most
+         acquire 1 fair:r wait 60s
+         n1-3 < SET ..
+         n1-3 > nil
+         n1-3 < EVAL leave ..
+         n1-3 < SCRIPT LOAD ask
+         n1-3 < EVALSHA ask ..
+         n1-3 > 0
+         n1-3 > text c0ffee
+         n1-2 > place 2 900 0 4096
+         n3 > place 2 900 1003 4000
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n1-3 > 0
+         next 5ms
+         +5ms
+         n1-3 < EVAL look 1 r
+         n1-3 < SET r #3 NX PX 10000",
+    );
+}
+
+#[test]
+fn the_next_in_this_process_comes_behind_those_who_wait_elsewhere() {
+    called().play(
+        "n1-3 > ok
+         = acquired 1 ..
+         acquire 5 fair:r wait 60s
+         release 2 of 1
+         n1-2 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 quorumlock:free:0:
+         n1-3 < SET r #4 NX PX 10000    // the key may be kept for another
+         n1-3 > 1
+         = released 2
+         n1-3 > nil
+         n1-3 < EVAL leave 3 r q:r a:r #4 '' try 2000 ''
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #5 '' 3000 2000",
+    );
+}
+
+#[test]
+fn a_release_that_may_not_see_the_queue_deletes_the_key_all_the_same() {
+    let mut stage = telling();
+    stage.play(
+        "acquire 1 fair:r
+         n1-3 < SET r #1 NX PX 10000
+         n1-3 > ok
+         = acquired 1 ..
+         release 2 of 1
+         n1-2 < EVAL leave 3 r q:r a:r #1 '' hold 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #1 '' hold 2000 quorumlock:free:0:
+         n1-3 > -NOPERM No permissions to access a key
+         n3 < PUBLISH quorumlock:free:0:r ''     // once for each master that comes late
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n1-3 < EVAL release_all 1 r #1
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n1-2 > 1
+         = released 2
+         acquire 3 fair:r               // from now on at once
+         n1-3 < SET r #2 NX PX 10000
+         n1-3 > ok
+         = acquired 3 ..
+         drop 3
+         n1-3 < EVAL release_all 1 r #2
+         n3 < PUBLISH quorumlock:free:0:r ''",
+    );
+}

@@ -1,0 +1,64 @@
+//! The withdrawal of a waiter: its place is taken out of the queues.
+
+use super::Turn;
+use crate::coordinator::contention::Phase;
+use crate::coordinator::ledger::{Debt, Deleted, Deletion};
+use crate::coordinator::timers::Timer;
+use crate::coordinator::wire::{Claim, Leaves, PLACE_LIVES};
+use crate::coordinator::{Coordinator, Keys, RequestId};
+use crate::quorum::{Instant, NodeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Coordinator {
+    /// Takes a waiter that cannot win out of the queues, so that no other waits for it. From now on it
+    /// waits as any other acquire does.
+    pub(super) fn withdraw_from_turn(&mut self, now: Instant, request: RequestId) {
+        let random = self.quorum_can_vote(now).then(|| self.random.jitter());
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let keys = acquisition.request.keys.clone();
+        let Some(contention) = &mut acquisition.contention else { return };
+        let Some(turn) = contention.turn.take() else { return };
+        if let Phase::Waiting { failed, again_at, failure, .. } =
+            std::mem::replace(&mut contention.phase, Phase::Confirming)
+        {
+            self.timers.cancel(again_at, Timer::Attempt(request));
+            let settings = &self.settings;
+            let at = contention.wait(now, settings, failed, failure, Duration::ZERO, random);
+            self.timers.set(at, Timer::Attempt(request));
+        }
+        self.leave_turn(now, keys, *turn);
+    }
+
+    /// Gives a place back. The master that tells names the next, if the key was kept for this one.
+    pub(in crate::coordinator) fn leave_turn(&mut self, now: Instant, keys: Keys, turn: Turn) {
+        if let Some(look) = turn.looking {
+            self.close_round(look);
+        }
+        let channel = keys.messages().next().filter(|_| self.settings.wake_ups);
+        let teller = channel.and_then(|(channel, _)| self.first_node(now, channel));
+        let claim = Claim {
+            keys: keys.clone(),
+            // It is under no key.
+            token: turn.place.waiter,
+            life: PLACE_LIVES.into(),
+            ballot: None,
+            label: None,
+            unsettled: NodeSet::EMPTY,
+            place: Some(Box::new(turn.place)),
+        };
+        let deletion = Arc::new(Deletion {
+            what: Deleted::Claim(claim),
+            leaves: Leaves::Place,
+            ttl: PLACE_LIVES,
+            is_told: false,
+            round: None,
+            began: now,
+        });
+        for node in turn.touched().iter() {
+            let mut debt = Debt::new(deletion.clone());
+            debt.tells = (teller == Some(node)).then(|| keys.clone());
+            self.sessions[node].send_deletion(now, debt, &mut self.packer);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The commands of who waits in turn, and what they say of its place.
+
+use super::super::resp::Command;
+use super::super::{LEAVE, Token, millis};
+use super::{Ballot, Claim, Packer, Way};
+use crate::coordinator::Queue;
+use crate::quorum::fence::micros;
+use std::time::Duration;
+
+/// A place in the queue of those who wait in turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The name of who waits, by which messages call it.
+    pub waiter: Token,
+    /// Where it stands, once a quorum has given it a stamp.
+    pub ticket: Option<u64>,
+}
+
+/// How long a place lives, unless its waiter asks again: who dies while it waits costs the others this
+/// much.
+pub(in crate::coordinator) const PLACE_LIVES: Duration = Duration::from_secs(3);
+
+/// How long a key is kept for who is next.
+pub(in crate::coordinator) const KEPT_FOR: Duration = Duration::from_secs(2);
+
+/// What a client that waits in turn, or has waited, leaves for good besides its token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leaves {
+    /// It rolls a try back.
+    Nothing,
+    /// Its place: it withdraws.
+    Place,
+    /// What it held, and its place.
+    Hold,
+}
+
+impl Leaves {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Nothing => "try",
+            Self::Place => "place",
+            Self::Hold => "hold",
+        }
+    }
+}
+
+impl Claim {
+    /// Packs what who waits in turn asks: whether a try would be granted, or a try itself.
+    pub fn ask<'a>(
+        &self,
+        packer: &'a mut Packer,
+        queue: &Queue,
+        Place { waiter, ticket }: Place,
+        tries: bool,
+    ) -> &'a [u8] {
+        let Packer { room, ask, label, .. } = packer;
+        let (keys, more) = if self.ballot.is_some() { (4, 4) } else { (3, 0) };
+        let command = Command::new(room, 3 + keys + 6 + more).arg("EVALSHA").arg(ask);
+        let command = self.name_queue(command.number(keys as u64), queue);
+        let command = match tries {
+            true => self.sign(command, label.as_deref()),
+            false => command.arg(""),
+        };
+        let command = command.number(self.life.0).token(waiter, None);
+        let command = match ticket {
+            Some(ticket) => command.number(ticket),
+            None => command.arg(""),
+        };
+        let command = command.number(millis(PLACE_LIVES)).number(millis(KEPT_FOR));
+        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        let command = command.number(*number).number(micros(window.back));
+        command.number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    /// Packs the release or the rollback of a client that waits in turn, or its withdrawal. The script
+    /// announces on `channels` who is next.
+    pub fn leave<'a>(
+        &self,
+        packer: &'a mut Packer,
+        queue: &Queue,
+        leaves: Leaves,
+        way: Way,
+        channels: Option<&str>,
+    ) -> &'a [u8] {
+        let Packer { room, leave, label, .. } = packer;
+        let (keys, more) = if self.ballot.is_some() { (4, 3) } else { (3, 0) };
+        let command = Command::new(room, 3 + keys + 5 + more);
+        let command = match way {
+            Way::Hash => command.arg("EVALSHA").arg(leave),
+            Way::Native | Way::Full | Way::Shorten => command.arg("EVAL").arg(LEAVE),
+        };
+        let command = self.name_queue(command.number(keys as u64), queue);
+        let command = self.sign(command, label.as_deref());
+        let command = match self.place.as_deref() {
+            Some(Place { waiter, .. }) => command.token(*waiter, None),
+            None => command.arg(""),
+        };
+        let command = command.arg(leaves.as_str()).number(millis(KEPT_FOR));
+        let command = command.arg(channels.unwrap_or_default());
+        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    /// Appends the key, those of its queue, and the fence, if there is one.
+    fn name_queue<'a>(&self, command: Command<'a>, queue: &Queue) -> Command<'a> {
+        let fence = self.ballot.as_ref().map(|ballot| ballot.fences.first());
+        let keys = [self.keys.first(), &queue.places, &queue.alive];
+        command.keys(keys.into_iter().chain(fence))
+    }
+}

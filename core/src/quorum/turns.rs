@@ -1,0 +1,120 @@
+//! Turns: what a client does that waits in turn, phase by event, and where it stands.
+//!
+//! The specification is [`TABLE`]: the coordinator does what it says, the model explores it, and a test
+//! compares it with the table in the model's README. Who is stored at a quorum with its ticket when
+//! the lock is released is served before all who come later, while its place lives.
+
+use super::{Membership, NodeSet};
+
+/// What a waiter knows of its place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub enum Phase {
+    /// Others are first, or it does not know.
+    #[default]
+    Behind,
+    /// No quorum has others before it.
+    First,
+    /// A message has named it, or a quorum would have granted. Lasts as long as a key is kept.
+    Called,
+}
+
+/// What a waiter learns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A message names it.
+    Named,
+    /// A message says that the key is free, and names no one.
+    Freed,
+    /// A quorum would grant a try.
+    Would,
+    /// A quorum has none before it.
+    First,
+    /// Neither: others are first.
+    Others,
+    /// The lives that a quorum has told are over.
+    Life,
+    /// The time is over for which a key is kept.
+    Kept,
+    /// The pause after a lost try is over.
+    Pause,
+    /// It is time to look again.
+    Second,
+    /// A quorum has granted.
+    Won,
+    /// No quorum can grant.
+    Unable,
+}
+
+/// What a waiter does. A step that sends waits for the end of the round under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Does {
+    Sleep,
+    Look,
+    Try,
+    Enter,
+    Withdraw,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub event: Event,
+    pub words: &'static str,
+    /// By phase: what it does, and its next phase.
+    pub does: [(Does, Phase); 3],
+}
+
+const fn row(event: Event, words: &'static str, does: [(Does, Phase); 3]) -> Row {
+    Row { event, words, does }
+}
+
+use Does::{Enter, Look, Sleep, Try, Withdraw};
+use Phase::{Behind, Called, First};
+
+/// A row for each event.
+#[rustfmt::skip]
+pub const TABLE: [Row; 11] = [
+    row(Event::Named, "a message names it", [(Try, Called), (Try, Called), (Try, Called)]),
+    row(Event::Freed, "an empty message", [(Sleep, Behind), (Try, First), (Try, Called)]),
+    row(Event::Would, "a quorum would grant (-3)", [(Try, Called), (Try, Called), (Try, Called)]),
+    row(Event::First, "a quorum has none before it (0)", [(Sleep, First), (Sleep, First), (Sleep, Called)]),
+    row(Event::Others, "neither: others are first (1)", [(Sleep, Behind), (Sleep, Behind), (Sleep, Called)]),
+    row(Event::Life, "the lives that a quorum told are over", [(Sleep, Behind), (Look, First), (Sleep, Called)]),
+    row(Event::Kept, "the time that a key is kept is over", [(Sleep, Behind), (Sleep, First), (Sleep, First)]),
+    row(Event::Pause, "the pause after a lost try is over", [(Sleep, Behind), (Sleep, First), (Try, Called)]),
+    row(Event::Second, "a second is over", [(Look, Behind), (Look, First), (Look, Called)]),
+    row(Event::Won, "a quorum has granted", [(Enter, Behind), (Enter, First), (Enter, Called)]),
+    row(Event::Unable, "no quorum can grant", [(Withdraw, Behind), (Withdraw, First), (Withdraw, Called)]),
+];
+
+/// Returns what a waiter does, and its next phase.
+pub fn turn(phase: Phase, event: Event) -> (Does, Phase) {
+    let row = TABLE.iter().find(|row| row.event == event);
+    row.map_or((Sleep, phase), |row| row.does[phase as usize])
+}
+
+/// Returns the smallest number that the stamps of a quorum do not exceed; `None` if no quorum has
+/// given a stamp.
+///
+/// The stamps are by place in the list of masters. Those of a master that may not vote are left out.
+pub fn ticket(membership: Membership, stamps: &[Option<u64>]) -> Option<u64> {
+    let up_to = |most: u64| -> NodeSet {
+        let few = stamps.iter().enumerate().filter(|(_, one)| one.is_some_and(|it| it <= most));
+        few.map(|(node, _)| node).collect()
+    };
+    let enough = stamps.iter().flatten().filter(|one| membership.is_quorum(up_to(**one)));
+    enough.min().copied()
+}
+
+/// Returns what the answers of a round come to: which masters have answered and accept the waiter, which
+/// would have granted, and which have none before it.
+pub fn told(membership: Membership, able: NodeSet, would: NodeSet, first: NodeSet) -> Event {
+    if !membership.is_quorum(able) {
+        Event::Unable
+    } else if membership.is_quorum(would) {
+        Event::Would
+    } else if membership.is_quorum(first) {
+        Event::First
+    } else {
+        Event::Others
+    }
+}

@@ -1,0 +1,93 @@
+//! Who waits for a lock in turn, as an inspection finds them.
+
+use super::Inspection;
+use std::fmt;
+
+/// A free lock that others than the next in turn cannot have now.
+pub(super) const KEPT: &str = "free, and kept for who is next";
+
+impl Inspection {
+    /// Returns how many clients wait for the lock [in turn](crate::Acquire::fair): a quorum of masters
+    /// has no more of them. Those who wait otherwise are not among them, and a client counts once,
+    /// however many of its tasks wait. One that has just died, or has just won, counts for up to 3 s.
+    /// `None` if no quorum says: masters are down, their user has no right to see the queue
+    /// (`zrangebyscore`), or this is about a permit.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
+    /// let inspection = redlock.inspect("printer").await?;
+    /// if inspection.waiting_in_turn().is_some_and(|waiting| waiting > 10) {
+    ///     println!("{inspection}"); // "printer" is held by worker-7, expires in 8 s, 12 wait in turn: …
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn waiting_in_turn(&self) -> Option<usize> {
+        self.waiting.and_then(|waiting| usize::try_from(waiting).ok())
+    }
+
+    /// Checks whether the lock is free, and so many masters keep it for a client that waits in turn
+    /// that others cannot have it now. That ends after 2 s, unless it is won.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    pub(super) fn fmt_waiting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.waiting {
+            None | Some(0) => Ok(()),
+            Some(1) => f.write_str(", 1 waits in turn"),
+            Some(waiting) => write!(f, ", {waiting} wait in turn"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge::tests::seen;
+    use super::super::{Inspection, LockState};
+    use quorumlock_core::quorum::Membership;
+
+    const KEPT: &str = "quorumlock:next:0123456789abcdef0123456789abcdef";
+    const TOKEN: &str = "fedcba9876543210fedcba9876543210:me";
+
+    fn inspected(lives: [Option<(&str, Option<u64>)>; 3]) -> Inspection {
+        Inspection::new("r".into(), "r".into(), seen(&lives), Membership::of(3).unwrap())
+    }
+
+    #[test]
+    fn a_key_that_is_kept_is_held_by_no_client() {
+        let (kept, held) = (Some((KEPT, Some(1_500))), Some((TOKEN, Some(8_000))));
+        for (lives, is_free, is_kept) in [
+            ([kept, kept, kept], true, true),
+            ([kept, kept, None], true, true),
+            ([kept, None, None], true, false),
+            ([kept, kept, held], true, true),
+            ([kept, None, held], true, true),
+            ([kept, held, held], false, false),
+        ] {
+            let inspection = inspected(lives);
+            let told = (*inspection.state() == LockState::Free, inspection.is_kept());
+            assert_eq!(told, (is_free, is_kept), "{lives:?}");
+            assert_eq!(inspection.holder().is_none(), is_free);
+        }
+    }
+
+    #[test]
+    fn the_line_says_how_many_wait_and_keeps_their_names_to_itself() {
+        let kept = Some((KEPT, Some(1_500)));
+        let told = |lives, waiting| Inspection { waiting, ..inspected(lives) };
+        let line = "\"r\" is free, and kept for who is next, 1 waits in turn: n0 kept for who is next, \
+                    for 1.5 s; n1 kept for who is next, for 1.5 s; n2 free";
+        assert_eq!(told([kept, kept, None], Some(1)).to_string(), line);
+        let line = "\"r\" is free, 12 wait in turn: n0 free; n1 free; n2 free";
+        assert_eq!(told([None; 3], Some(12)).to_string(), line);
+        let none = told([None; 3], Some(0));
+        assert_eq!(none.to_string(), "\"r\" is free: n0 free; n1 free; n2 free");
+        assert_eq!(
+            (none.waiting_in_turn(), inspected([None; 3]).waiting_in_turn()),
+            (Some(0), None)
+        );
+        assert!(!format!("{:?}", told([kept; 3], None)).contains("0123"));
+    }
+}
