@@ -1,9 +1,12 @@
 //! What the model says a node does is what the masters' scripts do: every small case, side by side.
 
-use mlua::{Function, Lua, Table, Value};
+mod support;
+
+use mlua::{Lua, Table, Value};
 use model::config::RESOURCES;
 use model::scripts::{self, Acquired, Ballot, Claim, Extended};
 use model::state::Key;
+use support::Script;
 
 const SERVER: &str = include_str!("support/redis.lua");
 const ACQUIRE: &str = include_str!("../../../core/src/coordinator/scripts/acquire.lua");
@@ -17,18 +20,9 @@ type Keys = [Key; RESOURCES];
 const KEPT: u8 = 9;
 const CLOCK: u8 = 4;
 
-/// A script on a server of its own.
-struct Script {
-    lua: Lua,
-    script: Function,
-}
-
 impl Script {
     fn new(source: &str) -> Self {
-        let lua = Lua::new();
-        lua.load(SERVER).exec().expect("the server's part");
-        let script = lua.load(source).into_function().expect("a script of the crate");
-        Self { lua, script }
+        Self::on(SERVER, source)
     }
 
     /// What it answers, and what then stands.
@@ -146,9 +140,12 @@ fn an_acquire_does_what_its_script_does() {
     for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |one| (keys, one))) {
         let fenced = ballots().into_iter().map(Some);
         for ballot in [None].into_iter().chain(fenced) {
-            let mut arguments = vec![token(1), claim.life.to_string()];
+            // The ballot of a top-up may be behind by any time.
+            let is_top_up = ballot.as_ref().is_some_and(|ballot| ballot.back.is_none());
+            let mut arguments =
+                vec![token(1), claim.life.to_string(), u8::from(is_top_up).to_string()];
             if let Some(ballot) = &ballot {
-                let back = ballot.back.map(|back| back.to_string()).unwrap_or_default();
+                let back = ballot.back.unwrap_or_default().to_string();
                 let ahead = ballot.ahead.unwrap_or_default().to_string();
                 arguments.extend([ballot.number.to_string(), back, ahead, KEPT.to_string()]);
             }

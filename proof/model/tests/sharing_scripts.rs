@@ -1,9 +1,12 @@
 //! What the model says a master does for readers is what the scripts of readers do: every small
 //! case, side by side.
 
-use mlua::{Function, Lua, Table, Value};
+mod support;
+
+use mlua::{Table, Value};
 use model::scripts::Extended;
 use model::sharing::scripts::{Asked, CONTENDERS, Command, MARK, Master};
+use support::Script;
 
 const SERVER: &str =
     concat!(include_str!("support/redis.lua"), include_str!("support/readers.lua"));
@@ -20,18 +23,9 @@ const SHARED: &str = "quorumlock:shared";
 /// The reader that sends the command, and the life that it asks for.
 const COMMAND: Command = Command { who: 0, life: 2, mutant: None };
 
-/// A script on a server of its own.
-struct Script {
-    lua: Lua,
-    script: Function,
-}
-
 impl Script {
     fn new(source: &str) -> Self {
-        let lua = Lua::new();
-        lua.load(SERVER).exec().expect("the server's part");
-        let script = lua.load(source).into_function().expect("a script of the crate");
-        Self { lua, script }
+        Self::on(SERVER, source)
     }
 
     /// What it answers, and what then stands. `stale`: a reader that is over is still in the set.

@@ -5,9 +5,9 @@ use model::checker::{Bounds, explore};
 use model::runs::Kind;
 use model::turns::config::Config;
 use model::turns::mutant::Mutant;
-use model::turns::table::{self, Does, Event, Phase, TABLE, turn};
-use model::turns::ticket::ticket;
+use model::turns::table;
 use model::turns::{Turns, runs};
+use quorumlock_core::quorum::turns::{Does, Event, Phase, TABLE, ticket, turn};
 use quorumlock_core::quorum::{Membership, NodeSet};
 
 const README: &str = include_str!("../README.md");

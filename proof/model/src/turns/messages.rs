@@ -5,9 +5,8 @@ use super::mutant::Mutant;
 use super::protocol::{Action, Turns};
 use super::scripts::{Answer, Leaves};
 use super::state::{Node, Out, Stage, State};
-use super::table::Event;
-use super::ticket::ticket;
 use crate::protocol::{NOW, span};
+use crate::quorum::turns::{Event, ticket, told};
 use crate::quorum::{
     ClockDrift, Extension, Instant, NodeSet, Progress, Report, Tally, Verdict, Vote, validity,
 };
@@ -219,15 +218,7 @@ impl Turns {
         let would = of(&|it| it == WOULD);
         let first = of(&|it| it == WOULD || it == GRANTED || (it >= HELD && it & 1 == 1));
         let life = self.life(state, who);
-        let event = if !self.membership.is_quorum(able) {
-            Event::Unable
-        } else if self.membership.is_quorum(would) {
-            Event::Would
-        } else if self.membership.is_quorum(first) {
-            Event::First
-        } else {
-            Event::Others
-        };
+        let event = told(self.membership, able, would, first);
         let older = state.actors[who].wants && matches!(event, Event::First | Event::Others);
         state.actors[who].life = if event == Event::First { life } else { 0 };
         if !older {

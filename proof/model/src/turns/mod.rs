@@ -1,7 +1,7 @@
 //! First come, first served among the clients that ask for it: a queue on each master, and what a
 //! waiter does, phase by event.
 //!
-//! The table is [`table::TABLE`]. Commands arrive within the tick in which they are sent, in any
+//! The table is [`crate::quorum::turns::TABLE`]. Commands arrive within the tick in which they are sent, in any
 //! order, unless a run has slow ticks or losses. A tick is the second after which a waiter looks
 //! again.
 
@@ -15,7 +15,6 @@ pub mod scripts;
 pub mod state;
 mod steps;
 pub mod table;
-pub mod ticket;
 mod time;
 mod words;
 

@@ -4,9 +4,9 @@ use super::config::{Config, Kind};
 use super::mutant::Mutant;
 use super::scripts::{Asks, CLIENTS};
 use super::state::{Out, Stage, State};
-use super::ticket::ticket;
 use crate::checker::Model;
 use crate::config::NODES;
+use crate::quorum::turns::ticket;
 use crate::quorum::{Membership, NodeSet};
 
 pub(super) const EXCLUSION: &str = "one valid holder";

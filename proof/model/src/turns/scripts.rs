@@ -118,7 +118,8 @@ impl Master {
         self.stands(asks);
         let first = self.head() == Some(who);
         let takes = first && mutant == Some(Mutant::HeadTakesHeld);
-        let answer = if self.holds(who) {
+        // A look has no token: what the client itself has set refuses it, too.
+        let answer = if asks.tries && self.holds(who) {
             Answer::Granted
         } else if self.is_held() && !takes {
             Answer::Held { left: self.left, first }

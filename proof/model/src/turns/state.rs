@@ -1,9 +1,9 @@
 //! Everything that clients and nodes remember, and everything in flight.
 
 use super::scripts::{CLIENTS, Master};
-use super::table::Phase;
 use crate::config::NODES;
 use crate::digest::Digest;
+use crate::quorum::turns::Phase;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Node {

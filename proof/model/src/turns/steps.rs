@@ -5,7 +5,7 @@ use super::mutant::Mutant;
 use super::protocol::{Action, Turns};
 use super::scripts::{CLIENTS, KEPT};
 use super::state::{Out, Stage, State};
-use super::table::{Does, Event, Phase, turn};
+use crate::quorum::turns::{Does, Event, Phase, turn};
 
 /// The most tries of a waiter in a tick.
 const TRIES: u8 = 2;

@@ -5,8 +5,8 @@ use super::mutant::Mutant;
 use super::protocol::Turns;
 use super::scripts::Master;
 use super::state::{Node, Out, Stage, State};
-use super::table::{Event, Phase};
 use crate::protocol::{span, ticks, votes_after};
+use crate::quorum::turns::{Event, Phase};
 use crate::quorum::{ClockDrift, FencingWindow, standing};
 use std::time::Duration;
 
