@@ -8,6 +8,7 @@ use super::judge::KEYS;
 use super::master::MARK;
 use super::plan::{Asked, Mode, RESOURCES};
 use super::world::World;
+use quorumlock_core::coordinator::wire::NEXT;
 use std::time::Duration;
 
 /// The interval of the checks whether everything has come to rest.
@@ -29,6 +30,7 @@ impl World {
         self.obtain_everything();
         self.come_to_rest();
         self.find_orphans();
+        self.find_places();
         self.end_history();
     }
 
@@ -83,7 +85,7 @@ impl World {
         for node in 0..self.masters.len() {
             for key in self.masters[node].locks(now) {
                 let Some(value) = self.masters[node].value(&key, now) else { continue };
-                if value == MARK {
+                if value == MARK || value.starts_with(NEXT) {
                     continue;
                 }
                 let remaining = self.masters[node].remaining(&key, now);
@@ -165,7 +167,10 @@ impl World {
             self.clients[place].is_leaving = true;
             for (turn, keys) in RESOURCES.into_iter().enumerate() {
                 let mode = match keys {
-                    [_] => [Mode::Alone, Mode::Write, Mode::Read][(place / 2 + turn) % 3],
+                    [_] => {
+                        let modes = [Mode::Alone, Mode::Write, Mode::Read, Mode::InTurn];
+                        modes[(place / 2 + turn) % 4]
+                    }
                     _ => Mode::Alone,
                 };
                 let fenced = self.setup.can_fence() && (place + turn) % 2 == 0;

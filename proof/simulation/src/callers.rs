@@ -5,11 +5,14 @@ use super::client::name;
 use super::clock::nanos;
 use super::flaw::Flaw;
 use super::history::How;
-use super::master::{FENCE, HINT, MARK, READERS};
+use super::master::{ALIVE, FENCE, HINT, MARK, QUEUE, READERS};
 use super::plan::{Act, Asked, Mode, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, ReadWrite, RequestId, Slots};
+use quorumlock_core::coordinator::wire::NEXT;
+use quorumlock_core::coordinator::{
+    AcquireRequest, AtLeast, Keys, Queue, ReadWrite, RequestId, Slots,
+};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +27,10 @@ fn permits() -> Keys {
 
 fn beside(key: &str) -> ReadWrite {
     ReadWrite { readers: format!("{READERS}{key}").into(), hint: format!("{HINT}{key}").into() }
+}
+
+fn queue(key: &str) -> Queue {
+    Queue { places: format!("{QUEUE}{key}").into(), alive: format!("{ALIVE}{key}").into() }
 }
 
 impl World {
@@ -92,6 +99,7 @@ impl World {
                 Mode::Alone => keys(""),
                 Mode::Write => Keys::write(asked.keys[0].into(), beside(asked.keys[0])),
                 Mode::Read => Keys::read(asked.keys[0].into(), beside(asked.keys[0])),
+                Mode::InTurn => Keys::in_turn(asked.keys[0].into(), queue(asked.keys[0])),
             },
             fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
             ttl: asked.ttl.into(),
@@ -102,6 +110,7 @@ impl World {
             at_least: at_least.map(Box::new),
             probes: false,
         };
+        self.has_turns |= asked.mode == Mode::InTurn;
         let client = &mut self.clients[place];
         let request = client.next_request(now);
         client.asked.insert(request.0, asked.clone());
@@ -244,6 +253,7 @@ impl World {
         self.invariants.never_again.over(&held.token);
         self.invariants.keepers.released(&held.token, self.agenda.now);
         self.kept.insert(held.token);
+        self.leaves_its_place();
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_forget(local, held.attempt);
         }
@@ -264,8 +274,9 @@ impl World {
     fn force_release(&mut self, place: usize) {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
-        // No client owns the mark of readers.
-        let Some((key, value)) = client.seen.take().filter(|(_, value)| value != MARK) else {
+        // No client owns the mark of readers, or a key that is kept for a waiter.
+        let is_owned = |value: &str| value != MARK && !value.starts_with(NEXT);
+        let Some((key, value)) = client.seen.take().filter(|(_, value)| is_owned(value)) else {
             return;
         };
         let request = client.next_request(now);

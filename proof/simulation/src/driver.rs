@@ -3,7 +3,7 @@
 use super::agenda::{Direction, Happening, LineId};
 use super::client::name;
 use super::clock::{Time, nanos};
-use super::commands::{Deed, token};
+use super::commands::{Deed, token, waiter};
 use super::line::Piece;
 use super::world::World;
 use quorumlock_core::coordinator::Action;
@@ -96,6 +96,10 @@ impl World {
             let about = Deed::of(&words);
             if self.is_at_odds() && matches!(about, Deed::Acquire | Deed::Extend) {
                 self.sends(id, &token(&words));
+            }
+            if self.has_turns && about == Deed::Acquire {
+                let (token, waiter) = (token(&words), waiter(&words));
+                self.invariants.turns.tries(&token, self.agenda.now, waiter);
             }
             let line = &mut self.lines[id.0];
             if about == Deed::Extend {

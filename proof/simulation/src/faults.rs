@@ -51,6 +51,7 @@ impl World {
         };
         self.history.mark(now, label, on);
         self.faults += 1;
+        self.troubled_at = Some(now);
         let id = self.faults;
         match fault {
             Fault::PausesClient { seat, span } => {
@@ -110,6 +111,7 @@ impl World {
     pub(super) fn end(&mut self, end: End) {
         let now = self.agenda.now;
         self.say(|| format!("** over: {end:?}"));
+        self.troubled_at = Some(now);
         self.note_disturbances();
         match end {
             End::Pause(client) => self.resume(client),

@@ -5,7 +5,7 @@ use super::clock::millis;
 use super::commands::Deed;
 use super::kinds::{About, Story};
 use super::setup::Setup;
-use quorumlock_core::coordinator::wire::{ACQUIRE_READ, EXTEND_READ, RELEASE_READ};
+use quorumlock_core::coordinator::wire::{ACQUIRE_READ, ASK, EXTEND_READ, LEAVE, RELEASE_READ};
 use quorumlock_core::coordinator::{RestartGuard, Rule};
 use quorumlock_core::quorum::NodeSet;
 
@@ -67,12 +67,22 @@ pub(super) enum Flaw {
     LeavesNoMark,
     /// A reader that is extended prolongs all.
     ProlongsAll,
+    /// Masters grant a key to any waiter that tries, and not only to the first.
+    GrantsOutOfTurn,
+    /// Masters do not keep for the first what is released.
+    KeepsForNone,
+    /// Masters delete what is left in turn whatever its value.
+    LeavesUncompared,
+    /// Those that have died stay in their places.
+    PlacesStay,
+    /// A queue never expires.
+    QueuesStay,
     /// Each master grants as many permits as there are, and a client has one that a quorum has
     /// granted: no permit has a slot.
     CountsPermits,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 29] = [
+pub(super) const FLAWS: [(Flaw, &str); 34] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -101,6 +111,11 @@ pub(super) const FLAWS: [(Flaw, &str); 29] = [
     (Flaw::MarkOfTheLast, "both hold"),
     (Flaw::LeavesNoMark, "both hold"),
     (Flaw::ProlongsAll, "not by its owner"),
+    (Flaw::GrantsOutOfTurn, "stood at a quorum"),
+    (Flaw::KeepsForNone, "stood at a quorum"),
+    (Flaw::LeavesUncompared, "not by its owner"),
+    (Flaw::PlacesStay, "to get in"),
+    (Flaw::QueuesStay, "to live"),
     (Flaw::CountsPermits, "3 hold a permit of 2"),
 ];
 
@@ -129,11 +144,23 @@ impl Flaw {
 
     /// Returns whether it is about readers and writers.
     pub(super) fn is_about_readers(self) -> bool {
-        self.spoils_readers().is_some()
+        matches!(self, Self::MarkOfTheLast | Self::LeavesNoMark | Self::ProlongsAll)
     }
 
-    /// Returns a script of readers, a part of it, and what stands there with the flaw.
-    fn spoils_readers(self) -> Option<(&'static str, &'static str, &'static str)> {
+    /// Returns whether it is about those that wait in turn.
+    pub(super) fn is_about_turns(self) -> bool {
+        matches!(
+            self,
+            Self::GrantsOutOfTurn
+                | Self::KeepsForNone
+                | Self::LeavesUncompared
+                | Self::PlacesStay
+                | Self::QueuesStay
+        )
+    }
+
+    /// Returns a script that is called by its hash, a part of it, and what stands there with the flaw.
+    fn spoils_a_script(self) -> Option<(&'static str, &'static str, &'static str)> {
         Some(match self {
             Self::MarkOfTheLast => (ACQUIRE_READ, "'PXAT', last)", "'PX', ARGV[2])"),
             Self::LeavesNoMark => (RELEASE_READ, "if last then", "if false then"),
@@ -144,6 +171,19 @@ impl Flaw {
                  redis.call('ZADD', readers, ends, one) end \
                  redis.call('ZADD', readers, ends, ARGV[1])",
             ),
+            Self::GrantsOutOfTurn => (ASK, "elseif head ~= waiter then", "elseif false then"),
+            Self::KeepsForNone => (LEAVE, "if head and not holder then", "if false then"),
+            Self::LeavesUncompared => {
+                (LEAVE, "token ~= '' and holder == token", "token ~= '' and holder")
+            }
+            Self::PlacesStay => (
+                ASK,
+                "local head = redis.call('ZRANGE', queue, 0, 0)[1]",
+                "for _, one in ipairs(redis.call('ZRANGE', queue, 0, -1)) do \
+                 redis.call('ZADD', alive, now + ARGV[5], one) end \
+                 local head = redis.call('ZRANGE', queue, 0, 0)[1]",
+            ),
+            Self::QueuesStay => (ASK, "redis.call('PEXPIRE', queue, 2 * ARGV[5])", ""),
             _ => return None,
         })
     }
@@ -179,6 +219,15 @@ impl Flaw {
                 setup.faults_per_mille = 400;
             }
             Self::TwoOfFive | Self::ClocksBeyondDrift => {}
+            Self::PlacesStay => {
+                (setup.is_rush, setup.length) = (true, millis(20_000));
+                setup.faults_per_mille = 50;
+            }
+            flaw if flaw.is_about_turns() => {
+                // A waiter may learn late that it is first.
+                (setup.is_rush, setup.wake_ups) = (true, false);
+                setup.faults_per_mille = 30;
+            }
             _ => setup.faults_per_mille = 30,
         }
     }
@@ -198,6 +247,8 @@ impl Flaw {
                 | Self::MarkOfTheLast
                 | Self::LeavesNoMark
                 | Self::CountsPermits
+                | Self::GrantsOutOfTurn
+                | Self::KeepsForNone
         ) || self.about_the_agreement().is_some()
     }
 
@@ -215,7 +266,7 @@ impl Flaw {
                 | Self::NumbersHideLists
                 | Self::ProlongedOnce
                 | Self::CountsPermits
-        ) || self.is_about_readers()
+        ) || self.spoils_a_script().is_some()
     }
 
     /// Returns a line of the agreement script, and its replacement with the flaw.
@@ -249,7 +300,7 @@ impl Flaw {
             words[1] = script.replace(rule, broken).into_bytes();
             return;
         }
-        if let Some((script, rule, broken)) = self.spoils_readers() {
+        if let Some((script, rule, broken)) = self.spoils_a_script() {
             assert!(script.contains(rule), "{self:?} finds nothing to spoil");
             let hash = redis::Script::new(script).get_hash().to_owned();
             let is_called = words

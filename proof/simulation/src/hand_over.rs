@@ -43,7 +43,11 @@ impl World {
         let client = &mut self.clients[place];
         let Some(hold) = client.any_guard(dice) else { return };
         // What readers and writers hold has no value to hand on.
-        if client.holds.get(&hold).is_none_or(|held| held.asked.mode != Mode::Alone) {
+        if client
+            .holds
+            .get(&hold)
+            .is_none_or(|held| !matches!(held.asked.mode, Mode::Alone | Mode::InTurn))
+        {
             return;
         }
         let request = client.next_request(now);
@@ -51,6 +55,8 @@ impl World {
         let attempt = client.holds[&hold].attempt;
         let token = client.holds[&hold].token.clone();
         self.say(|| format!("{} detaches {token}", name(place)));
+        self.invariants.turns.detached(&token);
+        self.leaves_its_place();
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_detach(local, request, attempt);
         }

@@ -12,7 +12,9 @@ use super::invariants::{
 use super::master::{FENCE, MARK};
 use super::plan::Mode;
 use super::setup::DRIFT;
+use super::turns::KEPT;
 use super::world::World;
+use quorumlock_core::coordinator::wire::NEXT;
 use quorumlock_core::quorum::NodeSet;
 use quorumlock_embedded::ClientId;
 
@@ -55,7 +57,8 @@ impl World {
         if !self.is_at_odds() {
             at_most(PERMITS, &permits)?;
         }
-        one_holder(&valid, |one, other| self.grounds.excuse(&self.setup, one, other))
+        one_holder(&valid, |one, other| self.grounds.excuse(&self.setup, one, other))?;
+        self.judge_queues()
     }
 
     fn keeps_others_out(&self, node: usize, seat: usize, held: &Held, now: Time) -> bool {
@@ -84,6 +87,7 @@ impl World {
         let (node, by, now) = (self.lines[id.0].node, self.lines[id.0].client, self.agenda.now);
         let standing = |world: &Self, key| world.stood(node, key);
         let before = KEYS.map(|key| standing(self, key));
+        self.note_places(node);
         self.masters[node].receive(server, now, bytes, &mut self.lines[id.0]);
         if self.setup.flaw == Some(Flaw::ForgetsFences) {
             for key in KEYS {
@@ -92,8 +96,12 @@ impl World {
         }
         self.answers(node);
         self.note_notes(node);
+        self.note_places(node);
+        let verdict = self.judge_beside(node);
+        self.find(verdict);
         for (key, before) in KEYS.into_iter().zip(before) {
             let after = standing(self, key);
+            self.note_change((node, key), &before, &after);
             if before == after {
                 continue;
             }
@@ -105,6 +113,17 @@ impl World {
             }
             self.find(verdict);
         }
+    }
+
+    /// Notes who may have set a resource where others wait in turn.
+    fn note_change(&mut self, at: (usize, &str), before: &Stood, after: &Stood) {
+        if !self.has_turns {
+            return;
+        }
+        let values = (before.value.as_deref(), after.value.as_deref());
+        let owners = &self.invariants.owners;
+        let turns = &mut self.invariants.turns;
+        turns.changes(at, self.agenda.now, values, |value| owners.is_named(value));
     }
 
     fn stood(&self, node: usize, key: &str) -> Stood {
@@ -146,9 +165,10 @@ impl World {
         after: Option<&str>,
     ) -> Verdict {
         let now = self.agenda.now;
-        // A writer that becomes a reader holds on, and readers are judged apart.
-        let is_writers = |before: &&str| *before != MARK;
-        if let Some(before) = before.filter(is_writers) {
+        // A writer that becomes a reader holds on, and readers are judged apart. Who a key is kept
+        // for does not hold it.
+        let is_holders = |before: &&str| *before != MARK && !before.starts_with(NEXT);
+        if let Some(before) = before.filter(is_holders) {
             let (owner, is_held) = (self.owner_of(before), self.is_held(before));
             let is_held = is_held && after != Some(MARK);
             let change = Change { key, by, before, after, owner, is_held };
@@ -159,7 +179,10 @@ impl World {
         let set_back = std::time::Duration::from_nanos(master.clock.stepped.unsigned_abs());
         let remaining = master.remaining(key, now);
         // Keys that stay for so long have the drift of it, too.
-        let longest = self.setup.max_ttl + DRIFT.of(self.setup.max_ttl) + set_back;
+        let longest = match value.starts_with(NEXT) {
+            true => KEPT + set_back,
+            false => self.setup.max_ttl + DRIFT.of(self.setup.max_ttl) + set_back,
+        };
         Left { node, key, value, remaining }.judge_life(longest)
     }
 }

@@ -45,4 +45,5 @@ mod shrink;
 mod timeline;
 mod told;
 mod trials;
+mod turns;
 mod world;

@@ -13,6 +13,13 @@ pub(super) const FENCE: &str = "fence:";
 pub(super) const READERS: &str = "in:";
 pub(super) const HINT: &str = "next:";
 
+/// The prefixes of the keys beside a resource that clients wait for in turn.
+pub(super) const QUEUE: &str = "queue:";
+pub(super) const ALIVE: &str = "alive:";
+
+/// A place with more ms to live was stored before the clock was set back.
+const MOST: f64 = 30_000.0;
+
 /// What is under the key of a resource while there are readers.
 pub(super) const MARK: &str = "quorumlock:shared";
 
@@ -147,9 +154,31 @@ impl Master {
         let keys = self.machine.keys(self.clock.at(now));
         let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
         let is_lock = |key: &String| {
-            ![FENCE, READERS, HINT].iter().any(|prefix| key.starts_with(prefix)) && key != AGREEMENT
+            ![FENCE, READERS, HINT, QUEUE, ALIVE].iter().any(|prefix| key.starts_with(prefix))
+                && key != AGREEMENT
         };
         keys.filter(is_lock).collect()
+    }
+
+    /// Returns whether there is a key, of any kind.
+    pub(super) fn is_there(&self, key: &str, now: Time) -> bool {
+        self.machine.time_to_live(key.as_bytes(), self.clock.at(now)).is_some()
+    }
+
+    /// Returns the places in the queue of a resource that live, with their tickets or stamps.
+    pub(super) fn places(&self, key: &str, now: Time) -> Vec<(String, u64)> {
+        let now = self.clock.at(now);
+        let places = self.machine.sorted_set(format!("{QUEUE}{key}").as_bytes(), now);
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let alive = self.machine.sorted_set(format!("{ALIVE}{key}").as_bytes(), now);
+        let least = whole_millis(now).as_millis() as f64;
+        let lives = |waiter: &[u8]| {
+            alive.iter().any(|(one, until)| one == waiter && (least..=least + MOST).contains(until))
+        };
+        let living = places.iter().filter(|(waiter, _)| lives(waiter));
+        living.map(|(one, at)| (String::from_utf8_lossy(one).into_owned(), *at as u64)).collect()
     }
 
     /// Returns the readers of a resource that have not expired, and how long each lives.

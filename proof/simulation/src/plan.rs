@@ -7,6 +7,7 @@ use super::flaw::Flaw;
 use super::odds;
 use super::seed::Rng;
 use super::setup::Setup;
+use super::turns;
 use quorumlock_core::coordinator::KeepAlive;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub(super) enum Mode {
     Write,
     /// Other readers.
     Read,
+    /// No other client, and it waits for that in turn.
+    InTurn,
 }
 
 /// One act. Clients are named by their seats: a client that is killed has a successor. `dice` picks
@@ -240,6 +243,9 @@ fn hand_over(setup: &Setup, seat: usize, dice: u64) -> Act {
 }
 
 fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
+    if setup.is_rush && rng.chance(75) {
+        return turns::draw(setup, seat, rng);
+    }
     let short = millis(300);
     let max_ttl = setup.kind(seat).max_ttl;
     let ttl = *rng.pick(&[short, short, max_ttl / 2, max_ttl]);
@@ -267,15 +273,21 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     };
     let mode = match setup.flaw.is_none() || about_readers {
         true if *keys == *RESOURCES[0] => {
-            *rng.pick(&[Mode::Alone, Mode::Write, Mode::Write, Mode::Read, Mode::Read, Mode::Read])
+            let (write, read, turn) = (Mode::Write, Mode::Read, Mode::InTurn);
+            *rng.pick(&[Mode::Alone, write, write, read, read, read, turn, turn])
         }
+        true if keys.len() == 1 && rng.chance(25) => Mode::InTurn,
         _ => Mode::Alone,
     };
     let fenced = fenced && mode != Mode::Read;
     let at_least = if mode == Mode::Alone { at_least } else { Duration::ZERO };
     let (keys, is_permit, lock_delay) = match setup.flaw {
         Some(Flaw::CountsPermits) => (RESOURCES[0], true, Duration::ZERO),
-        flaw => (keys, flaw.is_none() && !fenced && *keys == *RESOURCES[1], lock_delay),
+        flaw => (
+            keys,
+            flaw.is_none() && !fenced && mode == Mode::Alone && *keys == *RESOURCES[1],
+            lock_delay,
+        ),
     };
     Asked {
         keys,
@@ -300,6 +312,9 @@ fn fault(setup: &Setup, rng: &mut Rng) -> Fault {
     match setup.flaw {
         Some(Flaw::StepsForward) if rng.chance(50) => {
             return Fault::StepsForward { node, by: long };
+        }
+        Some(Flaw::PlacesStay) if rng.chance(80) => {
+            return Fault::KillsClient { seat, back_after: long };
         }
         Some(Flaw::KillsNobody | Flaw::DeniesKill) if rng.chance(60) => {
             return Fault::Strays { seat, node, by: long };

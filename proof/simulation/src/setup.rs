@@ -20,6 +20,9 @@ const MOST_PPM: u64 = 4_500;
 /// The number of worlds in a hundred whose clients have different settings.
 const AT_ODDS: u64 = 15;
 
+/// The same for those in which most callers wait in turn.
+const RUSH: u64 = 8;
+
 /// The time within which a refused client comes back.
 pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
 
@@ -34,6 +37,8 @@ pub(super) struct Setup {
     kinds: Vec<Kind>,
     /// The story of clients with different settings; in most worlds there are none.
     pub(super) story: Option<Story>,
+    /// Most callers want the same, and wait for it in turn.
+    pub(super) is_rush: bool,
     guard: RestartGuard,
     /// Masters may lose their memory when they restart.
     pub(super) forgetful: bool,
@@ -46,7 +51,7 @@ pub(super) struct Setup {
     /// How long a master that has lost its memory may not vote, for the client that waits longest.
     pub(super) quarantine: Duration,
     operation_timeout: Duration,
-    wake_ups: bool,
+    pub(super) wake_ups: bool,
     /// The largest distance between wall clocks.
     spread: Duration,
     /// The commands that a user may not run, and the masters that deny them.
@@ -89,6 +94,7 @@ impl Setup {
             quarantine: kinds[0].quarantine,
             kinds,
             story: None,
+            is_rush: flaw.is_none_or(Flaw::is_about_turns) && rng.chance(RUSH),
             guard: match (guarded, trusting) {
                 (true, _) => RestartGuard::On,
                 (false, true) => RestartGuard::TrustPersistence,
@@ -110,6 +116,10 @@ impl Setup {
             acts: 10..60,
             length: millis(*rng.pick(&[1_500, 4_000, 4_000, 10_000])),
         };
+        if setup.is_rush {
+            setup.length = setup.length.max(millis(6_000));
+            setup.faults_per_mille = setup.faults_per_mille.min(100);
+        }
         if let Some(flaw) = flaw {
             flaw.provoke(&mut setup);
         }
@@ -136,6 +146,7 @@ impl Setup {
         self.quarantine = longest(|kind| kind.quarantine);
         self.kinds = kinds;
         self.story = Some(story);
+        self.is_rush = false;
         self.set_guard(RestartGuard::On, true);
         self.young = false;
         self.spread = millis(1);
@@ -289,6 +300,9 @@ fn members(rng: &mut Rng, flaw: Option<Flaw>) -> (usize, Vec<Membership>) {
     if flaw == Some(Flaw::CountsPermits) {
         // Ten are granted in all, of which each of the three needs three.
         return (5, vec![Membership::of(5).expect("a membership"); 3]);
+    }
+    if flaw.is_some_and(Flaw::is_about_turns) {
+        return (3, vec![Membership::of(3).expect("a membership"); 3]);
     }
     let masters = if flaw.is_some() { 3 } else { *rng.pick(&[1, 2, 3, 3, 3, 4, 5, 5]) };
     let seats = if flaw.is_some() { 2 } else { *rng.pick(&[1, 2, 2, 2, 3]) };

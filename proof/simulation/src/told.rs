@@ -99,6 +99,10 @@ impl World {
         };
         self.rests(place, &token, asked.ttl, deadline);
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
+        if asked.mode == Mode::InTurn {
+            let verdict = self.judge_turn(place, &token, keys[0]);
+            self.find(verdict);
+        }
         let reads = asked.mode == Mode::Read;
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {

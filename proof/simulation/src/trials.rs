@@ -24,7 +24,7 @@ const WORLDS: u64 = 2_000;
 fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (next, played, wins) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let (adoptions, downgrades) = (AtomicU64::new(0), AtomicU64::new(0));
+    let [adoptions, downgrades, turns] = [const { AtomicU64::new(0) }; 3];
     let failed = AtomicBool::new(false);
     let began = Instant::now();
     let is_over = || {
@@ -52,6 +52,7 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
                 wins.fetch_add(world.wins, Relaxed);
                 adoptions.fetch_add(world.adoptions, Relaxed);
                 downgrades.fetch_add(world.downgrades, Relaxed);
+                turns.fetch_add(world.turns, Relaxed);
                 if worlds == 1 {
                     let html = picture::timeline(seed, &world).to_html();
                     eprintln!("{}", draw_picture(seed, &html));
@@ -81,6 +82,9 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     assert!(adoptions >= played / 50, "{adoptions} adoptions in {played} worlds: too few");
     let downgrades = downgrades.into_inner();
     assert!(downgrades >= played / 50, "{downgrades} downgrades in {played} worlds: too few");
+    let turns = turns.into_inner();
+    eprintln!("{turns} turns");
+    assert!(turns >= played / 10, "{turns} turns in {played} worlds: too few");
 }
 
 /// `QUORUMLOCK_SEED` is the first world.

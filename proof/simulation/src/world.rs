@@ -35,6 +35,10 @@ pub(super) struct World {
     pub(super) cuts: Vec<Cut>,
     pub(super) slowness: Vec<Slowness>,
     pub(super) faults: u64,
+    /// When a fault last began or ended, or something else that a queue gets over in time.
+    pub(super) troubled_at: Option<Time>,
+    /// A caller has waited in turn.
+    pub(super) has_turns: bool,
     /// When the last fault ends.
     pub(super) calm_from: Time,
     pub(super) is_calm: bool,
@@ -59,6 +63,8 @@ pub(super) struct World {
     pub(super) happenings: u64,
     /// The number of locks won.
     pub(super) wins: u64,
+    /// The number of locks won in turn, from a place.
+    pub(super) turns: u64,
     /// The number of writers that have become readers.
     pub(super) downgrades: u64,
     /// The number of acquires that failed because others have different settings.
@@ -96,6 +102,8 @@ impl World {
             cuts: Vec::new(),
             slowness: Vec::new(),
             faults: 0,
+            troubled_at: None,
+            has_turns: false,
             calm_from: plan.last().map_or(0, |(at, _)| *at).max(nanos(setup.length)) + 1,
             is_calm: false,
             invariants: Invariants::default(),
@@ -109,6 +117,7 @@ impl World {
             rng,
             happenings: 0,
             wins: 0,
+            turns: 0,
             downgrades: 0,
             stopped: 0,
             violation: None,

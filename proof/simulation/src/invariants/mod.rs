@@ -4,8 +4,10 @@
 mod at_most;
 mod bounded;
 mod fences_rise;
+mod gets_in;
 mod handed_over;
 mod honest_deadline;
+mod in_turn;
 mod keeper_ends;
 mod marks_stand;
 mod never_reacquired;
@@ -17,6 +19,7 @@ mod stays_closed;
 
 pub(super) use at_most::at_most;
 pub(super) use bounded::Load;
+pub(super) use in_turn::Won;
 pub(super) use keeper_ends::KeeperEnds;
 pub(super) use marks_stand::{Stood, marks_stand};
 pub(super) use never_reacquired::Extended;
@@ -26,7 +29,9 @@ pub(super) use one_holder::{Holder, one_holder};
 pub(super) use owner_only::{Change, OwnerOnly};
 
 use fences_rise::FencesRise;
+use gets_in::GetsIn;
 use handed_over::HandedOver;
+use in_turn::InTurn;
 use never_reacquired::NeverReacquired;
 use stays_closed::StaysClosed;
 
@@ -44,4 +49,6 @@ pub(super) struct Invariants {
     pub(super) owners: OwnerOnly,
     pub(super) keepers: KeeperEnds,
     pub(super) handed: HandedOver,
+    pub(super) turns: InTurn,
+    pub(super) gets_in: GetsIn,
 }
