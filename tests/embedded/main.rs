@@ -10,6 +10,8 @@ mod conformance;
 #[cfg(feature = "embedded")]
 mod elections;
 #[cfg(feature = "embedded")]
+mod fair;
+#[cfg(feature = "embedded")]
 mod fence_order;
 #[cfg(all(unix, feature = "embedded"))]
 mod fenced_holder;

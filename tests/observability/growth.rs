@@ -91,3 +91,31 @@ async fn a_wait_is_told_when_what_it_is_for_changes() {
     waits.iter().for_each(tokio::task::JoinHandle::abort);
     drop(guard);
 }
+
+#[tokio::test]
+async fn one_that_waits_in_turn_is_told_how_many_are_ahead_whenever_that_changes() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let (capture, _capturing) = Capture::set();
+    let mut clients = Vec::new();
+    for _ in 0..4 {
+        clients.push(client(&masters).fair(true).connect().await.unwrap());
+    }
+    let guard = clients[0].acquire("r").keep_alive_forever().await.unwrap();
+    let mut waits = Vec::new();
+    let told = || -> Vec<String> {
+        let ahead = capture.named("waiting").into_iter().map(|one| one.field("ahead").to_owned());
+        let mut told: Vec<String> = ahead.filter(|ahead| !ahead.is_empty()).collect();
+        told.sort_unstable();
+        told
+    };
+    for (place, redlock) in clients[1..].iter().enumerate() {
+        waits.push(tokio::spawn(redlock.acquire("r").no_timeout().into_future()));
+        eventually("its place is told", PATIENCE, async || told().len() == place + 1).await;
+    }
+    assert_eq!(told(), ["0", "1", "2"]);
+    waits[0].abort();
+    let moved_up = ["0", "0", "1", "1", "2"];
+    eventually("the others have moved up", PATIENCE, async || told() == moved_up).await;
+    waits.iter().for_each(tokio::task::JoinHandle::abort);
+    drop(guard);
+}

@@ -90,12 +90,13 @@ async fn play(masters: &Masters, capture: &Capture) {
         other.try_acquire("r").await.is_err_and(|error| error.is_contended())
     };
     eventually("contention", PATIENCE, contended).await;
-    // A wait for another client, until the time that is left is known.
+    // A wait for another client, in turn, until its place and the time that is left are known.
     let waiting = async || {
         let _guard = held(&redlock, "waited for").await;
-        let waited = other.acquire("waited for").timeout(TTL / 6).await;
+        let waited = other.acquire("waited for").fair().timeout(TTL / 6).await;
         let waiting = capture.named("waiting");
-        waited.is_err() && waiting.iter().any(|one| !one.field("left_ms").is_empty())
+        let is_known = |field| waiting.iter().any(|one| !one.field(field).is_empty());
+        waited.is_err() && is_known("left_ms") && is_known("ahead")
     };
     eventually("a wait", PATIENCE, waiting).await;
     // A keep-alive that reaches its end.

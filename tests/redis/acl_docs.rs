@@ -2,7 +2,9 @@
 //! the stated cost.
 
 use crate::support::prelude::*;
-use quorumlock::{ConnectError, Redlock, RedlockBuilder, Released, RestartGuard, RwLock};
+use quorumlock::{
+    AcquireError, ConnectError, Redlock, RedlockBuilder, Released, RestartGuard, RwLock,
+};
 use redis::cmd;
 use std::time::Duration;
 
@@ -89,6 +91,7 @@ async fn the_documented_rights_suffice_and_each_costs_as_documented() {
             "get" => Some("acquire write"),
             "del" => Some("acquire inspect extend fenced several read write downgrade"),
             "pttl" => Some("acquire release fenced several read write"),
+            "zrangebyscore" | "zrank" | "zcard" => Some(ALL),
             right if right.starts_with('z') => {
                 Some("acquire inspect extend release fenced several write")
             }
@@ -101,6 +104,31 @@ async fn the_documented_rights_suffice_and_each_costs_as_documented() {
         }
     }
     assert!(rights.contains(&"evalsha"), "{rights:?}");
+}
+
+/// Returns how many are ahead of a client that waits in turn for a lock that another has, and gives up;
+/// `None` if it waits without a place. Both get the lock one after the other.
+async fn ahead(server: &Server, line: &str) -> Option<usize> {
+    grant(server, line).await;
+    let connect = async || client(server).restart_guard(RestartGuard::Off).connect().await.unwrap();
+    let (one, other) = (connect().await, connect().await);
+    let guard = one.acquire("t").fair().await.unwrap();
+    let error = other.acquire("t").fair().timeout(400 * MS).await.unwrap_err();
+    let AcquireError::Contended(contended) = error else { panic!("{error}") };
+    assert_eq!(guard.release().await, Ok(Released::Confirmed));
+    other.acquire("t").fair().await.unwrap().release().await.unwrap();
+    contended.ahead()
+}
+
+#[tokio::test]
+async fn without_one_of_its_rights_a_client_waits_without_a_turn() {
+    let server = Server::start();
+    assert_eq!(ahead(&server, line()).await, Some(0));
+    for right in ["zadd", "zrem", "zscore", "zrange", "zrangebyscore", "zrank", "zcard"] {
+        let without = line().replace(&format!(" +{right} "), " ");
+        assert_ne!(without, line(), "{right} is not granted");
+        assert_eq!(ahead(&server, &without).await, None, "without {right}");
+    }
 }
 
 #[tokio::test]

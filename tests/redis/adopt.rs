@@ -1,19 +1,17 @@
 //! A lock that goes from process to process, on real masters, and processes that are killed (SIGKILL)
 //! at every step of that: nothing is left for longer than a ttl.
 
+use crate::processes::{self, SAYS};
 use crate::support::prelude::*;
 use quorumlock::error::AdoptError;
 use quorumlock::{FencedDetached, FencedGuard, Redlock};
 use std::io::{BufRead, BufReader, Lines, Write, stderr, stdin};
-use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin};
 use std::time::Duration;
 
 const KEY: &str = "job";
 const TTL: Duration = Duration::from_millis(1_500);
-/// The addresses of the masters, for a process that a test has started.
-const MASTERS: &str = "ADOPT_TEST_MASTERS";
 const PROCESS: &str = "adopt::a_process_that_a_test_has_started";
-const SAYS: &str = "process says: ";
 
 async fn connect(urls: Vec<String>) -> Redlock {
     let builder = builder().nodes(urls).operation_timeout(Duration::from_millis(140));
@@ -29,14 +27,7 @@ struct Process {
 
 impl Process {
     fn start(masters: &Masters) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", PROCESS, "--ignored", "--nocapture"])
-            .env(MASTERS, masters.urls().join(" "))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = processes::start(PROCESS, masters);
         let output = BufReader::new(child.stderr.take().unwrap()).lines();
         let input = child.stdin.take().unwrap();
         let mut process = Self { child, input, output };
@@ -75,8 +66,8 @@ impl Drop for Process {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "tests of this file start it as a process"]
 async fn a_process_that_a_test_has_started() {
-    let Ok(masters) = std::env::var(MASTERS) else { return };
-    let redlock = connect(masters.split(' ').map(str::to_owned).collect()).await;
+    let Some(masters) = processes::masters() else { return };
+    let redlock = connect(masters).await;
     let say = |words: &str| writeln!(stderr(), "\n{SAYS}{words}").unwrap();
     say("connected");
     let mut guard: Option<FencedGuard> = None;

@@ -243,6 +243,8 @@ const DENIED: [&[&str]; 3] = [
         "zscore",
         "zrange",
         "zremrangebyscore",
+        "zrangebyscore",
+        "zrank",
         "type",
         "pttl",
         "replicaof",

@@ -27,7 +27,9 @@ async fn a_binary_token_can_be_inspected_and_force_released() {
     assert_eq!(holder.label(), None);
     assert!(holder.remaining().is_some_and(|left| left <= Duration::from_secs(30)));
     let shown = format!("{inspection} {inspection:?}");
-    assert!(!shown.contains("247") && !shown.contains('\u{fffd}'), "the token is shown: {shown}");
+    // Ports and times may contain its numbers.
+    let is_shown = ["247, 0", "\\xf7", "\u{fffd}"].iter().any(|part| shown.contains(part));
+    assert!(!is_shown, "the token is shown: {shown}");
 
     let said = redlock.force_release(&inspection).await.unwrap();
     assert!(said.iter().all(|node| node.answer == Answer::Deleted), "{said:?}");

@@ -34,6 +34,7 @@ mod interop;
 mod joint_change;
 mod joint_membership;
 mod keep_alive;
+mod kept_keys;
 mod late_after_release;
 mod late_sets;
 mod list;
@@ -44,6 +45,7 @@ mod once;
 mod operations_docs;
 mod preflight;
 mod preflight_rights;
+mod processes;
 mod random_faults;
 mod read_scripts;
 mod release_ways;
@@ -66,6 +68,9 @@ mod ties;
 mod tls;
 mod trust_persistence;
 mod ttls;
+#[cfg(feature = "embedded")]
+mod turn_scripts;
+mod turns;
 mod unfit_masters;
 #[cfg(unix)]
 mod unix_sockets;

@@ -66,6 +66,9 @@ async fn each_withheld_right_is_found_and_nothing_stays_behind() {
         ("-zscore", &[(Permission::Zscore, Warning)]),
         ("-zrange", &[(Permission::Zrange, Warning)]),
         ("-zremrangebyscore", &[(Permission::ZremRangeByScore, Warning)]),
+        ("-zrangebyscore", &[(Permission::ZrangeByScore, Warning)]),
+        ("-zrank", &[(Permission::Zrank, Warning)]),
+        ("-zcard", &[(Permission::Zcard, Warning)]),
         ("-get -hset", &[(Permission::Get, Failure), (Permission::Hset, Failure)]),
         ("-scan", &[(Permission::Scan, Note)]),
         ("-pubsub", &[(Permission::PubSubNumSub, Note)]),
@@ -180,6 +183,11 @@ async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
             "~* resetchannels +@all",
             "note: PUBLISH is denied (NOPERM ..): grant a pattern that covers our channels (&); without it \
              a release there wakes nobody who waits: they only poll",
+        ),
+        (
+            "~* &* +@all -zrank",
+            "warning: ZRANK is denied (..): grant +zrank; without it no client can wait in turn there \
+             (fair); other locks do not need it",
         ),
         (
             "~* &* +@all -hget",

@@ -56,7 +56,7 @@ impl Master for Real {
     }
 }
 
-fn answer(value: Value) -> Answer {
+pub(crate) fn answer(value: Value) -> Answer {
     match value {
         Value::Okay => Answer::Okay,
         Value::Nil => Answer::Nil,

@@ -1,14 +1,13 @@
 //! How processes share the permits of a semaphore: several of them, each with many tasks, at work at
 //! the same time on one set of masters.
 
+use crate::processes::{self, Processes, say};
 use crate::support::docker::tell;
 use crate::support::prelude::*;
 use quorumlock::Semaphore;
-use std::io::{BufRead, BufReader, Write, stdin};
-use std::process::{Child, Command, Stdio};
+use std::io::stdin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
 
 const PROCESSES: usize = 4;
@@ -17,10 +16,7 @@ const PERMITS: usize = 10;
 /// The time for which a task has each of its permits.
 const WORKS: Duration = Duration::from_millis(20);
 
-/// The addresses of the masters, for a process that a test has started.
-const MASTERS: &str = "SEMAPHORE_TEST_MASTERS";
 const PROCESS: &str = "semaphore_processes::a_process_that_a_test_has_started";
-const SAYS: &str = "process says: ";
 
 /// A permit that a task had: its number, how long the task had waited, and from when to when it had
 /// it, in nanoseconds of the clock that all processes share.
@@ -39,10 +35,6 @@ impl Had {
         let (task, waited) = (task.try_into().ok()?, waited.try_into().ok()?);
         Some(Self { process, task, waited: Duration::from_nanos(waited), from, until })
     }
-}
-
-fn say(words: &str) {
-    eprintln!("{SAYS}{words}");
 }
 
 fn now() -> u128 {
@@ -68,8 +60,8 @@ async fn work(task: usize, semaphore: Semaphore, ends: Arc<AtomicBool>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a test of this file starts it as a process"]
 async fn a_process_that_a_test_has_started() {
-    let Ok(masters) = std::env::var(MASTERS) else { return };
-    let redlock = builder().nodes(masters.split(' ')).operation_timeout(900 * MS).connect();
+    let Some(masters) = processes::masters() else { return };
+    let redlock = builder().nodes(masters).operation_timeout(900 * MS).connect();
     let semaphore = redlock.await.unwrap().semaphore("import", PERMITS);
     say("connected");
     let mut lines = stdin().lines();
@@ -83,81 +75,26 @@ async fn a_process_that_a_test_has_started() {
     say("over");
 }
 
-/// Processes, and what all of them say. They are killed on drop.
-struct Processes {
-    children: Vec<Child>,
-    said: Receiver<(usize, String)>,
-}
-
-impl Processes {
-    fn start(masters: &Masters) -> Self {
-        let (sender, said) = channel();
-        let children = (0..PROCESSES).map(|process| Self::start_one(masters, process, &sender));
-        let processes = Self { children: children.collect(), said };
-        for _ in 0..PROCESSES {
-            assert_eq!(processes.next().1, "connected");
-        }
-        processes
+/// Lets them share until they have had so many permits, and returns these.
+fn share(mut processes: Processes, permits: usize) -> (Vec<Had>, Duration) {
+    (0..PROCESSES).for_each(|process| processes.tell(process, "begin"));
+    let began = Instant::now();
+    let mut all = Vec::with_capacity(permits);
+    while all.len() < permits {
+        let (process, words) = processes.next();
+        all.push(Had::said(process, &words).unwrap_or_else(|| panic!("{process}: {words}")));
     }
-
-    fn start_one(masters: &Masters, process: usize, sender: &Sender<(usize, String)>) -> Child {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", PROCESS, "--ignored", "--nocapture"])
-            .env(MASTERS, masters.urls().join(" "))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let sender = sender.clone();
-        std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                let words = line.strip_prefix(SAYS).unwrap_or(&line).to_owned();
-                if sender.send((process, words)).is_err() {
-                    return;
-                }
-            }
-        });
-        child
+    let took = began.elapsed();
+    processes.children.iter_mut().for_each(|child| drop(child.stdin.take()));
+    let mut over = 0;
+    while over < PROCESSES {
+        // What comes after the end is not counted: a task may then be without others.
+        over += usize::from(processes.next().1 == "over");
     }
-
-    fn next(&self) -> (usize, String) {
-        self.said.recv_timeout(60 * SECOND).expect("a process that says something")
+    for child in &mut processes.children {
+        assert!(child.wait().unwrap().success());
     }
-
-    /// Lets them share until they have had so many permits, and returns these.
-    fn share(mut self, permits: usize) -> (Vec<Had>, Duration) {
-        for child in &mut self.children {
-            child.stdin.as_mut().unwrap().write_all(b"begin\n").unwrap();
-        }
-        let began = Instant::now();
-        let mut all = Vec::with_capacity(permits);
-        while all.len() < permits {
-            let (process, words) = self.next();
-            all.push(Had::said(process, &words).unwrap_or_else(|| panic!("{process}: {words}")));
-        }
-        let took = began.elapsed();
-        self.children.iter_mut().for_each(|child| drop(child.stdin.take()));
-        let mut over = 0;
-        while over < PROCESSES {
-            // What comes after the end is not counted: a task may then be without others.
-            over += usize::from(self.next().1 == "over");
-        }
-        for child in &mut self.children {
-            assert!(child.wait().unwrap().success());
-        }
-        (all, took)
-    }
-}
-
-impl Drop for Processes {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            let _already_gone = child.kill();
-            let _already_reaped = child.wait();
-        }
-    }
+    (all, took)
 }
 
 /// Returns the greatest number of permits at a time.
@@ -176,7 +113,8 @@ fn most_at_a_time(all: &[Had]) -> usize {
 /// Lets all of them share so many permits a task, and returns the fewest of a task as a part of the
 /// most, the longest wait as a multiple of the mean, and the throughput as a part of the ideal.
 fn shared(masters: &Masters, each: usize) -> (f64, f64, f64) {
-    let (all, took) = Processes::start(masters).share(each * TASKS * PROCESSES);
+    let (all, took) =
+        share(Processes::start(PROCESS, masters, PROCESSES), each * TASKS * PROCESSES);
     let most = most_at_a_time(&all);
     assert!(most <= PERMITS, "{most} hold one of {PERMITS}");
     let mut counts = [[0_usize; TASKS]; PROCESSES];

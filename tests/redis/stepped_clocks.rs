@@ -3,5 +3,6 @@
 
 mod fenced;
 mod restarts;
+mod turns;
 mod unfenced;
 mod world;

@@ -7,6 +7,7 @@
 
 use crate::cli;
 use crate::support::masters::{self, Masters};
+use crate::support::poll::eventually;
 use crate::support::server::Server;
 use crate::support::witness;
 use quorumlock::RedlockBuilder;
@@ -132,18 +133,20 @@ fn work(command: impl Fn() -> Command, over: &AtomicBool, failed: &Mutex<Vec<Str
     runs
 }
 
-/// A command in a play: of which version, and whether it reads.
+/// A command in a play: of which version, and how it acquires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Before,
     Now,
     /// Reads: this version alone knows how.
     NowReads,
+    /// Waits in turn: this version alone knows how.
+    NowFair,
 }
-use Part::{Before, Now, NowReads};
+use Part::{Before, Now, NowFair, NowReads};
 
 /// Plays these parts beside each other, for four seconds each time.
-fn play(plays: &[[Part; 2]], writes: &str, reads: &str) {
+fn play(plays: &[&[Part]], writes: &str, reads: &str) {
     let other = std::env::var(OTHER).unwrap_or_else(|_| panic!("{OTHER} is not set"));
     let masters = Masters::start(5);
     let folder = tempfile::tempdir().unwrap();
@@ -154,15 +157,20 @@ fn play(plays: &[[Part; 2]], writes: &str, reads: &str) {
         move || {
             let mut command = match part {
                 Before => cli::beside(masters, &other),
-                Now | NowReads => cli::on(masters, &[]),
+                Now | NowReads | NowFair => cli::on(masters, &[]),
             };
-            command.arg("run").args((part == NowReads).then_some("--shared")).args(arguments);
+            let option = match part {
+                Before | Now => None,
+                NowReads => Some("--shared"),
+                NowFair => Some("--fair"),
+            };
+            command.arg("run").args(option).args(arguments);
             command.arg(if part == NowReads { reads } else { writes }).arg(&inside);
             command
         }
     };
     let failed = Mutex::new(Vec::new());
-    for parts in plays {
+    for &parts in plays {
         let over = AtomicBool::new(false);
         let runs: Vec<usize> = thread::scope(|scope| {
             let start = |part: &Part| {
@@ -176,7 +184,11 @@ fn play(plays: &[[Part; 2]], writes: &str, reads: &str) {
         });
         let told = failed.lock().unwrap();
         assert!(told.is_empty(), "{parts:?}: {told:#?}");
-        assert!(runs.iter().all(|runs| *runs > 5), "{parts:?}: {runs:?}");
+        let enough = |(part, runs): (&Part, &usize)| {
+            let may_starve = *part == Before && parts.contains(&NowFair);
+            *runs > if may_starve { 0 } else { 5 }
+        };
+        assert!(parts.iter().zip(&runs).all(enough), "{parts:?}: {runs:?}");
         eprintln!("{parts:?}: {runs:?} commands");
     }
     assert!(!fs::exists(&inside).unwrap());
@@ -189,7 +201,7 @@ const ALONE: &str = "mkdir \"$0\" && sleep 0.01 && rmdir \"$0\"";
 #[ignore = "needs the command of another version: make test-upgrade"]
 fn commands_of_both_versions_keep_each_other_out_up_and_down() {
     play(
-        &[[Before, Before], [Now, Before], [Now, Now], [Before, Now], [Before, Before]],
+        &[&[Before, Before], &[Now, Before], &[Now, Now], &[Before, Now], &[Before, Before]],
         ALONE,
         ALONE,
     );
@@ -200,5 +212,42 @@ fn commands_of_both_versions_keep_each_other_out_up_and_down() {
 fn readers_and_commands_of_the_version_before_keep_each_other_out() {
     // A reader fails if a writer is inside, before it reads and after.
     let reads = "! test -e \"$0\" && sleep 0.01 && ! test -e \"$0\"";
-    play(&[[NowReads, Before], [NowReads, Now], [Before, NowReads]], ALONE, reads);
+    play(&[&[NowReads, Before], &[NowReads, Now], &[Before, NowReads]], ALONE, reads);
+}
+
+/// A command of the version before may starve beside a queue that is never empty.
+#[test]
+#[ignore = "needs the command of another version: make test-upgrade"]
+fn fair_commands_and_commands_of_the_version_before_keep_each_other_out() {
+    let plays: [&[Part]; 3] =
+        [&[NowFair, Before], &[NowFair, NowFair, Before], &[NowFair, Before, Before, Now]];
+    play(&plays, ALONE, ALONE);
+}
+
+/// To the version before, what is kept on a master is taken: the master does not count for its
+/// extension, and it does not set its key there again until the key is no longer kept.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs the command of another version: make test-upgrade"]
+async fn a_key_kept_on_a_minority_costs_a_holder_of_the_version_before_no_lock() {
+    let other = std::env::var(OTHER).unwrap_or_else(|_| panic!("{OTHER} is not set"));
+    let masters = Masters::start(5);
+    let mut command = cli::beside(&masters, &other);
+    command.args(["run", "--ttl", "3s", "r", "--", "sleep", "8"]);
+    let holder = cli::Running::start(&mut command);
+    let held = async || witness::holders(&masters, "r").await.len() == 5;
+    eventually("it holds", cli::PATIENCE, held).await;
+    let token = witness::value(&masters[4], "r").await;
+
+    let redlock = builder(masters.urls()).connect().await.unwrap();
+    for server in &masters[..2] {
+        witness::set_foreign(server, "r", "quorumlock:next:another", 2 * SECOND).await;
+    }
+    let waits = redlock.acquire("r").fair().timeout(2 * SECOND).await.unwrap_err();
+    assert!(waits.is_contended(), "{waits}");
+    let is_back = async || witness::value(&masters[0], "r").await == token;
+    eventually("its key is back where it was kept", cli::PATIENCE, is_back).await;
+    let waits = redlock.acquire("r").fair().timeout(60 * SECOND).await;
+    let told = holder.told();
+    assert_eq!(told.code, Some(0), "{told:?}");
+    waits.unwrap().release().await.unwrap();
 }

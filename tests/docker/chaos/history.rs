@@ -98,6 +98,10 @@ pub(crate) enum Claim {
     Fenced,
     /// Beside other readers.
     Shared,
+    /// Alone, in turn.
+    Fair,
+    /// Alone, in turn, with a fencing token.
+    FairFenced,
 }
 
 /// The reason why there was no lock.
@@ -130,14 +134,25 @@ pub(crate) enum Condition {
 }
 
 impl Claim {
-    const ALL: [Self; 3] = [Self::Alone, Self::Fenced, Self::Shared];
+    const ALL: [Self; 5] = [Self::Alone, Self::Fenced, Self::Shared, Self::Fair, Self::FairFenced];
 
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Alone => "-",
             Self::Fenced => "fenced",
             Self::Shared => "shared",
+            Self::Fair => "fair",
+            Self::FairFenced => "fair-fenced",
         }
+    }
+
+    pub(crate) const fn is_fenced(self) -> bool {
+        matches!(self, Self::Fenced | Self::FairFenced)
+    }
+
+    /// Returns whether it is waited for in turn.
+    pub(crate) const fn is_fair(self) -> bool {
+        matches!(self, Self::Fair | Self::FairFenced)
     }
 }
 
@@ -315,7 +330,7 @@ mod tests {
             What::Asks {
                 id: 1,
                 resources: vec!["r0".into(), "r1".into()],
-                claim: Claim::Fenced,
+                claim: Claim::FairFenced,
                 wait: Duration::from_millis(1500),
                 cures: Some(7),
             },

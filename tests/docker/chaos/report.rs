@@ -2,6 +2,7 @@
 
 use super::check::availability::{self, Availability};
 use super::check::hand_over::{self, HandOvers};
+use super::check::turns::{self, Turns};
 use super::client::Party;
 use super::clock::between;
 use super::history::{Claim, Condition, Entry, What};
@@ -17,6 +18,8 @@ pub(crate) struct Figures {
     pub(crate) acquired: usize,
     pub(crate) fenced: usize,
     pub(crate) shared: usize,
+    /// Waited for in turn.
+    pub(crate) fair: usize,
     pub(crate) extended: usize,
     pub(crate) failed: BTreeMap<&'static str, usize>,
     /// Number of faults, by kind.
@@ -32,6 +35,7 @@ pub(crate) struct Figures {
     pub(crate) late: usize,
     pub(crate) availability: Availability,
     pub(crate) hand_overs: HandOvers,
+    pub(crate) turns: Turns,
     /// Locks won by clients with correct settings, with another list, and with another ttl.
     pub(crate) by_party: [usize; 3],
 }
@@ -40,7 +44,7 @@ impl Figures {
     pub(crate) fn of(story: &Story) -> Self {
         let held = |attempt: &&Attempt| attempt.hold.is_some();
         let acquired: Vec<&Attempt> = story.attempts.iter().filter(held).collect();
-        let count = |claim| acquired.iter().filter(|it| it.claim == claim).count();
+        let count = |is: fn(Claim) -> bool| acquired.iter().filter(|it| is(it.claim)).count();
         let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, why) in story.attempts.iter().filter_map(|attempt| attempt.failed) {
             *failed.entry(why.word()).or_default() += 1;
@@ -63,8 +67,9 @@ impl Figures {
             lasted: between(story.began, story.ended),
             asked: story.attempts.len(),
             acquired: acquired.len(),
-            fenced: count(Claim::Fenced),
-            shared: count(Claim::Shared),
+            fenced: count(Claim::is_fenced),
+            shared: count(|claim| claim == Claim::Shared),
+            fair: count(Claim::is_fair),
             extended: acquired.iter().filter(|it| it.hold.is_some_and(|it| it.extended)).count(),
             failed,
             faults,
@@ -78,6 +83,7 @@ impl Figures {
             late: story.writes.iter().filter(is_late).count(),
             availability: availability::figures(story),
             hand_overs: hand_over::figures(story),
+            turns: turns::figures(story),
             by_party: Party::ALL.map(|party| {
                 let theirs = |it: &&&Attempt| Party::of(process(&it.task)) == Some(party);
                 acquired.iter().filter(theirs).count()
@@ -88,12 +94,14 @@ impl Figures {
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lasted, asked, acquired, fenced, shared, extended, failed, faults, .. } = self;
+        let Self {
+            lasted, asked, acquired, fenced, shared, fair, extended, failed, faults, ..
+        } = self;
         let Availability { answered, no_quorum, outlasted, uncured } = self.availability;
-        let HandOvers { well, minority, lapsed } = &self.hand_overs;
+        let HandOvers { well, in_turn, minority, lapsed } = &self.hand_overs;
         writeln!(
             f,
-            "  {lasted:.0?}: {asked} acquires, {acquired} won ({fenced} fenced, {shared} shared, {extended} extended), others {failed:?}"
+            "  {lasted:.0?}: {asked} acquires, {acquired} won ({fenced} fenced, {shared} shared, {fair} in turn, {extended} extended), others {failed:?}"
         )?;
         writeln!(f, "  masters: {} faults {faults:?}", faults.values().sum::<usize>())?;
         writeln!(
@@ -116,6 +124,12 @@ impl fmt::Display for Figures {
              retry for one ttl did not cure {uncured}, nor {outlasted} while others had the lock",
         )?;
         writeln!(f, "  hand-over, all masters well:  {well}")?;
+        writeln!(f, "  hand-over, in turn:           {in_turn}")?;
+        let Turns { served, passed } = self.turns;
+        writeln!(
+            f,
+            "  in turn: {served} served, {passed} of them before one that had come earlier"
+        )?;
         writeln!(f, "  hand-over, a minority away:   {minority}")?;
         write!(f, "  hand-over, after a deadline:  {lapsed}")
     }

@@ -30,10 +30,12 @@ const SCAN: &str = "local all, time = {}, redis.call('TIME') \
 
 /// What is under the key of a resource while there are readers, who are seen by themselves.
 const MARK: &str = "quorumlock:shared";
+/// The beginning of what is under the key of a resource that is kept for the next in turn: no holder.
+const KEPT: &str = "quorumlock:next:";
 /// The beginning of the key of a resource's readers.
 const READERS: &str = "quorumlock:readers:";
 
-/// Part of the crate's own keys: agreement, fences, hints, readers, and the slots of semaphores.
+/// Part of the crate's own keys: agreement, fences, hints, readers, queues, and the slots of semaphores.
 const OWN: &str = "quorumlock:";
 /// The beginning of a slot's key, which is locked like any other. Its number follows, and the
 /// semaphore.
@@ -63,14 +65,15 @@ pub(crate) async fn look_for_locks(containers: &Containers, journal: &Journal) {
 
 /// Looks once, at the end: for everything but the agreement.
 pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal) {
-    look(containers, journal, |key| key != AGREEMENT).await;
+    look(containers, journal, |key, _| key != AGREEMENT).await;
 }
 
-fn is_locked(key: &str) -> bool {
-    !key.contains(OWN) || key.starts_with(SLOT) || key.starts_with(READERS)
+fn is_locked(key: &str, value: &str) -> bool {
+    let is_lock = !key.contains(OWN) || key.starts_with(SLOT) || key.starts_with(READERS);
+    is_lock && !value.starts_with(KEPT)
 }
 
-async fn look(containers: &Containers, journal: &Journal, counts: fn(&str) -> bool) {
+async fn look(containers: &Containers, journal: &Journal, counts: fn(&str, &str) -> bool) {
     let scans = (0..containers.len()).map(|node| async move {
         let (began, keys) = (now(), scan(containers, node).await);
         let silent = |error| panic!("master {node} is up and does not answer: {error}");
@@ -89,9 +92,9 @@ fn note(
     node: usize,
     began: Nanos,
     keys: Vec<(String, String)>,
-    counts: impl Fn(&str) -> bool,
+    counts: impl Fn(&str, &str) -> bool,
 ) {
-    let keys = keys.into_iter().filter(|(key, value)| counts(key) && value != MARK);
+    let keys = keys.into_iter().filter(|(key, value)| counts(key, value) && value != MARK);
     for (key, value) in keys {
         // The token, followed by the label.
         let holder = value.split_once(':').map_or("?", |(_, label)| label).to_owned();

@@ -13,7 +13,7 @@ pub(crate) fn on_sorted_set(rng: &mut Rng, key: &[u8]) -> Vec<Word> {
     let (score, other) = (rng.pick(&SCORES).as_bytes(), rng.pick(&SCORES).as_bytes());
     let (least, most) = (*rng.pick(&BOUNDS), *rng.pick(&BOUNDS));
     let (start, stop) = (rng.pick(&PLACES).as_bytes(), rng.pick(&PLACES).as_bytes());
-    let words: Vec<&[u8]> = match rng.within(0..22) {
+    let words: Vec<&[u8]> = match rng.within(0..26) {
         0..3 => vec![b"ZADD", key, score, one],
         3..6 => vec![b"ZADD", key, b"7", one, score, two, other, one],
         6 => vec![b"ZADD", key, b"nX", score, one, b"NX", other],
@@ -26,6 +26,9 @@ pub(crate) fn on_sorted_set(rng: &mut Rng, key: &[u8]) -> Vec<Word> {
         15 | 16 => vec![b"ZRANGE", key, start, stop, b"WithScores"],
         17 | 18 => vec![b"ZREMRANGEBYSCORE", key, least, most],
         19 | 20 => vec![b"ZADD", key, b"xx", score, one, b"3", two],
+        21 | 22 => vec![b"ZRANGEBYSCORE", key, least, most],
+        23 => vec![b"ZRANK", key, one],
+        24 => vec![b"ZRANK", key, two],
         _ => vec![b"ZCARD", key],
     };
     words.into_iter().map(Word::from).collect()

@@ -75,7 +75,7 @@ pub(crate) const PLACES: [&str; 13] = [
 pub(crate) const COUNTS: [&str; 4] = ["-1", "9", "x", ""];
 
 /// Scripts that try everything that a script can return, call and get wrong.
-pub(crate) const SCRIPTS: [&str; 95] = [
+pub(crate) const SCRIPTS: [&str; 99] = [
     "return 1",
     "return 3.99",
     "return -3.99",
@@ -151,6 +151,20 @@ pub(crate) const SCRIPTS: [&str; 95] = [
     "return redis.call('ZRANGE', KEYS[1], -2, '1')",
     "return redis.pcall('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. 2.5)",
     "return redis.pcall('ZCARD', KEYS[1])",
+    "return redis.pcall('ZRANGEBYSCORE', KEYS[1], '(' .. 1.5, 'inf')",
+    "return {redis.call('ZRANK', KEYS[1], ARGV[1]), type(redis.call('ZRANK', KEYS[1], 'nosuch'))}",
+    "local all = {}
+     for _, ends in ipairs({{'-inf', '(' .. 1}, {'(' .. 2, '+inf'}}) do
+       for _, one in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], ends[1], ends[2])) do all[#all + 1] = one end
+     end
+     return all",
+    "local it
+     repeat
+       local first = redis.pcall('ZRANGE', KEYS[1], 0, 0)
+       it = not first.err and first[1]
+       local gone = it and redis.pcall('ZREM', KEYS[1], it)
+     until not gone
+     return {tostring(it), type(redis.pcall('ZRANGE', KEYS[1], 0, 0).err)}",
     "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', redis.call('TIME')[1] * 1000 + 60000)",
     "return {redis.call('EXISTS', KEYS[1]), redis.call('TYPE', KEYS[1]), #KEYS, ARGV[1], -7}",
     "local it = redis.pcall('HLEN', KEYS[1]) return type(it) == 'table' and it.err or it",

@@ -14,6 +14,7 @@ pub(crate) mod letting_go;
 pub(crate) mod naming;
 pub(crate) mod sharing;
 pub(crate) mod taking;
+pub(crate) mod turns;
 
 pub(crate) use super::poll::eventually;
 pub(crate) use super::prelude::{LONG, SOON};
@@ -196,6 +197,16 @@ macro_rules! each_claim {
                 a_reader_that_dies_expires_by_itself_and_others_stay,
                 readers_that_wait_get_in_when_the_writer_becomes_one,
                 who_reads_is_shown_and_taken_away_one_by_one,
+            }
+            turns {
+                those_who_wait_are_served_in_the_order_in_which_they_came,
+                one_that_is_cancelled_in_front_hands_on,
+                one_that_gives_up_is_told_how_many_are_ahead_and_leaves_nothing,
+                fair_and_plain_acquires_exclude_each_other,
+                fencing_tokens_rise_from_turn_to_turn,
+                an_extension_is_no_turn_of_those_who_wait,
+                a_kept_key_keeps_all_others_out_for_two_seconds,
+                one_attempt_takes_no_place,
             }
             naming {
                 a_key_is_the_prefix_and_the_resource,

@@ -1,7 +1,6 @@
 //! Fencing tokens rise from win to win, and the store that checks them is written to in order.
 
 use super::{Kind, Violation};
-use crate::chaos::history::Claim;
 use crate::chaos::story::{Story, process};
 use std::collections::BTreeMap;
 
@@ -19,7 +18,7 @@ fn wins(story: &Story) -> Vec<Violation> {
         let mut greatest = None;
         for (attempt, hold) in holds {
             let Some(token) = hold.token else {
-                if attempt.claim == Claim::Fenced {
+                if attempt.claim.is_fenced() {
                     let text = format!("{resource}: {} won without a token", attempt.task);
                     violations.push(Violation::new(hold.from, Kind::FenceOrder, text));
                 }

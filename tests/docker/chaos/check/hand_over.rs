@@ -10,7 +10,9 @@ use crate::support::samples::Samples;
 pub(crate) struct HandOvers {
     /// From the call of the release, with all masters up.
     pub(crate) well: Samples,
-    /// The same with a minority of the masters away.
+    /// The same from one that waited in turn to the next.
+    pub(crate) in_turn: Samples,
+    /// From the call of the release, with a minority of the masters away.
     pub(crate) minority: Samples,
     /// From the deadline of a holder that was killed or stopped, or stayed too long.
     pub(crate) lapsed: Samples,
@@ -31,7 +33,7 @@ pub(crate) fn figures(story: &Story) -> HandOvers {
         locks.iter().filter(|(resource, holds)| most_holders(resource) == 1 && !is_shared(holds));
     for (_, holds) in locks {
         for two in holds.windows(2) {
-            let ((_, before), (next, hold)) = (two[0], two[1]);
+            let ((last, before), (next, hold)) = (two[0], two[1]);
             let (end, from): (Nanos, Nanos) = (before.end(), hold.from);
             let away = most_impaired(&impaired, end, from);
             let waited = next.asked < end && from >= end;
@@ -44,6 +46,9 @@ pub(crate) fn figures(story: &Story) -> HandOvers {
             let lapsed = before.left.is_none_or(|left| left > before.until);
             match (lapsed, away) {
                 (true, _) => found.lapsed.record(between(end, from)),
+                (false, 0) if last.claim.is_fair() && next.claim.is_fair() => {
+                    found.in_turn.record(between(end, from));
+                }
                 (false, 0) => found.well.record(between(end, from)),
                 (false, _) => found.minority.record(between(end, from)),
             }
@@ -76,6 +81,13 @@ mod tests {
         ] {
             assert_eq!(found(told), expected, "{told}");
         }
+    }
+
+    #[test]
+    fn those_who_wait_in_turn_count_apart() {
+        let told = WELL.replace("r0 -", "t0 fair") + "50 c1.0 leaves 1\n60 c2.0 enters 1 99 -";
+        let found = super::figures(&story(&told));
+        assert_eq!((found.well.len(), found.in_turn.p50().as_millis()), (0, 10));
     }
 
     #[test]

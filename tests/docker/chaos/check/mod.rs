@@ -8,6 +8,7 @@
 //! | `orphans.rs` | no key of a process that has released everything, nor of one that is long gone |
 //! | `availability.rs` | while a minority is away, a retry within one ttl cures a failed acquire |
 //! | `hand_over.rs` | the time from one holder to the next (a figure) |
+//! | `turns.rs` | who is served before one that had come earlier (a figure) |
 
 pub(crate) mod availability;
 pub(crate) mod exclusion;
@@ -16,6 +17,7 @@ pub(crate) mod hand_over;
 pub(crate) mod orphans;
 #[cfg(test)]
 pub(crate) mod told;
+pub(crate) mod turns;
 
 use super::clock::Nanos;
 use super::story::Story;

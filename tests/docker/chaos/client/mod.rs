@@ -2,6 +2,7 @@
 
 mod orders;
 mod task;
+mod wish;
 
 pub(crate) use orders::{MAX_TTL, Orders, Party, Spoiled, VARIABLE, WINDOW};
 

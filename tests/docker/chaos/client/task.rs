@@ -1,6 +1,7 @@
 //! One task of a client: it acquires locks, holds them in every possible way, and reports it.
 
 use super::Orders;
+use super::wish::{SEMAPHORE, Wish};
 use crate::chaos::clock::{Nanos, between, nanos, now};
 use crate::chaos::history::{Claim, PERMITS, What, Why};
 use crate::chaos::journal::Journal;
@@ -21,67 +22,6 @@ use tokio::time::sleep;
 /// Longest time between the two clock readings around a look at the guard; if it takes longer, the
 /// task looks again.
 const TIGHT: Duration = Duration::from_micros(200);
-
-/// Always fenced, and written to.
-const FENCED: [&str; 3] = ["r0", "r1", "r2"];
-/// Never fenced.
-const UNFENCED: [&str; 1] = ["u0"];
-
-/// Never fenced, and read by half of those who ask for it.
-const READ_AND_WRITTEN: [&str; 1] = ["w0"];
-
-/// A semaphore: its permits are held, not it.
-const SEMAPHORE: [&str; 1] = [PERMITS.0];
-
-/// Rarely acquired, and often given up on the way: a leftover key on one of them stands out.
-const RARE: [&str; 6] = ["q0", "q1", "q2", "q3", "q4", "q5"];
-
-/// A request of a task.
-#[derive(Clone, Debug)]
-struct Wish {
-    resources: Vec<String>,
-    claim: Claim,
-    /// Asks as a writer, so that readers make way, and may become a reader.
-    writes: bool,
-    ttl: Duration,
-    wait: Duration,
-    /// Time after which the task drops the future.
-    patience: Option<Duration>,
-    keep_alive: bool,
-}
-
-impl Wish {
-    fn random(rng: &mut Rng, max_ttl: Duration) -> Self {
-        let (choice, claim) = match rng.within(0..100) {
-            0..45 => (&FENCED[..], Claim::Fenced),
-            45..53 => (&UNFENCED[..], Claim::Alone),
-            53..64 => (&SEMAPHORE[..], Claim::Alone),
-            64..74 => (&READ_AND_WRITTEN[..], Claim::Alone),
-            74..84 => (&READ_AND_WRITTEN[..], Claim::Shared),
-            _ => (&RARE[..], *rng.pick(&[Claim::Alone, Claim::Fenced])),
-        };
-        let one = *rng.pick(choice);
-        let is_rare = RARE.contains(&one);
-        let mut resources = vec![one.to_owned()];
-        let other = *rng.pick(&FENCED);
-        if FENCED.contains(&one) && other != one && rng.chance(15) {
-            resources.push(other.to_owned());
-            resources.sort();
-        }
-        let ttl = (*rng.pick(&[1500 * MS, 2000 * MS, 3000 * MS])).min(max_ttl);
-        let wait = if rng.chance(30) { Duration::ZERO } else { rng.duration(ttl / 4..ttl * 2) };
-        let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
-        let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
-        let writes = claim == Claim::Alone && choice == READ_AND_WRITTEN && rng.chance(60);
-        Self { resources, claim, writes, ttl, wait, patience, keep_alive: rng.chance(30) }
-    }
-
-    /// Repeats the request: within one ttl it should succeed, or report that another client holds
-    /// the lock.
-    fn again(&self) -> Self {
-        Self { wait: self.ttl, patience: None, ..self.clone() }
-    }
-}
 
 /// Gives an acquire the options of a wish.
 macro_rules! with_options {
@@ -213,7 +153,8 @@ impl Task {
             self.write_and_read(id, acquire.into_future(), wish).await
         } else {
             let acquire = with_options!(wish, self.redlock.acquire(resources));
-            if claim == Claim::Fenced {
+            let acquire = if claim.is_fair() { acquire.fair() } else { acquire };
+            if claim.is_fenced() {
                 let acquire = acquire.fenced().into_future();
                 self.enter(id, acquire, |guard| Some(guard.fencing_token()), wish).await
             } else {

@@ -1,0 +1,114 @@
+//! `quorumlock run --fair`: commands that run in the order in which they came; and what an operator
+//! sees of those who wait.
+
+use crate::cli::{self, PATIENCE, Running, shell, told};
+use crate::support::masters::Masters;
+use crate::support::poll::{eventually, eventually_blocking};
+use crate::support::witness;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A command that notes its name in a file.
+fn start(masters: &Masters, name: &str, file: &Path) -> Running {
+    let script = format!("echo {name} >> {}", file.display());
+    let mut command: Command = shell(masters, &["--fair", "--timeout", "50s"], &script);
+    Running::start(command.stdin(Stdio::null()))
+}
+
+fn inspected(masters: &Masters) -> Value {
+    let inspected = told(&mut cli::on(masters, &["inspect", "--json", "r"]));
+    serde_json::from_str(&inspected.stdout).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_run_in_the_order_in_which_they_came() {
+    let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
+    let file = files.path().join("order");
+    let redlock = crate::support::masters::builder().nodes(masters.urls()).connect().await.unwrap();
+    let guard = redlock.acquire("r").fair().keep_alive().label("web-3").await.unwrap();
+    let names = ["first", "second", "third"];
+    let mut running = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        running.push(start(&masters, name, &file));
+        let waits = || inspected(&masters)["waiting_in_turn"] == place + 1;
+        eventually_blocking("it waits in turn", PATIENCE, waits);
+    }
+    let shown = told(&mut cli::on(&masters, &["inspect", "r"]));
+    assert!(shown.stdout.starts_with("\"r\" is held by web-3, expires in "), "{shown:?}");
+    assert!(shown.stdout.lines().next().unwrap().ends_with(", 3 wait in turn"), "{shown:?}");
+
+    let gives_up = ["--fair", "--verbose", "--timeout", "3s"];
+    let last = told(&mut shell(&masters, &gives_up, "exit 7"));
+    assert_eq!(last.code, Some(111), "{last:?}");
+    let waits = last.stderr.lines().find(|line| line.contains("waiting for \"r\": held by web-3"));
+    assert!(waits.is_some_and(|line| line.ends_with(" wait in turn")), "{last:?}");
+    assert!(last.stderr.contains(", 3 ahead in the queue\n"), "{last:?}");
+
+    guard.release().await.unwrap();
+    for (running, name) in running.into_iter().zip(names) {
+        assert_eq!(running.told().code, Some(0), "{name}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "first\nsecond\nthird\n");
+    eventually("nothing is left", PATIENCE, async || {
+        witness::keys(&masters[0]).await.unwrap().is_empty()
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_that_is_kept_is_shown_to_be_free() {
+    let masters = Masters::start(3);
+    let kept = "quorumlock:next:0123456789abcdef0123456789abcdef";
+    for server in masters.iter() {
+        witness::set_foreign(server, "r", kept, Duration::from_secs(20)).await;
+    }
+    let inspected = told(&mut cli::on(&masters, &["inspect", "r", "--json"]));
+    let json: Value = serde_json::from_str(&inspected.stdout).unwrap();
+    assert_eq!(
+        (&json["state"], &json["kept"], &json["holder"]),
+        (&"free".into(), &true.into(), &Value::Null)
+    );
+    assert_eq!((&json["waiting_in_turn"], &json["nodes"][0]["state"]), (&0.into(), &"kept".into()));
+    let inspected = told(&mut cli::on(&masters, &["inspect", "r"]));
+    assert!(
+        inspected.stdout.starts_with("\"r\" is free, and kept for who is next\n"),
+        "{inspected:?}"
+    );
+    assert_eq!(
+        inspected.stdout.matches("  kept for who is next, for ").count(),
+        3,
+        "{inspected:?}"
+    );
+    for all in [&["list"][..], &["list", "--all"]] {
+        let listed = told(&mut cli::on(&masters, all));
+        assert!(!listed.stdout.contains("next"), "{listed:?}");
+        assert!(listed.stdout.starts_with("no "), "{listed:?}");
+    }
+    let taken = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    assert_eq!(taken.stdout, "\"r\" is free: nothing was done\n", "{taken:?}");
+    assert_eq!(witness::value(&masters[0], "r").await.as_deref(), Some(kept));
+    let refused = told(&mut shell(&masters, &["--timeout", "500ms"], "exit 7"));
+    assert_eq!(refused.code, Some(111), "{refused:?}");
+    assert!(refused.stderr.contains("\"r\" is kept for one that waits in turn"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_does_not_go_with_turns_is_refused_before_a_master_is_asked() {
+    let masters = Masters::start(1);
+    for with in [&["--shared"][..], &["--permits", "2"]] {
+        let refused = told(&mut shell(&masters, &[&["--fair"], with].concat(), "exit 7"));
+        assert_eq!(refused.code, Some(114), "{refused:?}");
+        let text =
+            refused.stderr.contains("cannot be used with '--") && refused.stderr.contains(with[0]);
+        assert!(text, "{refused:?}");
+    }
+    let mut two = cli::on(&masters, &["run", "--fair", "a", "b", "--", "true"]);
+    let refused = told(&mut two);
+    assert_eq!(refused.code, Some(114), "{refused:?}");
+    assert!(refused.stderr.contains("--fair is for one RESOURCE"), "{refused:?}");
+    let mut all = cli::on(&masters, &["run", "a", "b", "--", "sh", "-c", "exit 7"]);
+    let several = told(all.env("QUORUMLOCK_FAIR", "true"));
+    assert_eq!(several.code, Some(7), "the setting does not apply to several: {several:?}");
+}

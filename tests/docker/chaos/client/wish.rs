@@ -1,0 +1,78 @@
+//! What a task asks for.
+
+use crate::chaos::history::{Claim, PERMITS};
+use crate::support::prelude::*;
+use crate::support::seed::Rng;
+use std::time::Duration;
+
+/// Always fenced, and written to.
+const FENCED: [&str; 3] = ["r0", "r1", "r2"];
+/// Never fenced.
+const UNFENCED: [&str; 1] = ["u0"];
+
+/// Never fenced, and read by half of those who ask for it.
+const READ_AND_WRITTEN: [&str; 1] = ["w0"];
+
+/// Nearly always waited for in turn, with a fencing token or without one.
+const IN_TURN: [&str; 1] = ["t0"];
+
+/// A semaphore: its permits are held, not it.
+pub(super) const SEMAPHORE: [&str; 1] = [PERMITS.0];
+
+/// Rarely acquired, and often given up on the way: a leftover key on one of them stands out.
+const RARE: [&str; 6] = ["q0", "q1", "q2", "q3", "q4", "q5"];
+
+/// Each way to be the only holder.
+const ALONE: [Claim; 4] = [Claim::Alone, Claim::Fenced, Claim::Fair, Claim::FairFenced];
+
+/// A request of a task.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    pub(super) resources: Vec<String>,
+    pub(super) claim: Claim,
+    /// Asks as a writer, so that readers make way, and may become a reader.
+    pub(super) writes: bool,
+    pub(super) ttl: Duration,
+    pub(super) wait: Duration,
+    /// Time after which the task drops the future.
+    pub(super) patience: Option<Duration>,
+    pub(super) keep_alive: bool,
+}
+
+impl Wish {
+    pub(super) fn random(rng: &mut Rng, max_ttl: Duration) -> Self {
+        let (choice, claim) = match rng.within(0..100) {
+            0..38 => (&FENCED[..], Claim::Fenced),
+            38..45 => (&UNFENCED[..], Claim::Alone),
+            45..55 => (&SEMAPHORE[..], Claim::Alone),
+            55..63 => (&READ_AND_WRITTEN[..], Claim::Alone),
+            63..71 => (&READ_AND_WRITTEN[..], Claim::Shared),
+            71..73 => (&IN_TURN[..], Claim::Fenced),
+            73..85 => (&IN_TURN[..], *rng.pick(&[Claim::Fair, Claim::FairFenced])),
+            _ => (&RARE[..], *rng.pick(&ALONE)),
+        };
+        let one = *rng.pick(choice);
+        let is_rare = RARE.contains(&one);
+        let mut resources = vec![one.to_owned()];
+        let other = *rng.pick(&FENCED);
+        if FENCED.contains(&one) && other != one && rng.chance(15) {
+            resources.push(other.to_owned());
+            resources.sort();
+        }
+        let ttl = (*rng.pick(&[1500 * MS, 2000 * MS, 3000 * MS])).min(max_ttl);
+        let wait = if rng.chance(30) { Duration::ZERO } else { rng.duration(ttl / 4..ttl * 2) };
+        let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
+        let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
+        // Also beside those who do not, and who lock several.
+        let turns = claim == Claim::Fenced && resources.len() == 1 && rng.chance(20);
+        let claim = if turns { Claim::FairFenced } else { claim };
+        let writes = claim == Claim::Alone && choice == READ_AND_WRITTEN && rng.chance(60);
+        Self { resources, claim, writes, ttl, wait, patience, keep_alive: rng.chance(30) }
+    }
+
+    /// Repeats the request: within one ttl it should succeed, or report that another client holds
+    /// the lock.
+    pub(super) fn again(&self) -> Self {
+        Self { wait: self.ttl, patience: None, ..self.clone() }
+    }
+}

@@ -1,0 +1,119 @@
+//! Locks that are waited for in turn, over embedded masters: what users write, and what is left.
+
+use crate::support::prelude::*;
+use quorumlock::embedded::Masters;
+use quorumlock::{AcquireError, Redlock, RedlockBuilder, Released, RestartGuard};
+use std::time::Duration;
+use tokio::time::sleep;
+
+const KEY: &str = "printer";
+
+fn builder(masters: &Masters) -> RedlockBuilder {
+    masters.builder().restart_guard(RestartGuard::Off).ttl(Duration::from_secs(20))
+}
+
+async fn connect(masters: &Masters) -> Redlock {
+    builder(masters).fair(true).connect().await.unwrap()
+}
+
+/// Returns the keys of a master that are not of fences or of the clients' agreement.
+fn keys(masters: &Masters) -> Vec<String> {
+    let all = masters[0].keys().into_iter();
+    all.filter(|key| !key.contains(":fence:") && !key.contains(":agreement")).collect()
+}
+
+#[tokio::test]
+async fn a_free_lock_is_a_lock_like_any_other() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let redlock = builder(&masters).connect().await.unwrap();
+    let by_the_builder = connect(&masters).await;
+    for acquire in [
+        redlock.acquire(KEY).fair(),
+        redlock.try_acquire(KEY).fair().keep_alive(),
+        redlock.acquire([KEY]).fair(),
+        by_the_builder.acquire(KEY),
+    ] {
+        assert_eq!(acquire.await.unwrap().release().await.unwrap(), Released::Confirmed);
+        assert_eq!(keys(&masters), [""; 0]);
+    }
+    let guard = redlock.acquire(KEY).fair().fenced().await.unwrap();
+    guard.extend().await.unwrap();
+    assert_eq!(keys(&masters), [KEY]);
+    assert_eq!(guard.release().await.unwrap(), Released::Confirmed);
+    let nested = redlock.reentrant();
+    let outer = nested.acquire(KEY).fair().await.unwrap();
+    drop((nested.acquire(KEY).fair().await.unwrap(), outer));
+    sleep(50 * MS).await;
+    assert_eq!(keys(&masters), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_lock_that_is_detached_is_released_like_any_other() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let (one, other) = (connect(&masters).await, connect(&masters).await);
+    let detached = one.acquire(KEY).await.unwrap().detach().await.unwrap();
+    let guard = other.adopt(detached).await.unwrap();
+    assert!(one.try_acquire(KEY).await.unwrap_err().is_contended());
+    guard.extend().await.unwrap();
+    assert_eq!(guard.release().await.unwrap(), Released::Confirmed);
+    assert_eq!(keys(&masters), [""; 0]);
+    drop(one.acquire(KEY).await.unwrap().detach().await.unwrap());
+    drop(one.try_acquire(KEY).await.expect_err("a value that is dropped is not released"));
+}
+
+#[tokio::test]
+async fn who_gives_up_is_told_how_many_were_ahead_and_leaves() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let [one, two, three] =
+        [connect(&masters).await, connect(&masters).await, connect(&masters).await];
+    let guard = one.acquire(KEY).label("worker-7").await.unwrap();
+    let AcquireError::Contended(attempt) = two.try_acquire(KEY).await.unwrap_err() else {
+        panic!()
+    };
+    assert_eq!(attempt.ahead(), None, "one attempt joins no queue");
+    assert_eq!(three.inspect(KEY).await.unwrap().waiting_in_turn(), Some(0));
+
+    let waits = tokio::spawn(async move { two.acquire(KEY).no_timeout().await.unwrap() });
+    eventually(async || three.inspect(KEY).await.unwrap().waiting_in_turn() == Some(1)).await;
+    let error = three.acquire(KEY).timeout(1_500 * MS).await.unwrap_err();
+    let AcquireError::Contended(error) = error else { panic!("{error}") };
+    assert_eq!(error.ahead(), Some(1), "{error}");
+    let told = error.to_string();
+    assert!(told.starts_with("\"printer\" is held by worker-7, 1 ahead in the queue: "), "{told}");
+    let inspection = three.inspect(KEY).await.unwrap();
+    assert_eq!(inspection.waiting_in_turn(), Some(1), "it has left: {inspection}");
+    guard.release().await.unwrap();
+    waits.await.unwrap().release().await.unwrap();
+}
+
+#[cfg(feature = "blocking")]
+#[tokio::test]
+async fn threads_wait_in_turn() {
+    let masters = Masters::start(3).unwrap();
+    let one = connect(&masters).await;
+    let guard = one.acquire(KEY).await.unwrap();
+    let threads = quorumlock::blocking::Builder::from(builder(&masters));
+    let waits = tokio::task::spawn_blocking(move || {
+        let redlock = threads.connect().unwrap();
+        let guard = redlock.acquire(KEY).fair().timeout(LONG).lock().unwrap();
+        let refused = redlock.try_acquire(KEY).fair().lock().unwrap_err();
+        assert!(refused.is_contended(), "{refused}");
+        assert_eq!(guard.release(), Ok(Released::Confirmed));
+        redlock.acquire(KEY).fair().lock().unwrap().release().unwrap();
+    });
+    eventually(async || one.inspect(KEY).await.unwrap().waiting_in_turn() == Some(1)).await;
+    assert!(!waits.is_finished(), "beside the holder");
+    guard.release().await.unwrap();
+    waits.await.unwrap();
+    assert_eq!(keys(&masters), [""; 0]);
+}
+
+async fn eventually(mut is_so: impl AsyncFnMut() -> bool) {
+    for _ in 0..300 {
+        if is_so().await {
+            return;
+        }
+        sleep(20 * MS).await;
+    }
+    panic!("not so within 6 s");
+}

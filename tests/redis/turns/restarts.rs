@@ -1,0 +1,59 @@
+//! Masters that come back empty, one after the other, under a leader beside two who wait in turn.
+
+use super::{queues, stand};
+use crate::support::docker::tell;
+use crate::support::prelude::*;
+use quorumlock::{FencingWindow, Redlock, Released};
+use std::time::{Duration, Instant};
+
+/// The ttl, and the longest that is allowed: two looks.
+const TTL: Duration = Duration::from_secs(2);
+/// Time for which a restarted master does not vote, as a server that tells its uptime in whole seconds
+/// may be thought younger than it is.
+const QUARANTINE: Duration = Duration::from_millis(3_100);
+
+async fn client(masters: &Masters) -> Redlock {
+    let builder = Redlock::builder().nodes(masters.urls()).ttl(TTL).max_ttl(TTL);
+    let builder = builder.fencing_window(FencingWindow { back: 500 * MS, ahead: 500 * MS });
+    builder.operation_timeout(900 * MS).acquire_timeout(LONG).connect().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rolling_restarts_cost_a_leader_nothing_beside_who_waits() {
+    let masters = Masters::start(5);
+    let [leader, first, second] =
+        [client(&masters).await, client(&masters).await, client(&masters).await];
+    let guard = leader.acquire("r").fair().keep_alive_forever().await.unwrap();
+    let mut waiters = Vec::new();
+    for redlock in [first, second] {
+        let acquire = redlock.acquire("r").fair().no_timeout();
+        waiters.push(tokio::spawn(async move { (acquire.await.unwrap(), Instant::now()) }));
+        stand(&masters, waiters.len()).await;
+    }
+    let place = stand(&masters, 2).await;
+    let token = witness::value(&masters[0], "r").await;
+    assert!(token.is_some());
+    for (node, server) in masters.iter().enumerate() {
+        server.restart();
+        let restarted = Instant::now();
+        let mut back = None;
+        while restarted.elapsed() < QUARANTINE || back.is_none() {
+            guard.check().unwrap();
+            let is_back = witness::value(server, "r").await == token;
+            back = back.or_else(|| is_back.then(|| restarted.elapsed()));
+            assert!(restarted.elapsed() < 2 * QUARANTINE, "the leader is not back on {node}");
+            tokio::time::sleep(20 * MS).await;
+        }
+        tell(&format!("the leader is back on master {node} after {:.1?}", back.unwrap()));
+    }
+    assert_eq!(witness::values(&masters, "r").await, vec![token; 5], "the leader is everywhere");
+    assert_eq!(queues(&masters).await, vec![place; 5], "so are those who wait, in order");
+    let released = Instant::now();
+    assert_eq!(guard.release().await, Ok(Released::Confirmed));
+    for waiter in waiters {
+        let (guard, got) = waiter.await.unwrap();
+        tell(&format!("a waiter is in {:.1?} after the leader has left", got - released));
+        assert!(got - released < 3 * SECOND, "{:?}", got - released);
+        guard.release().await.unwrap();
+    }
+}
