@@ -1,7 +1,7 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::Acquire;
-use crate::driver::{Handle, Missed, Request, Won};
+use crate::driver::{Ahead, Handle, Missed, Request, Won};
 use crate::error::{AcquireError, Closed, InvalidSetting, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
@@ -37,12 +37,54 @@ struct Waiting {
     request: RequestId,
     began: Instant,
     span: Span,
+    /// How many are ahead of it, if it waits in turn.
+    ahead: Option<Ahead>,
     answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
 }
 
 impl<K: Kind> AcquireFuture<K> {
     pub(super) const fn new(acquire: Acquire<K>) -> Self {
         Self { state: State::Unasked(acquire) }
+    }
+
+    /// Returns how many are ahead of this acquire while it waits [in turn](Acquire::fair), as a quorum
+    /// of masters has last told; zero if it is next. A process counts as one: of the acquires of one
+    /// client for one resource, one is in the queue. `None` before it has a place there, if it does not
+    /// wait in turn, and once it is over.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::{future::IntoFuture, pin::pin, time::Duration};
+    ///
+    /// # let masters = quorumlock::embedded::Masters::start_in_memory(3)?;
+    /// # let [redlock, other] = [masters.builder().connect().await?, masters.builder().connect().await?];
+    /// # let held = other.acquire("printer").fair().await?;
+    /// # let release = async { held.release().await };
+    /// # let mut release = pin!(release);
+    /// let mut acquire = pin!(redlock.acquire("printer").fair().into_future());
+    /// let guard = loop {
+    ///     tokio::select! {
+    ///         guard = &mut acquire => break guard?,
+    ///         () = tokio::time::sleep(Duration::from_millis(200)) => {}
+    ///     }
+    ///     if let Some(ahead) = acquire.ahead() {
+    ///         println!("{ahead} ahead of you in the queue");
+    /// #       assert_eq!(ahead, 0, "the holder is not in the queue");
+    /// #       release.as_mut().await?;
+    ///     }
+    /// };
+    /// # drop(guard);
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))]
+    /// # fn main() {}
+    /// ```
+    pub fn ahead(&self) -> Option<usize> {
+        match &self.state {
+            State::Waiting(waiting) => waiting.ahead.as_ref()?.get(),
+            State::Unasked(_) | State::Done => None,
+        }
     }
 }
 
@@ -53,15 +95,17 @@ impl<K: Kind> Acquire<K> {
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
         let span = Span::acquire(&resource, K::IS_FENCED, self.resources.is_shared());
+        let ahead = acquire.keys.queue().map(|_| Ahead::default());
         driver.send(Request::Acquire {
             request,
             acquire,
             driver: driver.clone(),
             resource: resource.clone(),
             span: span.clone(),
+            ahead: ahead.clone(),
             reply,
         });
-        Ok(Waiting { driver, resource, request, began, span, answer })
+        Ok(Waiting { driver, resource, request, began, span, ahead, answer })
     }
 
     /// Reports a refusal to tracing and metrics: nothing was asked.

@@ -174,7 +174,16 @@ mod answered {
         let driver = redlock.driver().clone();
         let (request, resource, span) = (driver.next_request(), "r".into(), Span::none());
         let theirs = driver.clone();
-        driver.send(Request::Acquire { request, acquire, driver: theirs, resource, span, reply });
+        let ahead = None;
+        driver.send(Request::Acquire {
+            request,
+            acquire,
+            driver: theirs,
+            resource,
+            span,
+            ahead,
+            reply,
+        });
         answer.await.unwrap().unwrap()
     }
 

@@ -1,29 +1,23 @@
 //! The callers that wait for answers, and the locks that are held.
 
+use super::Hears;
+use super::acquirer::Acquirer;
 use super::by_id::ById;
 use super::clock::Clock;
 use super::hand_over::HandOvers;
 use super::holds::Holds;
-use super::outcome::{not_acquired, released};
+use super::outcome::released;
 use super::readiness::Waiters;
-use super::request::{ForceReleased, Inspected, Looked, ReleaseResult, Reply, Request, Won};
-use super::{Handle, Hears, LeaseState, ReleaseOnDrop};
-use crate::error::{AcquireError, ConnectError, ExtendError, LossReason, NoRandomness, Unextended};
+use super::request::{ForceReleased, Inspected, Looked, ReleaseResult, Reply, Request};
+use crate::error::{ConnectError, ExtendError, LossReason, NoRandomness, Unextended};
 use crate::fencing::FencingToken;
 use crate::status::Status;
-use crate::telemetry::{Span, Telemetry};
+use crate::telemetry::Telemetry;
 use quorumlock_core::coordinator::{
     AttemptId, Coordinator, Event, Extended, NotExtended, RequestId,
 };
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
-
-struct Acquirer {
-    driver: Handle,
-    resource: Arc<str>,
-    span: Span,
-    reply: Reply<Result<Won, Box<AcquireError>>>,
-}
 
 pub(crate) struct Callers {
     connecting: Option<Reply<Result<(), ConnectError>>>,
@@ -109,8 +103,9 @@ impl Callers {
         match request {
             // The caller reads the dropped reply as `Closed`.
             Request::Acquire { .. } if self.closing => {}
-            Request::Acquire { request, acquire, driver, resource, span, reply } => {
-                self.acquirers.insert(request, Acquirer { driver, resource, span, reply });
+            Request::Acquire { request, acquire, driver, resource, span, ahead, reply } => {
+                let acquirer = Acquirer { driver, resource, span, ahead, reply };
+                self.acquirers.insert(request, acquirer);
                 machine.handle_acquire(now, request, acquire);
             }
             Request::Cancel(request) => {
@@ -227,23 +222,20 @@ impl Callers {
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
                         let token = ballot.map(FencingToken::new);
-                        let won = (token, machine.slot(attempt));
-                        self.acquired(acquirer, attempt, now, deadline, won);
+                        let hold = (attempt, now, deadline);
+                        acquirer.acquired(&mut self.holds, hold, token, machine.slot(attempt));
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
                 }
                 Event::NotAcquired { request, failure, waited } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
-                        let error =
-                            not_acquired(acquirer.resource, failure, waited, machine.quorum());
-                        let _ = acquirer.reply.send(Err(error.into()));
+                        acquirer.failed(failure, waited, machine.quorum());
                     }
                 }
                 Event::NoRandomness { request } => {
                     if let Some(acquirer) = self.acquirers.remove(&request) {
-                        let error = AcquireError::NoRandomness(NoRandomness);
-                        let _ = acquirer.reply.send(Err(error.into()));
+                        acquirer.refused(NoRandomness.into());
                     }
                 }
                 Event::Extended { request, attempt, result } => {
@@ -271,6 +263,11 @@ impl Callers {
                 Event::Looked { request, free_in } => {
                     if let Some(reply) = self.lookers.remove(&request) {
                         let _ = reply.send(free_in);
+                    }
+                }
+                Event::Ahead { request, ahead } => {
+                    if let Some(acquirer) = self.acquirers.get(&request) {
+                        acquirer.moved(ahead);
                     }
                 }
                 Event::Heard { listener, message } => {
@@ -328,21 +325,6 @@ impl Callers {
         let result = ConnectError::from_status(status, self.strict).map_or(Ok(()), Err);
         let connected = result.is_ok();
         reply.send(result).is_ok() && connected
-    }
-
-    /// Sends the lock itself to its caller: if the caller does not pick it up, it is released.
-    fn acquired(
-        &mut self,
-        acquirer: Acquirer,
-        attempt: AttemptId,
-        now: Instant,
-        deadline: Instant,
-        (token, slot): (Option<FencingToken>, Option<u8>),
-    ) {
-        let Acquirer { driver, resource, reply, .. } = acquirer;
-        let hold = Arc::new(LeaseState::new(attempt, resource, now, deadline));
-        self.holds.insert(hold.clone());
-        let _ = reply.send(Ok(Won { lock: ReleaseOnDrop::new(driver, hold), token, slot }));
     }
 
     fn extended(

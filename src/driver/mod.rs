@@ -4,6 +4,8 @@
 //! Each dial is a task of its own, since a TLS handshake in the loop would stall healthy nodes.
 //! Everything else happens here: one FIFO per node by construction, and no lock.
 
+mod acquirer;
+mod ahead;
 mod by_id;
 mod callers;
 mod catching_up;
@@ -24,6 +26,7 @@ pub(crate) mod runtime;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 
+pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
 pub(crate) use hand_over::InTransit;
 pub(crate) use handle::{Ended, Handle};

@@ -1,7 +1,7 @@
 //! The requests of handles and guards to the driver.
 
 use super::LeaseState;
-use super::{Handle, Hears, InTransit, ReleaseOnDrop};
+use super::{Ahead, Handle, Hears, InTransit, ReleaseOnDrop};
 use crate::error::{AcquireError, ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
 use crate::released::Released;
@@ -61,6 +61,8 @@ pub(crate) enum Request {
         resource: Arc<str>,
         /// The span for everything that is reported about it.
         span: Span,
+        /// Where to note how many are ahead of it, if it waits in turn.
+        ahead: Option<Ahead>,
         /// An error is boxed: the memory for the answer is kept as long as the caller waits.
         reply: Reply<Result<Won, Box<AcquireError>>>,
     },

@@ -297,7 +297,7 @@ impl Play {
                     *until = to;
                 }
             }
-            Event::Heard { .. } | Event::Looked { .. } => {}
+            Event::Ahead { .. } | Event::Heard { .. } | Event::Looked { .. } => {}
             Event::Lost { attempt, .. } => drop(self.holds.remove(&attempt)),
             Event::NotAcquired { request, .. }
             | Event::NoRandomness { request }

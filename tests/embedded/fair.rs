@@ -2,7 +2,9 @@
 
 use crate::support::prelude::*;
 use quorumlock::embedded::Masters;
-use quorumlock::{AcquireError, Redlock, RedlockBuilder, Released, RestartGuard};
+use quorumlock::{AcquireError, AcquireFuture, Redlock, RedlockBuilder, Released, RestartGuard};
+use std::future::IntoFuture;
+use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -84,6 +86,61 @@ async fn who_gives_up_is_told_how_many_were_ahead_and_leaves() {
     assert_eq!(inspection.waiting_in_turn(), Some(1), "it has left: {inspection}");
     guard.release().await.unwrap();
     waits.await.unwrap().release().await.unwrap();
+}
+
+/// Waits until an acquire that is not over shows how many are ahead.
+async fn waits_until_it_shows(ahead: Option<usize>, acquire: &mut Pin<Box<AcquireFuture>>) {
+    for _ in 0..300 {
+        assert!(futures::poll!(acquire.as_mut()).is_pending(), "{acquire:?}");
+        if acquire.ahead() == ahead {
+            return;
+        }
+        sleep(20 * MS).await;
+    }
+    panic!("after 6 s it shows {:?}", acquire.ahead());
+}
+
+#[tokio::test]
+async fn who_waits_sees_how_many_are_ahead() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let [one, two, three] =
+        [connect(&masters).await, connect(&masters).await, connect(&masters).await];
+    let guard = one.acquire(KEY).await.unwrap();
+    let wait = |redlock: &Redlock| Box::pin(redlock.acquire(KEY).no_timeout().into_future());
+    let (mut second, mut third, mut behind) = (wait(&two), wait(&three), wait(&three));
+    assert_eq!(second.ahead(), None, "nothing is asked before it is polled");
+    waits_until_it_shows(Some(0), &mut second).await;
+    waits_until_it_shows(Some(1), &mut third).await;
+    assert!(futures::poll!(behind.as_mut()).is_pending());
+    guard.release().await.unwrap();
+    let guard = second.as_mut().await.unwrap();
+    assert_eq!(second.ahead(), None, "it is over");
+    waits_until_it_shows(Some(0), &mut third).await;
+    assert!(futures::poll!(behind.as_mut()).is_pending());
+    assert_eq!(behind.ahead(), None, "another acquire of its client is in the queue");
+    guard.release().await.unwrap();
+    let guard = third.await.unwrap();
+    let mut both = Box::pin(two.acquire([KEY, "other"]).into_future());
+    assert!(futures::poll!(both.as_mut()).is_pending());
+    sleep(100 * MS).await;
+    for acquire in [&mut behind, &mut both] {
+        assert!(futures::poll!(acquire.as_mut()).is_pending());
+        assert_eq!(acquire.ahead(), None, "behind a guard of its client, or without a queue");
+    }
+    guard.release().await.unwrap();
+}
+
+#[tokio::test]
+async fn who_leaves_the_queues_has_no_one_ahead() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let [one, two] = [connect(&masters).await, connect(&masters).await];
+    let guard = one.acquire(KEY).await.unwrap();
+    let mut acquire = Box::pin(two.acquire(KEY).no_timeout().into_future());
+    waits_until_it_shows(Some(0), &mut acquire).await;
+    masters[0].kill();
+    masters[1].kill();
+    waits_until_it_shows(None, &mut acquire).await;
+    drop((acquire, guard));
 }
 
 #[cfg(feature = "blocking")]

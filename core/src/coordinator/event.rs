@@ -89,6 +89,12 @@ pub enum Event {
         request: RequestId,
         free_in: Vec<Option<Duration>>,
     },
+    /// How many are ahead of an acquire that waits in turn, whenever a quorum tells something new;
+    /// `None`: it has left the queues.
+    Ahead {
+        request: RequestId,
+        ahead: Option<usize>,
+    },
     /// A message on a channel that `listener` listens to; `None`: one may have been missed.
     Heard {
         listener: RequestId,

@@ -53,7 +53,7 @@ impl World {
             Event::Released { request, .. } | Event::ForceReleased { request, .. } => {
                 self.clients[place].awaited.remove(&request.0);
             }
-            Event::Heard { .. } | Event::Looked { .. } => {}
+            Event::Ahead { .. } | Event::Heard { .. } | Event::Looked { .. } => {}
             Event::Lost { attempt, reason } => self.lost(place, attempt, &reason),
             Event::Inspected { request, nodes, membership, .. } => {
                 let client = &mut self.clients[place];

@@ -26,7 +26,8 @@ const STANDS: &str = "jitter most
      n3 > place 0 9000 1009 0 someone
      n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
      n1-2 > place 0 9000 1007 1 someone
-     n3 > place 0 9000 1007 0 someone\n";
+     n3 > place 0 9000 1007 0 someone
+     = 1 ahead of 1\n";
 
 /// It stands.
 fn stands() -> Stage {
@@ -48,7 +49,8 @@ fn first() -> Stage {
     stage.steps(
         "+1s
          n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
-         n1-3 > place 0 200 1007 0 someone",
+         n1-3 > place 0 200 1007 0 someone
+         = 0 ahead of 1",
     );
     stage
 }

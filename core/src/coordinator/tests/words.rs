@@ -162,6 +162,8 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             let free_in = free_in.iter().map(|one| one.map_or_else(|| "?".into(), span));
             format!("looked {}: {}", request.0, free_in.collect::<Vec<_>>().join(" "))
         }
+        Event::Ahead { request, ahead: Some(ahead) } => format!("{ahead} ahead of {}", request.0),
+        Event::Ahead { request, ahead: None } => format!("{} has left the queues", request.0),
         Event::Heard { listener, message: Some(said) } => {
             format!("heard {} {said}", listener.0).trim_end().into()
         }

@@ -5,7 +5,7 @@ use crate::coordinator::contention::Phase;
 use crate::coordinator::ledger::{Debt, Deleted, Deletion};
 use crate::coordinator::timers::Timer;
 use crate::coordinator::wire::{Claim, Leaves, PLACE_LIVES};
-use crate::coordinator::{Coordinator, Keys, RequestId};
+use crate::coordinator::{Coordinator, Event, Keys, RequestId};
 use crate::quorum::{Instant, NodeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,9 @@ impl Coordinator {
             let settings = &self.settings;
             let at = contention.wait(now, settings, failed, failure, Duration::ZERO, random);
             self.timers.set(at, Timer::Attempt(request));
+        }
+        if turn.ahead_told.is_some() {
+            self.events.push(Event::Ahead { request, ahead: None });
         }
         self.leave_turn(now, keys, *turn);
     }

@@ -129,7 +129,7 @@ impl Coordinator {
             (failure.reports, failure.ahead) = (reports, ahead);
             failure.holder = holder;
         }
-        self.observe_wait(request);
+        self.tell_wait(request, ahead);
         self.learn_turn(now, request, event);
     }
 

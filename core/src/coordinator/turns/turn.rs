@@ -38,6 +38,8 @@ pub(in crate::coordinator) struct Turn {
     pub(super) reloaded: bool,
     /// The nodes where its place may be.
     touched: NodeSet,
+    /// How many are ahead of it, as its caller was last told.
+    pub(super) ahead_told: Option<usize>,
 }
 
 /// What a node tells of a place in its queue.
@@ -64,6 +66,7 @@ impl Turn {
             told: Vec::new(),
             reloaded: false,
             touched: NodeSet::EMPTY,
+            ahead_told: None,
         }
     }
 

@@ -4,7 +4,7 @@ use super::Turn;
 use crate::coordinator::contention::Phase;
 use crate::coordinator::timers::Timer;
 use crate::coordinator::wire::Token;
-use crate::coordinator::{AttemptId, Coordinator, Failure, FailureKind, RequestId};
+use crate::coordinator::{self, AttemptId, Coordinator, Failure, FailureKind, RequestId};
 use crate::quorum::Instant;
 use crate::quorum::turns::{Does, Event};
 
@@ -39,16 +39,31 @@ impl Coordinator {
         let turn = contention.turn.as_mut()?;
         turn.lose(now, backoff, random);
         let mut failure = failure;
-        failure.ahead = turn.ahead(membership);
+        let ahead = turn.ahead(membership);
+        failure.ahead = ahead;
         contention.phase =
             Phase::Waiting { failed, since: now, random: None, again_at: until, failure };
         self.timers.set(until, Timer::Attempt(request));
-        self.observe_wait(request);
+        self.tell_wait(request, ahead);
         match has_place {
             true => self.learn_turn(now, request, event),
             false => self.take_turn(now, request),
         }
         None
+    }
+
+    /// Tells the caller how many are `ahead` of it, if that is known and new, and observers what it waits
+    /// for.
+    pub(super) fn tell_wait(&mut self, request: RequestId, ahead: Option<usize>) {
+        self.observe_wait(request);
+        let contention = self.acquisitions.contention_mut(request);
+        if let Some(turn) = contention.and_then(|one| one.turn.as_mut())
+            && turn.place.ticket.and(ahead).is_some()
+            && turn.ahead_told != ahead
+        {
+            turn.ahead_told = ahead;
+            self.events.push(coordinator::Event::Ahead { request, ahead });
+        }
     }
 
     /// Handles a message on the channel of the key that this acquire waits for in turn; `None` if one

@@ -38,6 +38,7 @@ fn a_lost_try_is_rolled_back_and_repeated_while_the_key_is_kept() {
     called().play(
         "n3 > ok
          n1-2 > place 0 9000 1007 0 someone
+         = 0 ahead of 1
          n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
          n1-3 > 0
          next 5ms
@@ -83,6 +84,7 @@ fn a_quorum_that_would_grant_calls_it() {
     looks().play(
         "n1 > place 0 8000 1007 0 someone
          n2-3 > place -3 0 1007 0
+         = 0 ahead of 1
          n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
     );
 }
@@ -93,6 +95,7 @@ fn a_look_goes_on_when_a_message_names_no_one() {
         "n3 > freed r
          n1 > place 0 8000 1007 0 someone
          n2-3 > place -3 0 1007 0
+         = 0 ahead of 1
          n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
     );
 }
@@ -102,6 +105,7 @@ fn a_minority_that_would_grant_does_not() {
     looks().play(
         "n1-2 > place 0 8000 1007 0 someone
          n3 > place -3 0 1007 0
+         = 0 ahead of 1
          n1-3 < -",
     );
 }
@@ -132,6 +136,7 @@ fn one_that_some_would_grant_and_that_is_first_at_others_is_first() {
         "n1 > place -3 0 1007 0
          n2 > place 0 200 1007 0 someone
          n3 > place 0 9000 1007 1 someone
+         = 0 ahead of 1
          next 1200ms",
     );
 }
@@ -183,6 +188,7 @@ fn one_that_is_named_again_in_a_lost_try_tries_at_once() {
         "n3 > ok
          n3 > says r {ME}
          n1-2 > place 0 9000 1007 0 someone
+         = 0 ahead of 1
          n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
          n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000"
     ));

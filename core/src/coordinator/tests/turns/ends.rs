@@ -13,6 +13,7 @@ fn a_wait_that_is_over_gives_the_place_back_and_tells_how_many_are_ahead() {
          n1 > place 0 8000 1007 2 someone
          n2 > place 0 8000 1007 3 someone
          n3 > place 2 900 1007 4
+         = 3 ahead of 1
          +1s
          n1-3 < EVALSHA ask ..
          n1 > place 0 8000 1007 2 00000000000000000000000000000009:web-3
@@ -60,6 +61,7 @@ fn one_that_cannot_win_withdraws_and_waits_as_any_other() {
         "n1 breaks
          n2 breaks
          +1s
+         = 1 has left the queues
          n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:
          n1-2 < DIAL
          debts 3                        // what the others owe is sent once they are back",
@@ -70,6 +72,7 @@ fn one_that_cannot_win_withdraws_and_waits_as_any_other() {
 fn one_whose_try_too_few_masters_can_grant_withdraws() {
     called().play(
         "n1-2 > -OOM command not allowed when used memory > 'maxmemory'.
+         = 1 has left the queues
          n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
          n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
          n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:",
