@@ -4,6 +4,8 @@
 mod node;
 
 use crate::exit::Exit;
+#[cfg(unix)]
+use crate::inspect::in_queue;
 use crate::output::millis;
 use node::Node;
 use quorumlock::error::NodeProblem;
@@ -71,12 +73,10 @@ impl Failure {
         self
     }
 
-    /// Names the holder of the lock.
+    /// Names the holder of the lock, and how many were ahead in the queue.
     #[cfg(unix)]
-    pub(crate) fn held_by(mut self, resource: &str, holder: &Holder) -> Self {
-        let ahead = self.fields.get("ahead").and_then(Value::as_u64);
-        let ahead = ahead.map(|ahead| format!(", {ahead} ahead in the queue"));
-        self.message = format!("\"{resource}\" is {holder}{}", ahead.unwrap_or_default());
+    pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, ahead: Option<usize>) -> Self {
+        self.message = format!("\"{resource}\" is {holder}{}", in_queue(ahead));
         self.with("resource", resource)
             .with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))

@@ -112,6 +112,16 @@ pub(crate) fn in_turn(waiting: Option<usize>) -> String {
     }
 }
 
+/// Says how many are ahead in the queue, behind a comma, if that is known.
+#[cfg(unix)]
+pub(crate) fn in_queue(ahead: Option<usize>) -> String {
+    match ahead {
+        None => String::new(),
+        Some(0) => ", first in the queue".to_owned(),
+        Some(ahead) => format!(", {ahead} ahead in the queue"),
+    }
+}
+
 fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
     let width = inspection.nodes().iter().map(|one| one.node.len()).max().unwrap_or_default();
     let line =

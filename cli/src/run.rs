@@ -159,14 +159,14 @@ impl Run<'_> {
         number: impl Fn(&A::Held) -> Option<Variable>,
         signals: &mut Signals,
     ) -> Result<Exit, Failure> {
-        let acquire = acquire.begin();
+        let acquire = acquire.into_future();
         let waiting = async {
             if self.args.no_wait {
                 return acquire.await;
             }
             let looked_at = (self.looked_at(), self.args.shared);
             let all = self.args.resources.join(", ");
-            waiting::beside(acquire, self.redlock, looked_at, &all, self.output).await
+            waiting::beside(acquire, A::ahead, self.redlock, looked_at, &all, self.output).await
         };
         let guard = match unless_ended(waiting, signals).await {
             Ok(Ok(guard)) => guard,
@@ -256,6 +256,10 @@ impl Run<'_> {
     /// Creates the failure. If another client holds the lock, it names the holder of the first
     /// resource for which that is known.
     async fn not_acquired(&self, error: AcquireError) -> Failure {
+        let ahead = match &error {
+            AcquireError::Contended(contended) => contended.ahead(),
+            _ => None,
+        };
         let failure = Failure::from(error);
         if !failure.is_held() {
             return match self.redlock.status().await {
@@ -269,7 +273,7 @@ impl Run<'_> {
                 // Other readers keep no reader out: it is a writer that waits.
                 && !(self.args.shared && holder.is_shared())
             {
-                let held = failure.held_by(resource, holder).with_masters(&inspection);
+                let held = failure.held_by(resource, holder, ahead).with_masters(&inspection);
                 return held.held_is(self.args.conflict_exit_code);
             }
         }

@@ -55,7 +55,8 @@ impl Candidate {
             let campaign = self.election.campaign(self.value.as_str());
             let names = slice::from_ref(&self.args.name);
             let (redlock, all) = (&self.redlock, &self.args.name);
-            let waiting = waiting::beside(campaign, redlock, (names, false), all, self.output);
+            let waiting =
+                waiting::beside(campaign, |_| None, redlock, (names, false), all, self.output);
             let leadership = match unless_ended(waiting, signals).await {
                 Ok(led) => led?,
                 Err(exit) => return Ok(exit),

@@ -1,15 +1,18 @@
 //! What a command runs under: a lock, a permit, or the lock of a reader.
 
-use quorumlock::{Acquire, Released, Unfenced};
-use quorumlock::{AcquireError, ExtendError, Guard, Kind, Lease, Lost, ReadAcquire, ReadGuard};
+use quorumlock::{Acquire, AcquireFuture, ReadAcquire, Released, Unfenced};
+use quorumlock::{AcquireError, ExtendError, Guard, Kind, Lease, Lost, ReadGuard};
 use std::future::IntoFuture;
 use std::ops::Deref;
 
 /// An acquisition that was given its options.
-pub(super) trait Begins {
+pub(super) trait Begins: IntoFuture<Output = Result<Self::Held, AcquireError>> {
     type Held: Held;
 
-    async fn begin(self) -> Result<Self::Held, AcquireError>;
+    /// Returns how many are ahead in the queue, if it waits in turn and that is known.
+    fn ahead(_: &Self::IntoFuture) -> Option<usize> {
+        None
+    }
 }
 
 /// A guard of any kind.
@@ -24,17 +27,13 @@ pub(super) trait Held: Deref<Target = Lease<Self::Kind>> {
 impl<K: Kind> Begins for Acquire<K> {
     type Held = Guard<K>;
 
-    async fn begin(self) -> Result<Guard<K>, AcquireError> {
-        self.into_future().await
+    fn ahead(acquire: &AcquireFuture<K>) -> Option<usize> {
+        acquire.ahead()
     }
 }
 
 impl Begins for ReadAcquire {
     type Held = ReadGuard;
-
-    async fn begin(self) -> Result<ReadGuard, AcquireError> {
-        self.into_future().await
-    }
 }
 
 impl<K: Kind> Held for Guard<K> {

@@ -4,14 +4,15 @@
 //! never delays the acquire that it runs beside: it asks seldom, and it writes on another thread,
 //! since a terminal can be stopped.
 
-use crate::inspect::{holder_to_json, in_turn};
+use crate::inspect::{holder_to_json, in_queue, in_turn};
 use crate::output::{Output, millis};
 use quorumlock::report::Span;
 use quorumlock::{
     Holder, Inspection, LockState, NodeInspection, NodeStanding, NodeState, Redlock, Status,
 };
 use serde_json::{Map, Value, json};
-use std::future::Future;
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -21,14 +22,21 @@ const FIRST: Duration = Duration::from_millis(300);
 /// The time between two looks. Each costs a command per master and resource.
 const AGAIN: Duration = Duration::from_secs(3);
 
+/// What is known of those who wait in turn.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    waiting: Option<usize>,
+    /// How many are ahead, if this process is among them.
+    ahead: Option<usize>,
+}
+
 /// The reason to wait.
 #[derive(Clone, Debug)]
 enum Obstacle {
     Held {
         resource: String,
         holder: Holder,
-        /// How many wait in turn.
-        waiting: Option<usize>,
+        queue: Queue,
     },
     /// Other readers have it. They keep no reader out: a writer waits.
     Wanted(String),
@@ -40,20 +48,29 @@ enum Obstacle {
     NoQuorum(String),
 }
 
-/// Waits for `acquire` of `all`, `shared` with others or not, and meanwhile reports what it waits for if a person is following.
-pub(super) async fn beside<T>(
-    acquire: impl Future<Output = T>,
+/// Waits for `acquire` of `all`, `shared` with others or not, and meanwhile reports what it waits for if
+/// a person is following; also how many are `ahead` of it.
+pub(super) async fn beside<A: Future>(
+    acquire: A,
+    ahead: impl Fn(&A) -> Option<usize>,
     redlock: &Redlock,
     (resources, shared): (&[String], bool),
     all: &str,
     output: Output,
-) -> T {
+) -> A::Output {
     let mut acquire = pin!(acquire);
     if output.is_followed() {
+        // It is polled before the report is, whichever of them goes on.
+        let told = Cell::new(None);
+        let acquired = poll_fn(|cx| {
+            let polled = acquire.as_mut().poll(cx);
+            told.set(ahead(&acquire));
+            polled
+        });
         tokio::select! {
             biased;
-            done = &mut acquire => return done,
-            () = report(redlock, (resources, shared), all, output) => {}
+            done = acquired => return done,
+            () = report(redlock, (resources, shared), &told, all, output) => {}
         }
     }
     acquire.await
@@ -63,6 +80,7 @@ pub(super) async fn beside<T>(
 async fn report(
     redlock: &Redlock,
     (resources, shared): (&[String], bool),
+    ahead: &Cell<Option<usize>>,
     all: &str,
     output: Output,
 ) {
@@ -78,7 +96,7 @@ async fn report(
                 break;
             }
             let Ok(inspection) = redlock.inspect(resource.as_str()).await else { return };
-            obstacle = Obstacle::in_inspection(&inspection, shared);
+            obstacle = Obstacle::in_inspection(&inspection, shared, ahead.get());
         }
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
@@ -106,14 +124,15 @@ impl Obstacle {
         }
     }
 
-    fn in_inspection(inspection: &Inspection, shared: bool) -> Option<Self> {
+    fn in_inspection(inspection: &Inspection, shared: bool, ahead: Option<usize>) -> Option<Self> {
         match inspection.state() {
             LockState::Held(holder) if shared && holder.is_shared() => {
                 Some(Self::Wanted(inspection.resource().to_owned()))
             }
             LockState::Held(holder) => {
                 let (resource, holder) = (inspection.resource().to_owned(), holder.clone());
-                Some(Self::Held { resource, holder, waiting: inspection.waiting_in_turn() })
+                let queue = Queue { waiting: inspection.waiting_in_turn(), ahead };
+                Some(Self::Held { resource, holder, queue })
             }
             LockState::Free => None,
             _ => {
@@ -131,7 +150,9 @@ impl Obstacle {
     /// Checks whether both are the same obstacle, whatever time has passed.
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Held { holder, .. }, Self::Held { holder: other, .. }) => holder.is(other),
+            (Self::Held { holder, queue, .. }, Self::Held { holder: other, queue: theirs, .. }) => {
+                holder.is(other) && queue.ahead == theirs.ahead
+            }
             (Self::Wanted(_), Self::Wanted(_)) => true,
             (Self::WarmingUp { .. }, Self::WarmingUp { .. }) => true,
             (Self::NoQuorum(missing), Self::NoQuorum(other)) => missing == other,
@@ -141,8 +162,12 @@ impl Obstacle {
 
     fn line(&self, all: &str) -> String {
         match self {
-            Self::Held { resource, holder, waiting } => {
-                format!("waiting for \"{resource}\": {holder}{}", in_turn(*waiting))
+            Self::Held { resource, holder, queue } => {
+                let queue = match queue.ahead {
+                    Some(_) => in_queue(queue.ahead),
+                    None => in_turn(queue.waiting),
+                };
+                format!("waiting for \"{resource}\": {holder}{queue}")
             }
             Self::Wanted(resource) => format!("waiting for \"{resource}\": a writer waits for it"),
             Self::WarmingUp { ready_in, count } => {
@@ -158,12 +183,13 @@ impl Obstacle {
     /// Returns the same for programs.
     fn fields(&self, all: &str) -> Map<String, Value> {
         let fields = match self {
-            Self::Held { resource, holder, waiting } => json!({
+            Self::Held { resource, holder, queue } => json!({
                 "waiting_for": resource,
                 "obstacle": "held",
                 "holder": holder_to_json(holder),
                 "remaining_ms": holder.remaining().map(millis),
-                "waiting_in_turn": waiting,
+                "waiting_in_turn": queue.waiting,
+                "ahead": queue.ahead,
             }),
             Self::Wanted(resource) => json!({ "waiting_for": resource, "obstacle": "wanted" }),
             Self::WarmingUp { ready_in, .. } => json!({

@@ -39,12 +39,20 @@ async fn commands_run_in_the_order_in_which_they_came() {
     assert!(shown.stdout.starts_with("\"r\" is held by web-3, expires in "), "{shown:?}");
     assert!(shown.stdout.lines().next().unwrap().ends_with(", 3 wait in turn"), "{shown:?}");
 
-    let gives_up = ["--fair", "--verbose", "--timeout", "3s"];
+    let gives_up = ["--fair", "--verbose", "--timeout", "4s"];
     let last = told(&mut shell(&masters, &gives_up, "exit 7"));
     assert_eq!(last.code, Some(111), "{last:?}");
-    let waits = last.stderr.lines().find(|line| line.contains("waiting for \"r\": held by web-3"));
-    assert!(waits.is_some_and(|line| line.ends_with(" wait in turn")), "{last:?}");
+    let is_told = |line: &str| {
+        line.contains("waiting for \"r\": held by web-3")
+            && line.ends_with(", 3 ahead in the queue")
+    };
+    assert!(last.stderr.lines().any(is_told), "{last:?}");
     assert!(last.stderr.contains(", 3 ahead in the queue\n"), "{last:?}");
+
+    let as_json = told(&mut shell(&masters, &[&gives_up[..], &["--json"]].concat(), "exit 7"));
+    let mut lines = as_json.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let waits = lines.find(|line| line["obstacle"] == "held" && line["ahead"] == 3);
+    assert_eq!(waits.unwrap()["waiting_in_turn"], 4, "{as_json:?}");
 
     guard.release().await.unwrap();
     for (running, name) in running.into_iter().zip(names) {
