@@ -8,9 +8,8 @@ use super::{Stage, greets, play, telling};
 /// The name of the waiter whose token is `#2`.
 const ME: &str = "00000000000000000000000000000002";
 
-/// Another client holds `r`, and acquire 1 waits in turn: it has the ticket 1007 everywhere, and `n1` and
-/// `n2` say that one is ahead. `n3` tells when `r` is free.
-const STANDS: &str = "jitter most
+/// Another client holds `r`, and acquire 1 waits in turn: it has taken its first look.
+const JOINS: &str = "jitter most
      acquire 1 fair:r wait 60s
      n1-3 < SET r #1 NX PX 10000
      n1-3 > nil
@@ -20,8 +19,11 @@ const STANDS: &str = "jitter most
      n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 2000
      n1-3 > 0
      n3 > subscribed r
-     n1-3 > text c0ffee
-     n1 > place 0 9000 1003 1 someone
+     n1-3 > text c0ffee\n";
+
+/// Then: it has the ticket 1007 everywhere, and `n1` and
+/// `n2` say that one is ahead. `n3` tells when `r` is free.
+const STANDS: &str = "n1 > place 0 9000 1003 1 someone
      n2 > place 0 9000 1007 1 someone
      n3 > place 0 9000 1009 0 someone
      n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
@@ -29,9 +31,16 @@ const STANDS: &str = "jitter most
      n3 > place 0 9000 1007 0 someone
      = 1 ahead of 1\n";
 
+/// It looks for the first time.
+fn joins() -> Stage {
+    let mut stage = telling();
+    stage.steps(JOINS);
+    stage
+}
+
 /// It stands.
 fn stands() -> Stage {
-    let mut stage = telling();
+    let mut stage = joins();
     stage.steps(STANDS);
     stage
 }

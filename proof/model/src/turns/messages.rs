@@ -176,7 +176,9 @@ impl Turns {
             None => self.happens(state, who, Event::Unable),
             Some(found) => {
                 state.actors[who].ticket = found;
-                self.sends(state, who, Out::Look);
+                // A message has named it meanwhile: its try stores the ticket, as a look does.
+                let tries = state.actors[who].wants;
+                self.sends(state, who, if tries { Out::Try } else { Out::Look });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! When a waiter tries.
 
-use super::{ME, called, first, looks, stands};
+use super::{ME, called, first, joins, looks, stands};
 
 #[test]
 fn who_is_named_tries_and_wins() {
@@ -18,6 +18,28 @@ fn who_is_named_tries_and_wins() {
 #[test]
 fn who_is_not_named_does_not_try() {
     stands().play("n3 > says r 00000000000000000000000000000009 \n n1-3 < -");
+}
+
+/// A try by stamps that are no ticket yet may keep the key for another, whom no message calls.
+#[test]
+fn one_that_finds_the_key_free_as_it_joins_looks_once_more() {
+    joins().play(
+        "n1 > place 0 9000 1003 0 someone
+         n2 > place -3 0 1007 0
+         n3 > place -3 0 1005 0
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1005 3000 2000",
+    );
+}
+
+#[test]
+fn one_that_is_named_as_it_joins_tries_at_once() {
+    joins().play(&format!(
+        "n3 > place 0 9000 1005 0 someone
+         n3 > says r {ME}
+         n1-3 < -                       // it has no ticket yet
+         n1-2 > place 0 9000 1007 0 someone
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000"
+    ));
 }
 
 #[test]

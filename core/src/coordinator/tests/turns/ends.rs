@@ -1,12 +1,13 @@
 //! How a wait in turn ends without a win, and what it leaves.
 
 use super::super::{play, telling};
-use super::{STANDS, called, looks, stands};
+use super::{JOINS, STANDS, called, looks, stands};
 
 #[test]
 fn a_wait_that_is_over_gives_the_place_back_and_tells_how_many_are_ahead() {
     let mut stage = telling();
-    stage.steps(&STANDS.replace("wait 60s", "wait 2500ms"));
+    stage.steps(&JOINS.replace("wait 60s", "wait 2500ms"));
+    stage.steps(STANDS);
     stage.play(
         "+1s
          n1-3 < EVALSHA ask ..

@@ -74,6 +74,8 @@ pub(super) fn long() -> Vec<Config> {
         of("two waiters beside a plain client", "FFP"),
         of("two waiters and a holder beside a plain client", "HFFP"),
         of("two that begin with a SET, beside a plain client", "FFP").sets(),
+        of("two that begin with a SET, and a holder", "HFF").sets(),
+        of("three that begin with a SET", "FFF").sets(),
         of("three waiters, a loss, each first at another node", "FFF").crosswise().losses(1),
         of("three waiters, any clocks", "FFF").clocks(3),
         five("five nodes, a waiter", "HF"),
