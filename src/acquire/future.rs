@@ -48,9 +48,9 @@ impl<K: Kind> AcquireFuture<K> {
     }
 
     /// Returns how many are ahead of this acquire while it waits [in turn](Acquire::fair), as a quorum
-    /// of masters has last told; zero if it is next. A process counts as one: of the acquires of one
-    /// client for one resource, one is in the queue. `None` before it has a place there, if it does not
-    /// wait in turn, and once it is over.
+    /// of masters has last told; zero if it is next. Of the acquires of one client for one resource,
+    /// one is in the queue. One that has just died, or has just won, counts for up to 3 s. `None` before
+    /// this acquire has a place there, if it does not wait in turn, and once it is over.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -80,6 +80,7 @@ impl<K: Kind> AcquireFuture<K> {
     /// # #[cfg(not(feature = "embedded"))]
     /// # fn main() {}
     /// ```
+    #[must_use]
     pub fn ahead(&self) -> Option<usize> {
         match &self.state {
             State::Waiting(waiting) => waiting.ahead.as_ref()?.get(),
