@@ -116,30 +116,17 @@ impl Acquire {
     /// # Ok(()) }
     /// ```
     pub fn fenced(self) -> Acquire<Fenced> {
-        let Self {
-            redlock,
-            resources,
-            ttl,
-            lock_delay,
-            timeout,
-            keep_alive,
-            label,
-            at_least,
-            turn,
-            kind: _,
-        } = self;
-        let kind = PhantomData;
         Acquire {
-            redlock,
-            resources,
-            ttl,
-            lock_delay,
-            timeout,
-            keep_alive,
-            label,
-            at_least,
-            turn,
-            kind,
+            redlock: self.redlock,
+            resources: self.resources,
+            ttl: self.ttl,
+            lock_delay: self.lock_delay,
+            timeout: self.timeout,
+            keep_alive: self.keep_alive,
+            label: self.label,
+            at_least: self.at_least,
+            turn: self.turn,
+            kind: PhantomData,
         }
     }
 }

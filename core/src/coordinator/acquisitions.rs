@@ -4,6 +4,7 @@ use super::RequestId;
 use super::acquisition::Acquisition;
 use super::contention::Contention;
 use super::slab::Slab;
+use super::turns::Turn;
 use std::collections::BTreeMap;
 
 /// The acquires, in the order in which they were requested. They are entries of a slab: a map moves
@@ -43,6 +44,11 @@ impl Acquisitions {
 
     pub(super) fn contention_mut(&mut self, request: RequestId) -> Option<&mut Contention> {
         self.get_mut(request)?.contention.as_deref_mut()
+    }
+
+    /// Returns the place of an acquire that waits in turn.
+    pub(super) fn turn_mut(&mut self, request: RequestId) -> Option<&mut Turn> {
+        self.contention_mut(request)?.turn.as_deref_mut()
     }
 
     /// Starts the contention of an acquire that has taken its places.

@@ -74,8 +74,8 @@ impl Coordinator {
         let barred = self.barred(now, life.span());
         let ballot = fences.map(|fences| self.propose(now, fences));
         let nodes = self.sessions.len();
-        let contention = keys.queue().and_then(|_| self.acquisitions.contention_mut(request));
-        let place = contention.and_then(|one| one.turn.as_mut()).map(|turn| {
+        let turn = keys.queue().and_then(|_| self.acquisitions.turn_mut(request));
+        let place = turn.map(|turn| {
             turn.begin_round(now, nodes);
             Box::new(turn.place)
         });
@@ -135,9 +135,8 @@ impl Coordinator {
                 self.sessions[node].push(PendingReply::Uncounted, set);
             }
             attempt.touched = asked.union(warming);
-            let waits = attempt.claim.place.as_ref();
-            let contention = waits.and_then(|_| self.acquisitions.contention_mut(request));
-            if let Some(turn) = contention.and_then(|one| one.turn.as_mut()) {
+            let place = attempt.claim.place.as_ref();
+            if let Some(turn) = place.and_then(|_| self.acquisitions.turn_mut(request)) {
                 turn.stands_at(attempt.touched);
             }
         }

@@ -67,8 +67,7 @@ impl Coordinator {
         self.timers.set(round.timeout_at, Timer::Round(id));
         self.rounds.insert(id, round);
         let nodes = self.sessions.len();
-        let contention = self.acquisitions.contention_mut(request);
-        if let Some(turn) = contention.and_then(|one| one.turn.as_mut()) {
+        if let Some(turn) = self.acquisitions.turn_mut(request) {
             turn.begin_round(now, nodes);
             turn.stands_at(asked.union(warming));
             turn.looking = Some(id);
@@ -86,9 +85,8 @@ impl Coordinator {
         if let Some(value) = holder.text().filter(|value| !value.is_empty()) {
             round.note_holder(node, label_of(value));
         }
-        let contention =
-            round.kind.acquirer().and_then(|request| self.acquisitions.contention_mut(request));
-        if let Some(turn) = contention.and_then(|one| one.turn.as_mut()) {
+        let request = round.kind.acquirer();
+        if let Some(turn) = request.and_then(|request| self.acquisitions.turn_mut(request)) {
             turn.note(node, told);
         }
     }
@@ -148,8 +146,7 @@ impl Coordinator {
         if !(turn.wants && matches!(event, Event::First | Event::Others)) {
             self.happens(now, request, event);
         }
-        let contention = self.acquisitions.contention_mut(request);
-        if let Some(turn) = contention.and_then(|one| one.turn.as_mut()) {
+        if let Some(turn) = self.acquisitions.turn_mut(request) {
             turn.expect(now, free_in);
         }
         self.take_turn(now, request);

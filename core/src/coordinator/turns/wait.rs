@@ -56,8 +56,7 @@ impl Coordinator {
     /// for.
     pub(super) fn tell_wait(&mut self, request: RequestId, ahead: Option<usize>) {
         self.observe_wait(request);
-        let contention = self.acquisitions.contention_mut(request);
-        if let Some(turn) = contention.and_then(|one| one.turn.as_mut())
+        if let Some(turn) = self.acquisitions.turn_mut(request)
             && turn.place.ticket.and(ahead).is_some()
             && turn.ahead_told != ahead
         {
@@ -74,8 +73,7 @@ impl Coordinator {
         request: RequestId,
         message: Option<&str>,
     ) -> bool {
-        let contention = self.acquisitions.contention(request);
-        let Some(turn) = contention.and_then(|one| one.turn.as_ref()) else { return false };
+        let Some(turn) = self.acquisitions.turn_mut(request) else { return false };
         let event = match message {
             None => Event::Second,
             Some("") => Event::Freed,
@@ -89,8 +87,7 @@ impl Coordinator {
 
     /// Lets an event happen to a waiter.
     pub(super) fn happens(&mut self, now: Instant, request: RequestId, event: Event) {
-        let contention = self.acquisitions.contention_mut(request);
-        let Some(turn) = contention.and_then(|one| one.turn.as_mut()) else { return };
+        let Some(turn) = self.acquisitions.turn_mut(request) else { return };
         if turn.happens(now, event) == Does::Withdraw {
             self.withdraw_from_turn(now, request);
         }
@@ -99,8 +96,7 @@ impl Coordinator {
     /// Goes on with what is due, unless a round is under way.
     pub(in crate::coordinator) fn take_turn(&mut self, now: Instant, request: RequestId) {
         loop {
-            let contention = self.acquisitions.contention_mut(request);
-            let Some(turn) = contention.and_then(|one| one.turn.as_mut()) else { return };
+            let Some(turn) = self.acquisitions.turn_mut(request) else { return };
             let Some(event) = turn.due(now) else { break };
             self.happens(now, request, event);
         }
@@ -119,8 +115,7 @@ impl Coordinator {
             self.close_round(round);
         }
         if !rests && tries {
-            let contention = self.acquisitions.contention_mut(request);
-            if let Some(turn) = contention.and_then(|one| one.turn.as_mut()) {
+            if let Some(turn) = self.acquisitions.turn_mut(request) {
                 turn.try_now();
             }
             return self.try_again(now, request);

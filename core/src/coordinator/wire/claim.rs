@@ -94,6 +94,16 @@ pub enum Way {
     Native,
 }
 
+impl Way {
+    /// Appends the call of a script, as far as the script: by its hash, or with its source.
+    fn call<'a>(self, command: Command<'a>, hash: &str, source: &str) -> Command<'a> {
+        match self {
+            Self::Hash => command.arg("EVALSHA").arg(hash),
+            Self::Native | Self::Full | Self::Shorten => command.arg("EVAL").arg(source),
+        }
+    }
+}
+
 impl Packer {
     pub fn new(label: Option<Arc<str>>) -> Self {
         let hash = |script| Sha1::from(script).digest().to_string();
@@ -174,10 +184,7 @@ impl Claim {
     ) -> &'a [u8] {
         let Packer { room, release_read, label, .. } = packer;
         let command = Command::new(room, 3 + 2 + 1 + usize::from(channels.is_some()));
-        let command = match way {
-            Way::Hash => command.arg("EVALSHA").arg(release_read),
-            Way::Native | Way::Full | Way::Shorten => command.arg("EVAL").arg(RELEASE_READ),
-        };
+        let command = way.call(command, release_read, RELEASE_READ);
         let command = command.number(2).keys([self.keys.first(), &beside.readers].into_iter());
         let command = self.sign(command, label.as_deref());
         channels.into_iter().fold(command, Command::arg).done()
@@ -199,15 +206,9 @@ impl Claim {
         };
         let more = if self.ballot.is_some() { 3 } else { 0 };
         let command = Command::new(room, 3 + self.named() + 1 + more);
-        let command = match way {
-            Way::Hash => command.arg("EVALSHA").arg(hash),
-            Way::Native | Way::Full | Way::Shorten => command.arg("EVAL").arg(script),
-        };
+        let command = way.call(command, hash, script);
         let command = self.sign(self.name(command), label.as_deref());
-        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
-            return command.done();
-        };
-        command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
+        self.raise_fence(command)
     }
 
     /// Appends the value under the keys, the same in all commands of the claim: they are compared by
@@ -286,11 +287,26 @@ impl Claim {
         let command = Command::new(room, 3 + self.named() + 3 + more).arg("EVALSHA").arg(acquire);
         let command = self.sign(self.name(command), label.as_deref()).number(life.0);
         let command = command.number(was_won.into());
+        self.propose(command)
+    }
+
+    /// Ends a command with the proposal, if there is one: the ballot, how far it may be behind and ahead
+    /// of the node's clock, and how long a fence is kept.
+    fn propose<'a>(&self, command: Command<'a>) -> &'a [u8] {
         let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };
         let command = command.number(*number).number(micros(window.back));
         command.number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    /// Ends a command with what raises the fence, if there is one: the same, but for how far the ballot
+    /// may be behind.
+    fn raise_fence<'a>(&self, command: Command<'a>) -> &'a [u8] {
+        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
     }
 
     /// Returns the number of keys that are passed to a script.

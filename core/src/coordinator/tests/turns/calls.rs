@@ -1,6 +1,28 @@
 //! When a waiter tries.
 
+use super::super::Stage;
 use super::{ME, called, first, joins, looks, stands};
+
+/// A look finds that a quorum would grant.
+const WOULD: &str = "n1 > place 0 8000 1007 0 someone
+     n2-3 > place -3 0 1007 0
+     = 0 ahead of 1
+     n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000";
+
+/// It has lost as many tries as there are `pauses` in ms, each followed by another.
+fn lost(pauses: &[u32]) -> Stage {
+    let mut stage = called();
+    for pause in pauses {
+        stage.steps(&format!(
+            "n1-3 > place 0 9000 1007 1 someone
+             n1-3 < EVAL leave ..
+             n1-3 > 0
+             +{pause}ms
+             n1-3 < EVALSHA ask .."
+        ));
+    }
+    stage
+}
 
 #[test]
 fn who_is_named_tries_and_wins() {
@@ -77,17 +99,7 @@ fn a_lost_try_is_rolled_back_and_repeated_while_the_key_is_kept() {
 
 #[test]
 fn one_that_was_called_rests_once_the_key_is_kept_no_more() {
-    let mut stage = called();
-    for pause in [5, 10, 20, 40, 80, 160, 320, 640] {
-        stage.steps(&format!(
-            "n1-3 > place 0 9000 1007 1 someone
-             n1-3 < EVAL leave ..
-             n1-3 > 0
-             +{pause}ms
-             n1-3 < EVALSHA ask .."
-        ));
-    }
-    stage.play(
+    lost(&[5, 10, 20, 40, 80, 160, 320, 640]).play(
         "n1-3 > place 0 9000 1007 1 someone
          n1-3 < EVAL leave ..
          n1-3 > 0
@@ -103,23 +115,12 @@ fn one_that_was_called_rests_once_the_key_is_kept_no_more() {
 
 #[test]
 fn a_quorum_that_would_grant_calls_it() {
-    looks().play(
-        "n1 > place 0 8000 1007 0 someone
-         n2-3 > place -3 0 1007 0
-         = 0 ahead of 1
-         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
-    );
+    looks().play(WOULD);
 }
 
 #[test]
 fn a_look_goes_on_when_a_message_names_no_one() {
-    looks().play(
-        "n3 > freed r
-         n1 > place 0 8000 1007 0 someone
-         n2-3 > place -3 0 1007 0
-         = 0 ahead of 1
-         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
-    );
+    looks().play(&format!("n3 > freed r \n {WOULD}"));
 }
 
 #[test]
@@ -178,17 +179,7 @@ fn the_first_looks_four_times_a_second() {
 
 #[test]
 fn one_that_is_named_again_pauses_as_briefly_as_at_first() {
-    let mut stage = called();
-    for pause in [5, 10] {
-        stage.steps(&format!(
-            "n1-3 > place 0 9000 1007 1 someone
-             n1-3 < EVAL leave ..
-             n1-3 > 0
-             +{pause}ms
-             n1-3 < EVALSHA ask .."
-        ));
-    }
-    stage.play(&format!(
+    lost(&[5, 10]).play(&format!(
         "n3 > says r {ME}
          n1-3 > place 0 9000 1007 1 someone
          n1-3 < EVAL leave ..

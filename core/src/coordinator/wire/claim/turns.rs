@@ -2,9 +2,8 @@
 
 use super::super::resp::Command;
 use super::super::{LEAVE, Token, millis};
-use super::{Ballot, Claim, Packer, Way};
+use super::{Claim, Packer, Way};
 use crate::coordinator::Queue;
-use crate::quorum::fence::micros;
 use std::time::Duration;
 
 /// A place in the queue of those who wait in turn.
@@ -67,11 +66,7 @@ impl Claim {
             None => command.arg(""),
         };
         let command = command.number(millis(PLACE_LIVES)).number(millis(KEPT_FOR));
-        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
-            return command.done();
-        };
-        let command = command.number(*number).number(micros(window.back));
-        command.number(micros(window.ahead)).number(millis(*kept)).done()
+        self.propose(command)
     }
 
     /// Packs the release or the rollback of a client that waits in turn, or its withdrawal. The script
@@ -87,10 +82,7 @@ impl Claim {
         let Packer { room, leave, label, .. } = packer;
         let (keys, more) = if self.ballot.is_some() { (4, 3) } else { (3, 0) };
         let command = Command::new(room, 3 + keys + 5 + more);
-        let command = match way {
-            Way::Hash => command.arg("EVALSHA").arg(leave),
-            Way::Native | Way::Full | Way::Shorten => command.arg("EVAL").arg(LEAVE),
-        };
+        let command = way.call(command, leave, LEAVE);
         let command = self.name_queue(command.number(keys as u64), queue);
         let command = self.sign(command, label.as_deref());
         let command = match self.place.as_deref() {
@@ -99,10 +91,7 @@ impl Claim {
         };
         let command = command.arg(leaves.as_str()).number(millis(KEPT_FOR));
         let command = command.arg(channels.unwrap_or_default());
-        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
-            return command.done();
-        };
-        command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
+        self.raise_fence(command)
     }
 
     /// Appends the key, those of its queue, and the fence, if there is one.
