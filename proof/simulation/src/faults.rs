@@ -97,7 +97,7 @@ impl World {
                 self.ends_after(span, End::Replica(node));
             }
             Fault::StepsBack { node, by } => {
-                self.masters[node].clock.stepped -= nanos(by) as i64;
+                self.masters[node].step_back(by, now);
             }
             Fault::StepsForward { node, by } => {
                 self.masters[node].clock.stepped += nanos(by) as i64;

@@ -36,6 +36,7 @@ mod plan;
 mod play;
 mod processes;
 mod report;
+mod schedules;
 #[allow(dead_code)] // Other tests use the rest of it.
 #[path = "../../../tests/support/seed.rs"]
 mod seed;

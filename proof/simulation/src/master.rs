@@ -1,9 +1,11 @@
 //! One master: the embedded machine, its process, its clock, and its operator's commands.
 
-use super::clock::{Time, WallClock};
+use super::clock::{Time, WallClock, nanos};
 use super::flaw::Flaw;
+use super::judge::KEYS;
 use super::line::Line;
 use quorumlock_embedded::{ClientId, Machine, Output};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The prefix of each fence's key.
@@ -37,6 +39,8 @@ pub(super) struct Master {
     pub(super) stops: usize,
     /// The last time that it lost its memory.
     pub(super) forgot_at: Option<Time>,
+    /// Readers that had expired when its clock was set back: resource, token, and when each ends.
+    expired: BTreeSet<(String, Vec<u8>, u64)>,
     operator: Option<ClientId>,
     flaw: Option<Flaw>,
     seed: u64,
@@ -66,6 +70,7 @@ impl Master {
             is_silent: false,
             stops: 0,
             forgot_at,
+            expired: BTreeSet::new(),
             operator: None,
             flaw,
             seed,
@@ -181,16 +186,39 @@ impl Master {
         living.map(|(one, at)| (String::from_utf8_lossy(one).into_owned(), *at as u64)).collect()
     }
 
-    /// Returns the readers of a resource that have not expired, and how long each lives.
+    /// Returns the readers of a resource that have not expired, and how long each lives. Those that
+    /// had expired before the clock was set back do not count, unless their mark has come back, too.
     pub(super) fn readers(&self, key: &str, now: Time) -> Vec<(String, Duration)> {
+        let is_marked = self.value(key, now) == Some(MARK);
+        let has_expired = |reader: &[u8], ends: f64| {
+            let entry = (key.to_owned(), reader.to_owned(), ends as u64);
+            !is_marked && !self.expired.is_empty() && self.expired.contains(&entry)
+        };
         let now = self.clock.at(now);
-        let key = format!("{READERS}{key}");
-        let readers = self.machine.sorted_set(key.as_bytes(), now).iter();
+        let readers = self.entries(key, now).iter();
         let left = |(reader, ends): &(Vec<u8>, f64)| {
             let left = Duration::from_millis(*ends as u64).checked_sub(whole_millis(now))?;
-            Some((String::from_utf8_lossy(reader).into_owned(), left))
+            let counts = !has_expired(reader, *ends);
+            counts.then(|| (String::from_utf8_lossy(reader).into_owned(), left))
         };
         readers.filter_map(left).collect()
+    }
+
+    fn entries(&self, key: &str, now: Duration) -> &[(Vec<u8>, f64)] {
+        self.machine.sorted_set(format!("{READERS}{key}").as_bytes(), now)
+    }
+
+    /// Sets the clock back.
+    pub(super) fn step_back(&mut self, by: Duration, now: Time) {
+        let shows = self.clock.at(now);
+        for key in KEYS {
+            for (reader, ends) in self.entries(key, shows).to_vec() {
+                if Duration::from_millis(ends as u64) < whole_millis(shows) {
+                    self.expired.insert((key.to_owned(), reader, ends as u64));
+                }
+            }
+        }
+        self.clock.stepped -= nanos(by) as i64;
     }
 }
 

@@ -134,6 +134,38 @@ impl Setup {
         setup
     }
 
+    /// Returns the setup of a world in which nothing is drawn, for a plan that is written by hand.
+    pub(super) fn plain(masters: usize, seats: usize, max_ttl: Duration) -> Self {
+        let half = millis(500);
+        let members = Membership::of(masters).expect("a membership");
+        let window = FencingWindow { back: half, ahead: half };
+        let kind = Kind::new(members, max_ttl, window, false);
+        Self {
+            flaw: None,
+            masters,
+            quarantine: kind.quarantine,
+            kinds: vec![kind; seats],
+            story: None,
+            is_rush: false,
+            guard: RestartGuard::On,
+            forgetful: true,
+            steps_back: false,
+            young: false,
+            max_ttl,
+            operation_timeout: millis(100),
+            wake_ups: true,
+            spread: millis(1),
+            denied: &[],
+            denies: NodeSet::EMPTY,
+            latency_us: 100..400,
+            lateness: Duration::ZERO,
+            hesitates: 0,
+            faults_per_mille: 0,
+            acts: 0..1,
+            length: millis(1_500),
+        }
+    }
+
     /// Gives some clients different settings.
     pub(super) fn put_at_odds(
         &mut self,
