@@ -4,8 +4,10 @@
 //! deadline of ours means anything to another process. What tells is the token: once it is gone from
 //! a master, nothing sets it there again, unless a SET of ours is still on its way. So a lock is
 //! detached by one last extension. On each connection its answer comes behind everything that was
-//! ever sent there for the lock, and nothing is sent after it. A master that has not answered may
-//! yet get a late SET: the value names it, and what it says does not count for the adoption.
+//! ever sent there for the lock, and nothing is sent after it. The value names the masters whose
+//! answers do not count for the adoption. One that has not answered may yet get a late SET. One that
+//! was warming up may have voted for another client before it restarted: that client may win on the
+//! old vote and release, and the token is there all the while.
 
 use super::attempt::{Attempt, Hold, Stage};
 use super::release::disarm;
@@ -38,7 +40,8 @@ pub struct DetachedLock {
     pub at_least: Option<Duration>,
     /// What is left of the keep-alive, if there is one.
     pub keep_alive: Option<KeepAlive>,
-    /// The masters that may yet get a late SET: what they say does not count for the adoption.
+    /// The masters that may yet get a late SET, or were warming up: what they say does not count for
+    /// the adoption.
     pub unsettled: Vec<Arc<str>>,
 }
 
@@ -108,7 +111,7 @@ impl Coordinator {
             return;
         }
         let unsettled = attempt.touched.difference(self.settled(attempt, round.replied()));
-        let unsettled = unsettled.union(attempt.claim.unsettled);
+        let unsettled = unsettled.union(attempt.claim.unsettled).union(extension.warming());
         let progress = extension.clone().without(unsettled).progress(deadline, now, drift);
         let reports = round.reports(self.sessions.iter().map(|session| &session.name));
         self.close_round(id);

@@ -111,8 +111,9 @@ impl Extension {
 
     /// Returns the result of the round at `now` for a lock that another process has detached, and
     /// that is held here from this round on only: it has no deadline before that. A report of
-    /// `never` counts for nothing, however often they are asked: a late SET of that process may have
-    /// set the key there again, after others had the lock in between.
+    /// `never` counts for nothing, however often they are asked. A late SET of that process may have
+    /// set the key there again, after others had the lock in between, or others have had it by a vote of
+    /// theirs that they have forgotten.
     pub fn adopted(&self, never: NodeSet, now: Instant, drift: ClockDrift) -> Progress {
         let apart = self.warming.union(never);
         let held = self.held.difference(apart);
@@ -141,6 +142,11 @@ impl Extension {
     /// This includes those that are warming up, so that they have the key when they vote again.
     pub const fn vacant(&self) -> NodeSet {
         self.vacant
+    }
+
+    /// Returns the masters that were warming up when they were asked.
+    pub const fn warming(&self) -> NodeSet {
+        self.warming
     }
 
     pub const fn is_warming(&self, node: usize) -> bool {

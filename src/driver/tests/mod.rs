@@ -1,6 +1,7 @@
 //! The real driver, over embedded masters in memory, on tokio's paused clock: time passes only when
 //! every task waits, so each of these tests is exact and takes milliseconds.
 
+mod adopted_late;
 mod at_least;
 mod batches;
 mod cancelled;
@@ -45,7 +46,10 @@ const KEY: &str = "orders:42";
 
 /// Starts five masters, on the same time as everything else here.
 fn five() -> Masters {
-    let masters = Masters::start_in_memory(5).unwrap();
+    on_the_same_time(Masters::start_in_memory(5).unwrap())
+}
+
+fn on_the_same_time(masters: Masters) -> Masters {
     for master in masters.iter() {
         let since = || Duration::from_nanos(Clock::tokio().now().as_nanos());
         master.set_clock(move || SystemTime::UNIX_EPOCH + since());

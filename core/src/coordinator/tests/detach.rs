@@ -1,5 +1,6 @@
 //! The detachment: the last extension, and that nothing follows it.
 
+use super::super::{RestartGuard, Settings};
 use super::stage::Stage;
 use super::{all_open, open, play};
 use crate::coordinator::wire::Login;
@@ -86,6 +87,31 @@ fn a_master_that_does_not_answer_may_yet_get_a_set_and_is_named() {
          n1-2 < EVALSHA ..
          n1-2 > 1
          = detached 2",
+    );
+}
+
+/// It may have voted for another client before it restarted, which may win on that vote.
+#[test]
+fn a_master_that_is_warming_up_is_named_as_well() {
+    let on = |settings: &mut Settings| settings.restart_guard = RestartGuard::On;
+    let mut stage = all_open(Stage::with(3, &Login::default(), on), 3);
+    stage.steps(HELD);
+    stage.play(
+        "n3 restarts
+         +50ms
+         n3 < DIAL
+         n3 connects
+         n3 < HELLO ..
+         n3 asks
+         n3 > hello 1
+         n3 > server run3+ up 0
+         n3 > master
+         n3 > agreed
+         detach 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         n3 > 1                         // from its file, or a top-up
+         = detached 2 without n3",
     );
 }
 

@@ -29,7 +29,8 @@ pub struct Claim {
     pub ballot: Option<Box<Ballot>>,
     /// In place of the packer's label.
     pub label: Option<Arc<Label>>,
-    /// The nodes that may yet get a late SET of an earlier holder, if the lock was adopted.
+    /// The nodes that do not count for an adopted lock: they may yet get a late SET of an earlier
+    /// holder, or were warming up when it gave the lock away.
     pub unsettled: NodeSet,
     /// The place from which it waits in turn, once it has one. Boxed, as the ballot is.
     pub place: Option<Box<Place>>,
