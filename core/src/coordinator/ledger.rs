@@ -1,13 +1,13 @@
 //! Rollbacks and releases to which one master still owes an answer.
 //!
 //! An integer settles a debt (the server has compared and deleted), and nothing else does. A debt
-//! is forgotten only once nothing can be left to delete: a ttl after the moment from which no SET
-//! of its attempt can arrive any more.
+//! is forgotten only once nothing can be left to delete: a ttl and its drift after the moment from
+//! which no SET of its attempt can arrive any more. The master's clock may be slower than ours.
 
 use super::at_least::Kept;
 use super::session::Session;
 use super::wire::{Claim, Leaves, Millis};
-use super::{Coordinator, Keys, RoundId};
+use super::{Coordinator, Keys, RoundId, Settings};
 use crate::quorum::Instant;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -148,11 +148,12 @@ impl Ledger {
 
     /// Handles an error as the answer (NOREPLICAS, LOADING, a denied right): the debt remains,
     /// unless the key cannot be there any more.
-    pub(super) fn refused(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
+    pub(super) fn refused(&mut self, mut debt: Debt, now: Instant, settings: &Settings) {
         (debt.may_have_run, debt.by_hash) = (true, false);
         let certain_from = *debt.certain_from.get_or_insert(now);
-        if now.since(certain_from) <= debt.deletion.ttl {
-            self.retry(debt, now, pause);
+        let ttl = debt.deletion.ttl;
+        if now.since(certain_from) <= ttl.saturating_add(settings.drift.of(ttl)) {
+            self.retry(debt, now, settings.operation_timeout);
         }
     }
 

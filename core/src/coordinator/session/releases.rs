@@ -154,14 +154,13 @@ impl Session {
             return Incoming::NotDone(debt);
         }
         let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
-        let pause = settings.operation_timeout;
         let said = match reply {
             Reply::Int(deleted) => {
-                self.ledger.answered(debt, now, pause);
+                self.ledger.answered(debt, now, settings.operation_timeout);
                 Ok(*deleted > 0)
             }
             other => {
-                self.ledger.refused(debt, now, pause);
+                self.ledger.refused(debt, now, settings);
                 Err(other.unexpected())
             }
         };

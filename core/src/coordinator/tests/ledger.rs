@@ -39,7 +39,7 @@ const ERRORS: [&str; 5] = [
 ];
 
 #[test]
-fn an_error_leaves_the_debt_owed_until_a_ttl_has_passed() {
+fn an_error_leaves_the_debt_owed_until_a_ttl_and_its_drift_have_passed() {
     for error in ERRORS {
         play(
             1,
@@ -61,8 +61,8 @@ fn an_error_leaves_the_debt_owed_until_a_ttl_has_passed() {
                  debts 1
                  +200ms
                  n1 < EVAL release 1 r #1
-                 +50ms
-                 n1 > {error}           // a ttl, to the nanosecond
+                 +56.5ms
+                 n1 > {error}           // a ttl, 1 % and 2 ms, to the nanosecond
                  debts 1
                  +200ms
                  n1 < EVAL release 1 r #1
@@ -158,7 +158,7 @@ fn a_debt_survives_any_number_of_connections_of_any_length() {
 }
 
 #[test]
-fn a_debt_is_forgotten_a_ttl_after_the_predecessor_was_killed() {
+fn a_debt_is_forgotten_some_time_after_the_predecessor_was_killed() {
     play(
         1,
         "acquire 1 r ttl 300ms

@@ -143,6 +143,24 @@ fn a_release_raises_the_fence_to_its_ballot_and_never_lowers_it() {
     }
 }
 
+/// Or one mad clock would close the resource for as long as a fence lives.
+#[test]
+fn a_release_raises_no_fence_beyond_the_window() {
+    for (ballot, raised) in [(CLOCK + 1_000_000, true), (CLOCK + 1_000_001, false)] {
+        for held in [true, false] {
+            let mut master = Master::new();
+            let claim = claim(ballot);
+            if held {
+                master.set("r", &claim.token.to_string());
+            }
+            assert_eq!(master.release(&claim), Reply::Int(held.into()), "{ballot}");
+            let fence = raised.then(|| ballot.to_string());
+            assert_eq!(master.stands("fence"), fence.as_deref(), "{ballot}");
+            assert_eq!(master.stands("r"), None);
+        }
+    }
+}
+
 /// The denied command stands in for a master that is out of memory.
 #[test]
 fn a_release_deletes_though_no_fence_can_be_raised() {
