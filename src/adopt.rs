@@ -1,7 +1,7 @@
 //! One adoption as the caller sees it: its options, and the future that it becomes.
 
 use crate::detached::Detached;
-use crate::driver::{Handle, Missed, Request, Won};
+use crate::driver::{Missed, Request, Won};
 use crate::error::{Closed, HeldHere, InvalidSetting, LossReason, NotAdopted, TooLate, Unadopted};
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
@@ -43,18 +43,19 @@ use tokio::sync::oneshot;
 /// # Cancel safety
 ///
 /// If this or its future is dropped, at whatever moment, the lock is released on every master: the
-/// value is gone with it.
+/// value is gone with it. Only of a value that this client would refuse as an
+/// [`InvalidSetting`] nothing is done, then either.
 #[must_use = "an adoption that is dropped releases the lock: await it"]
 pub struct Adopt<K: Kind = Unfenced> {
-    redlock: Redlock,
     bearer: Bearer<K>,
     /// Replaces what was left when the lock was detached.
     keep_alive: Option<KeepAlive>,
 }
 
-/// The one who has the value. It is released when dropped, unless it was handed on.
+/// The one who has the value. It is released when dropped, unless it was handed on, or is one that
+/// this client would not adopt: then nothing of it is believed.
 struct Bearer<K: Kind> {
-    driver: Handle,
+    redlock: Redlock,
     /// `None` once it was handed on.
     detached: Option<Detached<K>>,
     /// The request that may have adopted it.
@@ -63,25 +64,26 @@ struct Bearer<K: Kind> {
 
 impl<K: Kind> Drop for Bearer<K> {
     fn drop(&mut self) {
-        if let Some(detached) = self.detached.take() {
-            let (lock, adopting) = (detached.into_lock(), self.adopting);
-            self.driver.send(Request::GiveBack { lock, adopting });
+        let Some(detached) = self.detached.take() else { return };
+        let adopting = self.adopting;
+        if adopting.is_some() || detached.check(self.redlock.options()).is_ok() {
+            let lock = detached.into_lock();
+            self.redlock.driver().send(Request::GiveBack { lock, adopting });
         }
     }
 }
 
 impl<K: Kind> Adopt<K> {
     pub(crate) fn new(redlock: Redlock, detached: Detached<K>) -> Self {
-        let driver = redlock.driver().clone();
-        let bearer = Bearer { driver, detached: Some(detached), adopting: None };
-        Self { redlock, bearer, keep_alive: None }
+        let bearer = Bearer { redlock, detached: Some(detached), adopting: None };
+        Self { bearer, keep_alive: None }
     }
 
     /// Extends the lock in the background from now on. See
     /// [`Acquire::keep_alive`](crate::Acquire::keep_alive); the builder's
     /// [`max_hold`](crate::RedlockBuilder::max_hold) counts from the start of this call's extension.
     pub fn keep_alive(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::at_most(self.redlock.options().max_hold));
+        self.keep_alive = Some(KeepAlive::at_most(self.bearer.redlock.options().max_hold));
         self
     }
 
@@ -99,19 +101,19 @@ impl<K: Kind> Adopt<K> {
 
     /// Sends the request. `Err(None)` cannot be: a value that was not handed on is there.
     fn ask(self) -> Result<Waiting<K>, Option<NotAdopted<K>>> {
-        let Self { redlock, mut bearer, keep_alive } = self;
+        let Self { mut bearer, keep_alive } = self;
         let Some(detached) = &bearer.detached else { return Err(None) };
-        if let Err(invalid) = check(&redlock, detached, keep_alive) {
+        if let Err(invalid) = check(&bearer.redlock, detached, keep_alive) {
             let error = invalid.into();
             return Err(bearer.detached.take().map(|detached| NotAdopted { detached, error }));
         }
-        let driver = bearer.driver.clone();
+        let driver = bearer.redlock.driver().clone();
         let (reply, answer) = oneshot::channel();
         let (request, mut lock) = (driver.next_request(), Box::new(detached.lock().clone()));
         lock.keep_alive = keep_alive.or(lock.keep_alive);
         let resource: Arc<str> = detached.resource().into();
         bearer.adopting = Some(request);
-        bearer.driver.send(Request::Adopt { request, lock, driver, resource, reply });
+        bearer.redlock.driver().send(Request::Adopt { request, lock, driver, resource, reply });
         Ok(Waiting { bearer, answer })
     }
 }

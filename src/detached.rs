@@ -91,7 +91,8 @@ impl<K: Kind> Detached<K> {
         self.lock
     }
 
-    /// Checks the value against the options of the client that is to adopt it.
+    /// Checks the value against the options of the client that is to adopt it. Before that, nothing of it
+    /// goes to a master: a value from outside could name any key there.
     pub(crate) fn check(&self, options: &Options) -> Result<(), InvalidSetting> {
         let DetachedLock { keys, fenced, ttl, life, at_least, .. } = &*self.lock;
         let prefix = &options.key_prefix;
@@ -105,6 +106,7 @@ impl<K: Kind> Detached<K> {
         };
         let names = keys.iter().map(|key| key.strip_prefix(prefix.as_str()).map(Arc::from));
         let names: Option<Vec<Arc<str>>> = names.collect();
+        let names = names.filter(|names| names.join(", ") == *self.resource);
         let names = names.ok_or_else(other_prefix)?;
         options.check_may_acquire()?;
         options.check_resources(&names)?;

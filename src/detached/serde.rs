@@ -222,8 +222,8 @@ impl Told {
         if label.as_deref().is_some_and(|label| label.len() > LONGEST_TEXT) {
             return Err("label of a detached lock is too long");
         }
-        if resource.len() > LONGEST_TEXT {
-            return Err("resource of a detached lock is too long");
+        if !is_named(&keys, &resource) {
+            return Err("resource of a detached lock is not that of its keys");
         }
         let ttl_ms = self.ttl_ms.ok_or("ttl_ms of a detached lock is missing")?;
         let lock_delay_ms =
@@ -263,6 +263,17 @@ fn keys(names: Vec<String>) -> Result<Keys, &'static str> {
     }
     let keys = Keys::several(names.into_iter().map(Arc::from));
     keys.filter(|keys| keys.len() == count).ok_or("keys of a detached lock are none, or one twice")
+}
+
+/// Returns whether `resource` is what these keys lock: their names behind one and the same prefix. The
+/// client that adopts them knows which prefix that has to be.
+fn is_named(keys: &Keys, resource: &str) -> bool {
+    const BETWEEN: &str = ", ";
+    let bytes = keys.iter().map(|key| key.len()).sum::<usize>() + BETWEEN.len() * (keys.len() - 1);
+    let Some(prefixes) = bytes.checked_sub(resource.len()) else { return false };
+    let Some(prefix) = keys.first().get(..prefixes / keys.len()) else { return false };
+    let names: Option<Vec<&str>> = keys.iter().map(|key| key.strip_prefix(prefix)).collect();
+    names.is_some_and(|names| names.join(BETWEEN) == resource)
 }
 
 /// Reads the 32 digits of a token.

@@ -79,6 +79,8 @@ async fn what_is_wrong_is_refused_with_the_reason() {
         ("keys", json!(["a", "a"]), "one twice"),
         ("keys", json!("cafe"), "keys of a detached lock cannot be read"),
         ("keys", json!(vec!["k"; 65]), "too many"),
+        ("keys", json!(["app:a", "app:c"]), "resource of a detached lock is not that of its keys"),
+        ("resource", json!("the-bank"), "resource of a detached lock is not that of its keys"),
         ("fences", json!(null), "a fence for each key"),
         ("fences", json!(["f"]), "a fence for each key"),
         ("token", json!("cafe"), "token of a detached lock is missing, or is none"),
@@ -139,6 +141,9 @@ async fn a_ttl_that_cannot_work_is_refused_before_anything_is_sent() {
         ("keys", json!([""])),
     ] {
         let mut bad = good.clone();
+        if field == "keys" {
+            bad["resource"] = wrong[0].clone();
+        }
         bad[field] = wrong;
         let detached: Detached = serde_json::from_value(bad).unwrap();
         let refused = redlock.adopt(detached).await.unwrap_err();

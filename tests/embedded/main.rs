@@ -33,3 +33,5 @@ mod rw_lock;
 mod send_sync;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(all(feature = "embedded", feature = "serde"))]
+mod values_from_outside;
