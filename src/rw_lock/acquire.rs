@@ -154,8 +154,8 @@ impl fmt::Debug for ReadAcquireFuture {
 /// # Ok(()) }
 /// ```
 ///
-/// It is an ordinary lock, in one command on each master, until it is refused. From then on, it
-/// keeps new readers out: it sets a hint on the masters that lives for 3 s, renews that while it
+/// It is an ordinary lock, in one command on each master, until it is refused, or waits behind an
+/// acquire of this process that was. From then on, it keeps new readers out: it sets a hint on the masters that lives for 3 s, renews that while it
 /// waits, and takes it back when it wins. When it gives up or is dropped, the hint ends soon, within
 /// 1.5 s. The hint is no vote. Where it is lost, or comes late, a reader may still be let in before
 /// the writer.

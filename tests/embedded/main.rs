@@ -30,6 +30,8 @@ mod many_quorums;
 mod runtimes;
 #[cfg(feature = "embedded")]
 mod rw_lock;
+#[cfg(feature = "embedded")]
+mod rw_waits;
 mod send_sync;
 #[path = "../support/mod.rs"]
 mod support;

@@ -53,7 +53,9 @@ impl Coordinator {
         self.events.queued(request, held_here);
         self.local_queue.wait(&acquisition.request.keys, request);
         self.timers.set(acquisition.until(), Timer::Attempt(request));
+        let key = acquisition.request.keys.first().clone();
         self.acquisitions.insert(request, acquisition);
+        self.want_behind(now, &key);
     }
 
     /// Returns why an acquire that waits for one of `keys` in this process has not been served. If
@@ -213,8 +215,8 @@ impl Coordinator {
         deadline: Instant,
     ) {
         let (mut keep_alive, mut ballot) = (None, None);
-        if let Some(mut acquisition) = self.acquisitions.remove(request) {
-            self.withdraw_hint(now, request, &mut acquisition, true);
+        if let Some(acquisition) = self.acquisitions.remove(request) {
+            self.withdraw_hint(now, request, &acquisition.request.keys, true);
             let keys = &acquisition.request.keys;
             match keys.as_reader() {
                 Some(_) => {
@@ -290,6 +292,9 @@ impl Coordinator {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
             let keys = acquisition.request.keys.clone();
+            if failure.kind == FailureKind::Contended {
+                self.want(now, request, &keys);
+            }
             let Some(failure) = self.wait_in_turn(now, request, attempt_id, failure) else {
                 return;
             };
@@ -299,9 +304,6 @@ impl Coordinator {
             let listening = is_told && self.listen(now, &keys);
             // The first of the readers that wait tries for all of them.
             let polls = keys.as_reader().is_none() || self.readers.wait(keys.first(), request);
-            if failure.kind == FailureKind::Contended {
-                self.want(now, request);
-            }
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             (contention.probes, contention.listening) = (is_told, listening);
             let random = random.filter(|_| polls);

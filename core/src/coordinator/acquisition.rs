@@ -1,7 +1,7 @@
 //! One acquire, from its caller's request to its answer.
 
 use super::contention::{Contention, Phase};
-use super::{AcquireRequest, Event, Failure, RequestId, Settings};
+use super::{AcquireRequest, Event, Failure, FailureKind, RequestId, Settings};
 use crate::quorum::Instant;
 
 /// One acquire, over all its attempts.
@@ -27,6 +27,12 @@ impl Acquisition {
     /// Returns whether it has a place among those who wait in turn.
     pub(super) fn has_turn(&self) -> bool {
         self.contention.as_ref().is_some_and(|contention| contention.turn.is_some())
+    }
+
+    /// Returns whether its latest attempt was refused, and not by an outage.
+    pub(super) fn was_refused(&self) -> bool {
+        let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
+        self.attempts() > 0 && failure.kind == FailureKind::Contended
     }
 
     /// Returns the number of attempts begun.

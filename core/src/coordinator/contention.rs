@@ -1,6 +1,5 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
-use super::rw_lock::Hint;
 use super::turns::Turn;
 use super::{AttemptId, Failure, RoundId, Settings};
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
@@ -47,8 +46,6 @@ pub(super) struct Contention {
     pub(super) probes: bool,
     /// The last time all nodes were asked.
     pub(super) asked_all: Instant,
-    /// The hint of a writer that waits.
-    pub(super) hint: Option<Box<Hint>>,
     /// Its place among those who wait in turn, if it has one.
     pub(super) turn: Option<Box<Turn>>,
 }
@@ -85,7 +82,6 @@ impl Contention {
             heard: began,
             probes: false,
             asked_all: began,
-            hint: None,
             turn: None,
         }
     }

@@ -20,7 +20,7 @@ impl Coordinator {
             None => self.local_queue.forget(keys, request),
             Some(_) => self.local_queue.free(keys),
         }
-        self.withdraw_hint(now, request, &mut acquisition, false);
+        self.withdraw_hint(now, request, &acquisition.request.keys, false);
         if let Some(turn) = acquisition.contention.as_mut().and_then(|one| one.turn.take()) {
             self.leave_turn(now, acquisition.request.keys.clone(), *turn);
         }

@@ -34,6 +34,8 @@ enum Occupant {
 struct Queue {
     occupant: Occupant,
     waiting: VecDeque<RequestId>,
+    /// Those of them that are writers beside readers.
+    writers: VecDeque<RequestId>,
     /// The number of times the key has passed on within this process.
     in_a_row: u32,
     /// Whether a client in another process listened when the key was last published as free.
@@ -86,6 +88,7 @@ impl Queue {
         Self {
             occupant,
             waiting: VecDeque::new(),
+            writers: VecDeque::new(),
             in_a_row: 0,
             wanted_elsewhere: false,
             step_back: false,
@@ -121,6 +124,11 @@ impl LocalQueue {
             Occupant::Contender(request) => Some(request),
             Occupant::Nobody | Occupant::Holder => None,
         }
+    }
+
+    /// Returns the first writer beside readers that waits for `key` in this process.
+    pub(super) fn first_writer(&self, key: &str) -> Option<RequestId> {
+        self.places.get(key)?.queue()?.writers.front().copied()
     }
 
     /// Returns whether a guard of this process has one of `keys`.
@@ -225,13 +233,12 @@ impl LocalQueue {
         for key in keys.iter() {
             let nobody = || Place::Quiet(Occupant::Nobody);
             let place = self.places.entry(key.clone()).or_insert_with(nobody);
-            match place {
-                Place::Queued(queue) => queue.waiting.push_back(request),
-                Place::Quiet(occupant) => {
-                    let waiting = VecDeque::from([request]);
-                    let queue = Queue { waiting, ..Queue::new(*occupant) };
-                    *place = Place::Queued(Box::new(queue));
-                }
+            if let Place::Quiet(occupant) = place {
+                *place = Place::Queued(Box::new(Queue::new(*occupant)));
+            }
+            if let Some(queue) = place.queue_mut() {
+                queue.waiting.push_back(request);
+                queue.writers.extend(keys.as_writer().map(|_| request));
             }
         }
     }
@@ -251,6 +258,7 @@ impl LocalQueue {
             let Entry::Occupied(mut place) = self.places.entry(key.clone()) else { continue };
             if let Some(queue) = place.get_mut().queue_mut() {
                 queue.waiting.retain(|one| *one != request);
+                queue.writers.retain(|one| *one != request);
             }
             stir(place, &mut self.stirred);
         }
@@ -282,6 +290,9 @@ impl LocalQueue {
             if let Some(place) = self.places.get_mut(key) {
                 if let Some(queue) = place.queue_mut() {
                     queue.waiting.pop_front();
+                    if keys.as_writer().is_some() {
+                        queue.writers.pop_front();
+                    }
                 }
                 place.occupy(Occupant::Contender(request));
             }

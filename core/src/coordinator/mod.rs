@@ -72,7 +72,7 @@ use listeners::Listeners;
 use local_queue::LocalQueue;
 use observe::Events;
 use round::{Asker, Round};
-use rw_lock::Readers;
+use rw_lock::{Hints, Readers};
 use semaphore::Semaphores;
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
@@ -121,6 +121,7 @@ pub struct Coordinator {
     listeners: Listeners,
     semaphores: Semaphores,
     readers: Readers,
+    hints: Hints,
     actions: VecDeque<Action>,
     events: Events,
     random: Box<dyn Random>,
@@ -162,6 +163,7 @@ impl Coordinator {
             listeners: Listeners::default(),
             semaphores: Semaphores::default(),
             readers: Readers::default(),
+            hints: Hints::default(),
             actions: VecDeque::new(),
             events: Events::default(),
             random,

@@ -7,7 +7,8 @@ impl Coordinator {
     pub fn entries(&self) -> usize {
         let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
         let requests = requests + self.barrier.len() + self.listeners.len() + self.semaphores.len();
-        let requests = requests + self.adopting.len() + self.local_queue.len() + self.readers.len();
+        let requests = requests + self.adopting.len() + self.local_queue.len();
+        let requests = requests + self.readers.len() + self.hints.len();
         requests + self.timers.next_at().into_iter().count()
     }
 

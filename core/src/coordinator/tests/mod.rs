@@ -22,6 +22,7 @@ mod foreign;
 mod handover;
 mod handshake;
 mod healthy;
+mod hints;
 mod inspect;
 mod joint;
 mod keeper;

@@ -175,12 +175,12 @@ fn a_hint_is_renewed_each_second_and_ends_soon_after_its_writer_gives_up() {
          n1-3 < SET r #1 NX PX 10000
          n1-2 > nil
          n1-3 < EVAL release 1 r #1
-         n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < SET next:r #2 PX 3000
+         n3 < SUBSCRIBE quorumlock:free:0:r
          n3 > nil
          n1-3 > 0
-         n3 > subscribed r
          n1-3 > ok
+         n3 > subscribed r
          n3 < EVAL look 1 r             // the subscription may have come too late
          n3 < SET r #3 NX PX 10000
          n3 > held 9000 someone

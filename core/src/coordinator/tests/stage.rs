@@ -268,7 +268,10 @@ impl Stage {
         let machine = &self.machine;
         format!(
             "{} acquisitions, {} attempts, {} rounds, {} places, timers to {:?}, {} debts",
-            machine.acquisitions.len() + machine.semaphores.len() + machine.readers.len(),
+            machine.acquisitions.len()
+                + machine.semaphores.len()
+                + machine.readers.len()
+                + machine.hints.len(),
             machine.attempts.len(),
             machine.rounds.len(),
             machine.local_queue.len(),

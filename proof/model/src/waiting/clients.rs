@@ -14,7 +14,13 @@ impl Waiting {
             let actor = &state.actors[who];
             let client = &self.config.clients[who];
             match actor.phase {
+                Phase::Idle if self.is_taken(state, who) => {
+                    emit(Action::Queue { who }, self.queues(state, who));
+                }
                 Phase::Idle => emit(Action::Try { who }, self.tries(state, who)),
+                Phase::Queued if client.gives_up => {
+                    emit(Action::GiveUp { who }, self.gives_up(state, who));
+                }
                 Phase::Waiting => {
                     if !(client.reads && self.config.sleeps) || actor.told || actor.refused == 0 {
                         emit(Action::Try { who }, self.tries(state, who));
@@ -66,7 +72,7 @@ impl Waiting {
         next
     }
 
-    fn tries(&self, state: &State, who: usize) -> State {
+    pub(super) fn tries(&self, state: &State, who: usize) -> State {
         let mut next = self.sends(state, who, Phase::Trying);
         let actor = &mut next.actors[who];
         (actor.tried, actor.told, actor.refused) = (true, false, 0);
@@ -77,8 +83,10 @@ impl Waiting {
     /// The hint is left to live for as long as others need to renew theirs.
     fn gives_up(&self, state: &State, who: usize) -> State {
         let mut next = self.sends(state, who, Phase::GivingUp);
+        self.leaves_queue(&mut next, who);
         let actor = &mut next.actors[who];
         *actor = Actor { phase: Phase::GivingUp, ..Actor::default() };
+        self.hints_behind(&mut next);
         if self.config.is(Mutant::HintLeftWhenGivenUp) {
             self.has_left(&mut next, who);
         }
@@ -89,7 +97,12 @@ impl Waiting {
     pub(super) fn continues(&self, state: &mut State, who: usize) {
         match state.actors[who].phase {
             Phase::Trying if self.has_quorum(state, who) => self.wins(state, who),
-            Phase::Trying => *state = self.sends(state, who, Phase::Backing),
+            Phase::Trying => {
+                *state = self.sends(state, who, Phase::Backing);
+                if self.is_of_process(who) {
+                    self.hints_behind(state);
+                }
+            }
             Phase::Backing => state.actors[who].phase = Phase::Waiting,
             Phase::Leaving => self.has_left(state, who),
             Phase::GivingUp => {
@@ -97,7 +110,7 @@ impl Waiting {
                 self.tells(state);
             }
             Phase::Downgrading => self.has_downgraded(state, who),
-            Phase::Held | Phase::Idle | Phase::Waiting | Phase::Dead => {}
+            Phase::Held | Phase::Idle | Phase::Queued | Phase::Waiting | Phase::Dead => {}
         }
     }
 
@@ -159,6 +172,7 @@ impl Waiting {
         let reads = self.config.clients[who].reads;
         state.actors[who] = Actor { reads, ..Actor::default() };
         state.nodes.iter_mut().for_each(|node| node.drop_all_of(who));
+        self.serves(state, who);
     }
 
     fn restarted(&self, state: &State, node: usize) -> State {
@@ -196,6 +210,7 @@ impl Waiting {
             }
             node.warm = node.warm.saturating_sub(1);
         }
+        let busy = std::mem::take(&mut next.busy);
         for who in 0..self.count() {
             let actor = &mut next.actors[who];
             actor.tried = false;
@@ -207,16 +222,23 @@ impl Waiting {
                 }
             }
         }
+        // Who is served by a lapse tries in the tick that begins.
+        let serves = std::mem::replace(&mut next.busy, busy);
         self.counts(&mut next);
+        next.busy |= serves;
         Some(next)
     }
 
     /// Counts the ticks of waiting.
     fn counts(&self, state: &mut State) {
         let is = |who: usize, phase| self.writes(state, who) && state.actors[who].phase == phase;
-        let waits = (0..self.count()).any(|who| is(who, Phase::Waiting));
+        let waits = (0..self.count()).any(|who| is(who, Phase::Waiting) || is(who, Phase::Queued));
         let holds = (0..self.count()).any(|who| is(who, Phase::Held));
-        let stays = |who: usize| !self.config.clients[who].gives_up && is(who, Phase::Waiting);
+        let stays = |who: usize| {
+            let client = &self.config.clients[who];
+            let waits = is(who, Phase::Waiting) || is(who, Phase::Queued);
+            waits && !client.gives_up && !client.plain
+        };
         let stay = (0..self.count()).any(stays);
         let in_the_way = waits || holds || std::mem::take(&mut state.busy);
         let votes: NodeSet = (0..self.config.nodes)

@@ -10,6 +10,8 @@ pub struct Client {
     pub gives_up: bool,
     /// A writer that may become a reader while it holds.
     pub downgrades: bool,
+    /// A writer that knows of no readers, and sets no hint.
+    pub plain: bool,
     pub ttl: u8,
 }
 
@@ -18,6 +20,9 @@ pub struct Config {
     pub name: &'static str,
     pub nodes: usize,
     pub clients: Vec<Client>,
+    /// How many of the clients, from the first on, are writers of one process. Of them, one contends or
+    /// holds, and the others wait in its local queue.
+    pub together: usize,
     /// The life of a hint. A writer that waits renews it at least once in a tick.
     pub hint: u8,
     /// The life that a hint has left when its writer gives up: others renew theirs meanwhile.
@@ -43,18 +48,20 @@ pub struct Config {
 
 impl Config {
     /// Creates a run with a client for each letter: `R` reads, `W` writes and never gives up, `G`
-    /// may give up, `D` may downgrade. The ttl is two ticks, a hint lives for three.
+    /// may give up, `D` may downgrade, `P` is plain. The ttl is two ticks, a hint lives for three.
     pub fn new(name: &'static str, nodes: usize, letters: &str) -> Self {
         let client = |letter: char| Client {
             reads: letter == 'R',
             gives_up: letter == 'G',
             downgrades: letter == 'D',
+            plain: letter == 'P',
             ttl: 2,
         };
         Self {
             name,
             nodes,
             clients: letters.chars().map(client).collect(),
+            together: 0,
             hint: 3,
             rest: 2,
             down: 0,
@@ -71,6 +78,12 @@ impl Config {
 
     pub fn ttl(mut self, ttls: &[u8]) -> Self {
         self.clients.iter_mut().zip(ttls).for_each(|(one, ttl)| one.ttl = *ttl);
+        self
+    }
+
+    /// Makes the first clients those of one process.
+    pub fn together(mut self, count: usize) -> Self {
+        self.together = count;
         self
     }
 

@@ -34,6 +34,7 @@ impl Waiting {
                 state.nodes[node].master.release(&command);
                 self.hints(state, who, node);
             }
+            Phase::Queued => self.hints(state, who, node),
             Phase::Held => self.deletes_hint(&mut state.nodes[node].master, who, 0),
             Phase::GivingUp => self.gives_hint_up(&mut state.nodes[node].master, who),
             Phase::Downgrading => {
@@ -84,12 +85,13 @@ impl Waiting {
     fn hints(&self, state: &mut State, who: usize, node: usize) {
         let once = self.config.is(Mutant::HintSetOnce) && state.actors[who].hinted;
         let last = state.nodes.iter().all(|node| node.sent >> who & 1 == 0);
-        if !self.config.is(Mutant::HintNeverSet) && !once && self.config.deaf >> node & 1 == 0 {
+        let never = self.config.is(Mutant::HintNeverSet) || self.config.clients[who].plain;
+        if !never && !once && self.config.deaf >> node & 1 == 0 {
             let master = &mut state.nodes[node].master;
             (master.hint, master.hint_left) = (who as u8 + 1, self.config.hint);
         }
         // After the last of them: until then it sets it for the first time.
-        state.actors[who].hinted |= last;
+        state.actors[who].hinted |= last && !self.config.clients[who].plain;
     }
 
     fn gives_hint_up(&self, master: &mut Master, who: usize) {

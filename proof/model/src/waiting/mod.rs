@@ -7,6 +7,7 @@
 
 mod clients;
 pub mod config;
+mod local_queue;
 mod messages;
 pub mod mutant;
 mod protocol;

@@ -13,10 +13,11 @@ pub enum Mutant {
     HintReadAtOne,
     RestTooShort,
     SilentDowngrade,
+    QueuedWriterSetsNoHint,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::HintNeverSet,
         Self::HintSetOnce,
         Self::HintNeverExpires,
@@ -28,6 +29,7 @@ impl Mutant {
         Self::HintReadAtOne,
         Self::RestTooShort,
         Self::SilentDowngrade,
+        Self::QueuedWriterSetsNoHint,
     ];
 
     pub const fn words(self) -> &'static str {
@@ -43,6 +45,7 @@ impl Mutant {
             Self::HintReadAtOne => "a hint read at one master only",
             Self::RestTooShort => "a hint given up that does not outlast a renewal",
             Self::SilentDowngrade => "a downgrade that tells no reader",
+            Self::QueuedWriterSetsNoHint => "a writer in the local queue that sets no hint",
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) const EXCLUSION: &str = "no writer beside a valid holder";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     Try { who: usize },
+    Queue { who: usize },
     Deliver { who: usize, node: usize },
     Release { who: usize },
     Downgrade { who: usize },

@@ -39,6 +39,9 @@ impl Run {
 fn bounds(config: &Config) -> String {
     let clients: Vec<String> = config.clients.iter().map(words).collect();
     let mut words = vec![format!("{} nodes", config.nodes), clients.join(" beside ")];
+    if config.together > 0 {
+        words.push(format!("the first {} of one process", config.together));
+    }
     if config.down > 0 {
         words.push(format!("{} down", config.down.count_ones()));
     }
@@ -63,6 +66,7 @@ fn bounds(config: &Config) -> String {
 fn words(client: &Client) -> String {
     let mut words = match client {
         Client { reads: true, .. } => "a reader".to_owned(),
+        Client { plain: true, .. } => "a plain acquire".to_owned(),
         Client { gives_up: true, .. } => "a writer that gives up".to_owned(),
         Client { downgrades: true, .. } => "a writer that downgrades".to_owned(),
         _ => "a writer".to_owned(),

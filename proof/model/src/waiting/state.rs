@@ -22,6 +22,8 @@ pub enum Phase {
     Idle,
     /// Its attempt.
     Trying,
+    /// In the local queue of its process: the first writer's hint.
+    Queued,
     /// Refused: its rollback, and a writer's hint.
     Backing,
     Waiting,
@@ -49,6 +51,8 @@ pub struct Actor {
     pub hinted: bool,
     /// It has been told to try again.
     pub told: bool,
+    /// Its place in the local queue, from 1; 0 for none.
+    pub place: u8,
     /// The longest life that it was refused with.
     pub refused: u8,
     /// The ticks for which it has waited while no writer was in its way.
@@ -70,7 +74,7 @@ impl Actor {
     fn digest(&self, digest: &mut Digest) {
         let bits = [self.reads, self.tried, self.hinted, self.told];
         let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
-        digest.bytes(&[self.phase as u8, bits, self.left, self.refused, self.waited]);
+        digest.bytes(&[self.phase as u8, bits, self.left, self.refused, self.waited, self.place]);
     }
 }
 

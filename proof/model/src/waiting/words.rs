@@ -1,5 +1,6 @@
 //! A trace in words, for people.
 
+use super::config::Client;
 use super::protocol::{Action, Waiting};
 use super::state::{Phase, State};
 use crate::checker::Model;
@@ -24,13 +25,18 @@ impl Waiting {
     }
 
     fn name(&self, who: usize) -> String {
-        let kind = if self.config.clients[who].reads { "reader" } else { "writer" };
+        let kind = match &self.config.clients[who] {
+            Client { reads: true, .. } => "reader",
+            Client { plain: true, .. } => "plain",
+            _ => "writer",
+        };
         format!("{kind} {}", ["A", "B", "C", "D"][who])
     }
 
     fn sentence(&self, action: Action, before: &State, after: &State) -> String {
         match action {
             Action::Try { who } => format!("{} tries", self.name(who)),
+            Action::Queue { who } => format!("{} queues in its process", self.name(who)),
             Action::Release { who } => format!("{} releases", self.name(who)),
             Action::Downgrade { who } => format!("{} downgrades", self.name(who)),
             Action::GiveUp { who } => format!("{} gives up", self.name(who)),
@@ -52,6 +58,7 @@ impl Waiting {
                 format!("{place} grants {name}{wins}")
             }
             Phase::Trying => format!("{place} refuses {name}{wins}"),
+            Phase::Queued => format!("the hint of {name} stands on {place}"),
             Phase::Backing if hint => {
                 format!("{name} rolls back on {place}; its hint stands there")
             }

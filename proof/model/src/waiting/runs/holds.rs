@@ -21,6 +21,16 @@ pub(super) fn runs() -> Vec<Run> {
         of("a writer beside one that gives up, a reader", "WGR").within(3, 1),
         one("one node, a writer beside one that gives up, two readers", "WGRR").within(3, 1),
         one("one node, a writer beside two that give up, a reader", "WGGR").within(3, 1),
+        of("a writer behind a plain acquire, a reader", "PWR").together(2).within(3, 1),
+        one("one node, a writer behind a plain acquire, two readers", "PWRR")
+            .together(2)
+            .within(3, 1),
+        one("one node, writers behind a plain acquire, one gives up, a reader", "PGWR")
+            .together(3)
+            .within(3, 1),
+        one("one node, a writer behind one that writes, two readers", "WWRR")
+            .together(2)
+            .within(3, 1),
         of("a writer that crashes, a reader", "WR").crashes().within(2, 3),
         of("a writer that crashes, two readers", "WRR").crashes().within(2, 3),
         of("two writers that crash, a reader", "WWR").crashes().within(5, 3),

@@ -40,6 +40,11 @@ pub(super) fn runs() -> Vec<Run> {
             READERS,
             of("a reader sleeps", "DR").ttl(&[6, 2]).sleeps().within(6, 1),
         ),
+        caught(
+            Mutant::QueuedWriterSetsNoHint,
+            WRITERS,
+            one("one node, behind a plain acquire, two readers", "PWRR").together(2).within(3, 1),
+        ),
         Run {
             kind: Kind::Margin,
             violates: None,

@@ -1,0 +1,148 @@
+//! The hint of a writer that waits in its own process: behind whom it is set, and until when.
+
+use super::{play, telling};
+
+/// A plain acquire of this process was refused, and waits for a long time.
+const PLAIN_WAITS: &str = "acquire 1 r wait 60s
+     n1-3 < SET r #1 NX PX 10000
+     n1-3 > nil
+     n1-3 < EVAL release 1 r #1
+     n3 < SUBSCRIBE quorumlock:free:0:r
+     n1-3 > 0
+     n3 > subscribed r
+     n3 < EVAL look 1 r
+     n3 < SET r #2 NX PX 10000
+     n3 > held 9000 someone
+     n3 > nil
+     n3 < EVAL release 1 r #2
+     n3 > 0\n";
+
+#[test]
+fn a_writer_behind_a_plain_acquire_that_was_refused_has_its_hint_and_renews_it() {
+    let mut stage = telling();
+    stage.steps(PLAIN_WAITS);
+    stage.play(
+        "acquire 2 write:r wait 10s
+         n1-3 < SET next:r #3 PX 3000
+         n1-3 > ok
+         acquire 3 write:r wait 10s     // one hint is enough
+         +999ms
+         n1-3 < -
+         +1ms
+         n1-3 < SET next:r #3 PX 3000
+         n1-3 > ok
+         cancel 2                       // the next writer has its own at once
+         n1-3 < EVAL shorten 1 next:r #3 1500
+         n1-3 < SET next:r #4 PX 3000
+         n3 < PUBLISH quorumlock:free:0:r ..
+         n1-3 > 1
+         n1-3 > ok
+         n3 > 1
+         cancel 3
+         n1-3 < EVAL shorten 1 next:r #4 1500
+         n3 < PUBLISH quorumlock:free:0:r ..
+         n1-3 > 1
+         n3 > 1
+         +3s                            // no writer waits any more
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn a_writer_behind_a_plain_acquire_that_is_refused_later_has_its_hint_from_then_on() {
+    play(
+        3,
+        "acquire 1 r wait 60s
+         n1-3 < SET r #1 NX PX 10000
+         acquire 2 s+r wait 60s
+         acquire 3 write:r wait 60s     // none of them was refused yet
+         n1-3 < -
+         n1-2 > nil
+         n1-3 < EVAL release 1 r #1
+         n1-3 < SET next:r #2 PX 3000
+         n3 > nil
+         n1-3 > 0
+         n1-3 > ok",
+    );
+}
+
+/// Once the plain acquire has won, it keeps readers out by itself: nothing is renewed behind it.
+#[test]
+fn a_writer_that_waits_behind_a_holder_renews_no_hint() {
+    let mut stage = telling();
+    stage.steps(PLAIN_WAITS);
+    stage.play(
+        "acquire 2 write:r wait 60s
+         n1-3 < SET next:r #3 PX 3000
+         n1-3 > ok
+         n3 > freed r
+         n3 < SET r #4 NX PX 10000
+         n3 > ok
+         n1-2 < SET r #4 NX PX 10000
+         n1-2 > ok
+         = acquired 1 ..
+         +1s
+         n1-3 < EVAL shorten 1 next:r #3 1500
+         n3 < PUBLISH quorumlock:free:0:r ..
+         n1-3 > 1
+         n3 > 1
+         +5s
+         n1-3 < -
+         acquire 3 write:r wait 60s
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn a_writer_behind_one_of_several_resources_has_the_hint_of_its_own() {
+    play(
+        3,
+        "acquire 1 q+r+s wait 60s
+         n1-3 < EVALSHA acquire 3 q r s #1 10000 0
+         acquire 2 write:s wait 60s
+         acquire 3 write:r wait 60s
+         n1-2 > refuses 0 9000 0 0
+         n1-3 < EVAL release_all 3 q r s #1
+         n1-3 < SET next:r #2 PX 3000
+         n1-3 < SET next:s #3 PX 3000
+         n3 > refuses 0 9000 0 0
+         n1-3 > 0
+         n1-3 > ok
+         n1-3 > ok",
+    );
+}
+
+#[test]
+fn a_writer_behind_one_that_waits_in_turn_has_its_hint() {
+    telling().play(
+        "jitter most
+         acquire 1 fair:r wait 60s
+         n1-3 < SET r #1 NX PX 10000
+         acquire 2 write:r wait 60s
+         n1-3 > nil
+         n1-3 < EVAL leave 3 r q:r a:r #1 '' try 2000 ''
+         n1-3 < SET next:r #2 PX 3000
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n1-3 < SCRIPT LOAD ask
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #3 '' 3000 2000
+         n1-3 > 0
+         n1-3 > ok
+         n3 > subscribed r
+         n1-3 > text c0ffee
+         n1-3 > place 0 9000 1003 1 someone
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #3 1003 3000 2000
+         n1-3 > place 0 9000 1003 1 someone
+         = 1 ahead of 1
+         +1s
+         n1-3 < EVALSHA ask ..
+         n1-3 < SET next:r #2 PX 3000
+         n1-3 > place 0 9000 1003 1 someone
+         = -
+         n1-3 > ok
+         cancel 2
+         n1-3 < EVAL shorten 1 next:r #2 1500
+         n3 < PUBLISH quorumlock:free:0:r ..
+         n1-3 > 1
+         n3 > 1",
+    );
+}
