@@ -184,7 +184,7 @@ impl Subject {
     fn fenced(&self, token: &Token) -> Claim {
         let fences = Keys::one(self.part("fence").into());
         let window = FencingWindow { back: AGES, ahead: AGES };
-        let ballot = Ballot { fences: fences.into(), number: 1, window, kept: LIFE };
+        let ballot = Ballot { fences: fences.into(), number: 1, greatest: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced").into());
         Claim {
             keys,

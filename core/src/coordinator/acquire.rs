@@ -184,6 +184,7 @@ impl Coordinator {
         if verdict == Verdict::Lost && !complete && round.speaks_of_clocks() {
             return;
         }
+        let warming = round.warming();
         let ttl = match verdict {
             Verdict::Pending => None,
             _ => self
@@ -197,6 +198,7 @@ impl Coordinator {
                 Some(deadline) if verdict == Verdict::Won => {
                     self.observe_win(now, id);
                     self.win(now, request, attempt_id, started, deadline);
+                    warming.iter().for_each(|node| self.top_up(now, attempt_id, node));
                 }
                 _ => self.lose(now, id, request, attempt_id, verdict == Verdict::Won),
             }

@@ -107,8 +107,9 @@ impl Coordinator {
         let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
         let window = self.settings.window;
         let ballot = fenced.map(|(fences, number)| {
-            self.ballots.learn_fence(number.get());
-            Box::new(Ballot { fences, number: number.get(), window, kept })
+            let number = number.get();
+            self.ballots.learn_fence(number);
+            Box::new(Ballot { fences, number, greatest: number, window, kept })
         });
         let sessions = self.sessions.iter().enumerate();
         let unsettled = sessions.filter(|(_, session)| unsettled.contains(&session.name));

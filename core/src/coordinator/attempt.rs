@@ -97,15 +97,15 @@ impl Coordinator {
         let mut round = self.new_round(kind, now, timeout);
         let set = attempt.claim.acquire(&mut self.packer);
 
-        let (mut takers, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
+        let mut takers = NodeSet::EMPTY;
         for (node, session) in self.sessions.iter().enumerate() {
             match session.part(set.len(), now, barred.as_ref()) {
                 Part::Vote => takers.insert(node),
-                Part::Uncounted(reason) => {
-                    warming.insert(node);
+                // Nothing of an attempt that may lose is in the way of the holder there, who needs its
+                // key back before that node votes again. The winner brings its own.
+                Part::Uncounted(reason) | Part::Absent(reason) => {
                     round.record(node, Answer::Refused(reason), now);
                 }
-                Part::Absent(reason) => round.record(node, Answer::Refused(reason), now),
             }
         }
         // A SET that could not win is not sent.
@@ -113,10 +113,9 @@ impl Coordinator {
             let mut asked = takers;
             if let Some(first) = asking.first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
-                let others = takers.union(warming).difference(asked);
+                let others = takers.difference(asked);
                 let patience = self.settings.patience(ttl.span());
                 round.hold_back(HeldBack { first, others, set: set.to_vec() }, patience);
-                warming = NodeSet::EMPTY;
             }
             // A script's refusal reports the remaining life by itself.
             let looks = attempt.claim.looks() && asking.remaining;
@@ -130,11 +129,7 @@ impl Coordinator {
                 }
                 session.push(PendingReply::Vote(round_id), set);
             }
-            for node in warming.iter() {
-                self.sessions[node].prepare(&attempt.claim);
-                self.sessions[node].push(PendingReply::Uncounted, set);
-            }
-            attempt.touched = asked.union(warming);
+            attempt.touched = asked;
             let place = attempt.claim.place.as_ref();
             if let Some(turn) = place.and_then(|_| self.acquisitions.turn_mut(request)) {
                 turn.stands_at(attempt.touched);

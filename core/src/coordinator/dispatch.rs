@@ -19,6 +19,7 @@ impl Coordinator {
             Incoming::Remaining(request, attempt, reply) => {
                 self.learn_remaining(node, request, attempt, &reply);
             }
+            Incoming::ToppedUp(attempt, reply) => self.topped_up(now, attempt, node, &reply),
             Incoming::Release { round, answer } => self.answered(now, round, node, answer),
             Incoming::NotDone(debt) => self.release_again(now, node, debt),
             Incoming::Told { key, listeners } => {

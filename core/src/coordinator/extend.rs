@@ -5,7 +5,7 @@ use super::round::{Asker, RoundKind};
 use super::session::{PendingReply, Session};
 use super::timers::Timer;
 use super::wire::Reply;
-use super::{AttemptId, Coordinator, Event, Extended, NotExtended, RoundId, barrier};
+use super::{AttemptId, Coordinator, Event, Extended, NotExtended, RoundId, barrier, fencing};
 use crate::quorum::{Extension, Instant, Progress, Report};
 use crate::report::{Answer, LossReason, UnknownCause};
 use std::time::Duration;
@@ -174,10 +174,27 @@ impl Coordinator {
     }
 
     /// Sends the ordinary acquire command with the same token to a node that said *vacant* in a
-    /// round that was won. Its answer does not count, not even `Granted`: it may refer to a key
+    /// round that was won, or that was warming up when the lock was won. Its answer does not count, not even `Granted`: it may refer to a key
     /// that an earlier, late SET put there, and whose life it does not prolong. Counting it leads
     /// to two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
     pub(super) fn top_up(&mut self, now: Instant, id: AttemptId, node: usize) {
+        self.send_top_up(now, id, node, true);
+    }
+
+    /// Handles the first answer of `node` to a top-up. If the fence there is not below the number of the
+    /// hold, others have asked for the lock where its key was missing, and have been refused by the
+    /// rest; or the key has expired there. The next number is above that fence. The token of the hold
+    /// stays what it is.
+    pub(super) fn topped_up(&mut self, now: Instant, id: AttemptId, node: usize, reply: &Reply) {
+        let Some(fence) = fencing::stale_at(reply) else { return };
+        let attempt = self.attempts.get_mut(id).filter(|one| one.held().is_some());
+        let Some(ballot) = attempt.and_then(|one| one.claim.ballot.as_mut()) else { return };
+        ballot.greatest = ballot.greatest.max(fence.saturating_add(1));
+        self.ballots.learn_fence(ballot.greatest);
+        self.send_top_up(now, id, node, false);
+    }
+
+    fn send_top_up(&mut self, now: Instant, id: AttemptId, node: usize, may_repeat: bool) {
         let Some(attempt) = self.attempts.get(id).filter(|one| one.held().is_some()) else {
             return;
         };
@@ -188,7 +205,7 @@ impl Coordinator {
         if session.takes(set.len(), now, barred.as_ref()).is_ok() {
             session.prepare(&attempt.claim);
             attempt.touched.insert(node);
-            session.push(PendingReply::Uncounted, set);
+            session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);
             self.events.topped_up(id, &session.name);
         }
     }

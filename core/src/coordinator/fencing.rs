@@ -27,7 +27,8 @@ impl Coordinator {
         let wall_us = self.wall_us(now);
         let number = self.ballots.propose(wall_us);
         let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
-        Box::new(Ballot { fences, number, window: self.settings.window, kept })
+        let window = self.settings.window;
+        Box::new(Ballot { fences, number, greatest: number, window, kept })
     }
 
     /// Learns from one refusal: a fence for the next ballot, and one node's clock.
@@ -135,6 +136,13 @@ fn lesson(parts: &[Reply]) -> Option<Lesson> {
     let lesson = Lesson { fence: number(fence)?, clock_us: number(clock)? };
     // Without a ballot, the script does not read its clock.
     (1..=fence::GREATEST).contains(&lesson.clock_us).then_some(lesson)
+}
+
+/// Returns the fence of a refusal that it decided.
+pub(super) fn stale_at(reply: &Reply) -> Option<u64> {
+    let Reply::Array(parts) = reply else { return None };
+    let stale = matches!(parts.first(), Some(Reply::Int(-1)));
+    lesson(parts).filter(|_| stale).map(|lesson| lesson.fence)
 }
 
 /// Reads a refusal of the acquire's script.

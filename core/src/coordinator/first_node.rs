@@ -90,12 +90,7 @@ impl Coordinator {
                     }
                     session.push(PendingReply::Vote(id), &held_back.set);
                 }
-                Part::Uncounted(reason) => {
-                    session.prepare(&attempt.claim);
-                    session.push(PendingReply::Uncounted, &held_back.set);
-                    round.record(node, Answer::Refused(reason), now);
-                }
-                Part::Absent(reason) => {
+                Part::Uncounted(reason) | Part::Absent(reason) => {
                     round.record(node, Answer::Refused(reason), now);
                     continue;
                 }

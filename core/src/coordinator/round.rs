@@ -287,6 +287,14 @@ impl Round {
         self.timeout_at = self.started.after(patience);
     }
 
+    /// Returns the nodes that were warming up when the round began.
+    pub(super) fn warming(&self) -> NodeSet {
+        let warming =
+            |answer: &Answer| matches!(answer, Answer::Refused(Refusal::WarmingUp { .. }));
+        let answers = self.answers.iter().enumerate();
+        answers.filter_map(|(node, (answer, _))| warming(answer).then_some(node)).collect()
+    }
+
     pub(super) fn has_granted(&self, node: usize) -> bool {
         self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
     }

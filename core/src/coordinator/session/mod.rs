@@ -71,6 +71,8 @@ pub(super) enum Incoming {
     Broken(Fault),
     Vote(RoundId, Reply),
     Remaining(RequestId, AttemptId, Reply),
+    /// The first answer to a top-up of this attempt.
+    ToppedUp(AttemptId, Reply),
     /// A release that a caller waits for was answered.
     Release {
         round: RoundId,

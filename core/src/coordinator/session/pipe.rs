@@ -27,8 +27,14 @@ pub(in crate::coordinator) enum PendingReply {
     Vote(RoundId),
     /// The remaining life of the key that refused this attempt, and its holder.
     Remaining(RequestId, AttemptId),
-    /// A top-up, or an acquire of a master that is warming up: its answer counts for nothing.
+    /// A command whose answer counts for nothing.
     Uncounted,
+    /// A top-up of this attempt: its answer counts for nothing, either. If it `may_repeat`, it is
+    /// sent again with a greater number where the fence has refused it.
+    TopUp {
+        attempt: AttemptId,
+        may_repeat: bool,
+    },
     /// A release or a rollback, and the way in which it was sent.
     Deletion(Debt, Way),
     /// The number of listeners for this key, which has become free.

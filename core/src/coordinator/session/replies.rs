@@ -42,15 +42,17 @@ impl Session {
                 _ => Incoming::Nothing,
             },
             // For the next round, as with a vote.
-            PendingReply::Uncounted if reply.is_noscript() => {
+            PendingReply::Uncounted | PendingReply::TopUp { .. } if reply.is_noscript() => {
                 self.reload(wire::ACQUIRE);
                 Incoming::Nothing
             }
+            PendingReply::TopUp { attempt, may_repeat: true } => Incoming::ToppedUp(attempt, reply),
             // A denied right to load costs only the command that needs the script: it gets
             // NOSCRIPT.
-            PendingReply::Uncounted | PendingReply::Load | PendingReply::Unsubscribe => {
-                Incoming::Nothing
-            }
+            PendingReply::Uncounted
+            | PendingReply::TopUp { .. }
+            | PendingReply::Load
+            | PendingReply::Unsubscribe => Incoming::Nothing,
             // A denied right leaves it unconfirmed: waiters go on polling.
             PendingReply::Subscribe(key) => match reply {
                 Reply::Push { .. } => Incoming::Subscribed(key),

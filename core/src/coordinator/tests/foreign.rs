@@ -288,13 +288,12 @@ fn the_greater_of_two_quarantines_applies_to_all_masters() {
          n1 > master
          n1 > agreed
          acquire 1 r
-         n1-3 < SET r #1 NX PX 10000
+         n2-3 < SET r #1 NX PX 10000
          n2 > nil
          = contended 1 at 1 after 0ms: warming up (may vote in 30 s) | held | not waited for
-         n1-3 < EVAL release 1 r #1
-         n1 > ok
+         n2-3 < EVAL release 1 r #1
          n3 > nil
-         n1-3 > 0";
+         n2-3 > 0";
     stage.steps(restarted);
     stage.play(
         "+9.94s

@@ -237,12 +237,11 @@ fn a_master_that_restarts_during_a_probe_does_not_vote() {
     stage.steps(&greets(1, "hello 1", "another up 1"));
     stage.play(
         "n3 > ok
-         n1-2 < SET r #3 NX PX 10000
-         n1 > ok
-         = -
+         n2 < SET r #3 NX PX 10000
+         n1 < -
          n2 > nil
-         n1-3 < EVAL release 1 r #3
-         n1-3 > 1
+         n2-3 < EVAL release 1 r #3
+         n2-3 > 1
          cancel 1",
     );
 }
@@ -252,21 +251,40 @@ fn a_master_that_restarts_during_a_probe_does_not_vote() {
 fn a_master_warmed_up_during_a_probe_votes_in_the_next_attempt() {
     let mut stage = guarded([31, 90, 90]);
     stage.steps("+300ms");
-    stage.steps(PROBES);
+    stage.steps(&PROBES.replace("n1-3", "n2-3"));
     stage.play(
         "+50ms                          // it may from 302 ms on
          n3 > ok
-         n1-2 < SET r #3 NX PX 10000
-         n1 > ok
-         = -
+         n2 < SET r #3 NX PX 10000
+         n1 < -
          n2 > nil
-         n1-3 < EVAL release 1 r #3
-         n1-3 > 1
+         n2-3 < EVAL release 1 r #3
+         n2-3 > 1
          acquire 2 s
          n1-3 < SET s ..                // as does the next
          n1 > ok
          n2 > ok
          = acquired 2 ..
          cancel 1",
+    );
+}
+
+/// It is asked for nothing while it warms up, and gets the key once the lock is won.
+#[test]
+fn a_master_that_warms_up_during_a_probe_gets_the_key_of_the_winner() {
+    let mut stage = guarded([20, 90, 90]);
+    stage.steps(&PROBES.replace("n1-3", "n2-3"));
+    stage.play(
+        "n3 > ok
+         n2 < SET r #3 NX PX 10000
+         n1 < -
+         n2 > ok
+         = acquired 1 ..
+         n1 < EVAL top_up 1 r #3 10000
+         n1 > 1
+         drop 1
+         n1-3 < EVAL release 1 r #3
+         n1-3 > 1
+         n3 < PUBLISH ..",
     );
 }

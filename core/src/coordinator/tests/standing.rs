@@ -68,24 +68,64 @@ fn one_that_was_up_for_long_enough_votes_at_once() {
 }
 
 #[test]
-fn a_master_warming_up_is_asked_and_rolled_back_without_a_vote() {
-    let mut stage = guarded(3);
-    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
-    stage.play(
-        "= connected
-         acquire 1 r
-         n1-3 < SET r #1 NX PX 10000
-         n1 > ok
-         n3 > ok                        // counts for nothing
-         = -
-         n2 > nil
-         n1-3 < EVAL release 1 r #1
-         = contended 1 at 1 after 0ms: granted | held | warming up (may vote in 26 s)
-         n1 > 1
-         n2 > 0
-         n3 > 1
-         debts 0",
-    );
+fn a_master_warming_up_gets_nothing_of_an_acquire_that_is_not_won() {
+    for (first, rest) in [("n1", "n2"), ("n2", "n1")] {
+        let mut stage = guarded(3);
+        stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
+        stage.play(&format!(
+            "= connected
+             acquire 1 r
+             n1-2 < SET r #1 NX PX 10000
+             n3 < -
+             n1 > ok
+             = -
+             n2 > nil
+             n1-2 < EVAL release 1 r #1
+             n3 < -
+             = contended 1 at 1 after 0ms: granted | held | warming up (may vote in 26 s)
+             {first} > 1
+             {rest} > 0
+             debts 0",
+        ));
+    }
+}
+
+/// A kind of acquire, what it sends to `n1`, and what to `n3` once it is won.
+const KINDS: [(&str, &str, &str); 5] = [
+    ("r", "SET r #1 NX PX 10000", "EVAL top_up 1 r #1 10000"),
+    ("r+s", "EVALSHA acquire 2 r s #1 10000 0", "EVALSHA acquire 2 r s #1 10000 1"),
+    (
+        "r fenced",
+        "EVALSHA acquire 2 r fence:r #1 10000 0 ..",
+        "EVALSHA acquire 2 r fence:r #1 10000 1 ..",
+    ),
+    ("r delay 5s", "SET r #1 NX PX 15000", "EVAL top_up 1 r #1 15000"),
+    ("r least 20s", "SET r #1 NX PX 20202", "EVAL top_up 1 r #1 20202"),
+];
+
+#[test]
+fn a_master_warming_up_gets_the_key_as_soon_as_the_lock_is_won() {
+    for (kind, asks, tops_up) in KINDS {
+        let mut stage = guarded(3);
+        stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
+        stage.play(&format!(
+            "= connected
+             wall 100
+             acquire 1 {kind}
+             n1-2 < {asks}
+             n1 > ok
+             = -
+             n3 < -
+             n2 > ok
+             = acquired 1 ..
+             n3 < {tops_up}
+             n3 > ok
+             drop 1
+             n1-3 < EVAL ..
+             n1-3 > 1
+             debts 0",
+        ));
+    }
 }
 
 #[test]
@@ -95,9 +135,10 @@ fn a_master_warming_up_confirms_no_extension_but_is_topped_up() {
     stage.play(
         "= connected
          acquire 1 r
-         n1-3 < SET ..
+         n1-2 < SET ..
          n1-2 > ok
          = acquired 1 ..
+         n3 < EVAL top_up 1 r #1 10000
          n3 > ok
          +1s
          extend 2 of 1

@@ -270,3 +270,100 @@ fn a_script_found_missing_after_its_round_is_loaded_anyway() {
          n3 > ok",
     );
 }
+
+/// Three masters; `n1` and `n2` hold `r` for request 1 with the token 101, and `n3` is to be topped up.
+fn fenced(script: &str) {
+    let held = "wall 100
+                acquire 1 r fenced
+                n1-3 < EVALSHA acquire 2 r fence:r #1 10000 0 101 ..
+                n1-2 > ok
+                = acquired 1 until 9898ms with 101
+                n3 > refuses 0 5000 900 120
+                extend 2 of 1
+                n1-3 < EVALSHA extend 1 r #1 10000
+                n1-2 > 1
+                = extended 2 ..
+                n3 > 0
+                n3 < EVALSHA acquire 2 r fence:r #1 10000 1 101 ..
+                ";
+    play(3, &format!("{held}{script}"));
+}
+
+#[test]
+fn a_fence_that_others_have_raised_does_not_keep_the_holder_out() {
+    fenced(
+        "n3 > refuses -1 0 900 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         n3 > ok
+         extend 3 of 1
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n1 > 1
+         n3 > 1
+         = extended 3 ..",
+    );
+}
+
+#[test]
+fn a_fence_of_the_holder_itself_does_not_keep_it_out() {
+    fenced(
+        "n3 > refuses -1 0 101 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 102 ..",
+    );
+}
+
+#[test]
+fn a_top_up_that_is_refused_again_waits_for_the_next_extension() {
+    fenced(
+        "n3 > refuses -1 0 900 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         n3 > refuses -1 0 950 120
+         n3 < -
+         extend 3 of 1
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n3 > 0
+         n1-2 > 1
+         = extended 3 ..
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         n3 > refuses -1 0 950 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 951 ..
+         n3 > ok",
+    );
+}
+
+#[test]
+fn a_release_makes_every_top_up_that_comes_late_stale() {
+    fenced(
+        "n3 > refuses -1 0 900 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         drop 1
+         n1-3 < EVAL release_all 2 r fence:r #1 901 ..",
+    );
+}
+
+#[test]
+fn nothing_is_sent_again_after_the_release_or_the_loss() {
+    for end in ["drop 1 \n n1-3 < EVAL ..", "lapsed 1 \n = lost 1: lapsed"] {
+        fenced(&format!(
+            "{end}
+             n3 > refuses -1 0 900 120
+             n3 < -",
+        ));
+    }
+}
+
+#[test]
+fn only_a_fence_is_answered_with_a_greater_number() {
+    for refusal in ["refuses 0 500 900 120", "refuses -2 0 900 120", "ok", "-OOM no memory"] {
+        fenced(&format!("n3 > {refusal} \n n3 < -"));
+    }
+}
+
+#[test]
+fn a_number_that_was_raised_is_below_the_next_token() {
+    fenced(
+        "n3 > refuses -1 0 900 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         acquire 3 s fenced
+         n1-3 < EVALSHA acquire 2 s fence:s #2 10000 0 902 ..",
+    );
+}

@@ -41,7 +41,11 @@ pub struct Claim {
 pub struct Ballot {
     /// The fence of each key.
     pub fences: Arc<Keys>,
+    /// The token of the attempt, if it wins.
     pub number: u64,
+    /// The greatest number with which the attempt has asked any node for its keys: a top-up may need
+    /// a greater one than the token. A release raises the fences to it.
+    pub greatest: u64,
     pub window: FencingWindow,
     /// How long a fence is kept.
     pub kept: Duration,
@@ -140,7 +144,9 @@ impl Claim {
     }
 
     /// Packs a top-up, for a node that has lost the keys of a lock that is held: they live for
-    /// `life`. Its ballot was won long ago: how far it is behind the node's clock does not matter.
+    /// `life`. Its ballot was won long ago: how far it is behind the node's clock does not matter. It
+    /// only has to be above the fence there, as for a late acquire: one that arrives behind the
+    /// release of the lock sets nothing.
     pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         match self.keys.as_reader() {
             Some(beside) => self.acquire_read(packer, life, beside, true),
@@ -294,20 +300,20 @@ impl Claim {
     /// Ends a command with the proposal, if there is one: the ballot, how far it may be behind and ahead
     /// of the node's clock, and how long a fence is kept.
     fn propose<'a>(&self, command: Command<'a>) -> &'a [u8] {
-        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+        let Some(Ballot { greatest, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };
-        let command = command.number(*number).number(micros(window.back));
+        let command = command.number(*greatest).number(micros(window.back));
         command.number(micros(window.ahead)).number(millis(*kept)).done()
     }
 
     /// Ends a command with what raises the fence, if there is one: the same, but for how far the ballot
     /// may be behind.
     fn raise_fence<'a>(&self, command: Command<'a>) -> &'a [u8] {
-        let Some(Ballot { number, window, kept, .. }) = self.ballot.as_deref() else {
+        let Some(Ballot { greatest, window, kept, .. }) = self.ballot.as_deref() else {
             return command.done();
         };
-        command.number(*number).number(micros(window.ahead)).number(millis(*kept)).done()
+        command.number(*greatest).number(micros(window.ahead)).number(millis(*kept)).done()
     }
 
     /// Returns the number of keys that are passed to a script.

@@ -70,7 +70,7 @@ impl Master {
 fn claim(number: u64) -> Claim {
     let window = FencingWindow { back: SECOND, ahead: SECOND };
     let fences = Arc::new(Keys::one("fence".into()));
-    let ballot = Ballot { fences, number, window, kept: 9 * SECOND };
+    let ballot = Ballot { fences, number, greatest: number, window, kept: 9 * SECOND };
     Claim {
         keys: Keys::one("r".into()),
         token: Token::new(number.into()),

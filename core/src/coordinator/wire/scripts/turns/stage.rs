@@ -60,7 +60,7 @@ pub(super) fn fenced(claim: Claim, number: u64) -> Claim {
     let far = Duration::from_micros(WINDOW);
     let window = FencingWindow { back: far, ahead: far };
     let fences = Arc::new(Keys::one(FENCE.into()));
-    let ballot = Ballot { fences, number, window, kept: Duration::from_secs(60) };
+    let ballot = Ballot { fences, number, greatest: number, window, kept: Duration::from_secs(60) };
     Claim { ballot: Some(Box::new(ballot)), ..claim }
 }
 
