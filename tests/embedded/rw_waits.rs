@@ -93,3 +93,20 @@ async fn a_writer_that_gives_up_behind_a_plain_acquire_lets_readers_in_again() {
     front.abort();
     drop((read, holder));
 }
+
+/// Clients are at work while an operator takes the right away.
+#[tokio::test(start_paused = true)]
+async fn a_withdrawn_right_to_expire_leaves_no_readers_forever() {
+    let masters = Masters::start_in_virtual_time(3).unwrap();
+    let client = connect(&masters).await;
+    let write = client.rw_lock(KEY).write().await.unwrap();
+    masters.iter().for_each(|master| master.deny(&["pexpire"]).unwrap());
+    let refused = write.downgrade().await.unwrap_err();
+    refused.guard.release().await.unwrap();
+    assert!(client.rw_lock(KEY).try_read().await.unwrap_err().is_no_quorum());
+    sleep(10 * SECOND).await;
+    for master in masters.iter() {
+        let keys = master.keys();
+        assert!(!keys.iter().any(|key| key.contains(KEY)), "{keys:?}");
+    }
+}

@@ -10,15 +10,23 @@ if not alone and holder ~= 'quorumlock:shared' then return holder and not kept a
 if alone then left = math.max(left, redis.call('PTTL', lock)) end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- A right that a reader needs later: no reader has the name ''.
-if alone then redis.call('ZREM', readers, '') end
--- Deletes first: then a master without memory does not refuse the rest. It is no more than before.
-redis.call('ZREMRANGEBYSCORE', readers, '-inf', alone and '+inf' or '(' .. now)
 local stands = redis.call('ZSCORE', readers, ARGV[1])
-if not alone and not stands then return 0 end
-local ends = math.max(now + left, stands or 0)
-local last = math.max(ends, redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')[2] or 0)
+local last = redis.call('ZRANGE', readers, -1, -1, 'WITHSCORES')[2]
+if not alone and (not stands or tonumber(stands) < now) then
+  redis.call('ZREMRANGEBYSCORE', readers, '-inf', '(' .. now)
+  return 0
+end
+-- Without a right that a reader needs now or later, there is an error before anything changes: no reader
+-- has the name '', and the set keeps the life that it has. Deletes first: then a master without memory
+-- does not refuse the rest. It is no more than before.
+redis.call('ZREM', readers, '')
+redis.call('ZREMRANGEBYSCORE', readers, '+inf', '-inf')
+redis.call('ZADD', readers, 'XX', 0, '')
+redis.call('PEXPIRE', readers, (last or now) - now + 1000)
+local ends = math.max(now + left, not alone and stands or 0)
+last = math.max(ends, not alone and last or 0)
+redis.call('SET', lock, 'quorumlock:shared', 'PXAT', last)
+redis.call('ZREMRANGEBYSCORE', readers, '-inf', alone and '+inf' or '(' .. now)
 redis.call('ZADD', readers, ends, ARGV[1])
 redis.call('PEXPIRE', readers, last - now + 1000)
-redis.call('SET', lock, 'quorumlock:shared', 'PXAT', last)
 return 1

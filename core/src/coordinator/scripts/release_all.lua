@@ -9,9 +9,10 @@ for i = 1, locks do
   end
 end
 if ballot then
-  local time = redis.call('TIME')
-  local p = tonumber(ballot)
-  if p <= time[1] * 1000000 + time[2] + ARGV[3] then
+  local time, p = redis.pcall('TIME'), tonumber(ballot)
+  if time.err then
+    failed = time
+  elseif p <= time[1] * 1000000 + time[2] + ARGV[3] then
     for i = locks + 1, #KEYS do
       if p > tonumber(redis.call('GET', KEYS[i]) or '0') then
         local set = redis.pcall('SET', KEYS[i], ballot, 'PX', ARGV[4])

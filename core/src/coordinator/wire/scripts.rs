@@ -2,6 +2,7 @@
 //! after it.
 
 mod read;
+mod rights;
 mod turns;
 
 use super::*;
