@@ -143,6 +143,8 @@ pub enum ExtendError {
     Lost(#[from] Lost),
     /// Too few masters answered: the lock is held until its old deadline, nothing is destroyed,
     /// and another extension may succeed.
+    /// After `SCRIPT FLUSH`, the first extension, detachment or adoption may fail in this way: each master is
+    /// given its scripts again at once, and the next one succeeds.
     #[error(transparent)]
     Unextended(#[from] Unextended),
 }

@@ -27,6 +27,7 @@ mod fenced_lock;
 mod fencing_docs;
 mod flushed_scripts;
 mod foreign_tokens;
+mod foreign_types;
 mod hand_over;
 mod healthy_cycles;
 mod independence;

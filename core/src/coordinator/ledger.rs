@@ -1,6 +1,7 @@
 //! Rollbacks and releases to which one master still owes an answer.
 //!
-//! An integer settles a debt (the server has compared and deleted), and nothing else does. A debt
+//! An integer settles a debt (the server has compared and deleted), and so does the error that something
+//! of another type has the name of the key: that is not ours. Nothing else does. A debt
 //! is forgotten only once nothing can be left to delete: a ttl and its drift after the moment from
 //! which no SET of its attempt can arrive any more. The master's clock may be slower than ours.
 

@@ -1,8 +1,15 @@
 local ballot = ARGV[2]
 local locks = ballot and #KEYS / 2 or #KEYS
-local all, failed = true, false
+local values, all, failed = {}, true, false
+-- What is of another type is not ours, and must not keep the other keys from being deleted.
+for i = 1, #KEYS do
+  local value = redis.pcall('GET', KEYS[i])
+  local is_error = type(value) == 'table'
+  if is_error and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then return value end
+  values[i] = not is_error and value
+end
 for i = 1, locks do
-  if redis.call('GET', KEYS[i]) == ARGV[1] then
+  if values[i] == ARGV[1] then
     redis.call('DEL', KEYS[i])
   else
     all = false
@@ -14,7 +21,7 @@ if ballot then
     failed = time
   elseif p <= time[1] * 1000000 + time[2] + ARGV[3] then
     for i = locks + 1, #KEYS do
-      if p > tonumber(redis.call('GET', KEYS[i]) or '0') then
+      if p > tonumber(values[i] or '0') then
         local set = redis.pcall('SET', KEYS[i], ballot, 'PX', ARGV[4])
         failed = failed or set.err and set
       end

@@ -147,7 +147,7 @@ impl Coordinator {
                 // A part of the last moment is left to chance.
                 let jitter = Backoff { base: moment, cap: moment };
                 let jitter = jitter.delay(0, None, self.random.jitter());
-                let at = now.after(moment * (held - 1)).after(jitter);
+                let at = now.after(moment.saturating_mul(held - 1)).after(jitter);
                 pool.deferred.push((at, slot));
                 self.timers.set(at, Timer::Attempt(listener));
             }

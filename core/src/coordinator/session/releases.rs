@@ -61,6 +61,7 @@ impl Known {
             (_, denied) if denied.is_denied() && self.queue_of(claim).is_some() => {
                 self.denies_turns = true;
             }
+            (_, other) if other.is_wrong_type() => {}
             (Way::Native, Reply::Error(_)) => self.native = false,
             (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
             (Way::Hash, Reply::Error(_)) => *self.script(claim) = false,
@@ -159,6 +160,10 @@ impl Session {
                 self.ledger.answered(debt, now, settings.operation_timeout);
                 Ok(*deleted > 0)
             }
+            other if other.is_wrong_type() && is_nowhere(&debt, way) => {
+                self.ledger.answered(debt, now, settings.operation_timeout);
+                Ok(false)
+            }
             other => {
                 self.ledger.refused(debt, now, settings);
                 Err(other.unexpected())
@@ -172,4 +177,10 @@ impl Session {
             _ => Incoming::Nothing,
         }
     }
+}
+
+/// Returns whether a master has nothing of a claim if something of another type has the name of a key.
+/// The script that deletes several keys goes on with the others; the one that shortens them does not.
+fn is_nowhere(debt: &Debt, way: Way) -> bool {
+    debt.deletion.what.claim().is_some_and(|claim| claim.keys.len() == 1 || way != Way::Shorten)
 }

@@ -29,6 +29,32 @@ fn an_integer_settles_a_debt_whether_or_not_a_key_was_there() {
     }
 }
 
+/// A list has the name of the key: it is not ours, and never was.
+#[test]
+fn something_of_another_type_settles_a_debt_as_an_integer_does() {
+    for (acquire, asked, release) in [
+        ("r", "SET ..", "EVAL release 1 r #1"),
+        ("fair:r", "SET ..", "EVAL leave .."),
+        ("r fenced", "EVALSHA acquire ..", "EVAL release_all 2 r fence:r #1 .."),
+    ] {
+        play(
+            1,
+            &format!(
+                "acquire 1 {acquire}
+                 n1 < {asked}
+                 n1 > -WRONGTYPE Operation against a key holding the wrong kind of value
+                 n1 < {release}
+                 = no quorum ..
+                 debts 1
+                 n1 > -WRONGTYPE Operation against a key holding the wrong kind of value
+                 debts 0
+                 +5s
+                 n1 < -"
+            ),
+        );
+    }
+}
+
 /// Answers that do not settle a debt.
 const ERRORS: [&str; 5] = [
     "-NOREPLICAS Not enough good replicas to write.",

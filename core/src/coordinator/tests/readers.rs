@@ -92,6 +92,39 @@ fn of_readers_that_were_refused_one_tries_for_all_of_them() {
 }
 
 #[test]
+fn all_readers_that_wait_beside_one_that_wins_try_at_once() {
+    let mut stage = open(3);
+    stage.steps(LOADED);
+    let all = |step: &str| [step; 3].join("\n");
+    stage.play(&format!(
+        "acquire 1 read:r wait 10s
+         acquire 2 read:r wait 10s
+         acquire 3 read:r wait 10s
+         {}
+         {}
+         {}
+         {}
+         {}
+         +2.5ms
+         n1-3 < EVAL look 1 r           // 1 polls
+         n1-3 < EVALSHA acquire_read 3 r in:r next:r #5 10000 0
+         n1-3 > nil
+         n1-2 > ok
+         = acquired 1 ..
+         n1-3 < EVAL look 1 r           // 2 and 3 in the same write
+         n1-3 < EVALSHA acquire_read ..
+         n1-3 < EVAL look 1 r
+         n1-3 < EVALSHA acquire_read ..
+         n1-3 < -",
+        all("n1-3 < EVALSHA acquire_read .."),
+        all("n1-2 > refuses 0 100 0 0"),
+        all("n1-3 < EVAL release_read .."),
+        all("n3 > refuses 0 100 0 0"),
+        all("n1-3 > 0"),
+    ));
+}
+
+#[test]
 fn a_reader_whose_turn_it_is_to_poll_takes_over_when_the_first_gives_up() {
     let mut stage = open(3);
     stage.steps(LOADED);

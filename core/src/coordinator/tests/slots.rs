@@ -1,6 +1,7 @@
 //! The slots of a semaphore: told on one channel, looked at together, tried at one node first. Of
 //! three nodes, `n3` is the first of `r`.
 
+use super::super::{Event, RequestId};
 use super::open;
 use super::waking;
 
@@ -139,4 +140,17 @@ fn a_look_ends_whatever_becomes_of_the_nodes() {
          n3 > 5
          = looked 2: 5ms",
     );
+}
+
+/// A permit may be won in the moment in which its seeker is gone.
+#[test]
+fn a_permit_that_is_won_for_a_seeker_that_is_gone_is_given_back() {
+    let mut stage = open(1);
+    stage.steps("acquire 1 r \n n1 < SET r #1 .. \n n1 > ok \n = acquired 1 ..");
+    let (attempt, deadline) = (stage.hold(1), stage.now);
+    let request = RequestId(7).own();
+    stage.machine.events.push(Event::Acquired { request, attempt, deadline, ballot: None });
+    stage.machine.serve_seekers(stage.now);
+    stage.pump();
+    stage.play("n1 < EVAL release 1 r #1 \n n1 > 1 \n debts 0");
 }

@@ -64,6 +64,11 @@ impl Reply {
         })
     }
 
+    /// Returns whether something of another type has the name of a key.
+    pub fn is_wrong_type(&self) -> bool {
+        self.error().is_some_and(|error| error.starts_with("WRONGTYPE"))
+    }
+
     /// Returns the message for a reply that the command cannot have.
     pub fn unexpected(&self) -> Arc<str> {
         match self {

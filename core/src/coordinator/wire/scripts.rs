@@ -193,6 +193,22 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
 }
 
 #[test]
+fn a_release_of_several_deletes_those_that_are_ours_beside_something_of_another_type() {
+    let keys = || Keys::several(["r", "s", "t"].map(Into::into)).unwrap();
+    for other in ["r", "s", "t"] {
+        let mut master = Master::new();
+        let claim = Claim { keys: keys(), ballot: None, ..claim(CLOCK) };
+        for key in ["r", "s", "t"].into_iter().filter(|key| *key != other) {
+            master.set(key, &claim.token.to_string());
+        }
+        master.ask(&pack(&["HSET", other, "field", "value"]));
+        assert_eq!(master.release(&claim), Reply::Int(0));
+        let left: Vec<_> = master.machine.keys(NOW).collect();
+        assert_eq!(left, [other.as_bytes()]);
+    }
+}
+
+#[test]
 fn a_life_is_shortened_where_the_key_is_ours_and_only_there() {
     let keys = || Keys::several(["r", "s"].map(Into::into)).unwrap();
     let claim = Claim { keys: keys(), ballot: None, ..claim(CLOCK) };
