@@ -272,6 +272,13 @@ impl Holder {
         self.owner()?.term.map(FencingToken::new)
     }
 
+    /// Checks whether the work of this holder has ended well, and only keeps the resource closed: see
+    /// [`Acquire::at_least`](crate::Acquire::at_least). No client works under the lock any more.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.owner().is_some_and(|owner| owner.has_ended)
+    }
+
     fn owner(&self) -> Option<Owner<'_>> {
         Owner::of(self.value.as_text()?)
     }
@@ -300,7 +307,7 @@ impl Holder {
     /// Checks whether both are the same acquisition.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
-        self.value == other.value
+        self.value.is_of_the_holder_of(&other.value)
     }
 }
 
@@ -354,10 +361,13 @@ impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.label() {
             _ if self.is_shared() => self.fmt_readers(f)?,
+            Some(label) if self.has_ended() => write!(f, "ended by {label}")?,
             Some(label) => write!(f, "held by {label}")?,
+            None if self.has_ended() => f.write_str("ended")?,
             None => f.write_str("held")?,
         }
         match self.remaining {
+            Some(left) if self.has_ended() => write!(f, ", closed for {}", Span(left)),
             Some(left) => write!(f, ", expires in {}", Span(left)),
             None => f.write_str(", never expires"),
         }
@@ -377,6 +387,7 @@ mod tests {
         };
         let token = "0123456789abcdef0123456789abcdef";
         assert_eq!(label(&format!("{token}:worker:7")).as_deref(), Some("worker:7"));
+        assert_eq!(label(&format!("quorumlock:done:{token}:me")).as_deref(), Some("me"));
         assert_eq!((label(token), label("host:7"), label("")), (None, None, None));
     }
 
@@ -389,5 +400,20 @@ mod tests {
                     n1 held by me, expires in 7 s; n2 free";
         assert_eq!(inspection.to_string(), told);
         assert!(!format!("{inspection:?}").contains("0123"));
+    }
+
+    #[test]
+    fn work_that_has_ended_well_only_closes_it() {
+        let token = "0123456789abcdef0123456789abcdef";
+        let holder =
+            |value: &str| Holder::of(StoredValue::new(value.into(), Some(Duration::from_secs(9))));
+        let (at_work, ended) = (holder(token), holder(&format!("quorumlock:done:{token}")));
+        assert!(ended.has_ended() && !at_work.has_ended() && ended.is(&at_work));
+        assert!(ended.has_token(), "it is recognized");
+        assert_eq!(ended.to_string(), "ended, closed for 9 s");
+        let named = holder(&format!("quorumlock:done:{token}:me"));
+        assert_eq!(named.to_string(), "ended by me, closed for 9 s");
+        assert!(!named.is(&ended) && !holder("quorumlock:done:theirs").has_ended());
+        assert!(!format!("{ended:?}").contains("0123"));
     }
 }

@@ -131,6 +131,7 @@ fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
 
 pub(crate) fn to_json(inspection: &Inspection) -> Value {
     let state = match inspection.state() {
+        LockState::Held(holder) if holder.has_ended() => "ended",
         LockState::Held(_) => "held",
         LockState::Free => "free",
         _ => "unclear",
@@ -138,6 +139,7 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
     let nodes = inspection.nodes().iter().map(|one| {
         let (state, holder) = match &one.state {
             NodeState::Free => ("free", Value::Null),
+            NodeState::Held(holder) if holder.has_ended() => ("ended", holder_to_json(holder)),
             NodeState::Held(holder) => ("held", holder_to_json(holder)),
             NodeState::Kept(_) => ("kept", Value::Null),
             _ => ("unknown", Value::Null),

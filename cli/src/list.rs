@@ -86,6 +86,7 @@ pub(crate) fn width() -> Option<usize> {
 /// Returns the state in a word.
 pub(crate) fn state(lock: &ListedLock) -> &'static str {
     match lock.state() {
+        LockState::Held(holder) if holder.has_ended() => "ended",
         LockState::Held(_) => "held",
         LockState::Free => "free",
         _ => "unclear",

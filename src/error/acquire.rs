@@ -2,7 +2,7 @@
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
 use crate::report::{Answer, NodeReport, Quorum, Refusal, Span};
-use quorumlock_core::coordinator::wire::NEXT;
+use quorumlock_core::coordinator::wire::{DONE, NEXT};
 use quorumlock_core::coordinator::{Full, SHARED};
 use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
@@ -136,8 +136,8 @@ impl Contended {
     ///
     /// `None` if the holder has no label or is another kind of client, if two are named as often, if
     /// [readers](Self::is_shared) keep a writer out or a waiting writer a reader, if the lock is kept
-    /// for one that waits [in turn](crate::Acquire::fair), or if no master was asked: the first attempt
-    /// of an acquire does not ask, so that it is no slower, and neither does a fenced one, nor one of
+    /// for one that waits [in turn](crate::Acquire::fair) or [stays closed](Self::has_ended), or if no
+    /// master was asked: the first attempt of an acquire does not ask, so that it is no slower, and neither does a fenced one, nor one of
     /// several resources.
     ///
     /// ```no_run
@@ -151,7 +151,7 @@ impl Contended {
     /// ```
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
-        self.holder.as_deref().filter(|label| ![SHARED, NEXT].contains(label))
+        self.holder.as_deref().filter(|label| ![SHARED, NEXT, DONE].contains(label))
     }
 
     /// Checks whether readers had the lock, as most of the masters said that refused the last attempt
@@ -160,6 +160,24 @@ impl Contended {
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.holder.as_deref() == Some(SHARED)
+    }
+
+    /// Checks whether the work of the last holder has ended well and only keeps the resource closed, as
+    /// most of the masters said that refused the last attempt and named a holder: see
+    /// [`Acquire::at_least`](crate::Acquire::at_least).
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.holder.as_deref() == Some(DONE)
+    }
+
+    /// Returns the time until a quorum may be free, as far as masters have said how long they are not.
+    fn free_in(&self) -> Option<Duration> {
+        let waits = self.nodes.iter().map(|node| match &node.answer {
+            Answer::Granted | Answer::Outstanding => Some(Duration::ZERO),
+            Answer::Refused(Refusal::Held { remaining }) => *remaining,
+            _ => None,
+        });
+        quorum_in(self.quorum.membership(), &waits.collect::<Vec<_>>())
     }
 
     /// Returns the holder as a text may name it: what another client has written may be anything.
@@ -292,6 +310,13 @@ impl fmt::Display for Contended {
             _ if held == 0 => f.write_str("has had a greater fencing token")?,
             Some(label) => write!(f, "is held by {label}")?,
             None if self.is_shared() => f.write_str("is held by readers")?,
+            None if self.has_ended() => {
+                f.write_str("is closed")?;
+                if let Some(left) = self.free_in() {
+                    write!(f, " for {}", Span(left))?;
+                }
+                f.write_str(", since its work has ended well")?;
+            }
             None if self.holder.as_deref() == Some(NEXT) => {
                 f.write_str("is kept for one that waits in turn")?;
             }

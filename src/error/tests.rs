@@ -60,8 +60,21 @@ async fn one_that_waits_in_turn_is_told_how_many_are_ahead() {
     };
     let (held, behind) = (Refusal::Held { remaining: None }, Refusal::Behind { ahead: 3 });
     let [holds, waits] = [&held, &behind].map(|why| [why.clone(), why.clone()]);
+    let closed = [4, 9].map(|left| Refusal::Held { remaining: Some(Duration::from_secs(left)) });
     for (ahead, holder, refusals, begins) in [
         (Some(3), Some("me"), holds.clone(), "held by me, 3 ahead in the queue: 2 of "),
+        (
+            None,
+            Some("quorumlock:done:"),
+            closed,
+            "closed for 9 s, since its work has ended well: 2 of ",
+        ),
+        (
+            None,
+            Some("quorumlock:done:"),
+            holds.clone(),
+            "closed, since its work has ended well: 2 of ",
+        ),
         (Some(3), None, waits, "waited for by others, 3 ahead in the queue: 2 of "),
         (Some(0), None, [held, behind], "else, first in the queue: 2 of "),
         (None, Some("quorumlock:next:"), holds, "kept for one that waits in turn: 2 of "),

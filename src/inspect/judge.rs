@@ -16,8 +16,12 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
         return LockState::Free;
     }
     let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
-    let holds = |standing: &StoredValue, seen: &Seen| matches!(seen, Ok(Some(one)) if one.value == standing.value);
+    // Where one master says that the work has ended, it has, though others were not reached yet.
+    let mut values: Vec<&StoredValue> = values.collect();
+    values.sort_by_key(|stored| !stored.value.has_ended());
+    let holds = |standing: &StoredValue, seen: &Seen| matches!(seen, Ok(Some(one)) if one.value.is_of_the_holder_of(&standing.value));
     let held = values
+        .into_iter()
         .map(|standing| (standing, nodes(&|seen| holds(standing, seen))))
         .find(|(_, on)| membership.is_quorum(*on));
     held.map_or(LockState::Unclear, |(standing, on)| {
@@ -109,7 +113,9 @@ pub(super) mod tests {
 
     #[test]
     fn a_quorum_with_the_same_value_holds_it_until_it_is_none() {
+        const DONE: &str = "quorumlock:done:a";
         let (a, b) = (|millis| Some(("a", Some(millis))), |millis| Some(("b", Some(millis))));
+        let done = |millis| Some((DONE, Some(millis)));
         for (lives, expected) in [
             (vec![None, None, a(5)], LockState::Free),
             (vec![a(9), a(5), a(7)], held("a", Some(7))),
@@ -119,6 +125,10 @@ pub(super) mod tests {
             (vec![a(1), a(2), None, None], LockState::Unclear),
             (vec![Some(("a", None)), Some(("a", None)), a(4)], held("a", None)),
             (vec![Some(("a", None)), a(2), a(4)], held("a", Some(4))),
+            (vec![done(9), done(5), done(7)], held(DONE, Some(7))),
+            (vec![a(9), done(5), None], held(DONE, Some(5))),
+            (vec![a(9), b(4), done(5)], held(DONE, Some(5))),
+            (vec![b(9), done(5), None], LockState::Unclear),
         ] {
             assert_eq!(state(&lives), expected, "{lives:?}");
         }

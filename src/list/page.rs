@@ -16,8 +16,9 @@ const COUNT: &str = "500";
 /// The number of keys that one script reads.
 pub(super) const KEYS_PER_LOOK: usize = 100;
 
-/// The longest value that is taken for a lock's. Ours have 161 bytes at most.
-const LONGEST_VALUE: &str = "512";
+/// The longest value that is taken for a lock's. Ours have 583 bytes at most: a mark, a token, a label
+/// and a term.
+const LONGEST_VALUE: &str = "600";
 
 /// What stands there is no text, or longer than any lock's.
 const NO_LOCK: &str = "not a value that a lock has";

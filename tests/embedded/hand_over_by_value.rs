@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use quorumlock::embedded::Masters;
 use quorumlock::error::AdoptError;
-use quorumlock::{Detached, Fenced, FencedDetached};
+use quorumlock::{AcquireError, Detachable, Detached, Fenced, FencedDetached, Redlock, Unfenced};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -64,6 +64,60 @@ async fn a_copy_is_refused_where_the_first_is_held() {
     guard.release().await.unwrap();
     let refused = first.adopt(read()).await.unwrap_err();
     assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+}
+
+/// Adopts a copy of `text`, twice: once in each client. Both come too late.
+async fn are_too_late<K: Detachable>(clients: [&Redlock; 2], text: &str) {
+    for redlock in clients {
+        let copy: Detached<K> = serde_json::from_str(text).unwrap();
+        let refused = redlock.adopt(copy).await.unwrap_err();
+        assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+        // A copy whose adoption is dropped opens nothing, either.
+        drop(redlock.adopt(refused.detached));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_has_ended_well_is_not_adopted_again_by_any_client() {
+    let masters = Masters::start_in_virtual_time(3).unwrap();
+    let connect = || masters.builder().label("me").connect();
+    let (first, second) = (connect().await.unwrap(), connect().await.unwrap());
+    let other = masters.builder().connect().await.unwrap();
+    for names in [&["nightly"][..], &["a", "nightly"]] {
+        let acquire = first.acquire(names).at_least(Duration::from_secs(20)).await.unwrap();
+        let text = serde_json::to_string(&acquire.detach().await.unwrap()).unwrap();
+        let began = tokio::time::Instant::now();
+        let copy: Detached = serde_json::from_str(&text).unwrap();
+        second.adopt(copy).await.unwrap().release().await.unwrap();
+        are_too_late::<Unfenced>([&first, &second], &text).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let waited = other.acquire("nightly").timeout(Duration::from_secs(2)).await.unwrap_err();
+        let text = waited.to_string();
+        assert!(text.contains(" is closed for 1") && text.contains("has ended well"), "{text}");
+        let AcquireError::Contended(contended) = waited else { panic!("{text}") };
+        assert!(contended.has_ended() && contended.holder().is_none());
+        drop(other.acquire("nightly").timeout(Duration::from_secs(30)).await.unwrap());
+        assert!(began.elapsed() > Duration::from_secs(19), "{:?}", began.elapsed());
+    }
+    let acquire = first.acquire("nightly").at_least(Duration::from_secs(20)).fenced();
+    let guard = acquire.await.unwrap();
+    let at_work = first.inspect("nightly").await.unwrap();
+    assert!(!at_work.holder().unwrap().has_ended());
+    let text = serde_json::to_string(&guard.detach().await.unwrap()).unwrap();
+    let copy: FencedDetached = serde_json::from_str(&text).unwrap();
+    second.adopt(copy).await.unwrap().release().await.unwrap();
+    are_too_late::<Fenced>([&first, &second], &text).await;
+
+    let ended = other.inspect("nightly").await.unwrap();
+    let holder = ended.holder().unwrap();
+    assert!(holder.has_ended() && holder.is(at_work.holder().unwrap()));
+    assert_eq!(holder.label(), Some("me"));
+    assert!(ended.to_string().starts_with("\"nightly\" is ended by me, closed for "), "{ended}");
+    let lock = other.list("nightly").next().await.unwrap().unwrap();
+    assert!(lock.is_recognized() && lock.holder().has_ended() && lock.held_on() == 3);
+    // Whoever has seen it at work takes it away all the same.
+    other.force_release(&at_work).await.unwrap();
+    drop(other.try_acquire("nightly").await.unwrap());
 }
 
 #[tokio::test]

@@ -189,3 +189,48 @@ async fn a_master_that_was_down_is_topped_up_by_the_one_who_adopts() {
     adopted.release().await.unwrap();
     eventually("it is released everywhere", SOON, async || holders(&masters).await == 0).await;
 }
+
+#[tokio::test]
+async fn work_that_has_ended_well_is_not_adopted_from_a_copy() {
+    let masters = Masters::start(3);
+    let (first, second) = (connect(masters.urls()).await, connect(masters.urls()).await);
+    for names in [&[KEY][..], &[KEY, "other"]] {
+        let guard = first.acquire(names).at_least(LONG).fenced().await.unwrap();
+        let value = serde_json::to_string(&guard.detach().await.unwrap()).unwrap();
+        let copy = || serde_json::from_str::<FencedDetached>(&value).unwrap();
+        second.adopt(copy()).await.unwrap().release().await.unwrap();
+        for redlock in [&first, &second] {
+            let refused = redlock.adopt(copy()).await.unwrap_err();
+            assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+            drop(redlock.adopt(copy()));
+            assert!(redlock.try_acquire(KEY).await.unwrap_err().is_contended());
+        }
+        tokio::time::sleep(200 * MS).await;
+        for name in names {
+            let stored = witness::values(&masters, name).await;
+            let is_marked = |one: &Option<String>| {
+                one.as_deref().is_some_and(|value| value.starts_with("quorumlock:done:"))
+            };
+            assert!(stored.iter().all(is_marked), "{stored:?}");
+            let inspection = first.inspect(*name).await.unwrap();
+            assert!(inspection.holder().unwrap().has_ended(), "{inspection}");
+            first.force_release(&inspection).await.unwrap();
+        }
+        drop(first.try_acquire(names).await.unwrap());
+    }
+}
+
+/// A script that has written is not refused for want of memory.
+#[tokio::test]
+async fn masters_without_memory_mark_what_has_ended_well() {
+    let masters = Masters::start(3);
+    let redlock = connect(masters.urls()).await;
+    let guard = redlock.acquire(KEY).at_least(LONG).await.unwrap();
+    everywhere(&masters, KEY).await;
+    let full = redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").to_owned();
+    for master in masters.iter() {
+        let _: String = witness::ask(master, &full).await.unwrap();
+    }
+    guard.release().await.unwrap();
+    assert!(redlock.inspect(KEY).await.unwrap().holder().unwrap().has_ended());
+}

@@ -1,6 +1,6 @@
 //! `run --at-least`: what keeps others out after the command, and what does not.
 
-use crate::cli::{PATIENCE, Running, shell, told};
+use crate::cli::{PATIENCE, Running, on, shell, told};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
@@ -28,7 +28,30 @@ async fn a_command_that_succeeds_keeps_others_out() {
     assert!(left > Duration::from_secs(2) && left < Duration::from_millis(29_292), "{left:?}");
     let second = told(&mut shell(&masters, &OPTIONS, "echo again"));
     assert_eq!((second.code, &*second.stdout), (Some(111), ""), "{second:?}");
-    assert!(second.stderr.contains("is held by"), "{second:?}");
+    assert!(second.stderr.contains("ended"), "{second:?}");
+}
+
+#[tokio::test]
+async fn what_has_ended_well_is_shown_as_such_and_may_be_opened() {
+    let masters = Masters::start(3);
+    let named = [&OPTIONS[..], &["--label", "me"]].concat();
+    assert_eq!(told(&mut shell(&masters, &named, "true")).code, Some(0));
+    let stored = witness::value(&masters[0], "r").await.unwrap();
+    assert!(stored.starts_with("quorumlock:done:") && stored.ends_with(":me"), "{stored}");
+    let does = |arguments: &[&str]| {
+        let told = told(&mut on(&masters, arguments));
+        assert_eq!(told.code, Some(0), "{arguments:?}: {told:?}");
+        told.stdout
+    };
+    for command in [&["inspect", "r"][..], &["list"]] {
+        let shown = does(command);
+        assert!(shown.contains("ended"), "{shown}");
+        let json = does(&[command, &["--json"]].concat());
+        assert!(json.contains(r#""state":"ended""#) && json.contains(r#""me""#), "{json}");
+    }
+    assert!(does(&["inspect", "r"]).starts_with("\"r\" is ended by me, closed for 2"));
+    does(&["force-release", "--yes", "r"]);
+    witness::assert_no_keys_now(&masters).await;
 }
 
 #[tokio::test]

@@ -88,9 +88,9 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Returns how long the keys have yet to live; `None` if they may be deleted.
-    pub(super) fn left(&self, now: Instant) -> Option<Millis> {
-        self.at_least.left(self.began, now)
+    /// Returns how long the keys have yet to live; nothing if they may be deleted.
+    pub(super) fn left(&self, now: Instant) -> Millis {
+        self.at_least.left(self.began, now).unwrap_or(Duration::ZERO.into())
     }
 }
 

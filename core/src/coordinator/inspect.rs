@@ -56,6 +56,23 @@ impl Mark {
     pub fn is_kept(&self) -> bool {
         self.0.starts_with(wire::NEXT.as_bytes())
     }
+
+    /// Returns whether the work of the holder has ended well, and only keeps the key closed.
+    pub fn has_ended(&self) -> bool {
+        self.0.starts_with(wire::DONE.as_bytes())
+    }
+
+    /// Returns whether the same holder has put both under a key, before its work has ended or after it.
+    pub fn is_of_the_holder_of(&self, other: &Self) -> bool {
+        self.at_work() == other.at_work()
+    }
+}
+
+impl Mark {
+    /// Returns what the holder has put under the key while its work went on.
+    fn at_work(&self) -> &[u8] {
+        self.0.strip_prefix(wire::DONE.as_bytes()).unwrap_or(&self.0)
+    }
 }
 
 impl From<&str> for Mark {
@@ -103,7 +120,7 @@ impl Coordinator {
         self.judge_heard(round);
     }
 
-    /// Deletes `key` wherever its value is `value`, and nothing else.
+    /// Deletes `key` wherever its value is `value`, also if the work of that holder has ended well since.
     pub fn handle_force_release(
         &mut self,
         now: Instant,
@@ -128,7 +145,7 @@ impl Coordinator {
         let (kind, value) = (RoundKind::ForceRelease { request, tally }, value.into().0);
         let command = match readers {
             Some(readers) => wire::delete_reader(key, readers, &value),
-            None => wire::delete(key, &value),
+            None => wire::take_away(key, &value),
         };
         let round = self.ask_all(now, kind, &command);
         self.judge_heard(round);

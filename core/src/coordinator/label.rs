@@ -4,12 +4,13 @@
 //! 00112233445566778899aabbccddeeff                                   the token alone
 //! 00112233445566778899aabbccddeeff:worker-7                          with a label
 //! 00112233445566778899aabbccddeeff:10.0.0.7:8080;term=1795158604154900    a candidate that has won
+//! quorumlock:done:00112233445566778899aabbccddeeff:worker-7          its work has ended well
 //! ```
 //!
 //! The term is behind the last marker. No label may end like one: its holder would be taken for a
 //! leader, of a term that no later one exceeds.
 
-use super::wire::Token;
+use super::wire::{DONE, Token};
 use crate::quorum::fence;
 use std::num::NonZeroU64;
 
@@ -55,11 +56,15 @@ pub struct Owner<'a> {
     pub label: Option<&'a str>,
     /// The term of a leader.
     pub term: Option<NonZeroU64>,
+    /// Its work has ended well, and only keeps the key closed.
+    pub has_ended: bool,
 }
 
 impl<'a> Owner<'a> {
     /// Reads a value; `None` if it does not begin with a token as this crate draws it.
     pub fn of(value: &'a str) -> Option<Self> {
+        let (has_ended, value) =
+            value.strip_prefix(DONE).map_or((false, value), |value| (true, value));
         let (token, behind) = match value.split_once(':') {
             Some((token, behind)) => (token, Some(behind)),
             None => (value, None),
@@ -68,7 +73,7 @@ impl<'a> Owner<'a> {
             return None;
         }
         let (label, term) = behind.map(split_term).unzip();
-        Some(Self { label, term: term.flatten() })
+        Some(Self { label, term: term.flatten(), has_ended })
     }
 }
 
@@ -118,6 +123,20 @@ mod tests {
             assert_eq!(read(&value), Some(expected), "{behind}");
         }
         assert_eq!((read("worker;term=7"), read(""), read(":x;term=7")), (None, None, None));
+    }
+
+    #[test]
+    fn the_mark_of_work_that_has_ended_well_stands_before_a_value() {
+        for (behind, label) in [("", None), (":worker:7", Some("worker:7"))] {
+            for (mark, has_ended) in [("", false), (DONE, true)] {
+                let value = format!("{mark}{TOKEN}{behind}");
+                let expected = Owner { label, term: None, has_ended };
+                assert_eq!(Owner::of(&value), Some(expected), "{value}");
+            }
+        }
+        for value in [DONE, "quorumlock:done:worker", &format!("{DONE}{DONE}{TOKEN}")] {
+            assert_eq!(Owner::of(value), None, "{value}");
+        }
     }
 
     #[test]

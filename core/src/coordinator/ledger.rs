@@ -7,7 +7,7 @@
 
 use super::at_least::Kept;
 use super::session::Session;
-use super::wire::{Claim, Leaves, Millis};
+use super::wire::{Claim, Leaves};
 use super::{Coordinator, Keys, RoundId, Settings};
 use crate::quorum::Instant;
 use std::collections::VecDeque;
@@ -46,7 +46,8 @@ pub(super) struct Deletion {
 pub(super) enum Deleted {
     /// The keys that an attempt has set.
     Claim(Claim),
-    /// The same, once they need not stay any longer. Until then their life is shortened.
+    /// The same, once they need not stay any longer. Until then their life is shortened, and they are
+    /// marked. So it takes the same script to delete them.
     Kept(Box<Kept>),
     /// The note of this client, which this command takes back.
     Note(Vec<u8>),
@@ -59,14 +60,6 @@ impl Deleted {
             Self::Claim(claim) => Some(claim),
             Self::Kept(kept) => Some(&kept.claim),
             Self::Note(_) => None,
-        }
-    }
-
-    /// Returns how long the keys have yet to stay; `None` if they may be deleted.
-    pub(super) fn stays_for(&self, now: Instant) -> Option<Millis> {
-        match self {
-            Self::Kept(kept) => kept.left(now),
-            Self::Claim(_) | Self::Note(_) => None,
         }
     }
 }

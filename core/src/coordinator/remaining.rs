@@ -3,7 +3,7 @@
 
 use super::contention::Phase;
 use super::timers::Timer;
-use super::wire::{NEXT, Reply};
+use super::wire::{DONE, NEXT, Reply};
 use super::{AttemptId, Coordinator, Owner, RequestId, SHARED};
 use crate::quorum::Instant;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub(super) fn label_of(value: &str) -> Option<&str> {
         SHARED => Some(SHARED),
         // Nor has a key that is kept a holder.
         value if value.starts_with(NEXT) => Some(NEXT),
+        // Nor one whose work has ended well, which only keeps it closed.
+        value if value.starts_with(DONE) => Some(DONE),
         value => Owner::of(value).and_then(|owner| owner.label),
     }
 }

@@ -83,11 +83,24 @@ pub const NEXT: &str = "quorumlock:next:";
 /// of ours is whole in it. Another client's value may be as long as it likes, and of any kind: the
 /// answer is bounded, and tells the life all the same.
 pub const LOOK: &str = include_str!("scripts/look.lua").trim_ascii_end();
-/// The script by which work that has ended well shortens the life of its keys.
+
+/// The script by which work that has ended well shortens the life of its keys, and marks them.
 ///
-/// KEYS: the locked keys. ARGV: the token, and the ms for which they stay. Returns 1 if all keys
-/// were ours, otherwise 0. It is always sent with its source: it is rare.
+/// KEYS: the locked keys. ARGV: the token, and the ms for which they stay; with 0, they are deleted.
+/// Returns 1 if all keys were ours, marked or not, otherwise 0. It is always sent with its source: it
+/// is rare.
+///
+/// The mark is no token: no extension, no adoption and no release finds the lock any more. A master
+/// without memory refuses it only until the script has written, so the life is shortened first there.
 pub const SHORTEN: &str = include_str!("scripts/shorten.lua").trim_ascii_end();
+
+/// The beginning of the value of a key whose work has ended well; what was there before follows.
+pub const DONE: &str = "quorumlock:done:";
+
+/// The script by which the hint of a writer that has given up ends soon.
+///
+/// KEYS: the hint. ARGV: its value, and ms to live.
+pub const SHORTEN_HINT: &str = include_str!("scripts/shorten_hint.lua").trim_ascii_end();
 
 const WITHDRAW: &str = include_str!("scripts/withdraw.lua").trim_ascii_end();
 const INSPECT: &str = include_str!("scripts/inspect.lua").trim_ascii_end();
@@ -134,12 +147,18 @@ pub fn want(hint: &str, id: &str, life: Millis) -> Vec<u8> {
     pack(&["SET", hint, id, "PX", &life.0.to_string()])
 }
 
-/// Lets a key live for `life` from now on if this is its value, whichever client has set it.
-pub fn shorten(key: &str, value: &[u8], life: Millis) -> Vec<u8> {
+/// Lets a hint live for `life` from now on if this is its value, whichever client has set it.
+pub fn shorten_hint(hint: &str, id: &[u8], life: Millis) -> Vec<u8> {
     let life = life.0.to_string();
     let command: [&[u8]; 6] =
-        [b"EVAL", SHORTEN.as_bytes(), b"1", key.as_bytes(), value, life.as_bytes()];
+        [b"EVAL", SHORTEN_HINT.as_bytes(), b"1", hint.as_bytes(), id, life.as_bytes()];
     pack(&command)
+}
+
+/// Deletes a key if this is its value, or what stands for it since or before its work has ended well.
+pub fn take_away(key: &str, value: &[u8]) -> Vec<u8> {
+    let token = value.strip_prefix(DONE.as_bytes()).unwrap_or(value);
+    pack(&[&b"EVAL"[..], SHORTEN.as_bytes(), b"1", key.as_bytes(), token, b"0"])
 }
 
 pub fn pttl(key: &str) -> Vec<u8> {

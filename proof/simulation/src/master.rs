@@ -4,6 +4,7 @@ use super::clock::{Time, WallClock, nanos};
 use super::flaw::Flaw;
 use super::judge::KEYS;
 use super::line::Line;
+use quorumlock_core::coordinator::wire::DONE;
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -139,9 +140,11 @@ impl Master {
         self.machine.receive(operator, self.clock.at(now), &packed(&words));
     }
 
+    /// Returns what is under a key, without the mark of work that has ended well.
     pub(super) fn value(&self, key: &str, now: Time) -> Option<&str> {
         let value = self.machine.value(key.as_bytes(), self.clock.at(now))?;
-        std::str::from_utf8(value).ok()
+        let value = std::str::from_utf8(value).ok()?;
+        Some(value.strip_prefix(DONE).unwrap_or(value))
     }
 
     pub(super) fn remaining(&self, key: &str, now: Time) -> Option<Duration> {

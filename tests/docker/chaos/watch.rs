@@ -32,6 +32,8 @@ const SCAN: &str = "local all, time = {}, redis.call('TIME') \
 const MARK: &str = "quorumlock:shared";
 /// The beginning of what is under the key of a resource that is kept for the next in turn: no holder.
 const KEPT: &str = "quorumlock:next:";
+/// The beginning of what is under the key of a resource that its last holder keeps closed.
+const DONE: &str = "quorumlock:done:";
 /// The beginning of the key of a resource's readers.
 const READERS: &str = "quorumlock:readers:";
 
@@ -97,6 +99,7 @@ fn note(
     let keys = keys.into_iter().filter(|(key, value)| counts(key, value) && value != MARK);
     for (key, value) in keys {
         // The token, followed by the label.
+        let value = value.strip_prefix(DONE).unwrap_or(&value);
         let holder = value.split_once(':').map_or("?", |(_, label)| label).to_owned();
         let slot = key.strip_prefix(SLOT).and_then(|slot| slot.split_once(':'));
         let read = key.strip_prefix(READERS);

@@ -113,7 +113,7 @@ impl Coordinator {
         if has_won {
             return self.send_hint(&wire::delete(&beside.hint, &id));
         }
-        self.send_hint(&wire::shorten(&beside.hint, &id, LEFT_FOR.into()));
+        self.send_hint(&wire::shorten_hint(&beside.hint, &id, LEFT_FOR.into()));
         self.want_behind(now, keys.first());
         self.notify_readers(now, keys);
     }

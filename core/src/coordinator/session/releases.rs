@@ -48,6 +48,7 @@ impl Known {
     /// Returns the cheapest way that may work.
     fn way(&mut self, debt: &Debt) -> Way {
         match debt.deletion.what.claim() {
+            _ if matches!(debt.deletion.what, Deleted::Kept(_)) => Way::Shorten,
             Some(claim) if self.native && claim.is_plain() => Way::Native,
             Some(claim) if debt.by_hash && !self.denies_hashes && *self.script(claim) => Way::Hash,
             _ => Way::Full,
@@ -84,16 +85,13 @@ impl Session {
         }
         debt.repeat_while_unkillable(self.unkillable_since);
         let (deletion, mut tells) = (debt.deletion.clone(), debt.tells.clone());
-        let stays_for = deletion.what.stays_for(now);
-        let way = stays_for.map_or_else(|| self.known.way(&debt), |_| Way::Shorten);
-        let leaves = deletion.leaves;
-        let command = match (&deletion.what, stays_for) {
-            (Deleted::Kept(kept), Some(life)) => kept.claim.shorten(packer, life),
-            (Deleted::Note(command), _) => command,
-            (Deleted::Kept(kept), None) => {
-                self.give_back(&kept.claim, leaves, way, &mut tells, packer)
+        let way = self.known.way(&debt);
+        let command = match &deletion.what {
+            Deleted::Kept(kept) => kept.claim.shorten(packer, kept.left(now)),
+            Deleted::Note(command) => command,
+            Deleted::Claim(claim) => {
+                self.give_back(claim, deletion.leaves, way, &mut tells, packer)
             }
-            (Deleted::Claim(claim), _) => self.give_back(claim, leaves, way, &mut tells, packer),
         };
         self.push(PendingReply::Deletion(debt, way), command);
         for (channel, message) in tells.iter().flat_map(Keys::messages) {

@@ -182,7 +182,7 @@ fn once_that_time_is_over_what_is_owed_is_a_deletion() {
          n1 greets
          n1 < CLIENT KILL ID 1
          n1 > 1
-         n1 < EVAL release 1 r #1
+         n1 < EVAL shorten 1 r #1 0
          n1 > 0                             // it was shortened, and has expired
          debts 0
          +40ms

@@ -249,7 +249,7 @@ fn the_place_of_a_writer_is_free_once_it_is_a_reader() {
          n1-3 < SET next:r #3 PX 3000
          n3 < SUBSCRIBE ..
          cancel 5
-         n1-3 < EVAL shorten 1 next:r #3 1500
+         n1-3 < EVAL shorten_hint 1 next:r #3 1500
          n3 < PUBLISH ..",
     );
 }

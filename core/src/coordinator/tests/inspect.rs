@@ -83,7 +83,7 @@ fn a_forced_release_is_a_compare_and_delete_of_what_was_seen() {
     play(
         3,
         "force 1 r who
-         n1-3 < EVAL release 1 r who
+         n1-3 < EVAL shorten 1 r who 0
          n1 > 1
          n2 > 0
          = -                            // whoever is reached is to have it deleted
@@ -98,7 +98,7 @@ fn it_is_unconfirmed_without_a_quorum() {
         3,
         "n3 breaks
          force 1 r who
-         n1-2 < EVAL release 1 r who
+         n1-2 < EVAL shorten 1 r who 0
          n1 > 1
          n2 > -READONLY You can't write against a read only replica.
          = not forced 1: deleted | error of the server (READONLY You can't write against a read \

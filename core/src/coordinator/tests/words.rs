@@ -47,6 +47,7 @@ impl Tokens {
         }
         scripts.push(("top_up", wire::TOP_UP.to_owned()));
         scripts.push(("shorten", wire::SHORTEN.to_owned()));
+        scripts.push(("shorten_hint", wire::SHORTEN_HINT.to_owned()));
         scripts.push(("inspect", INSPECT.to_owned()));
         scripts.push(("look", wire::LOOK.to_owned()));
         scripts.push(("withdraw", WITHDRAW.to_owned()));

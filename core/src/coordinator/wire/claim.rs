@@ -92,7 +92,8 @@ pub enum Way {
     /// By the hash of the script. The server may have forgotten it, and reports that: nothing was
     /// done.
     Hash,
-    /// By the script that shortens the life of the keys, with its source: nothing is deleted yet.
+    /// By the script that shortens the life of the keys, with its source: nothing is deleted before its
+    /// time.
     Shorten,
     /// By a command of its own, for a single key without a fence: `DELIFEQ` of Valkey 9,
     /// <https://valkey.io/commands/delifeq/>.
@@ -173,7 +174,8 @@ impl Claim {
         self.sign(command, label.as_deref()).number(life.0).done()
     }
 
-    /// Packs the end of work that has ended well: from now on the keys live for `life`.
+    /// Packs the end of work that has ended well: from now on the keys live for `life`, marked, or are
+    /// deleted if that is nothing.
     pub fn shorten<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         let Packer { room, label, .. } = packer;
         let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVAL").arg(SHORTEN);

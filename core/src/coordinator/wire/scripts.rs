@@ -192,6 +192,14 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     assert_eq!(master.stands("s"), None, "what is there is deleted all the same");
 }
 
+/// Returns a claim on `r` and `s`, and what stands under them while it holds.
+fn of_two() -> (Claim, String) {
+    let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
+    let claim = Claim { keys, ballot: None, ..claim(CLOCK) };
+    let ours = claim.token.to_string();
+    (claim, ours)
+}
+
 #[test]
 fn a_release_of_several_deletes_those_that_are_ours_beside_something_of_another_type() {
     let keys = || Keys::several(["r", "s", "t"].map(Into::into)).unwrap();
@@ -209,31 +217,98 @@ fn a_release_of_several_deletes_those_that_are_ours_beside_something_of_another_
 }
 
 #[test]
-fn a_life_is_shortened_where_the_key_is_ours_and_only_there() {
-    let keys = || Keys::several(["r", "s"].map(Into::into)).unwrap();
-    let claim = Claim { keys: keys(), ballot: None, ..claim(CLOCK) };
-    let (ours, theirs) = (claim.token.to_string(), "theirs");
+fn a_life_is_shortened_and_marked_where_the_key_is_ours_and_only_there() {
+    let (claim, ours) = of_two();
+    let (ours, done, theirs) = (&*ours, &*format!("{DONE}{ours}"), "theirs");
+    let their_end = &*format!("{DONE}{theirs}");
     for (r, s, answer) in [
-        (Some(&*ours), Some(&*ours), 1),
-        (Some(&*ours), Some(theirs), 0),
-        (None, Some(&*ours), 0),
+        (Some(ours), Some(ours), 1),
+        (Some(ours), Some(theirs), 0),
+        (None, Some(ours), 0),
         (Some(theirs), None, 0),
         (None, None, 0),
+        // Again, since its answer was lost.
+        (Some(done), Some(done), 1),
+        (Some(done), Some(ours), 1),
+        (Some(their_end), Some(done), 0),
     ] {
-        let mut master = Master::new();
-        for (key, value) in [("r", r), ("s", s)] {
-            value.iter().for_each(|value| master.set(key, value));
-        }
-        let command = claim.shorten(&mut master.packer, SECOND.into()).to_vec();
-        assert_eq!(master.ask(&command), Reply::Int(answer), "{r:?} {s:?}");
-        for (key, value) in [("r", r), ("s", s)] {
-            let left = match value {
-                Some(value) if value == ours => 1_000,
-                Some(_) => 5_000,
-                None => -2,
-            };
-            assert_eq!(master.ask(&pttl(key)), Reply::Int(left), "{key} of {r:?} {s:?}");
-            assert_eq!(master.stands(key), value);
+        for (life, left) in [(SECOND, 1_000), (Duration::ZERO, -2)] {
+            let mut master = Master::new();
+            for (key, value) in [("r", r), ("s", s)] {
+                value.iter().for_each(|value| master.set(key, value));
+            }
+            let command = claim.shorten(&mut master.packer, life.into()).to_vec();
+            assert_eq!(master.ask(&command), Reply::Int(answer), "{r:?} {s:?}");
+            for (key, value) in [("r", r), ("s", s)] {
+                let (left, after) = match value {
+                    Some(value) if value == ours || value == done => {
+                        (left, (left > 0).then_some(done))
+                    }
+                    Some(value) => (5_000, Some(value)),
+                    None => (-2, None),
+                };
+                assert_eq!(master.ask(&pttl(key)), Reply::Int(left), "{key} of {r:?} {s:?}");
+                assert_eq!(master.stands(key), after, "{key} of {r:?} {s:?}");
+            }
         }
     }
+}
+
+/// Neither who comes late with its token nor who comes new gets it.
+#[test]
+fn what_has_ended_well_is_taken_for_all_but_its_own_end() {
+    let (two, _) = of_two();
+    let one = Claim { keys: Keys::one("r".into()), ..two.clone() };
+    let fenced = claim(CLOCK + 1);
+    for claim in [&one, &two, &fenced] {
+        let mut master = Master::new();
+        master.ask(&load(EXTEND));
+        let holder = Claim { ballot: None, ..claim.clone() };
+        claim.keys.iter().for_each(|key| master.set(key, &holder.token.to_string()));
+        let command = holder.shorten(&mut master.packer, SECOND.into()).to_vec();
+        master.ask(&command);
+        let done = format!("{DONE}{}", holder.token);
+        let extend = claim.extend(&mut master.packer, (9 * SECOND).into()).to_vec();
+        assert_eq!(master.ask(&extend), Reply::Int(-1), "an extension, or an adoption");
+        assert_eq!(master.release(&Claim { ballot: None, ..claim.clone() }), Reply::Int(0));
+        let top_up = claim.top_up(&mut master.packer, SECOND.into()).to_vec();
+        assert_ne!(master.ask(&top_up), Reply::Okay);
+        let reply = master.acquire(claim);
+        assert_ne!(reply, Reply::Okay, "{claim:?}");
+        for key in claim.keys.iter() {
+            assert_eq!(master.stands(key), Some(&*done));
+            assert_eq!(master.ask(&pttl(key)), Reply::Int(1_000));
+        }
+    }
+}
+
+#[test]
+fn a_holder_is_taken_away_before_its_work_has_ended_and_after_it() {
+    let (_, ours) = of_two();
+    let done = format!("{DONE}{ours}");
+    for (stands, seen, is_deleted) in [
+        (&*ours, &*ours, true),
+        (&*done, &*ours, true),
+        (&*done, &*done, true),
+        (&*ours, &*done, true),
+        ("theirs", &*ours, false),
+        ("theirs", "theirs", true),
+        ("quorumlock:next:who", &*done, false),
+    ] {
+        let mut master = Master::new();
+        master.set("r", stands);
+        let reply = master.ask(&take_away("r", seen.as_bytes()));
+        assert_eq!(reply, Reply::Int(is_deleted.into()), "{stands} as {seen}");
+        assert_eq!(master.stands("r"), (!is_deleted).then_some(stands));
+    }
+}
+
+#[test]
+fn a_hint_ends_soon_and_is_not_marked() {
+    let mut master = Master::new();
+    master.set("hint", "id");
+    assert_eq!(master.ask(&shorten_hint("hint", b"id", SECOND.into())), Reply::Int(1));
+    assert_eq!(master.stands("hint"), Some("id"));
+    assert_eq!(master.ask(&pttl("hint")), Reply::Int(1_000));
+    assert_eq!(master.ask(&shorten_hint("hint", b"other", SECOND.into())), Reply::Int(0));
 }

@@ -69,6 +69,7 @@ fn cases() -> Vec<Case> {
         case(TOP_UP, LOCK, &["me", "2000"], KEPT),
         case(TOP_UP, LOCK, &["me", "2000"], &[]),
         case(SHORTEN, BOTH, &["me", "700"], &[HELD, HELD_TOO]),
+        case(SHORTEN, BOTH, &["me", "0"], &[HELD, HELD_TOO]),
     ];
     for before in [&[][..], &[HELD], READ, READ_ALONE, READ_BY_OTHERS, KEPT, UNMARKED] {
         for in_spite in [&["me", "2000", "0"], &["me", "2000", "1"]] {
