@@ -163,7 +163,9 @@ impl Flaw {
     fn spoils_a_script(self) -> Option<(&'static str, &'static str, &'static str)> {
         Some(match self {
             Self::MarkOfTheLast => (ACQUIRE_READ, "'PXAT', last)", "'PX', ARGV[2])"),
-            Self::LeavesNoMark => (RELEASE_READ, "if last then", "if false then"),
+            Self::LeavesNoMark => {
+                (RELEASE_READ, "if last and tonumber(last) >= now then", "if false then")
+            }
             Self::ProlongsAll => (
                 EXTEND_READ,
                 "redis.call('ZADD', readers, ends, ARGV[1])",
