@@ -27,6 +27,8 @@ mod list;
 mod lock;
 #[cfg(feature = "embedded")]
 mod many_quorums;
+#[cfg(feature = "embedded")]
+mod rolling_restart;
 mod runtimes;
 #[cfg(feature = "embedded")]
 mod rw_lock;

@@ -52,6 +52,7 @@ mod read_scripts;
 mod release_ways;
 mod restart_guard;
 mod retries;
+mod rolling_restart;
 mod run_body;
 mod rw_throughput;
 mod sabotage_shows_orphans;
