@@ -272,34 +272,6 @@ fn a_quorum_without_our_keys_is_a_loss() {
     );
 }
 
-/// What a lost holder has begun may be as far as that of one that has crashed.
-#[test]
-fn what_was_lost_stays_until_it_expires() {
-    held("+9.898s \n = lost 1: lapsed \n finish 2 of 1 \n = release 2 lost: lapsed \n n1-3 < -");
-    held("+9.898s \n = lost 1: lapsed \n drop 1 \n n1-3 < - \n debts 0");
-}
-
-/// Its keys may live for no longer than those of any other lock, and stay all the same.
-#[test]
-fn what_was_lost_stays_if_its_ttl_is_the_longer_one() {
-    for end in ["drop 1", "finish 2 of 1 \n = release 2 lost: lapsed"] {
-        play(
-            3,
-            &format!(
-                "acquire 1 r least 5s
-                 n1-3 < SET r #1 NX PX 10000
-                 n1-3 > ok
-                 = acquired 1 until 9898ms
-                 +9.898s
-                 = lost 1: lapsed
-                 {end}
-                 n1-3 < -
-                 debts 0"
-            ),
-        );
-    }
-}
-
 #[test]
 fn an_attempt_that_does_not_win_leaves_nothing() {
     play(

@@ -8,6 +8,7 @@ mod adopt;
 mod adopted;
 mod agreement;
 mod at_least;
+mod at_least_lost;
 mod barrier;
 mod cancels;
 mod claims;
