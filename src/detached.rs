@@ -7,6 +7,7 @@ use crate::error::InvalidSetting;
 use crate::fencing::FencingToken;
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::options::Options;
+use crate::report::Escaped;
 use quorumlock_core::coordinator::{DetachedLock, Keys};
 use std::fmt;
 use std::sync::Arc;
@@ -98,9 +99,10 @@ impl<K: Kind> Detached<K> {
         let prefix = &options.key_prefix;
         let other_prefix = || {
             let problem = format!(
-                "\"{prefix}\" is not that of \"{}\", which was detached under another one: use the \
+                "{:?} is not that of {:?}, which was detached under another one: use the \
                  same for both",
-                self.resource
+                Escaped(prefix),
+                Escaped(&self.resource),
             );
             InvalidSetting::new("key_prefix", problem)
         };

@@ -68,7 +68,7 @@ pub use ready::{NotReady, ReadyError};
 pub use reentrant::ReentrantError;
 pub use run::RunError;
 
-use crate::report::{Answer, NodeReport, Quorum, Span};
+use crate::report::{Answer, Escaped, NodeReport, Quorum, Span};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,7 +115,7 @@ pub struct Lost {
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = Span(self.held_for);
-        write!(f, "lost \"{}\" {held} after it was acquired: ", self.resource)?;
+        write!(f, "lost {:?} {held} after it was acquired: ", Escaped(&self.resource))?;
         match &self.reason {
             LossReason::Lapsed if self.at_max_hold => f.write_str("it has reached its max_hold"),
             LossReason::Lapsed => f.write_str("its deadline has passed"),
@@ -165,8 +165,8 @@ impl fmt::Display for Unextended {
         let held = self.nodes.iter().filter(|node| node.answer == Answer::Held).count();
         write!(
             f,
-            "\"{}\" was not extended, its deadline stands: {held} of {} masters confirmed, {} needed",
-            self.resource,
+            "{:?} was not extended, its deadline stands: {held} of {} masters confirmed, {} needed",
+            Escaped(&self.resource),
             self.nodes.len(),
             self.quorum,
         )?;

@@ -10,7 +10,7 @@ use crate::driver::{ForceReleased, Inspected, Request};
 use crate::error::{Closed, InspectError, InvalidSetting};
 use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
-use crate::report::{Answer, NodeReport, Span};
+use crate::report::{Answer, Escaped, NodeReport, OneLine, Span};
 use crate::resource::IntoResource;
 use judge::judge;
 use quorumlock_core::coordinator::{Beside, Mark, Owner, Seen, StoredValue};
@@ -324,7 +324,7 @@ impl fmt::Display for Named<'_> {
         if let Some(slot) = self.0.slot {
             write!(f, "slot {slot} of ")?;
         }
-        write!(f, "\"{}\"", self.0.resource)
+        write!(f, "{:?}", Escaped(&self.0.resource))
     }
 }
 
@@ -339,7 +339,7 @@ impl fmt::Display for Inspection {
         }
         self.fmt_waiting(f)?;
         for (place, NodeInspection { node, state }) in self.nodes.iter().enumerate() {
-            write!(f, "{}{node} ", if place == 0 { ": " } else { "; " })?;
+            write!(f, "{}{} ", if place == 0 { ": " } else { "; " }, OneLine(node))?;
             match state {
                 NodeState::Free => f.write_str("free")?,
                 NodeState::Kept(left) => write!(f, "kept for who is next, for {}", Span(*left))?,
@@ -355,8 +355,8 @@ impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.label() {
             _ if self.is_shared() => self.fmt_readers(f)?,
-            Some(label) if self.has_ended() => write!(f, "ended by {label}")?,
-            Some(label) => write!(f, "held by {label}")?,
+            Some(label) if self.has_ended() => write!(f, "ended by {}", Escaped(label))?,
+            Some(label) => write!(f, "held by {}", Escaped(label))?,
             None if self.has_ended() => f.write_str("ended")?,
             None => f.write_str("held")?,
         }

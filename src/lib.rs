@@ -95,6 +95,8 @@ mod rw_lock;
 mod semaphore;
 mod status;
 mod telemetry;
+#[cfg(test)]
+mod texts;
 
 pub use acquire::{Acquire, AcquireFuture};
 pub use adopt::{Adopt, AdoptFuture};

@@ -11,5 +11,6 @@
 //! }
 //! ```
 
+pub use quorumlock_core::escape::{Escaped, OneLine, is_hidden};
 pub(crate) use quorumlock_core::report::Quorum;
 pub use quorumlock_core::report::{Answer, NodeReport, Refusal, Span, UnknownCause};

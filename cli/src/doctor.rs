@@ -13,7 +13,7 @@ use crate::table::{Cell, table};
 use fold::{Folded, fold};
 use quorumlock::Preflight;
 use quorumlock::preflight::{ClockOffset, Finding, NodePreflight, Persistence, Severity};
-use quorumlock::report::Span;
+use quorumlock::report::{OneLine, Span};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -68,7 +68,7 @@ fn finding(folded: &Folded, masters: usize, style: Style) -> String {
     let at = match nodes.len() {
         0 => String::new(),
         count if count == masters && count > 1 => format!("all {count} masters: "),
-        _ => format!("{}: ", nodes.join(", ")),
+        _ => format!("{}: ", OneLine(nodes.join(", "))),
     };
     let word = severity.to_string();
     let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
@@ -81,7 +81,7 @@ fn finding(folded: &Folded, masters: usize, style: Style) -> String {
         Some(paint) => line.replacen(&word, &style.paint(&word, paint), 1),
         None => line,
     };
-    format!("{line}\n{}", style.wrap(4, 4, remedy))
+    format!("{line}\n{}", style.wrap(4, 4, &OneLine(remedy).to_string()))
 }
 
 fn row(node: &NodePreflight) -> [Cell; 7] {

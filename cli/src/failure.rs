@@ -9,9 +9,9 @@ use crate::inspect::in_queue;
 use crate::output::millis;
 use node::Node;
 use quorumlock::error::NodeProblem;
-use quorumlock::report::NodeReport;
 #[cfg(unix)]
-use quorumlock::report::Span;
+use quorumlock::report::{Escaped, Span};
+use quorumlock::report::{NodeReport, OneLine};
 use quorumlock::{
     AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
     NodeState, PreflightError, WrongContext,
@@ -76,7 +76,7 @@ impl Failure {
     /// Names the holder of the lock, and how many were ahead in the queue.
     #[cfg(unix)]
     pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, ahead: Option<usize>) -> Self {
-        self.message = format!("\"{resource}\" is {holder}{}", in_queue(ahead));
+        self.message = format!("{:?} is {holder}{}", Escaped(resource), in_queue(ahead));
         self.with("resource", resource)
             .with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
@@ -97,8 +97,9 @@ impl Failure {
         let (Exit::NoQuorum, Some(left)) = (self.exit, warming_up) else { return self };
         let resource = self.fields.get("resource").and_then(Value::as_str).unwrap_or_default();
         self.message = format!(
-            "no quorum for \"{resource}\" yet: masters are warming up, ready in {} ({}): wait \
+            "no quorum for {:?} yet: masters are warming up, ready in {} ({}): wait \
              longer (--timeout), or see restart_guard in the configuration",
+            Escaped(resource),
             Span(left),
             status.count(),
         );
@@ -147,6 +148,17 @@ pub(crate) fn in_words_of_the_command(line: &str) -> String {
         ("RedlockBuilder::", ""),
     ];
     WORDS.iter().fold(line.to_owned(), |line, (theirs, ours)| line.replace(theirs, ours))
+}
+
+/// Returns a line for each master: its name, and behind all names what it said.
+pub(crate) fn rows_of_masters<'a>(
+    indent: &str,
+    rows: impl Iterator<Item = (&'a str, &'a str)>,
+) -> String {
+    let rows: Vec<_> = rows.map(|(name, said)| (OneLine(name).to_string(), said)).collect();
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let row = |(name, said): &(String, &str)| format!("\n{indent}{name:width$}  {}", OneLine(said));
+    rows.iter().map(row).collect()
 }
 
 pub(crate) fn said(state: &NodeState) -> String {
@@ -285,9 +297,8 @@ impl From<ListError> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        let width = self.nodes.iter().map(|node| node.name.len()).max().unwrap_or_default();
-        let mut nodes = self.nodes.iter();
-        nodes.try_for_each(|node| write!(f, "\n  {:width$}  {}", node.name, node.said))
+        OneLine(&self.message).fmt(f)?;
+        let rows = self.nodes.iter().map(|node| (&*node.name, &*node.said));
+        f.write_str(&rows_of_masters("  ", rows))
     }
 }

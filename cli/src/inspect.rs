@@ -2,10 +2,11 @@
 
 use crate::args::{InspectArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, said};
-use crate::output::Output;
+use crate::failure::{Failure, rows_of_masters, said};
+use crate::output::{Output, json_line};
 use crate::settings;
-use quorumlock::{Holder, Inspection, LockState, NodeInspection, NodeState, Redlock};
+use quorumlock::report::Escaped;
+use quorumlock::{Holder, Inspection, LockState, NodeState, Redlock};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -37,7 +38,7 @@ async fn tell(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<E
             exit = Exit::NoQuorum;
         }
         if output.json {
-            let lines = found.iter().map(|one| format!("{}\n", to_json(one)));
+            let lines = found.iter().map(|one| format!("{}\n", json_line(&to_json(one))));
             Output::plain(&lines.collect::<String>())?;
         } else {
             Output::plain(&format!("{text}\n"))?;
@@ -52,16 +53,18 @@ fn is_unclear(inspection: &Inspection) -> bool {
 
 /// Returns what an inspection is about, in words.
 pub(crate) fn name(resource: &str, slot: Option<usize>) -> String {
+    let resource = Escaped(resource);
     match slot {
-        Some(slot) => format!("slot {slot} of \"{resource}\""),
-        None => format!("\"{resource}\""),
+        Some(slot) => format!("slot {slot} of {resource:?}"),
+        None => format!("{resource:?}"),
     }
 }
 
 /// Returns one line, and one for each permit. If no quorum tells who has it, the masters follow.
 fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
     let held = permits.iter().filter(|permit| permit.holder().is_some()).count();
-    let mut text = format!("{held} of {} permits of \"{resource}\" are held", permits.len());
+    let mut text =
+        format!("{held} of {} permits of {:?} are held", permits.len(), Escaped(resource));
     for permit in permits {
         let slot = permit.slot().unwrap_or_default();
         let state = match permit.holder() {
@@ -89,7 +92,7 @@ pub(crate) fn to_text(inspection: &Inspection) -> String {
         format!("{named} is {}{}", state(inspection), in_turn(inspection.waiting_in_turn()));
     if inspection.slot().is_none() && inspection.key() != inspection.resource() {
         // Writing to a string does not fail.
-        let _ = write!(text, " (key \"{}\")", inspection.key());
+        let _ = write!(text, " (key {:?})", Escaped(inspection.key()));
     }
     text + &nodes_to_text(inspection, "  ")
 }
@@ -123,10 +126,9 @@ pub(crate) fn in_queue(ahead: Option<usize>) -> String {
 }
 
 fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
-    let width = inspection.nodes().iter().map(|one| one.node.len()).max().unwrap_or_default();
-    let line =
-        |node: &NodeInspection| format!("\n{indent}{:width$}  {}", node.node, said(&node.state));
-    inspection.nodes().iter().map(line).collect()
+    let told: Vec<String> = inspection.nodes().iter().map(|node| said(&node.state)).collect();
+    let names = inspection.nodes().iter().map(|node| &*node.node);
+    rows_of_masters(indent, names.zip(told.iter().map(String::as_str)))
 }
 
 pub(crate) fn to_json(inspection: &Inspection) -> Value {

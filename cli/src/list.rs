@@ -6,7 +6,7 @@ use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::inspect::readers_to_json;
-use crate::output::{Output, millis};
+use crate::output::{Output, json_line, millis};
 use crate::settings;
 use crate::style::WIDTH;
 use quorumlock::error::NodeProblem;
@@ -40,7 +40,7 @@ pub(crate) async fn list(
         output.warn(&format!("{node} is not used: {problem}"));
     }
     if output.json {
-        let lines = found.locks.iter().map(|lock| format!("{}\n", to_json(lock)));
+        let lines = found.locks.iter().map(|lock| format!("{}\n", json_line(&to_json(lock))));
         Output::plain(&lines.collect::<String>())?;
     } else {
         let rows = found.locks.iter().map(|lock| (lock, None)).collect::<Vec<_>>();

@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use quorumlock::report::{OneLine, is_hidden};
 #[cfg(unix)]
 use serde_json::Map;
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ impl Output {
 
     /// Prints one result, and returns the exit of the command.
     pub(crate) fn result(self, value: &Value, text: &str, exit: Exit) -> Result<Exit, Failure> {
-        let shown = if self.json { value.to_string() } else { text.to_owned() };
+        let shown = if self.json { json_line(value) } else { text.to_owned() };
         Self::plain(&format!("{}\n", shown.trim_end()))?;
         Ok(exit)
     }
@@ -52,7 +53,7 @@ impl Output {
     /// `--json` or `--verbose`: cron mails every line.
     pub(crate) fn fail(self, failure: &Failure) {
         if self.json {
-            self.stderr(&failure.to_json().to_string());
+            self.stderr(&json_line(&failure.to_json()));
         } else if self.verbose || failure.exit.code() != 0 {
             self.stderr(&format!("quorumlock: {failure}"));
         }
@@ -61,9 +62,9 @@ impl Output {
     /// Prints a problem that does not change the exit.
     pub(crate) fn warn(self, message: &str) {
         if self.json {
-            self.stderr(&json!({ "warning": message }).to_string());
+            self.stderr(&json_line(&json!({ "warning": message })));
         } else {
-            self.stderr(&format!("quorumlock: warning: {message}"));
+            self.stderr(&format!("quorumlock: warning: {}", OneLine(message)));
         }
     }
 
@@ -71,9 +72,9 @@ impl Output {
     pub(crate) fn note(self, message: &str) {
         if !self.verbose {
         } else if self.json {
-            self.stderr(&json!({ "note": message }).to_string());
+            self.stderr(&json_line(&json!({ "note": message })));
         } else {
-            self.stderr(&format!("quorumlock: {message}"));
+            self.stderr(&format!("quorumlock: {}", OneLine(message)));
         }
     }
 
@@ -89,9 +90,9 @@ impl Output {
     pub(crate) fn progress(self, message: &str, mut fields: Map<String, Value>) {
         if self.json {
             fields.insert("note".to_owned(), message.into());
-            self.stderr(&Value::from(fields).to_string());
+            self.stderr(&json_line(&Value::from(fields)));
         } else {
-            self.stderr(&format!("quorumlock: {message}"));
+            self.stderr(&format!("quorumlock: {}", OneLine(message)));
         }
     }
 
@@ -102,10 +103,42 @@ impl Output {
     }
 }
 
+/// Returns the value as one line of JSON, in which all is escaped that a terminal would act on: the
+/// format itself asks for that with a part of it only.
+pub(crate) fn json_line(value: &Value) -> String {
+    let mut line = String::new();
+    // What is not seen is in a string, the only place of JSON that may have it.
+    for letter in value.to_string().chars() {
+        if is_hidden(letter) {
+            let mut units = [0; 2];
+            let units = letter.encode_utf16(&mut units).iter();
+            line.extend(units.map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            line.push(letter);
+        }
+    }
+    line
+}
+
 pub(crate) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(crate) fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_nothing_hidden_and_reads_back_as_it_was() {
+        let name = "a\n\u{1b}[31m\u{7f}\u{9b}\u{2028}\u{202e}\u{e0041}\\ \"é\"";
+        let line = json_line(&json!({ "resource": name }));
+        let shown = r#"{"resource":"a\n\u001b[31m\u007f\u009b\u2028\u202e\udb40\udc41\\ \"é\""}"#;
+        assert_eq!(line, shown);
+        let value: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!(value["resource"], name);
+    }
 }

@@ -28,6 +28,7 @@ use environment::Variable;
 use held::{Begins, Held};
 use loss::{Loss, Reason};
 use program::Program;
+use quorumlock::report::Escaped;
 use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
 use quorumlock::{Permitted, ReadAcquire, ReadGuard, Released, Unfenced};
 use signals::Signals;
@@ -173,7 +174,7 @@ impl Run<'_> {
             Ok(Err(error)) => return Err(self.not_acquired(error).await),
             Err(exit) => return Ok(exit),
         };
-        self.output.note(&format!("acquired \"{}\"", guard.resource()));
+        self.output.note(&format!("acquired {:?}", Escaped(guard.resource())));
         let environment = environment::of(&self.args.resources, number(&guard), guard.remaining());
         let ended = {
             let (program, grace) = (self.program, self.args.grace);

@@ -1,6 +1,8 @@
 //! Tables with a row for each master, which fit 80 columns however long the masters' names are.
 
 use crate::style::{Paint, Style, WIDTH};
+use quorumlock::report::OneLine;
+use std::fmt::Display;
 
 /// One cell.
 #[derive(Clone, Debug)]
@@ -10,8 +12,8 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), paint: None }
+    pub(crate) fn new(text: impl Display) -> Self {
+        Self { text: OneLine(text).to_string(), paint: None }
     }
 
     /// A cell with a dash where nothing is known.

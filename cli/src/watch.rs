@@ -5,9 +5,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::inspect::name;
 use crate::list::{self, Found, Table};
-use crate::output::{Output, millis};
+use crate::output::{Output, json_line, millis};
 use quorumlock::error::NodeProblem;
-use quorumlock::report::Span;
+use quorumlock::report::{OneLine, Span};
 use quorumlock::{Holder, ListError, ListedLock, LockState};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
@@ -42,7 +42,7 @@ pub(crate) async fn watch(
         } else {
             watched.warn(problems, is_complete, output);
             let shown = |change: &Change| match output.json {
-                true => format!("{}\n", change.to_json()),
+                true => format!("{}\n", json_line(&change.to_json())),
                 false => format!("{}\n", change.to_text()),
             };
             changes.iter().map(shown).collect()
@@ -144,7 +144,8 @@ impl Watched {
         let rows: Vec<_> = rows.collect();
         let table = Table { rows: &rows, prefix: args.prefix(), width: list::width() };
         let problems = problems.iter();
-        let problems = problems.map(|it| format!("{} is not used: {}\n", it.node, it.problem));
+        let problems = problems
+            .map(|it| format!("{} is not used: {}\n", OneLine(&it.node), OneLine(&it.problem)));
         let lacks = if is_complete { "" } else { "too few masters can be scanned\n" };
         format!(
             "{CLEAR}{}  (Ctrl-C ends)\n\n{table}{lacks}{}",

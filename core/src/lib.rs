@@ -7,6 +7,7 @@
 #![allow(clippy::len_without_is_empty, clippy::new_without_default, clippy::should_implement_trait)]
 
 pub mod coordinator;
+pub mod escape;
 pub mod quorum;
 pub mod report;
 pub mod status;

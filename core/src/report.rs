@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+use crate::escape::OneLine;
 use crate::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -153,6 +154,14 @@ impl LossReason {
     }
 }
 
+#[cfg(any(test, feature = "testing"))]
+impl NodeReport {
+    /// Creates a report, for tests of texts.
+    pub const fn new(node: Arc<str>, answer: Answer) -> Self {
+        Self { node, answer, latency: Duration::from_millis(3) }
+    }
+}
+
 impl Answer {
     /// Records, in a refusal, how long it will last.
     pub const fn note_remaining(&mut self, left: Duration) {
@@ -196,10 +205,12 @@ impl fmt::Display for Refusal {
                 let shows = humantime::format_rfc3339_millis(shows);
                 write!(f, "its clock is too far from what was proposed (it shows {shows})")
             }
-            Self::Down(cause) => write!(f, "down ({cause})"),
-            Self::Unfit(cause) => write!(f, "unfit ({cause})"),
-            Self::Disagreement(cause) => write!(f, "disagrees ({cause})"),
-            Self::Barred { by } => write!(f, "not asked (another client of {by} could win)"),
+            Self::Down(cause) => write!(f, "down ({})", OneLine(cause)),
+            Self::Unfit(cause) => write!(f, "unfit ({})", OneLine(cause)),
+            Self::Disagreement(cause) => write!(f, "disagrees ({})", OneLine(cause)),
+            Self::Barred { by } => {
+                write!(f, "not asked (another client of {} could win)", OneLine(by))
+            }
             Self::Unconfirmed => {
                 f.write_str("has not confirmed the settings of this client lately")
             }
@@ -207,7 +218,7 @@ impl fmt::Display for Refusal {
                 write!(f, "warming up (may vote in {})", Span(*remaining))
             }
             Self::QueueFull => f.write_str("queue full"),
-            Self::Server(error) => write!(f, "refused by the server ({error})"),
+            Self::Server(error) => write!(f, "refused by the server ({})", OneLine(error)),
         }
     }
 }
@@ -216,17 +227,17 @@ impl fmt::Display for UnknownCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimedOut => f.write_str("no answer in time"),
-            Self::ConnectionLost(cause) => write!(f, "connection lost ({cause})"),
-            Self::Down(cause) => write!(f, "down ({cause})"),
+            Self::ConnectionLost(cause) => write!(f, "connection lost ({})", OneLine(cause)),
+            Self::Down(cause) => write!(f, "down ({})", OneLine(cause)),
             Self::WarmingUp => f.write_str("warming up"),
-            Self::Server(error) => write!(f, "error of the server ({error})"),
+            Self::Server(error) => write!(f, "error of the server ({})", OneLine(error)),
         }
     }
 }
 
 impl fmt::Display for NodeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.node, self.answer)?;
+        write!(f, "{} {}", OneLine(&self.node), self.answer)?;
         match self.answer {
             // Decided in this process: a latency would only be noise.
             Answer::Refused(

@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+use crate::escape::OneLine;
 use crate::quorum::readiness::quorum_in;
 use crate::quorum::{Admission, Membership, NodeSet, admit};
 use crate::report::{Quorum, Span};
@@ -121,6 +122,14 @@ pub struct Status {
     can_acquire_in: Option<Duration>,
 }
 
+#[cfg(any(test, feature = "testing"))]
+impl NodeStatus {
+    /// Creates a status, for tests of texts.
+    pub const fn new(node: Arc<str>, standing: NodeStanding) -> Self {
+        Self { node, standing }
+    }
+}
+
 impl Status {
     /// Creates a status; `nodes` are in the order of their places in `membership`.
     pub fn new(membership: Membership, nodes: Vec<NodeStatus>) -> Self {
@@ -189,19 +198,21 @@ impl fmt::Display for NodeStanding {
             Self::WarmingUp { remaining } => {
                 write!(f, "warming up (may vote in {})", Span(*remaining))
             }
-            Self::Barred { by } => write!(f, "not asked (another client of {by} could win)"),
+            Self::Barred { by } => {
+                write!(f, "not asked (another client of {} could win)", OneLine(by))
+            }
             Self::Unconfirmed => f.write_str("unconfirmed (being asked)"),
-            Self::Unfit(cause) => write!(f, "unfit ({cause})"),
-            Self::Rejected(cause) => write!(f, "rejected ({cause})"),
-            Self::Disagrees(cause) => write!(f, "disagrees ({cause})"),
-            Self::Down(cause) => write!(f, "down ({cause})"),
+            Self::Unfit(cause) => write!(f, "unfit ({})", OneLine(cause)),
+            Self::Rejected(cause) => write!(f, "rejected ({})", OneLine(cause)),
+            Self::Disagrees(cause) => write!(f, "disagrees ({})", OneLine(cause)),
+            Self::Down(cause) => write!(f, "down ({})", OneLine(cause)),
         }
     }
 }
 
 impl fmt::Display for NodeStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.node, self.standing)
+        write!(f, "{} {}", OneLine(&self.node), self.standing)
     }
 }
 
@@ -215,8 +226,10 @@ impl fmt::Display for Status {
             None => f.write_str("no lock can be acquired: ")?,
         }
         f.write_str(&self.count())?;
-        let width = self.nodes.iter().map(|one| one.node.len()).max().unwrap_or_default();
-        self.nodes.iter().try_for_each(|one| write!(f, "\n  {:width$}  {}", one.node, one.standing))
+        let names = || self.nodes.iter().map(|one| OneLine(&one.node).to_string());
+        let width = names().map(|name| name.chars().count()).max().unwrap_or_default();
+        let mut rows = names().zip(&self.nodes);
+        rows.try_for_each(|(name, one)| write!(f, "\n  {name:width$}  {}", one.standing))
     }
 }
 

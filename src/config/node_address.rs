@@ -2,6 +2,7 @@
 
 use crate::address;
 use crate::error::InvalidSetting;
+use crate::report::OneLine;
 use quorumlock_core::coordinator::wire::Login;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisResult};
 use std::fmt;
@@ -54,7 +55,7 @@ impl IntoConnectionInfo for NodeAddress {
 
 impl fmt::Display for NodeAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
+        OneLine(&self.shown).fmt(f)
     }
 }
 

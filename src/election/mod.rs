@@ -15,6 +15,7 @@ use crate::guard::FencedLease;
 use crate::inspect::{Holder, Inspection, LockState};
 use crate::kind::Fenced;
 use crate::redlock::Redlock;
+use crate::report::Escaped;
 use crate::resource::IntoResource;
 use std::fmt;
 use std::future::Future;
@@ -82,7 +83,7 @@ impl Leader {
 
 impl fmt::Display for Leader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in term {}", self.value, self.term)
+        write!(f, "{} in term {}", Escaped(&self.value), self.term)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The errors of an acquire.
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
-use crate::report::{Answer, NodeReport, Quorum, Refusal, Span};
+use crate::report::{Answer, Escaped, NodeReport, OneLine, Quorum, Refusal, Span};
 use quorumlock_core::coordinator::wire::{DONE, NEXT};
 use quorumlock_core::coordinator::{Full, SHARED};
 use quorumlock_core::quorum::readiness::quorum_in;
@@ -180,9 +180,9 @@ impl Contended {
         quorum_in(self.quorum.membership(), &waits.collect::<Vec<_>>())
     }
 
-    /// Returns the holder as a text may name it: what another client has written may be anything.
+    /// Returns the holder as a text may name it.
     pub(crate) fn named(&self) -> Option<&str> {
-        self.holder().filter(|label| !label.is_empty() && !label.contains(char::is_control))
+        self.holder().filter(|label| !label.is_empty())
     }
 }
 
@@ -220,7 +220,7 @@ pub struct Disagreement {
 
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no quorum for \"{}\": {}", self.resource, self.cause)
+        write!(f, "no quorum for {:?}: {}", Escaped(&self.resource), OneLine(&self.cause))
     }
 }
 
@@ -259,9 +259,10 @@ impl Contended {
     /// Writes that all permits of a semaphore are taken.
     fn fmt_full(&self, f: &mut fmt::Formatter<'_>, full: &Full) -> fmt::Result {
         let Full { permits, free_in } = *full;
+        let resource = Escaped(&self.resource);
         match permits {
-            1 => write!(f, "the only permit of \"{}\" is taken", self.resource)?,
-            all => write!(f, "all {all} permits of \"{}\" are taken", self.resource)?,
+            1 => write!(f, "the only permit of {resource:?} is taken")?,
+            all => write!(f, "all {all} permits of {resource:?} are taken")?,
         }
         if let Some(left) = free_in {
             write!(f, ", the first expires in {}", Span(left))?;
@@ -281,17 +282,17 @@ impl fmt::Display for Contended {
             return self.fmt_full(f, full);
         }
         if self.nodes.is_empty() {
-            let (resource, waited) = (&self.resource, Span(self.waited));
+            let (resource, waited) = (Escaped(&self.resource), Span(self.waited));
             return if self.held_here {
                 write!(
                     f,
-                    "\"{resource}\" is held by a guard of this client (after {waited}): to nest, \
+                    "{resource:?} is held by a guard of this client (after {waited}): to nest, \
                      acquire through one Redlock::reentrant()"
                 )
             } else {
                 write!(
                     f,
-                    "\"{resource}\" is waited for by other callers of this client (after {waited})"
+                    "{resource:?} is waited for by other callers of this client (after {waited})"
                 )
             };
         }
@@ -303,12 +304,12 @@ impl fmt::Display for Contended {
         let wanted = refused(|why| matches!(why, Refusal::Wanted { .. }));
         let behind = refused(|why| matches!(why, Refusal::Behind { .. }));
         let stale = refused(|why| matches!(why, Refusal::Stale));
-        write!(f, "\"{}\" ", self.resource)?;
+        write!(f, "{:?} ", Escaped(&self.resource))?;
         match self.named() {
             _ if held == 0 && wanted > 0 => f.write_str("is wanted by a writer that waits")?,
             _ if held == 0 && behind > 0 => f.write_str("is waited for by others")?,
             _ if held == 0 => f.write_str("has had a greater fencing token")?,
-            Some(label) => write!(f, "is held by {label}")?,
+            Some(label) => write!(f, "is held by {}", Escaped(label))?,
             None if self.is_shared() => f.write_str("is held by readers")?,
             None if self.has_ended() => {
                 f.write_str("is closed")?;
@@ -343,17 +344,17 @@ impl fmt::Display for NoQuorum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(quorum) = self.quorum else {
             let waited = Span(self.waited);
-            let resource = &self.resource;
+            let resource = Escaped(&self.resource);
             return write!(
                 f,
-                "\"{resource}\" was won, but not picked up before its deadline (after {waited}): is the task that \
+                "{resource:?} was won, but not picked up before its deadline (after {waited}): is the task that \
                  waits for it held up?"
             );
         };
         if self.is_too_late() {
-            write!(f, "\"{}\" was granted too late to be used", self.resource)?;
+            write!(f, "{:?} was granted too late to be used", Escaped(&self.resource))?;
         } else {
-            write!(f, "no quorum for \"{}\": ", self.resource)?;
+            write!(f, "no quorum for {:?}: ", Escaped(&self.resource))?;
             if let Some(left) = self.warm_in(quorum) {
                 write!(f, "masters are warming up, enough may vote in {}: ", Span(left))?;
             }

@@ -1,10 +1,11 @@
 //! The errors of a call that cannot work as it is, or where it is made.
 
+use crate::report::OneLine;
 use thiserror::Error;
 
 /// A setting or an argument that cannot work, found before anything was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{field}: {problem}")]
+#[error("{field}: {}", OneLine(problem))]
 #[non_exhaustive]
 pub struct InvalidSetting {
     /// The setting or argument.
@@ -58,8 +59,9 @@ pub enum WrongContext {
     /// The operating system provides no thread for the client, or nothing for that thread to wait
     /// with.
     #[error(
-        "the client has no thread ({problem}): raise the limits of threads and of open files, or close \
-         what is not needed"
+        "the client has no thread ({}): raise the limits of threads and of open files, or close what is \
+         not needed",
+        OneLine(problem)
     )]
     #[non_exhaustive]
     NoThread {

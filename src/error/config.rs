@@ -1,5 +1,6 @@
 //! The errors of reading settings.
 
+use crate::report::OneLine;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -46,16 +47,16 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => write!(f, "{}, line {line}: ", file.display())?,
-            (Some(file), None) => write!(f, "{}: ", file.display())?,
+        match (self.file.as_ref().map(|file| OneLine(file.display())), self.line) {
+            (Some(file), Some(line)) => write!(f, "{file}, line {line}: ")?,
+            (Some(file), None) => write!(f, "{file}: ")?,
             (None, Some(line)) => write!(f, "line {line}: ")?,
             (None, None) => {}
         }
         if let Some(key) = &self.key {
-            write!(f, "{key}: ")?;
+            write!(f, "{}: ", OneLine(key))?;
         }
-        f.write_str(&self.problem)
+        OneLine(&self.problem).fmt(f)
     }
 }
 

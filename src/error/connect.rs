@@ -1,6 +1,7 @@
 //! The errors of connecting, and of asking beforehand.
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext};
+use crate::report::OneLine;
 use crate::status::{NodeStanding, Status};
 use quorumlock_core::quorum::Admission;
 use std::sync::Arc;
@@ -61,8 +62,9 @@ pub enum PreflightError {
 }
 
 fn listed(what: &str, nodes: &[NodeProblem]) -> String {
-    let told =
-        nodes.iter().map(|NodeProblem { node, problem }| format!("{node} {what}: {problem}"));
+    let told = nodes.iter().map(|NodeProblem { node, problem }| {
+        format!("{} {what}: {}", OneLine(node), OneLine(problem))
+    });
     told.collect::<Vec<_>>().join("; ")
 }
 

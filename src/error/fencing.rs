@@ -1,6 +1,7 @@
 //! The errors of fencing tokens, on the protected side.
 
 use crate::fencing::FencingToken;
+use crate::report::OneLine;
 use thiserror::Error;
 
 /// A write with a smaller token than one that was seen before. Its sender was paused, or its
@@ -30,7 +31,7 @@ pub struct StaleToken {
 /// assert!(error.to_string().contains("digits only"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("fencing token {received}: {problem}")]
+#[error("fencing token {}: {problem}", OneLine(received))]
 #[non_exhaustive]
 pub struct InvalidToken {
     /// The value that was received. A text is in quotes, and cut if it is long.

@@ -4,7 +4,7 @@ use super::{Closed, ExtendError, InvalidSetting, LossReason, list};
 use crate::Guard;
 use crate::detached::Detached;
 use crate::kind::{Kind, Unfenced};
-use crate::report::{Answer, NodeReport, Quorum};
+use crate::report::{Answer, Escaped, NodeReport, Quorum};
 use crate::rw_lock::WriteGuard;
 use std::fmt;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ pub struct TooLate {
 
 impl fmt::Display for TooLate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\" is lost: ", self.resource)?;
+        write!(f, "{:?} is lost: ", Escaped(&self.resource))?;
         match &self.reason {
             LossReason::QuorumGone(nodes) => {
                 f.write_str("too few masters have held its key all along")?;
@@ -130,8 +130,9 @@ pub struct Unadopted {
 impl fmt::Display for Unadopted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = self.nodes.iter().filter(|node| node.answer == Answer::Held).count();
-        let (resource, all, quorum) = (&self.resource, self.nodes.len(), self.quorum);
-        write!(f, "{held} of {all} masters confirmed \"{resource}\", {quorum} needed")?;
+        let (resource, all) = (Escaped(&self.resource), self.nodes.len());
+        let quorum = self.quorum;
+        write!(f, "{held} of {all} masters confirmed {resource:?}, {quorum} needed")?;
         list(f, &self.nodes)
     }
 }
@@ -141,7 +142,7 @@ impl std::error::Error for Unadopted {}
 /// This client has a guard of the lock, or of one of its resources: it was adopted already, or it is
 /// another lock, and the one to be adopted is lost.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("\"{resource}\" is held by a guard of this client")]
+#[error("{:?} is held by a guard of this client", Escaped(resource))]
 #[non_exhaustive]
 pub struct HeldHere {
     /// The resource.

@@ -1,6 +1,7 @@
 //! The errors of listing locks.
 
 use super::{Closed, InvalidSetting, NodeProblem, WrongContext};
+use crate::report::OneLine;
 use thiserror::Error;
 
 /// The reason why a list of locks ended early, or lacks something. Masters that are down are no
@@ -24,7 +25,9 @@ pub enum ListError {
 }
 
 fn listed(nodes: &[NodeProblem]) -> String {
-    let told: Vec<String> =
-        nodes.iter().map(|NodeProblem { node, problem }| format!("{node} {problem}")).collect();
+    let told = nodes
+        .iter()
+        .map(|NodeProblem { node, problem }| format!("{} {}", OneLine(node), OneLine(problem)));
+    let told: Vec<String> = told.collect();
     if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) }
 }

@@ -25,12 +25,12 @@ fn contended(held_here: bool) -> AcquireError {
 }
 
 #[test]
-fn a_holder_is_named_in_a_text_if_that_stays_one_line() {
+fn a_holder_is_named_in_a_text_if_it_has_a_name() {
     for (holder, named) in [
         (Some("host:7"), Some("host:7")),
         (Some(""), None),
-        (Some("a\nb"), None),
-        (Some("\u{1b}[2J"), None),
+        (Some("a\nb"), Some("a\nb")),
+        (Some("\u{1b}[2J"), Some("\u{1b}[2J")),
         (None, None),
     ] {
         let AcquireError::Contended(mut error) = contended(false) else { unreachable!() };

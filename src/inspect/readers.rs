@@ -4,7 +4,7 @@ use super::{Holder, Inspection, Named};
 use crate::error::{Closed, InspectError, InvalidSetting};
 use crate::options::readers_key;
 use crate::redlock::Redlock;
-use crate::report::{NodeReport, Span};
+use crate::report::{Escaped, NodeReport, Span};
 use quorumlock_core::coordinator::SHARED;
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl Holder {
         f.write_str("read by ")?;
         for (place, reader) in self.readers.iter().take(NAMED).enumerate() {
             f.write_str(if place == 0 { "" } else { ", " })?;
-            f.write_str(reader.label().unwrap_or("unnamed"))?;
+            write!(f, "{}", Escaped(reader.label().unwrap_or("unnamed")))?;
             if let Some(left) = reader.remaining {
                 write!(f, " for {}", Span(left))?;
             }

@@ -3,6 +3,7 @@
 use super::Options;
 use super::names::{LONGEST_RESOURCE, RESERVED};
 use crate::error::InvalidSetting;
+use crate::report::Escaped;
 use quorumlock_core::quorum::slots::MOST;
 use std::sync::Arc;
 
@@ -14,8 +15,9 @@ impl Options {
             format!("{len} bytes are more than {LONGEST_RESOURCE}: list a shorter prefix")
         } else if prefix.contains(RESERVED) || self.prefix_completes(prefix) {
             format!(
-                "\"{prefix}\" leads to keys with \"{RESERVED}\", which are reserved and no locks: \
-                 list another prefix"
+                "{:?} leads to keys with \"{RESERVED}\", which are reserved and no locks: list another \
+                 prefix",
+                Escaped(prefix)
             )
         } else {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use super::Options;
 use crate::error::InvalidSetting;
+use crate::report::Escaped;
 use quorumlock_core::coordinator::label::looks_like_a_term;
 use quorumlock_core::coordinator::{Queue, ReadWrite};
 use std::sync::Arc;
@@ -26,8 +27,8 @@ impl Options {
     pub(super) fn check_names(&self) -> Result<(), InvalidSetting> {
         if self.key_prefix.contains(RESERVED) {
             let problem = format!(
-                "\"{}\" contains \"{RESERVED}\", which is reserved: choose another one",
-                self.key_prefix
+                "{:?} contains \"{RESERVED}\", which is reserved: choose another one",
+                Escaped(&self.key_prefix)
             );
             return Err(InvalidSetting::new("key_prefix", problem));
         }
@@ -47,17 +48,18 @@ impl Options {
     }
 
     pub(crate) fn check_resource(&self, resource: &str) -> Result<(), InvalidSetting> {
+        let shown = Escaped(resource);
         let problem = if resource.is_empty() {
             "is empty: name what is to be locked, such as \"orders:42\"".to_owned()
         } else if resource.len() > LONGEST_RESOURCE {
             let len = resource.len();
             format!("{len} bytes are more than {LONGEST_RESOURCE}: use a shorter name or its hash")
         } else if resource.contains(RESERVED) {
-            format!("\"{resource}\" contains \"{RESERVED}\", which is reserved: rename it")
+            format!("{shown:?} contains \"{RESERVED}\", which is reserved: rename it")
         } else if self.prefix_completes(resource) {
-            let prefix = &self.key_prefix;
+            let prefix = Escaped(&self.key_prefix);
             format!(
-                "\"{resource}\" behind the key_prefix \"{prefix}\" contains \"{RESERVED}\", \
+                "{shown:?} behind the key_prefix {prefix:?} contains \"{RESERVED}\", \
                  which is reserved: rename it"
             )
         } else {
@@ -131,9 +133,9 @@ pub(crate) fn check_label(field: &'static str, label: &str) -> Result<(), Invali
         let len = label.len();
         format!("{len} bytes are more than {LONGEST_LABEL}: a host and a process id will do")
     } else if label.contains(char::is_control) {
-        format!("{label:?} contains control characters: leave them out")
+        format!("{:?} contains control characters: leave them out", Escaped(label))
     } else if looks_like_a_term(label) {
-        format!("\"{label}\" ends like the term of an election: leave that out")
+        format!("{:?} ends like the term of an election: leave that out", Escaped(label))
     } else {
         return Ok(());
     };

@@ -1,7 +1,7 @@
 //! The findings of a preflight, their severity, and what to do about them.
 
 use super::{ClockOffset, Difference, Permission, Persistence};
-use crate::report::Span;
+use crate::report::{OneLine, Span};
 use Severity::{Failure, Note, Warning};
 use quorumlock_core::coordinator::{CLUSTER, SENTINEL, wire};
 use std::fmt;
@@ -256,12 +256,12 @@ impl fmt::Display for Severity {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.severity, self.kind, self.remedy)
+        write!(f, "{}: {}: {}", self.severity, self.kind, OneLine(&self.remedy))
     }
 }
 
 impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.row().1)
+        OneLine(self.row().1).fmt(f)
     }
 }

@@ -1,7 +1,7 @@
 //! The result: what each master said about itself, and the findings.
 
 use super::{Finding, FindingKind, Persistence, Role};
-use crate::report::Span;
+use crate::report::{OneLine, Span};
 use quorumlock_core::coordinator::ServerFacts;
 use quorumlock_core::quorum::Membership;
 use quorumlock_core::quorum::readiness::quorum_in;
@@ -115,7 +115,7 @@ impl<'a> IntoIterator for &'a Preflight {
 
 impl NodePreflight {
     /// Creates the result of a master without findings.
-    pub(super) fn new(node: Arc<str>, facts: &ServerFacts) -> Self {
+    pub(crate) fn new(node: Arc<str>, facts: &ServerFacts) -> Self {
         Self {
             node,
             server: facts.name.as_deref().map(capitalised),
@@ -179,7 +179,7 @@ impl fmt::Display for Preflight {
 impl fmt::Display for NodePreflight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.is_ok() { "fit" } else { "unfit" };
-        write!(f, "{} {verdict}", self.node)?;
+        write!(f, "{} {verdict}", OneLine(&self.node))?;
         let server = self.server.as_deref().unwrap_or("Redis");
         let facts = [
             self.version.as_ref().map(|version| format!("{server} {version}")),
@@ -190,7 +190,7 @@ impl fmt::Display for NodePreflight {
             self.clock.map(|clock| format!("clock {clock}")),
         ];
         for fact in facts.iter().flatten() {
-            write!(f, ", {fact}")?;
+            write!(f, ", {}", OneLine(fact))?;
         }
         for finding in &self.findings {
             write!(f, "\n  {finding}")?;

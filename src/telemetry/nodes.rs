@@ -95,8 +95,8 @@ fn log_standing(node: &str, standing: &NodeStanding) {
         }
         NodeStanding::Unconfirmed => info!(target: NODE, parent: None, node, "unconfirmed"),
         NodeStanding::Barred { by } => {
-            let cause = format_args!("another client of {by} could win");
-            let cause = field::display(cause);
+            let cause = format!("another client of {by} could win");
+            let cause = field::display(Redacted(cause));
             error!(target: NODE, parent: None, node, standing = word, cause, "unfit");
         }
         NodeStanding::Down(cause) => {

@@ -1,7 +1,9 @@
-//! Text of servers and of the network in a form that may be logged: it contains no complete token.
+//! Text of servers and of the network in a form that may be logged: one line, without a complete
+//! token.
 //!
 //! A server's error can repeat what it was sent, and a key is deleted by its token.
 
+use crate::report::OneLine;
 use std::fmt::{self, Write};
 
 /// The number of digits of a token that are shown, as in `f3a9c1…`.
@@ -10,13 +12,13 @@ const SHOWN: usize = 6;
 /// The length from which a row of hexadecimal digits is a token, or long enough to be one.
 const LENGTH: usize = 32;
 
-/// A wrapper that displays its content with tokens cut short.
+/// A wrapper that displays its content in one line, with tokens cut short.
 pub(super) struct Redacted<T>(pub(super) T);
 
 impl<T: fmt::Display> fmt::Display for Redacted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut cut = Cut { out: f, row: String::new() };
-        write!(cut, "{}", self.0)?;
+        write!(cut, "{}", OneLine(&self.0))?;
         cut.end_row()
     }
 }

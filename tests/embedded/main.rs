@@ -10,6 +10,8 @@ mod conformance;
 #[cfg(feature = "embedded")]
 mod elections;
 #[cfg(feature = "embedded")]
+mod escaped;
+#[cfg(feature = "embedded")]
 mod fair;
 #[cfg(feature = "embedded")]
 mod fence_order;

@@ -7,6 +7,7 @@
 
 mod capture;
 mod connecting;
+mod escaped;
 mod exposed;
 mod files;
 mod growth;

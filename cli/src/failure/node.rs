@@ -3,7 +3,7 @@
 use super::{in_words_of_the_command, said};
 use crate::inspect::holder_to_json;
 use crate::output::{micros, millis};
-use quorumlock::report::{Answer, NodeReport, Refusal, UnknownCause};
+use quorumlock::report::{Answer, NodeReport, OneLine, Refusal, UnknownCause};
 use quorumlock::{Holder, NodeInspection, NodeState};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -39,7 +39,8 @@ impl Node {
 impl From<&NodeReport> for Node {
     fn from(report: &NodeReport) -> Self {
         let line = report.to_string();
-        let said = line.strip_prefix(&*report.node).unwrap_or(&line).trim_start();
+        let name = OneLine(&report.node).to_string();
+        let said = line.strip_prefix(&name).unwrap_or(&line).trim_start();
         Self {
             name: report.node.to_string(),
             answer: word(&report.answer),

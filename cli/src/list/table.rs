@@ -1,7 +1,7 @@
 //! The table of locks, which fits a terminal.
 
 use super::state;
-use quorumlock::report::Span;
+use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, ListedLock, LockState};
 use std::fmt;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     let remaining = holder.remaining().map_or("never".to_owned(), |it| Span(it).to_string());
     let masters = lock.inspection().nodes().len();
     [
-        plain(lock.resource()),
+        Escaped(lock.resource()).to_string(),
         lock.slot().map_or(String::new(), |slot| slot.to_string()),
         format!(
             "{}{mark}",
@@ -51,20 +51,14 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
 /// Returns the label of the holder, or those of the readers that have one.
 fn names(holder: &Holder) -> String {
     if !holder.is_shared() {
-        return holder.label().map_or("-".to_owned(), plain);
+        return name(holder);
     }
-    let name = |reader: &Holder| reader.label().map_or("-".to_owned(), plain);
     let names: Vec<String> = holder.readers().iter().map(name).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }
 
-/// Escapes what would move the cursor of a terminal.
-fn plain(name: &str) -> String {
-    let escaped = |letter: char| match letter.is_control() {
-        true => letter.escape_default().to_string(),
-        false => letter.to_string(),
-    };
-    name.chars().map(escaped).collect()
+fn name(holder: &Holder) -> String {
+    holder.label().map_or("-".to_owned(), |label| Escaped(label).to_string())
 }
 
 /// Returns how wide each column is. Those with names share what the others leave.
@@ -141,7 +135,7 @@ impl fmt::Display for Table<'_> {
         let held = held(locks());
         match self.prefix {
             "" => writeln!(f, "{held}"),
-            prefix => writeln!(f, "{held} under \"{}\"", plain(prefix)),
+            prefix => writeln!(f, "{held} under {:?}", Escaped(prefix)),
         }
     }
 }
@@ -182,6 +176,5 @@ mod tests {
     #[test]
     fn a_name_that_is_cut_shows_it() {
         assert_eq!((&*cut("orders", 6), &*cut("orders", 5)), ("orders", "orde…"));
-        assert_eq!(plain("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
     }
 }

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::settings;
+use quorumlock::report::Escaped;
 use quorumlock::{Election, Leadership, Redlock, Released};
 use std::slice;
 
@@ -62,7 +63,7 @@ impl Candidate {
                 Err(exit) => return Ok(exit),
             };
             let term = leadership.term().as_u64();
-            self.output.note(&format!("leads \"{}\" in term {term}", self.args.name));
+            self.output.note(&format!("leads {:?} in term {term}", Escaped(&self.args.name)));
             let environment =
                 environment::of(names, Some(environment::token(term)), leadership.remaining());
             let (program, grace) = (&self.program, self.args.grace);

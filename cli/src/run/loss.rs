@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::millis;
 use quorumlock::Lost;
 use quorumlock::error::LossReason;
+use quorumlock::report::Escaped;
 use std::time::Duration;
 
 /// Why a lock could no longer be relied on, and after what time.
@@ -58,16 +59,17 @@ impl Loss {
 
 impl Reason {
     fn told(&self, resource: &str) -> String {
+        let resource = Escaped(resource);
         match self {
             Self::QuorumGone => {
-                format!("lost \"{resource}\": masters had forgotten it, or it was taken away")
+                format!("lost {resource:?}: masters had forgotten it, or it was taken away")
             }
             Self::HeldUp => format!(
-                "lost \"{resource}\": it was not extended in time, because this process was held \
+                "lost {resource:?}: it was not extended in time, because this process was held \
                  up or stopped"
             ),
-            Self::Unextended => format!("too few masters extended \"{resource}\" in time"),
-            Self::MaxHold => format!("max_hold reached for \"{resource}\""),
+            Self::Unextended => format!("too few masters extended {resource:?} in time"),
+            Self::MaxHold => format!("max_hold reached for {resource:?}"),
             Self::Other(line) => line.clone(),
         }
     }

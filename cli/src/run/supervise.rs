@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use nix::sys::signal::{Signal, raise};
 use quorumlock::error::LossReason;
-use quorumlock::report::Span;
+use quorumlock::report::{Escaped, Span};
 use quorumlock::{Kind, Lease, Lost};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -159,8 +159,8 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             self.allow(remaining);
             self.report_overdue(remaining);
             if remaining <= self.limits.lead() {
-                let (resource, left) = (self.guard.resource(), Span(remaining));
-                self.output.note(&format!("ending the command: \"{resource}\" expires in {left}"));
+                let (resource, left) = (Escaped(self.guard.resource()), Span(remaining));
+                self.output.note(&format!("ending the command: {resource:?} expires in {left}"));
                 self.lost = Some(self.loss(match self.guard.is_deadline_final() {
                     true => Reason::MaxHold,
                     false => Reason::Unextended,
@@ -201,12 +201,12 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         }
         self.is_overdue = is_overdue;
         let what = if is_overdue { "not extended so far" } else { "extended again" };
-        let (resource, left) = (self.guard.resource(), Span(remaining));
-        self.output.note(&format!("{what}: \"{resource}\" expires in {left}"));
+        let (resource, left) = (Escaped(self.guard.resource()), Span(remaining));
+        self.output.note(&format!("{what}: {resource:?} expires in {left}"));
     }
 
     fn lose(&mut self, lost: &Lost) {
-        self.output.note(&format!("ending the command: lost \"{}\"", lost.resource));
+        self.output.note(&format!("ending the command: lost {:?}", Escaped(&lost.resource)));
         self.lost = Some(lost.into());
         match lost.reason {
             LossReason::QuorumGone(_) => {

@@ -6,7 +6,7 @@
 
 use crate::inspect::{holder_to_json, in_queue, in_turn};
 use crate::output::{Output, millis};
-use quorumlock::report::Span;
+use quorumlock::report::{Escaped, Span};
 use quorumlock::{
     Holder, Inspection, LockState, NodeInspection, NodeStanding, NodeState, Redlock, Status,
 };
@@ -161,22 +161,25 @@ impl Obstacle {
     }
 
     fn line(&self, all: &str) -> String {
+        let all = Escaped(all);
         match self {
             Self::Held { resource, holder, queue } => {
                 let queue = match queue.ahead {
                     Some(_) => in_queue(queue.ahead),
                     None => in_turn(queue.waiting),
                 };
-                format!("waiting for \"{resource}\": {holder}{queue}")
+                format!("waiting for {:?}: {holder}{queue}", Escaped(resource))
             }
-            Self::Wanted(resource) => format!("waiting for \"{resource}\": a writer waits for it"),
+            Self::Wanted(resource) => {
+                format!("waiting for {:?}: a writer waits for it", Escaped(resource))
+            }
             Self::WarmingUp { ready_in, count } => {
                 let ready_in = Span(*ready_in);
                 format!(
-                    "waiting for \"{all}\": masters are warming up, ready in {ready_in} ({count})"
+                    "waiting for {all:?}: masters are warming up, ready in {ready_in} ({count})"
                 )
             }
-            Self::NoQuorum(missing) => format!("waiting for \"{all}\": no quorum: {missing}"),
+            Self::NoQuorum(missing) => format!("waiting for {all:?}: no quorum: {missing}"),
         }
     }
 

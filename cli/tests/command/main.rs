@@ -9,6 +9,7 @@ mod cli;
 mod doctor;
 mod doctor_shown;
 mod elect;
+mod escaped;
 mod fair;
 mod image;
 mod inspect;

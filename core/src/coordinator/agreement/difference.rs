@@ -1,6 +1,7 @@
 //! A setting that two clients of a master do not share.
 
 use super::SharedSettings;
+use crate::escape::OneLine;
 use crate::report::Span;
 use humantime::format_duration;
 use std::fmt;
@@ -66,6 +67,7 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { option, ours, theirs, .. } = self;
+        let [ours, theirs] = [ours, theirs].map(OneLine);
         if *option == "nodes" {
             write!(f, "this client's masters are {ours}, another client's {theirs}")
         } else {

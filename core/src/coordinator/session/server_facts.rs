@@ -3,6 +3,7 @@
 //! Sessions and preflights read these answers here, and each draws its own conclusions from them.
 
 use crate::coordinator::wire::{self, Reply};
+use crate::escape::OneLine;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -179,7 +180,7 @@ impl fmt::Display for Persistence {
         match self {
             Self::EveryWrite => f.write_str("appendfsync always"),
             Self::NotInRewrites => f.write_str("appendfsync always, no-appendfsync-on-rewrite yes"),
-            Self::Later(Some(appendfsync)) => write!(f, "appendfsync {appendfsync}"),
+            Self::Later(Some(appendfsync)) => write!(f, "appendfsync {}", OneLine(appendfsync)),
             Self::Later(None) => f.write_str("appendonly yes"),
             Self::Nothing => f.write_str("appendonly no"),
         }
