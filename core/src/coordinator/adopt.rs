@@ -176,14 +176,14 @@ impl Coordinator {
         }
         attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
         // What comes in from now on is a straggler of an extension that was won.
-        let vacant = won.become_extension().unwrap_or(NodeSet::EMPTY);
+        let lacking = won.become_extension().unwrap_or(NodeSet::EMPTY);
         self.timers.set(deadline, Timer::Deadline(id));
         self.adopting.remove(&request);
         let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
         let result = Ok(Adopted { attempt: id, deadline, is_last });
         self.events.push(Event::Adopted { request, result });
         self.keep_after(started, id);
-        vacant.iter().for_each(|node| self.top_up(now, id, node));
+        lacking.iter().for_each(|node| self.top_up(now, id, node));
         if is_complete {
             self.close_round(round);
         }

@@ -118,7 +118,9 @@ impl Coordinator {
         let Some(round) = self.rounds.get_mut(id) else { return };
         // A straggler of an extension that was already won.
         let topped_up = match round.kind {
-            RoundKind::Extend { won: true, attempt, .. } if answer == Answer::Vacant => {
+            RoundKind::Extend { won: true, attempt, .. }
+                if matches!(answer, Answer::Vacant | Answer::Taken) =>
+            {
                 Some(attempt)
             }
             _ => None,

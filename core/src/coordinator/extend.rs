@@ -111,7 +111,7 @@ impl Coordinator {
         };
         if is_decided {
             *won |= matches!(progress, Progress::Extended(_));
-            let (asker, vacant) = (asker.take(), extension.vacant());
+            let (asker, lacking) = (asker.take(), extension.lacking());
             let votes = || round.reports(self.sessions.iter().map(|session| &session.name));
             self.events.extension(attempt_id, asker, progress, now.since(started), votes);
             match progress {
@@ -122,7 +122,7 @@ impl Coordinator {
                     let extended = extended.max(deadline);
                     self.move_deadline(attempt_id, deadline, extended);
                     self.notify_if_untold(now, attempt_id);
-                    vacant.iter().for_each(|node| self.top_up(now, attempt_id, node));
+                    lacking.iter().for_each(|node| self.top_up(now, attempt_id, node));
                     let is_last = keeper.is_some_and(|keeper| keeper.is_last(extended));
                     if is_last && deadline < extended {
                         self.events.last_extension(attempt_id, extended.since(now));
@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Sends the ordinary acquire command with the same token to a node that said *vacant* in a
+    /// Sends the ordinary acquire command with the same token to a node that lacks the key in a
     /// round that was won, or that was warming up when the lock was won. Its answer does not count, not even `Granted`: it may refer to a key
     /// that an earlier, late SET put there, and whose life it does not prolong. Counting it leads
     /// to two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
@@ -186,10 +186,10 @@ impl Coordinator {
     /// rest; or the key has expired there. The next number is above that fence. The token of the hold
     /// stays what it is.
     pub(super) fn topped_up(&mut self, now: Instant, id: AttemptId, node: usize, reply: &Reply) {
-        let Some(fence) = fencing::stale_at(reply) else { return };
+        let Some(number) = fencing::number_above(reply, &self.settings) else { return };
         let attempt = self.attempts.get_mut(id).filter(|one| one.held().is_some());
         let Some(ballot) = attempt.and_then(|one| one.claim.ballot.as_mut()) else { return };
-        ballot.greatest = ballot.greatest.max(fence.saturating_add(1));
+        ballot.greatest = ballot.greatest.max(number);
         self.ballots.learn_fence(ballot.greatest);
         self.send_top_up(now, id, node, false);
     }

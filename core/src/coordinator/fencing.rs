@@ -3,7 +3,7 @@
 use super::contention::Contention;
 use super::round::Round;
 use super::wire::{Ballot, Reply};
-use super::{Coordinator, FailureKind, Keys, RequestId, RoundId};
+use super::{Coordinator, FailureKind, Keys, RequestId, RoundId, Settings};
 use crate::quorum::{Instant, Membership, NodeSet, fence};
 use crate::report::{Answer, NodeReport, Refusal, Span, UnknownCause};
 use std::num::NonZeroU64;
@@ -138,11 +138,16 @@ fn lesson(parts: &[Reply]) -> Option<Lesson> {
     (1..=fence::GREATEST).contains(&lesson.clock_us).then_some(lesson)
 }
 
-/// Returns the fence of a refusal that it decided.
-pub(super) fn stale_at(reply: &Reply) -> Option<u64> {
+/// Returns the number with which a top-up is repeated that a fence has refused. It is above that fence
+/// by a margin, in which others may raise the fence again, and within what the window lets in.
+pub(super) fn number_above(reply: &Reply, settings: &Settings) -> Option<u64> {
     let Reply::Array(parts) = reply else { return None };
-    let stale = matches!(parts.first(), Some(Reply::Int(-1)));
-    lesson(parts).filter(|_| stale).map(|lesson| lesson.fence)
+    let is_stale = matches!(parts.first(), Some(Reply::Int(-1)));
+    let Lesson { fence, clock_us } = lesson(parts).filter(|_| is_stale)?;
+    let ahead = settings.window.ahead;
+    let margin = fence::micros(settings.operation_timeout.min(ahead / 2));
+    let greatest = clock_us.saturating_add(fence::micros(ahead));
+    Some(fence.saturating_add(margin).min(greatest).max(fence.saturating_add(1)))
 }
 
 /// Reads a refusal of the acquire's script.

@@ -326,7 +326,7 @@ impl Round {
     }
 
     /// Turns an adoption or a downgrade that was won into the extension that it is. Returns the
-    /// nodes that have reported *vacant*.
+    /// nodes that lack the key.
     pub(super) fn become_extension(&mut self) -> Option<NodeSet> {
         let (RoundKind::Adopt { attempt, extension }
         | RoundKind::Downgrade { attempt, extension, .. }) = &self.kind
@@ -334,9 +334,9 @@ impl Round {
             return None;
         };
         let (attempt, extension) = (*attempt, extension.clone());
-        let vacant = extension.vacant();
+        let lacking = extension.lacking();
         self.kind = RoundKind::Extend { asker: None, attempt, extension, won: true };
-        Some(vacant)
+        Some(lacking)
     }
 
     /// Returns whether every node has answered or was given up.

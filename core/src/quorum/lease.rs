@@ -138,10 +138,17 @@ impl Extension {
         self
     }
 
-    /// Returns the masters that have reported *vacant*: once the round is won they are topped up.
-    /// This includes those that are warming up, so that they have the key when they vote again.
+    /// Returns the masters that have reported *vacant*. This includes those that are warming up, so that
+    /// they are topped up, and have the key when they vote again.
     pub const fn vacant(&self) -> NodeSet {
         self.vacant
+    }
+
+    /// Returns the masters that are asked for the key once the round is won: those that have reported
+    /// *vacant*, and those that have reported *taken*. Another client that is refused by the rest takes
+    /// its key back in a moment, and this one may come first.
+    pub const fn lacking(&self) -> NodeSet {
+        self.vacant.union(self.taken)
     }
 
     /// Returns the masters that were warming up when they were asked.

@@ -150,7 +150,7 @@ impl Coordinator {
         let RoundKind::Downgrade { request, attempt: id, .. } = won.kind else { return };
         let (started, is_complete) = (won.started, won.is_complete());
         // What comes in from now on is a straggler of an extension that was won.
-        let vacant = won.become_extension().filter(|_| is_won);
+        let lacking = won.become_extension().filter(|_| is_won);
         self.return_hold(id);
         let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
         hold.untold = true;
@@ -164,7 +164,7 @@ impl Coordinator {
         } else {
             self.keep_again(now, id);
         }
-        vacant.into_iter().flat_map(|nodes| nodes.iter()).for_each(|node| {
+        lacking.into_iter().flat_map(|nodes| nodes.iter()).for_each(|node| {
             self.top_up(now, id, node);
         });
         if is_complete {

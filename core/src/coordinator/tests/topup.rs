@@ -80,14 +80,25 @@ fn a_master_down_at_the_acquire_is_topped_up_and_released() {
 }
 
 #[test]
-fn a_taken_master_is_left_alone() {
+fn a_taken_master_is_asked_as_well() {
     held(
         "extend 2 of 1
          n1-3 < EVALSHA ..
          n3 > -1
          n1-2 > 1
          = extended 2 ..
+         n3 < EVAL top_up 1 r #1 10000      // the other may have been rolled back by now
+         n3 > 0
          n1-3 < -",
+    );
+    held(
+        "extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 2 ..
+         n3 > -1
+         n3 < EVAL top_up 1 r #1 10000
+         n3 > 1",
     );
 }
 
@@ -293,7 +304,7 @@ fn fenced(script: &str) {
 fn a_fence_that_others_have_raised_does_not_keep_the_holder_out() {
     fenced(
         "n3 > refuses -1 0 900 120
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 200900 ..
          n3 > ok
          extend 3 of 1
          n1-3 < EVALSHA extend 1 r #1 10000
@@ -307,7 +318,7 @@ fn a_fence_that_others_have_raised_does_not_keep_the_holder_out() {
 fn a_fence_of_the_holder_itself_does_not_keep_it_out() {
     fenced(
         "n3 > refuses -1 0 101 120
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 102 ..",
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 200101 ..",
     );
 }
 
@@ -315,17 +326,17 @@ fn a_fence_of_the_holder_itself_does_not_keep_it_out() {
 fn a_top_up_that_is_refused_again_waits_for_the_next_extension() {
     fenced(
         "n3 > refuses -1 0 900 120
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
-         n3 > refuses -1 0 950 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 200900 ..
+         n3 > refuses -1 0 300000 120
          n3 < -
          extend 3 of 1
          n1-3 < EVALSHA extend 1 r #1 10000
          n3 > 0
          n1-2 > 1
          = extended 3 ..
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
-         n3 > refuses -1 0 950 120
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 951 ..
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 200900 ..
+         n3 > refuses -1 0 300000 120
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 500000 ..
          n3 > ok",
     );
 }
@@ -334,9 +345,9 @@ fn a_top_up_that_is_refused_again_waits_for_the_next_extension() {
 fn a_release_makes_every_top_up_that_comes_late_stale() {
     fenced(
         "n3 > refuses -1 0 900 120
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 200900 ..
          drop 1
-         n1-3 < EVAL release_all 2 r fence:r #1 901 ..",
+         n1-3 < EVAL release_all 2 r fence:r #1 200900 ..",
     );
 }
 
@@ -362,8 +373,19 @@ fn only_a_fence_is_answered_with_a_greater_number() {
 fn a_number_that_was_raised_is_below_the_next_token() {
     fenced(
         "n3 > refuses -1 0 900 120
-         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 901 ..
+         n3 < EVALSHA acquire 2 r fence:r #1 10000 1 200900 ..
          acquire 3 s fenced
-         n1-3 < EVALSHA acquire 2 s fence:s #2 10000 0 902 ..",
+         n1-3 < EVALSHA acquire 2 s fence:s #2 10000 0 200901 ..",
     );
+}
+
+#[test]
+fn the_number_of_a_top_up_is_within_the_window() {
+    // Two seconds ahead of the clock of that master, at most, unless its fence is there already.
+    for (fence, number) in [(1_900_000, 2_000_120), (2_000_120, 2_000_121)] {
+        fenced(&format!(
+            "n3 > refuses -1 0 {fence} 120
+             n3 < EVALSHA acquire 2 r fence:r #1 10000 1 {number} ..",
+        ));
+    }
 }
