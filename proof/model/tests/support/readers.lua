@@ -30,6 +30,8 @@ local readers = {
     return found
   end,
   ZREMRANGEBYSCORE = function(key, from, to)
+    -- A range without anything in it: whether it may be asked for.
+    if from == '+inf' and to == '-inf' then return 0 end
     assert(from == '-inf')
     local goes = below(tostring(to))
     for member, score in pairs(members(key)) do
@@ -48,12 +50,24 @@ local readers = {
     return 1
   end,
   ZRANGE = function(key, from, to, with)
-    assert(from == -1 and to == -1 and with == 'WITHSCORES')
-    local last, greatest
-    for member, score in pairs(members(key)) do
-      if not greatest or score > greatest then last, greatest = member, score end
+    assert(from < 0 and to == -1 and with == 'WITHSCORES')
+    local sorted, answer = {}, {}
+    for member, score in pairs(members(key)) do sorted[#sorted + 1] = {member, score} end
+    table.sort(sorted, function(one, other)
+      if one[2] ~= other[2] then return one[2] < other[2] end
+      return one[1] < other[1]
+    end)
+    for place = math.max(#sorted + 1 + from, 1), #sorted do
+      answer[#answer + 1] = sorted[place][1]
+      answer[#answer + 1] = string.format('%d', sorted[place][2])
     end
-    return last and {last, string.format('%d', greatest)} or {}
+    return answer
+  end,
+  PEXPIRE = function(key, life)
+    if not store[key] then return 0 end
+    store[key][2] = math.floor(tonumber(life))
+    if store[key][2] <= 0 then store[key] = nil end
+    return 1
   end,
   DEL = function(...)
     for _, key in ipairs({...}) do store[key] = nil end
