@@ -30,22 +30,25 @@ pub(super) struct HeldBack {
 
 impl Coordinator {
     /// Returns the node that all clients ask first for `key`, and where waiters are notified that
-    /// it is free. It is one of those that may vote.
+    /// it is free. It is one of those whose reports count, whether or not this client may ask them for a
+    /// vote: so a client that only looks listens where the others notify.
     pub fn first_node(&self, now: Instant, key: &str) -> Option<usize> {
         let key = hash(key);
-        let voting = self.sessions.iter().enumerate().filter(|(_, session)| session.may_vote(now));
-        let (node, _) = voting.max_by_key(|(_, session)| weight(session.name_hash, key))?;
+        let nodes = self.sessions.iter().enumerate();
+        let reliable = nodes.filter(|(_, session)| session.is_reliable(now));
+        let (node, _) = reliable.max_by_key(|(_, session)| weight(session.name_hash, key))?;
         Some(node)
     }
 
     /// Returns the node that is asked first by this acquire: where it is told that the key is free,
-    /// since there it is free by then. It is not a node that has owed an answer for longer than it
-    /// would be waited for.
+    /// since there it is free by then. It is a node that may vote, and not one that has owed an answer for
+    /// longer than it would be waited for.
     pub(super) fn asked_first(&self, now: Instant, acquire: &AcquireRequest) -> Option<usize> {
         let patience = self.settings.patience(acquire.ttl.span());
         let (channel, _) = acquire.keys.messages().next()?;
         let first = self.first_node(now, channel)?;
-        (self.sessions[first].silent_for(now) <= patience).then_some(first)
+        let session = &self.sessions[first];
+        (session.may_vote(now) && session.silent_for(now) <= patience).then_some(first)
     }
 
     /// Judges the answer of the node that was asked first.

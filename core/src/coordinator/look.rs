@@ -16,7 +16,7 @@ pub(super) type Lives = Vec<Option<Duration>>;
 
 impl Coordinator {
     /// Asks how long each of `keys` still lives: the first node of `channel` alone, or without one
-    /// all nodes that may vote, and then what counts is the time until a quorum is free.
+    /// all nodes whose reports count, and then the result is the time until a quorum is free.
     pub fn handle_look(
         &mut self,
         now: Instant,
@@ -27,7 +27,10 @@ impl Coordinator {
         let nodes: NodeSet = match channel {
             Some(channel) => self.first_node(now, channel).into_iter().collect(),
             None => {
-                (0..self.sessions.len()).filter(|one| self.sessions[*one].may_vote(now)).collect()
+                let nodes = self.sessions.iter().enumerate();
+                nodes
+                    .filter_map(|(node, session)| session.is_reliable(now).then_some(node))
+                    .collect()
             }
         };
         let lives = vec![Lives::new(); self.sessions.len()];

@@ -14,6 +14,7 @@ mod held_up;
 mod idle;
 mod keeping;
 mod listening;
+mod lookers;
 mod readiness;
 mod restarts;
 mod semaphores;

@@ -138,7 +138,14 @@ impl Session {
 
     /// Returns whether a vote that is asked for now would count.
     pub(in crate::coordinator) fn may_vote(&self, now: Instant) -> bool {
-        self.is_open() && self.confirmed(now).is_ok() && self.warming_up(now).is_none()
+        self.is_reliable(now) && self.confirmed(now).is_ok()
+    }
+
+    /// Returns whether the master's reports on keys count: it is connected, and remembers what it has
+    /// granted. A client that may not ask it for a vote may go by them all the same: one that only looks,
+    /// or one that other clients keep away.
+    pub(in crate::coordinator) fn is_reliable(&self, now: Instant) -> bool {
+        self.is_open() && self.warming_up(now).is_none()
     }
 
     /// Returns the remaining time until the master may vote; `None` if it may vote now.

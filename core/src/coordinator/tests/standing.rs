@@ -53,6 +53,24 @@ fn a_master_votes_once_all_that_it_may_have_granted_has_expired() {
     );
 }
 
+/// It may have forgotten a holder, or a holder's value may have come there since.
+#[test]
+fn an_inspection_counts_no_answer_of_a_master_that_warms_up() {
+    let mut stage = guarded(1);
+    stage.steps(&up(1, 1, 10));
+    stage.play(
+        "= connected
+         inspect 1 r
+         n1 < EVAL inspect 1 r
+         n1 > nil
+         = inspected 1: warming up (may vote in 21 s)
+         inspect 2 r
+         n1 < EVAL inspect 1 r
+         n1 > stands 1500 who
+         = inspected 2: warming up (may vote in 21 s)",
+    );
+}
+
 #[test]
 fn one_that_was_up_for_long_enough_votes_at_once() {
     let mut stage = guarded(1);
