@@ -127,9 +127,23 @@ impl<R> RedlockBuilder<R> {
     /// Sets the longest ttl that any call may ask for. It also determines how long a master that
     /// has lost its memory must stay away, until nothing that it had granted can still be held. It
     /// must be the same for all clients of these masters, which agree on it through them. Default:
-    /// 30 s.
+    /// 30 s. Above 24 h it needs [`allow_long_max_ttl`](Self::allow_long_max_ttl).
     pub const fn max_ttl(mut self, max_ttl: Duration) -> Self {
         self.options.max_ttl = max_ttl;
+        self
+    }
+
+    /// Accepts a [`max_ttl`](Self::max_ttl) above 24 h. Masters that have just started do not vote for
+    /// that long, and clients with another `max_ttl` are refused for that long once a client with this
+    /// one has used the masters. Default: such a `max_ttl` is an
+    /// [`InvalidSetting`](crate::InvalidSetting).
+    ///
+    /// ```
+    /// let days = std::time::Duration::from_secs(3 * 86_400);
+    /// let builder = quorumlock::Redlock::builder().max_ttl(days).allow_long_max_ttl();
+    /// ```
+    pub const fn allow_long_max_ttl(mut self) -> Self {
+        self.options.allow_long_max_ttl = true;
         self
     }
 

@@ -135,6 +135,10 @@ settings! {
         ttl: Duration = value::span => RedlockBuilder::ttl;
         /// [`max_ttl`](crate::RedlockBuilder::max_ttl).
         max_ttl: Duration = value::span => RedlockBuilder::max_ttl;
+        /// Controls whether [`max_ttl`](crate::RedlockBuilder::max_ttl) may be above 24 hours:
+        /// [`allow_long_max_ttl`](crate::RedlockBuilder::allow_long_max_ttl).
+        allow_long_max_ttl: bool = value::switch
+            => |mut to, on| { to.options.allow_long_max_ttl = on; to };
         /// [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout).
         acquire_timeout: Duration = value::span => RedlockBuilder::acquire_timeout;
         /// [`max_hold`](crate::RedlockBuilder::max_hold).

@@ -17,6 +17,10 @@ use std::time::Duration;
 /// The most that a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
 const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
 
+/// The longest `max_ttl` that needs no second word. Whatever it is, masters that have just started do not
+/// vote for that long, and clients with another one are refused for that long after this one was killed.
+const LONGEST_USUAL_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The defaults, with their reasons in the guide's table of options.
 pub(crate) mod default {
     use std::time::Duration;
@@ -34,6 +38,7 @@ pub(crate) mod default {
 pub(crate) struct Options {
     pub(crate) ttl: Duration,
     pub(crate) max_ttl: Duration,
+    pub(crate) allow_long_max_ttl: bool,
     pub(crate) acquire_timeout: Duration,
     pub(crate) max_hold: Duration,
     pub(crate) operation_timeout: Duration,
@@ -56,6 +61,7 @@ impl Default for Options {
         Self {
             ttl: default::TTL,
             max_ttl: default::MAX_TTL,
+            allow_long_max_ttl: false,
             acquire_timeout: default::ACQUIRE_TIMEOUT,
             max_hold: default::MAX_HOLD,
             operation_timeout: default::OPERATION_TIMEOUT,
@@ -106,6 +112,14 @@ impl Options {
         self.check_names()?;
         if self.max_ttl > LONGEST_TTL {
             return Err(InvalidSetting::new("max_ttl", "must be at most 292 years"));
+        }
+        if self.max_ttl > LONGEST_USUAL_TTL && !self.allow_long_max_ttl {
+            let problem = format!(
+                "{} is above 24h, for which a master that has just started would not vote: shorten it, or \
+                 confirm it with RedlockBuilder::allow_long_max_ttl",
+                humantime::format_duration(self.max_ttl)
+            );
+            return Err(InvalidSetting::new("max_ttl", problem));
         }
         self.check_ttl("max_ttl", self.max_ttl)?;
         let ttl = self.check_ttl("ttl", self.ttl)?;

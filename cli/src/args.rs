@@ -80,6 +80,9 @@ pub(crate) struct MastersArgs {
     /// Fail if any master answers and cannot be used, and not only where the others are too few.
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) strict: bool,
+    /// Accept a max_ttl above 24 h. Masters that have just started do not vote for that long.
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(crate) allow_long_max_ttl: bool,
     /// A TOML file with settings. Default: the one that QUORUMLOCK_CONFIG names; if no masters are
     /// named either, ~/.config/quorumlock/config.toml or /etc/quorumlock/config.toml. Any setting
     /// can be given as an environment variable, too, such as QUORUMLOCK_KEY_PREFIX.

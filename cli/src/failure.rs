@@ -140,11 +140,12 @@ impl Failure {
 
 /// Replaces the builder's methods in the crate's messages by the keys of the configuration.
 pub(crate) fn in_words_of_the_command(line: &str) -> String {
-    const WORDS: [(&str, &str); 5] = [
+    const WORDS: [(&str, &str); 6] = [
         ("RedlockBuilder::restart_guard", "restart_guard in the configuration"),
         ("restart_guard(RestartGuard::Off)", "restart_guard = \"off\""),
         ("RestartGuard::TrustPersistence", "restart_guard = \"trust-persistence\""),
         ("RedlockBuilder::joint_with", "--joint-with"),
+        ("RedlockBuilder::allow_long_max_ttl", "--allow-long-max-ttl"),
         ("RedlockBuilder::", ""),
     ];
     WORDS.iter().fold(line.to_owned(), |line, (theirs, ours)| line.replace(theirs, ours))

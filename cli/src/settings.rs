@@ -18,6 +18,7 @@ pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
     config.nodes = addresses(args.node, "--node")?;
     config.joint_with = addresses(args.joint_with, "--joint-with")?;
     config.strict = args.strict.then_some(true);
+    config.allow_long_max_ttl = args.allow_long_max_ttl.then_some(true);
     let config = config.or(match file {
         Some(File::Option(file) | File::Default(file)) => {
             Config::from_env()?.or(Config::from_file(file)?)

@@ -95,6 +95,11 @@ async fn a_setting_that_can_not_work_says_why() {
         ),
         (builder().max_ttl(Duration::MAX), "max_ttl: must be at most 292 years"),
         (
+            builder().max_ttl(ms(86_400_001)),
+            "max_ttl: 1day 1ms is above 24h, for which a master that has just started would not vote: \
+             shorten it, or confirm it with RedlockBuilder::allow_long_max_ttl",
+        ),
+        (
             builder().drift(ClockDrift { rate_ppm: 1_000_000, constant: ms(0) }),
             "drift: 1000000 ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate",
         ),

@@ -94,6 +94,29 @@ fn redis_cli_commands_of_the_page_work_as_it_says() {
     }
 }
 
+/// A client with a mistaken `max_ttl` was killed, and its notes would stand for days.
+#[tokio::test]
+async fn the_agreement_can_be_deleted_as_the_page_says_once_no_client_runs() {
+    let section = PAGE.split_once("## Deleting the agreement").expect("the section").1;
+    let command = blocks(section, "sh")[0].trim();
+    let words = command.split_whitespace().skip_while(|word| *word != "DEL");
+    let [delete, key] = words.collect::<Vec<_>>()[..] else { panic!("{command}") };
+
+    let masters = Masters::start(3);
+    let builder = || Redlock::builder().nodes(masters.urls()).restart_guard(RestartGuard::Off);
+    let days = Duration::from_secs(3 * 86_400);
+    let mistaken = builder().max_ttl(days).allow_long_max_ttl().connect().await.unwrap();
+    mistaken.acquire("r").await.unwrap().release().await.unwrap();
+    drop(mistaken);
+    let refused = builder().connect().await.unwrap_err().to_string();
+    assert!(refused.contains("delete the key quorumlock:agreement on each master"), "{refused}");
+    for server in masters.iter() {
+        assert_eq!(witness::ask::<i64>(server, cmd(delete).arg(key)).await, Ok(1));
+    }
+    let redlock = builder().connect().await.unwrap();
+    redlock.acquire("r").await.unwrap().release().await.unwrap();
+}
+
 #[test]
 fn each_message_among_the_symptoms_is_one_of_ours() {
     let table = PAGE.split_once("| symptom |").expect("the table of symptoms").1;

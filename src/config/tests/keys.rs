@@ -15,9 +15,10 @@ const fn ms(millis: u64) -> Duration {
 type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
 
 /// A key, its value as TOML and as text; no value is the default.
-const OPTIONS: [(&str, &str, &str, ByHand); 19] = [
+const OPTIONS: [(&str, &str, &str, ByHand); 20] = [
     ("ttl", r#""5s""#, "5s", |it| it.ttl(ms(5_000))),
     ("max_ttl", r#""1m 30s""#, "1m 30s", |it| it.max_ttl(ms(90_000))),
+    ("allow_long_max_ttl", "true", "true", RedlockBuilder::allow_long_max_ttl),
     ("acquire_timeout", r#""0s""#, "0s", |it| it.acquire_timeout(ms(0))),
     ("max_hold", r#""1day""#, "1day", |it| it.max_hold(ms(86_400_000))),
     ("operation_timeout", r#""70ms""#, "70ms", |it| it.operation_timeout(ms(70))),

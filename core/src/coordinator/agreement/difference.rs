@@ -20,7 +20,12 @@ pub struct Difference {
     pub theirs: Arc<str>,
     /// The remaining time of the other value, unless a client confirms it again.
     pub lapses_in: Duration,
+    /// The key under which clients agree.
+    key: Arc<str>,
 }
+
+/// A longer wait than this has another remedy.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 impl Difference {
     /// Builds the difference from `field` and `theirs`, as they are noted at the master.
@@ -30,7 +35,8 @@ impl Difference {
         lapses_in: Duration,
         shared: &SharedSettings,
     ) -> Self {
-        let SharedSettings { max_ttl, window, .. } = shared;
+        let SharedSettings { max_ttl, window, key, .. } = shared;
+        let key = key.as_str().into();
         let (option, ours) = match field {
             "max_ttl" => ("max_ttl", max_ttl),
             "window back" => ("fencing_window", &window.back),
@@ -39,7 +45,7 @@ impl Difference {
                 let shown: String = theirs.chars().take(LONGEST_SHOWN).collect();
                 let theirs: Vec<String> = shown.split('\n').map(printable).collect();
                 let [ours, theirs] = [shared.lists(), theirs].map(|lists| named(&lists).into());
-                return Self { option: "nodes", ours, theirs, lapses_in };
+                return Self { option: "nodes", ours, theirs, lapses_in, key };
             }
         };
         let ours = format_duration(*ours).to_string().into();
@@ -48,19 +54,27 @@ impl Difference {
             |_| printable(theirs).into(),
             |span| format_duration(span).to_string().into(),
         );
-        Self { option, ours, theirs, lapses_in }
+        Self { option, ours, theirs, lapses_in, key }
     }
 
+    /// Returns what to do about it. Where a note stands for long, an operator may delete it while no
+    /// client runs.
     pub fn remedy(&self) -> String {
         let left = Span(self.lapses_in);
-        if self.option == "nodes" {
+        let mut remedy = if self.option == "nodes" {
             format!(
                 "two such clients could both win; name both lists while masters change, with \
                  RedlockBuilder::joint_with, or wait {left} after the other has stopped"
             )
         } else {
             format!("make them equal, or stop all clients and wait {left}")
+        };
+        if self.lapses_in > LONGEST_WAIT {
+            remedy += ", or stop all clients and delete the key ";
+            remedy += &self.key;
+            remedy += " on each master";
         }
+        remedy
     }
 }
 
