@@ -3,8 +3,8 @@
 #![warn(missing_docs)]
 
 use crate::escape::OneLine;
+use crate::quorum::Membership;
 use crate::quorum::readiness::quorum_in;
-use crate::quorum::{Admission, Membership, NodeSet, admit};
 use crate::report::{Quorum, Span};
 use std::fmt;
 use std::sync::Arc;
@@ -157,17 +157,6 @@ impl Status {
     #[must_use]
     pub fn nodes(&self) -> &[NodeStatus] {
         &self.nodes
-    }
-
-    /// Decides whether a client that has met the masters like this, for the first time, may run.
-    pub fn admission(&self, strict: bool) -> Admission {
-        let places = |wanted: fn(&NodeStanding) -> bool| -> NodeSet {
-            let nodes = self.nodes.iter().enumerate();
-            nodes.filter_map(|(place, one)| wanted(&one.standing).then_some(place)).collect()
-        };
-        let unfit = |one: &_| matches!(one, NodeStanding::Unfit(_) | NodeStanding::Rejected(_));
-        let disagrees = |one: &_| matches!(one, NodeStanding::Disagrees(_));
-        admit(self.membership.membership(), places(unfit), places(disagrees), strict)
     }
 
     fn voting(&self) -> usize {

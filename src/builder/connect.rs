@@ -40,8 +40,11 @@ impl RedlockBuilder {
     /// - [`Unfit`](ConnectError::Unfit): masters answer and cannot be used as configured (wrong
     ///   credentials, a replica, the same server twice), and without them a list has no quorum.
     ///   With [`strict`](Self::strict), any such master is enough.
-    /// - [`Disagreement`](ConnectError::Disagreement): another client of a master is configured
-    ///   with another `max_ttl`, fencing window or list of masters; a single such master is enough.
+    /// - [`Disagreement`](ConnectError::Disagreement): another client of a master is configured with
+    ///   another `max_ttl` or fencing window, or with a list of masters that could win beside this one's;
+    ///   or the masters that do not know such a client are no quorum. Otherwise a master that knows a
+    ///   client of another list is reported as an unfit one, and votes once that client has gone. With
+    ///   [`strict`](Self::strict), any such master is enough.
     /// - [`Closed`](ConnectError::Closed): the runtime ended in the meantime.
     ///
     /// # Cancel safety

@@ -11,7 +11,6 @@ use super::readiness::Waiters;
 use super::request::{ForceReleased, Inspected, Looked, ReleaseResult, Reply, Request};
 use crate::error::{ConnectError, ExtendError, LossReason, NoRandomness, Unextended};
 use crate::fencing::FencingToken;
-use crate::status::Status;
 use crate::telemetry::Telemetry;
 use quorumlock_core::coordinator::{
     AttemptId, Coordinator, Event, Extended, NotExtended, RequestId,
@@ -215,7 +214,7 @@ impl Callers {
             let now = *heard_at.get_or_insert_with(|| clock.now());
             match event {
                 Event::Connected => {
-                    if !self.connected(&machine.status(now)) {
+                    if !self.connected(now, machine) {
                         machine.handle_withdraw(now);
                     }
                 }
@@ -320,9 +319,11 @@ impl Callers {
 
     /// Answers the `connect`. Returns `false` if the client must withdraw: there is evidence of a
     /// mistake, or no caller waits for it any more.
-    fn connected(&mut self, status: &Status) -> bool {
+    fn connected(&mut self, now: Instant, machine: &Coordinator) -> bool {
         let Some(reply) = self.connecting.take() else { return true };
-        let result = ConnectError::from_status(status, self.strict).map_or(Ok(()), Err);
+        let admission = machine.admission(now, self.strict);
+        let refusal = ConnectError::refusal(admission, &machine.status(now));
+        let result = refusal.map_or(Ok(()), Err);
         let connected = result.is_ok();
         reply.send(result).is_ok() && connected
     }

@@ -30,8 +30,8 @@ pub enum ConnectError {
     #[error("nodes: {}", listed("cannot be used", .0))]
     Unfit(Vec<NodeProblem>),
     /// Another client of these masters is configured with other settings: another `max_ttl`, another
-    /// fencing window, or lists of masters that have no list in common. Both could win, so the later
-    /// one is refused. Contains the masters that reported it, with the settings of both clients.
+    /// fencing window, or lists of masters that have no list in common. Both could win, or the masters
+    /// that do not know it are too few, so the later one is refused. Contains the masters that reported it, with the settings of both clients.
     #[error("nodes: {}", listed("disagrees", .0))]
     Disagreement(Vec<NodeProblem>),
     /// The runtime went away in the meantime.
@@ -69,9 +69,9 @@ fn listed(what: &str, nodes: &[NodeProblem]) -> String {
 }
 
 impl ConnectError {
-    /// Returns the reason to refuse a client that has met the masters in this state, if there is
-    /// one. Only positive evidence is an error.
-    pub(crate) fn from_status(status: &Status, strict: bool) -> Option<Self> {
+    /// Returns the reason to refuse a client that has met the masters in this state, if it is not
+    /// admitted.
+    pub(crate) fn refusal(admission: Admission, status: &Status) -> Option<Self> {
         let told = |wanted: fn(&NodeStanding) -> Option<&Arc<str>>| -> Vec<_> {
             let problems = status.nodes().iter().filter_map(|status| {
                 let (node, problem) = (status.node.clone(), wanted(&status.standing)?.clone());
@@ -79,7 +79,7 @@ impl ConnectError {
             });
             problems.collect()
         };
-        match status.admission(strict) {
+        match admission {
             Admission::Granted => None,
             Admission::Unfit => Some(Self::Unfit(told(|standing| match standing {
                 NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => Some(cause),

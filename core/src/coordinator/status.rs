@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use super::{Coordinator, FaultKind};
-use crate::quorum::{Instant, NodeSet};
+use crate::quorum::{Admission, Instant, NodeSet, admit};
 use crate::report::Refusal;
 use crate::status::{Margin, NodeStanding, NodeStatus, Status};
 use std::time::Duration;
@@ -22,6 +22,28 @@ impl Coordinator {
             standing: self.stands(session, now),
         };
         Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
+    }
+
+    /// Decides whether a client that has met each master for the first time may run. Other clients with
+    /// other lists refuse it exactly where they would bar it while it runs.
+    pub fn admission(&self, now: Instant, strict: bool) -> Admission {
+        let places = |wanted: &dyn Fn(&Session) -> bool| -> NodeSet {
+            let nodes = self.sessions.iter().enumerate();
+            nodes.filter_map(|(place, session)| wanted(session).then_some(place)).collect()
+        };
+        let unfit =
+            places(&|session| session.fault().is_some_and(|fault| fault.kind != FaultKind::Down));
+        // A client that only looks disagrees with no client.
+        if self.settings.agreement.is_look() {
+            let membership = self.settings.membership;
+            return admit(membership, unfit, NodeSet::EMPTY, false, strict);
+        }
+        let reports = || self.sessions.iter().filter_map(Session::told);
+        let ours = self.settings.agreement.numbers();
+        let at_odds = reports().any(|report| report.theirs != ours)
+            || self.barred(now, Duration::ZERO).is_some();
+        let disagreeing = places(&|session| session.fault().is_none() && session.told().is_some());
+        admit(self.settings.membership, unfit, disagreeing, at_odds, strict)
     }
 
     /// Returns whether a quorum may vote.

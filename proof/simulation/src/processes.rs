@@ -95,7 +95,7 @@ impl World {
         let client = &mut self.clients[place];
         let seat = client.seat;
         let Some(machine) = &mut client.machine else { return };
-        if machine.status(local).admission(false) != Admission::Disagreement {
+        if machine.admission(local, false) != Admission::Disagreement {
             client.is_connected = true;
             return;
         }

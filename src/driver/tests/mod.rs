@@ -19,6 +19,7 @@ mod readiness;
 mod restarts;
 mod semaphores;
 mod storms;
+mod strays;
 mod tap;
 mod torn;
 mod unread;

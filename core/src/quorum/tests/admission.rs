@@ -5,29 +5,34 @@ use super::super::{Membership, NodeSet};
 use super::masters;
 use super::membership::{set, sets};
 
+use Admission::{Disagreement, Granted, Unfit};
+
 /// Masters as in [`Membership::pictured`], and below each its answer: `.` nothing that forbids its
-/// use (up, down, warming up), `u` unfit, `d` disagrees. Then the admission, unless strict and if
-/// strict.
-const TABLE: [(&str, &str, Admission, Admission); 18] = [
-    ("nnnnn", ".....", Admission::Granted, Admission::Granted),
-    ("nnnnn", "u....", Admission::Granted, Admission::Unfit),
-    ("nnnnn", "..u.u", Admission::Granted, Admission::Unfit),
-    ("nnnnn", "u.u.u", Admission::Unfit, Admission::Unfit),
-    ("nnnnn", "uuuuu", Admission::Unfit, Admission::Unfit),
-    ("nnnnn", "....d", Admission::Disagreement, Admission::Disagreement),
-    ("nnnnn", "u...d", Admission::Disagreement, Admission::Unfit),
-    ("nnnnn", "uuu.d", Admission::Unfit, Admission::Unfit),
-    ("nnnn", "u...", Admission::Granted, Admission::Unfit),
-    ("nnnn", "uu..", Admission::Unfit, Admission::Unfit),
-    ("nn", "u.", Admission::Unfit, Admission::Unfit),
-    ("n", "u", Admission::Unfit, Admission::Unfit),
-    ("n", "d", Admission::Disagreement, Admission::Disagreement),
-    ("bbno", ".u..", Admission::Granted, Admission::Unfit),
-    ("bbno", "..uu", Admission::Granted, Admission::Unfit),
+/// use (up, down, warming up), `u` unfit, `d` disagrees. Then the admission; if another client could win
+/// at the same time; and if strict.
+const TABLE: [(&str, &str, Admission, Admission, Admission); 21] = [
+    ("nnnnn", ".....", Granted, Disagreement, Granted),
+    ("nnnnn", "u....", Granted, Disagreement, Unfit),
+    ("nnnnn", "..u.u", Granted, Disagreement, Unfit),
+    ("nnnnn", "u.u.u", Unfit, Unfit, Unfit),
+    ("nnnnn", "uuuuu", Unfit, Unfit, Unfit),
+    ("nnnnn", "....d", Granted, Disagreement, Disagreement),
+    ("nnnnn", ".d..d", Granted, Disagreement, Disagreement),
+    ("nnnnn", ".d.dd", Disagreement, Disagreement, Disagreement),
+    ("nnnnn", "u...d", Granted, Disagreement, Unfit),
+    ("nnnnn", "uu..d", Disagreement, Disagreement, Unfit),
+    ("nnnnn", "uuu.d", Unfit, Unfit, Unfit),
+    ("nnnn", "u...", Granted, Disagreement, Unfit),
+    ("nnnn", "uu..", Unfit, Unfit, Unfit),
+    ("nn", "u.", Unfit, Unfit, Unfit),
+    ("n", "u", Unfit, Unfit, Unfit),
+    ("n", "d", Disagreement, Disagreement, Disagreement),
+    ("bbno", ".u..", Granted, Disagreement, Unfit),
     // Two of three of the second list, one of three of the first.
-    ("bbno", ".u.u", Admission::Unfit, Admission::Unfit),
-    ("bbno", ".uu.", Admission::Unfit, Admission::Unfit),
-    ("nnnooo", "....uu", Admission::Unfit, Admission::Unfit),
+    ("bbno", ".u.d", Disagreement, Disagreement, Unfit),
+    ("bbno", ".u.u", Unfit, Unfit, Unfit),
+    ("bbno", ".uu.", Unfit, Unfit, Unfit),
+    ("nnnooo", "....uu", Unfit, Unfit, Unfit),
 ];
 
 fn places(said: &str, letter: char) -> NodeSet {
@@ -35,13 +40,14 @@ fn places(said: &str, letter: char) -> NodeSet {
 }
 
 #[test]
-fn a_client_is_admitted_with_fit_quorums_and_no_disagreement() {
-    for (lists, said, lenient, strict) in TABLE {
+fn a_client_is_admitted_with_quorums_of_fit_masters_that_agree() {
+    for (lists, said, lenient, at_odds, strict) in TABLE {
         let membership = Membership::pictured(lists);
         let [unfit, disagreeing] = ['u', 'd'].map(|letter| places(said, letter));
-        for (is_strict, expected) in [(false, lenient), (true, strict)] {
-            let admission = admit(membership, unfit, disagreeing, is_strict);
-            assert_eq!(admission, expected, "{lists} {said}, strict: {is_strict}");
+        let cases = [(false, false, lenient), (true, false, at_odds), (false, true, strict)];
+        for (is_at_odds, is_strict, expected) in cases {
+            let admission = admit(membership, unfit, disagreeing, is_at_odds, is_strict);
+            assert_eq!(admission, expected, "{lists} {said} {is_at_odds} {is_strict}");
         }
     }
 }
@@ -52,9 +58,11 @@ fn a_client_is_admitted_exactly_if_fit_masters_form_a_quorum() {
         for bits in sets(count) {
             let (membership, unfit) = (masters(count), set(bits));
             let rest = NodeSet::first(count).difference(unfit);
-            let granted = admit(membership, unfit, NodeSet::EMPTY, false) == Admission::Granted;
+            let granted =
+                admit(membership, unfit, NodeSet::EMPTY, false, false) == Admission::Granted;
             assert_eq!(granted, membership.is_quorum(rest), "{bits:0count$b}");
-            let strict = admit(membership, unfit, NodeSet::EMPTY, true) == Admission::Granted;
+            let strict =
+                admit(membership, unfit, NodeSet::EMPTY, false, true) == Admission::Granted;
             assert_eq!(strict, bits == 0, "{bits:0count$b}, strict");
         }
     }
