@@ -266,7 +266,8 @@ pub(crate) async fn restart_all(
     inside(&play, |_, capacity| capacity).await;
     start(true);
     let threads = more(&play);
-    sleep(TTL / 2).await;
+    // Where the votes were split, the key gets to all masters with one of the next extensions.
+    sleep(TTL).await;
     for node in 0..masters.count() {
         let began = Instant::now();
         masters.restart(node).await;
