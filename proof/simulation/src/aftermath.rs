@@ -157,6 +157,7 @@ impl World {
             return;
         }
         let until = self.recovered_by();
+        let wait = Duration::from_nanos(until - self.agenda.now);
         for place in 0..self.clients.len() {
             if self.clients[place].machine.is_none() {
                 continue;
@@ -179,7 +180,7 @@ impl World {
                     fenced: fenced && mode != Mode::Read,
                     ttl: self.setup.kind(self.clients[place].seat).max_ttl,
                     lock_delay: Duration::ZERO,
-                    wait: self.setup.recovery(),
+                    wait,
                     keep_alive: None,
                     at_least: Duration::ZERO,
                     is_permit: false,

@@ -57,6 +57,8 @@ pub(super) enum End {
     Absence(usize),
     /// A client that ends stops paying.
     Linger(usize),
+    /// A master lets its user run all commands again that it did at first.
+    Denial(usize),
     Cut(u64),
     Slowness(u64),
     Stop {

@@ -9,7 +9,7 @@ use super::master::{ALIVE, FENCE, HINT, MARK, QUEUE, READERS};
 use super::plan::{Act, Asked, Mode, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::wire::NEXT;
+use quorumlock_core::coordinator::wire::{DONE, NEXT};
 use quorumlock_core::coordinator::{
     AcquireRequest, AtLeast, Keys, Queue, ReadWrite, RequestId, Slots,
 };
@@ -132,7 +132,8 @@ impl World {
 
     pub(super) fn cancel_request(&mut self, place: usize, request: u64) {
         let local = self.local(place);
-        self.clients[place].asked.remove(&request);
+        let now = self.agenda.now;
+        self.clients[place].end_asked(request, now);
         self.say(|| format!("{} cancels {request}", name(place)));
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_cancel(local, RequestId(request));
@@ -171,6 +172,7 @@ impl World {
         client.awaited.insert(request.0);
         let Some(held) = client.holds.get_mut(&hold) else { return };
         held.asked.mode = Mode::Read;
+        held.downgrades = Some(false);
         let (attempt, token) = (held.attempt, held.token.clone());
         self.say(|| format!("{} becomes a reader by {token}", name(place)));
         if let Some(machine) = &mut self.clients[place].machine {
@@ -282,7 +284,8 @@ impl World {
         let request = client.next_request(now);
         client.awaited.insert(request.0);
         self.say(|| format!("{} takes {key} away from {value}", name(place)));
-        self.invariants.owners.name(key, &value);
+        let token = value.strip_prefix(DONE).unwrap_or(&value);
+        self.invariants.owners.name(key, token);
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_force_release(local, request, key, value);
         }

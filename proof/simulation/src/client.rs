@@ -89,6 +89,8 @@ pub(super) struct Held {
     pub(super) is_gone: bool,
     /// A caller waits for the result of its release.
     pub(super) is_awaited: bool,
+    /// A caller makes it a reader, and whether a master has been asked to do so.
+    pub(super) downgrades: Option<bool>,
 }
 
 impl Held {
@@ -111,6 +113,7 @@ impl Held {
             is_given_up: false,
             is_gone: false,
             is_awaited: false,
+            downgrades: None,
         }
     }
 
@@ -153,6 +156,10 @@ pub(super) struct Client {
     pub(super) tokens: Arc<AtomicU64>,
     /// Acquires without an answer.
     pub(super) asked: BTreeMap<u64, Asked>,
+    /// When the last of them ended.
+    pub(super) asked_until: Time,
+    /// When a caller last waited in turn, or held what it had won so.
+    pub(super) in_turn_until: Time,
     /// The holds, by the number of the acquire.
     pub(super) holds: BTreeMap<u64, Held>,
     pub(super) inspected: BTreeMap<u64, &'static str>,
@@ -201,6 +208,8 @@ impl Client {
             requests: 0,
             tokens,
             asked: BTreeMap::new(),
+            asked_until: now,
+            in_turn_until: now,
             holds: BTreeMap::new(),
             inspected: BTreeMap::new(),
             detaching: BTreeMap::new(),
@@ -218,6 +227,12 @@ impl Client {
     /// knows.
     pub(super) fn own(&self, node: usize) -> usize {
         self.nodes.iter().position(|one| *one == node).expect("a master that it knows")
+    }
+
+    /// Ends an acquire: it is answered, or its caller has gone.
+    pub(super) fn end_asked(&mut self, request: u64, now: Time) -> Option<Asked> {
+        self.asked_until = now;
+        self.asked.remove(&request)
     }
 
     /// Begins a request: the wall clock is read, as in the driver.

@@ -40,6 +40,40 @@ static HASHES: LazyLock<Vec<(String, Deed)>> = LazyLock::new(|| {
     scripts.map(|(script, about)| (redis::Script::new(script).get_hash().to_owned(), about)).into()
 });
 
+/// The scripts of readers, and of those that wait in turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Script {
+    AcquireRead,
+    ExtendRead,
+    ReleaseRead,
+    Ask,
+    Leave,
+}
+
+impl Script {
+    /// Returns the script that a command calls, by its hash or with its text.
+    pub(super) fn of(words: &[Vec<u8>]) -> Option<Self> {
+        static ALL: LazyLock<Vec<(Script, &str, String)>> = LazyLock::new(|| {
+            let all = [
+                (Script::AcquireRead, ACQUIRE_READ),
+                (Script::ExtendRead, EXTEND_READ),
+                (Script::ReleaseRead, RELEASE_READ),
+                (Script::Ask, ASK),
+                (Script::Leave, LEAVE),
+            ];
+            let hashed = |text| redis::Script::new(text).get_hash().to_owned();
+            all.map(|(script, text)| (script, text, hashed(text))).into()
+        });
+        let called = words.get(1)?;
+        let is_meant = |one: &&(Self, &str, String)| match &words[0][..] {
+            b"EVALSHA" => one.2.as_bytes() == called,
+            b"EVAL" => one.1.as_bytes() == called,
+            _ => false,
+        };
+        ALL.iter().find(is_meant).map(|(script, ..)| *script)
+    }
+}
+
 impl Deed {
     pub(super) fn of(words: &[Vec<u8>]) -> Self {
         let script = words.get(1).map_or(&[][..], |word| word);
@@ -72,14 +106,24 @@ impl Deed {
     }
 }
 
-/// Returns the token of a command that has one.
-pub(super) fn token(words: &[Vec<u8>]) -> String {
-    let keys = match Deed::skips(words) {
+/// Returns the keys of a command, and the words behind them.
+pub(super) fn split(words: &[Vec<u8>]) -> (&[Vec<u8>], &[Vec<u8>]) {
+    let skips = Deed::skips(words);
+    let keys = match skips {
         1 => 1,
         _ => String::from_utf8_lossy(&words[2]).parse().unwrap_or(0),
     };
-    let token = words.get(Deed::skips(words) + keys);
-    token.map_or_else(String::new, |token| String::from_utf8_lossy(token).into_owned())
+    let rest = words.get(skips..).unwrap_or_default();
+    rest.split_at(keys.min(rest.len()))
+}
+
+/// Returns the token of a command that has one.
+pub(super) fn token(words: &[Vec<u8>]) -> String {
+    text(split(words).1.first().map_or(&[], |token| token))
+}
+
+pub(super) fn text(word: &[u8]) -> String {
+    String::from_utf8_lossy(word).into_owned()
 }
 
 /// Returns whether a client looks, or tries, from its place in a queue.

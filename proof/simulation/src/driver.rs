@@ -101,6 +101,10 @@ impl World {
                 let (token, waiter) = (token(&words), waiter(&words));
                 self.invariants.turns.tries(&token, self.agenda.now, waiter);
             }
+            if self.setup.flaw.is_none() {
+                let verdict = self.judge_own(id, &words, about);
+                self.find(verdict);
+            }
             let line = &mut self.lines[id.0];
             if about == Deed::Extend {
                 let token = token(&words);

@@ -92,8 +92,14 @@ impl World {
             Fault::FlushesScripts { node } => {
                 self.masters[node].operate(now, &["SCRIPT", "FLUSH"]);
             }
+            Fault::Denies { node, rights, span } => {
+                self.masters[node].deny(rights);
+                self.denials += 1;
+                self.ends_after(span, End::Denial(node));
+            }
             Fault::MakesReplica { node, span } => {
                 self.masters[node].operate(now, &["REPLICAOF", "192.0.2.1", "6379"]);
+                self.masters[node].is_replica = true;
                 self.ends_after(span, End::Replica(node));
             }
             Fault::StepsBack { node, by } => {
@@ -118,6 +124,11 @@ impl World {
             End::WarmUp => {}
             End::Absence(seat) => self.seat(seat),
             End::Linger(client) => self.is_gone(client, true),
+            End::Denial(node) => {
+                let denied = if self.setup.denies.contains(node) { self.setup.denied } else { &[] };
+                self.masters[node].deny(denied);
+                self.denials -= 1;
+            }
             End::Cut(id) => self.cuts.retain(|cut| cut.id != id),
             End::Slowness(id) => self.slowness.retain(|slow| slow.id != id),
             End::Stop { node, life } => {
@@ -138,6 +149,7 @@ impl World {
             // A promoted replica is unfit until it is restarted.
             End::Replica(node) => {
                 self.masters[node].operate(now, &["REPLICAOF", "NO", "ONE"]);
+                self.masters[node].is_replica = false;
                 self.kill(node, false, Duration::from_millis(20), true);
             }
         }

@@ -1,11 +1,12 @@
 //! A flaw of a world, to show that its invariants notice. The machine that ships has no switch for
 //! any of it: a flaw is in the setup, in the clocks, or in the masters.
 
+mod scripts;
+
 use super::clock::millis;
 use super::commands::Deed;
 use super::kinds::{About, Story};
 use super::setup::Setup;
-use quorumlock_core::coordinator::wire::{ACQUIRE_READ, ASK, EXTEND_READ, LEAVE, RELEASE_READ};
 use quorumlock_core::coordinator::{RestartGuard, Rule};
 use quorumlock_core::quorum::NodeSet;
 
@@ -77,12 +78,34 @@ pub(super) enum Flaw {
     PlacesStay,
     /// A queue never expires.
     QueuesStay,
+    /// A hint refuses the top-up of a reader that is in already.
+    HintRefusesTopUp,
+    /// A key that is kept refuses it.
+    KeptRefusesTopUp,
+    /// Readers without a mark count.
+    MarklessCount,
+    /// A key that is kept is another's to a reader that extends.
+    KeptIsTaken,
+    /// All that come after the last have its stamp.
+    OneStamp,
+    /// The dead keep their places for five seconds more.
+    DeadLinger,
+    /// Places of before a clock was set back stay.
+    OldPlacesStay,
+    /// A key is kept for the dead.
+    KeptForTheDead,
+    /// A key is kept for who has left its queue.
+    KeptForTheGone,
+    /// A try that is refused leaves the key open.
+    RefusedKeepsNothing,
+    /// Who releases what it holds stays in its place.
+    WinnerStays,
     /// Each master grants as many permits as there are, and a client has one that a quorum has
     /// granted: no permit has a slot.
     CountsPermits,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 34] = [
+pub(super) const FLAWS: [(Flaw, &str); 45] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -116,6 +139,17 @@ pub(super) const FLAWS: [(Flaw, &str); 34] = [
     (Flaw::LeavesUncompared, "not by its owner"),
     (Flaw::PlacesStay, "to get in"),
     (Flaw::QueuesStay, "to live"),
+    (Flaw::HintRefusesTopUp, "and not for"),
+    (Flaw::KeptRefusesTopUp, "and not for"),
+    (Flaw::MarklessCount, "only reader"),
+    (Flaw::KeptIsTaken, "is not another's"),
+    (Flaw::OneStamp, "and stands at"),
+    (Flaw::DeadLinger, "has a place at"),
+    (Flaw::OldPlacesStay, "has a place at"),
+    (Flaw::KeptForTheDead, "waits no more"),
+    (Flaw::KeptForTheGone, "is kept for it"),
+    (Flaw::RefusedKeepsNothing, "is open to all"),
+    (Flaw::WinnerStays, "its place is there"),
     (Flaw::CountsPermits, "3 hold a permit of 2"),
 ];
 
@@ -145,6 +179,12 @@ impl Flaw {
     /// Returns whether it is about readers and writers.
     pub(super) fn is_about_readers(self) -> bool {
         matches!(self, Self::MarkOfTheLast | Self::LeavesNoMark | Self::ProlongsAll)
+            || self.is_about_entries()
+    }
+
+    /// Returns whether it shows where a master's clock is set back.
+    pub(super) fn needs_steps_back(self) -> bool {
+        matches!(self, Self::MarklessCount | Self::OldPlacesStay)
     }
 
     /// Returns whether it is about those that wait in turn.
@@ -156,38 +196,7 @@ impl Flaw {
                 | Self::LeavesUncompared
                 | Self::PlacesStay
                 | Self::QueuesStay
-        )
-    }
-
-    /// Returns a script that is called by its hash, a part of it, and what stands there with the flaw.
-    fn spoils_a_script(self) -> Option<(&'static str, &'static str, &'static str)> {
-        Some(match self {
-            Self::MarkOfTheLast => (ACQUIRE_READ, "'PXAT', last)", "'PX', ARGV[2])"),
-            Self::LeavesNoMark => {
-                (RELEASE_READ, "if last and tonumber(last) >= now then", "if false then")
-            }
-            Self::ProlongsAll => (
-                EXTEND_READ,
-                "redis.call('ZADD', readers, ends, ARGV[1])",
-                "for _, one in ipairs(redis.call('ZRANGE', readers, 0, -1)) do \
-                 redis.call('ZADD', readers, ends, one) end \
-                 redis.call('ZADD', readers, ends, ARGV[1])",
-            ),
-            Self::GrantsOutOfTurn => (ASK, "elseif head ~= waiter then", "elseif false then"),
-            Self::KeepsForNone => (LEAVE, "if head and not holder then", "if false then"),
-            Self::LeavesUncompared => {
-                (LEAVE, "token ~= '' and holder == token", "token ~= '' and holder")
-            }
-            Self::PlacesStay => (
-                ASK,
-                "local head = redis.call('ZRANGE', queue, 0, 0)[1]",
-                "for _, one in ipairs(redis.call('ZRANGE', queue, 0, -1)) do \
-                 redis.call('ZADD', alive, now + ARGV[5], one) end \
-                 local head = redis.call('ZRANGE', queue, 0, 0)[1]",
-            ),
-            Self::QueuesStay => (ASK, "redis.call('PEXPIRE', queue, 2 * ARGV[5])", ""),
-            _ => return None,
-        })
+        ) || self.is_about_places()
     }
 
     /// Returns the rule of the machine that is taken back. Nothing around the machine has the same
@@ -209,6 +218,10 @@ impl Flaw {
         setup.length = millis(6_000);
         setup.set_guard(RestartGuard::On, false);
         setup.faults_per_mille = 100;
+        if self.needs_steps_back() {
+            setup.set_guard(RestartGuard::Off, false);
+            setup.steps_back = true;
+        }
         match self {
             Self::NoRestartGuard => {
                 setup.set_guard(RestartGuard::Off, true);
@@ -228,8 +241,9 @@ impl Flaw {
             flaw if flaw.is_about_turns() => {
                 // A waiter may learn late that it is first.
                 (setup.is_rush, setup.wake_ups) = (true, false);
-                setup.faults_per_mille = 30;
+                setup.faults_per_mille = if flaw.is_about_places() { 150 } else { 30 };
             }
+            flaw if flaw.is_about_entries() => setup.faults_per_mille = 300,
             _ => setup.faults_per_mille = 30,
         }
     }

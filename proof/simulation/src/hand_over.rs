@@ -83,6 +83,11 @@ impl World {
             return;
         };
         let (token, asked, ballot) = (held.token.clone(), held.asked.clone(), held.ballot);
+        if lock.keys.queue().is_some() {
+            // Who releases it elsewhere knows of no queue.
+            let told = format!("{token} is detached with its place in a queue");
+            return self.find(Err(told));
+        }
         let parcel = Parcel { asked, token, ballot, lock: *lock, deadline: held.deadline };
         self.say(|| format!("{} has detached {}", name(place), parcel.token));
         self.kept.insert(parcel.token.clone());

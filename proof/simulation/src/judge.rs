@@ -1,22 +1,20 @@
 //! The checks after each step.
 
-use super::agenda::LineId;
 use super::callers::PERMITS;
-use super::client::{Held, name, owner};
+use super::client::{Held, owner};
 use super::clock::{Time, millis};
 use super::flaw::Flaw;
 use super::invariants::{
     Change, Holder, Left, Stood, Verdict, at_most, is_told_in_time, marks_stand, on_a_quorum,
     one_holder,
 };
-use super::master::{FENCE, MARK};
+use super::master::MARK;
 use super::plan::Mode;
 use super::setup::DRIFT;
 use super::turns::KEPT;
 use super::world::World;
 use quorumlock_core::coordinator::wire::NEXT;
 use quorumlock_core::quorum::NodeSet;
-use quorumlock_embedded::ClientId;
 
 /// The resources that can be locked.
 pub(super) const KEYS: [&str; 2] = ["a", "b"];
@@ -82,41 +80,8 @@ impl World {
         state.load().judge(state.open(), attempts + withdrawn, self.masters.len())
     }
 
-    /// Lets a master execute what a line has brought, and checks what that has changed.
-    pub(super) fn execute(&mut self, id: LineId, server: ClientId, bytes: &[u8]) {
-        let (node, by, now) = (self.lines[id.0].node, self.lines[id.0].client, self.agenda.now);
-        let standing = |world: &Self, key| world.stood(node, key);
-        let before = KEYS.map(|key| standing(self, key));
-        self.note_places(node);
-        self.masters[node].receive(server, now, bytes, &mut self.lines[id.0]);
-        if self.setup.flaw == Some(Flaw::ForgetsFences) {
-            for key in KEYS {
-                self.masters[node].operate(now, &["DEL", &format!("{FENCE}{key}")]);
-            }
-        }
-        self.answers(node);
-        self.note_notes(node);
-        self.note_places(node);
-        let verdict = self.judge_beside(node);
-        self.find(verdict);
-        for (key, before) in KEYS.into_iter().zip(before) {
-            let after = standing(self, key);
-            self.note_change((node, key), &before, &after);
-            if before == after {
-                continue;
-            }
-            let (was, is) = (before.value.as_deref(), after.value.as_deref());
-            let mut verdict = self.judge_readers(key, by, &before, &after);
-            if was != is {
-                self.say(|| format!("   n{} {key}: {was:?} -> {is:?}, by {}", node + 1, name(by)));
-                verdict = self.judge_change(node, key, by, was, is).and(verdict);
-            }
-            self.find(verdict);
-        }
-    }
-
     /// Notes who may have set a resource where others wait in turn.
-    fn note_change(&mut self, at: (usize, &str), before: &Stood, after: &Stood) {
+    pub(super) fn note_change(&mut self, at: (usize, &str), before: &Stood, after: &Stood) {
         if !self.has_turns {
             return;
         }
@@ -126,7 +91,7 @@ impl World {
         turns.changes(at, self.agenda.now, values, |value| owners.is_named(value));
     }
 
-    fn stood(&self, node: usize, key: &str) -> Stood {
+    pub(super) fn stood(&self, node: usize, key: &str) -> Stood {
         let (master, now) = (&self.masters[node], self.agenda.now);
         Stood {
             value: master.value(key, now).map(str::to_owned),
@@ -135,12 +100,29 @@ impl World {
         }
     }
 
-    fn judge_readers(&self, key: &str, by: usize, before: &Stood, after: &Stood) -> Verdict {
+    pub(super) fn judge_readers(
+        &self,
+        key: &str,
+        by: usize,
+        before: &Stood,
+        after: &Stood,
+    ) -> Verdict {
         if self.setup.flaw.is_some_and(Flaw::hides_the_quorum) {
             return Ok(());
         }
+        let is_new = |reader: &str| before.left(reader).is_none() && self.writes(reader);
+        if let Some((reader, _)) = after.readers.iter().find(|(reader, _)| is_new(reader)) {
+            return Err(format!("{reader} becomes a reader of {key}, and its guard writes"));
+        }
         let owns = |token: &str| self.owner_of(token) == Some(by);
         marks_stand(key, before, after, owns, |token| self.is_held(token))
+    }
+
+    /// Returns whether a token is that of a writer, as its holder sees it.
+    fn writes(&self, token: &str) -> bool {
+        let owner = self.owner_of(token).map(|owner| &self.clients[owner]);
+        let held = owner.and_then(|owner| owner.holds.values().find(|held| held.token == token));
+        held.is_some_and(|held| held.asked.mode == Mode::Write && !held.is_over)
     }
 
     fn owner_of(&self, token: &str) -> Option<usize> {
@@ -156,7 +138,7 @@ impl World {
         })
     }
 
-    fn judge_change(
+    pub(super) fn judge_change(
         &self,
         node: usize,
         key: &str,

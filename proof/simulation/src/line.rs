@@ -92,8 +92,8 @@ pub(super) struct Line {
     pub(super) written: Commands,
     /// The tokens whose release was written to it.
     pub(super) released: BTreeSet<String>,
-    /// The commands that a flawed master reads and changes.
-    pub(super) spoiled: Commands,
+    /// The commands that have arrived at the master.
+    pub(super) arrived: Commands,
 }
 
 impl Line {

@@ -34,6 +34,7 @@ impl Fault {
             Self::Kills { node, keeps, .. } => (memory(*keeps), Victim::Master(*node)),
             Self::KillsAll { keeps, .. } => (memory(*keeps), Victim::All),
             Self::FlushesScripts { node } => ("scripts flushed", Victim::Master(*node)),
+            Self::Denies { node, .. } => ("denies", Victim::Master(*node)),
             Self::MakesReplica { node, .. } => ("a replica", Victim::Master(*node)),
             Self::StepsBack { node, .. } => ("clock set back", Victim::Master(*node)),
             Self::StepsForward { node, .. } => ("clock set forward", Victim::Master(*node)),

@@ -1,9 +1,10 @@
 //! One master: the embedded machine, its process, its clock, and its operator's commands.
 
 use super::clock::{Time, WallClock, nanos};
+use super::commands::Words;
 use super::flaw::Flaw;
+use super::invariants::Beside;
 use super::judge::KEYS;
-use super::line::Line;
 use quorumlock_core::coordinator::wire::DONE;
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::collections::BTreeSet;
@@ -38,6 +39,8 @@ pub(super) struct Master {
     pub(super) is_silent: bool,
     /// The number of times that it has been stopped and not yet continued.
     pub(super) stops: usize,
+    /// It is a replica, and executes no write.
+    pub(super) is_replica: bool,
     /// The last time that it lost its memory.
     pub(super) forgot_at: Option<Time>,
     /// Readers that had expired when its clock was set back: resource, token, and when each ends.
@@ -70,6 +73,7 @@ impl Master {
             is_up: true,
             is_silent: false,
             stops: 0,
+            is_replica: false,
             forgot_at,
             expired: BTreeSet::new(),
             operator: None,
@@ -113,17 +117,11 @@ impl Master {
         self.machine.close(client);
     }
 
-    /// Executes the commands that `bytes` complete.
-    pub(super) fn receive(&mut self, client: ClientId, now: Time, bytes: &[u8], line: &mut Line) {
-        let now = self.clock.at(now);
-        let Some(flaw) = self.flaw.filter(|flaw| flaw.spoils()) else {
-            return self.machine.receive(client, now, bytes);
-        };
-        line.spoiled.receive(bytes);
-        while let Some(mut words) = line.spoiled.next() {
+    pub(super) fn execute(&mut self, client: ClientId, now: Time, mut words: Words) {
+        if let Some(flaw) = self.flaw.filter(|flaw| flaw.spoils()) {
             flaw.spoil(&mut words);
-            self.machine.receive(client, now, &packed(&words));
         }
+        self.machine.receive(client, self.clock.at(now), &packed(&words));
     }
 
     pub(super) fn poll_output(&mut self) -> Option<Output> {
@@ -207,6 +205,20 @@ impl Master {
         readers.filter_map(left).collect()
     }
 
+    /// Returns what stands beside a resource, expired or not.
+    pub(super) fn beside(&self, key: &str, now: Time) -> Beside {
+        let now = self.clock.at(now);
+        let set = |prefix: &str| self.machine.sorted_set(format!("{prefix}{key}").as_bytes(), now);
+        let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
+        let (places, lives) = (set(QUEUE).iter(), set(ALIVE).iter());
+        let now = whole_millis(now).as_millis() as i64;
+        Beside {
+            places: places.map(|(waiter, at)| (text(waiter), *at as u64)).collect(),
+            lives: lives.map(|(waiter, until)| (text(waiter), *until as i64 - now)).collect(),
+            readers: set(READERS).len(),
+        }
+    }
+
     fn entries(&self, key: &str, now: Duration) -> &[(Vec<u8>, f64)] {
         self.machine.sorted_set(format!("{READERS}{key}").as_bytes(), now)
     }
@@ -215,7 +227,8 @@ impl Master {
     pub(super) fn step_back(&mut self, by: Duration, now: Time) {
         let shows = self.clock.at(now);
         for key in KEYS {
-            for (reader, ends) in self.entries(key, shows).to_vec() {
+            // Those of a set that has expired as a whole come back, too.
+            for (reader, ends) in self.entries(key, Duration::ZERO).to_vec() {
                 if Duration::from_millis(ends as u64) < whole_millis(shows) {
                     self.expired.insert((key.to_owned(), reader, ends as u64));
                 }

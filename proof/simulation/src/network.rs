@@ -6,7 +6,7 @@ use super::commands::Commands;
 use super::line::{Line, Piece, Pipe};
 use super::world::World;
 use quorumlock_core::coordinator::Epoch;
-use quorumlock_embedded::Output;
+use quorumlock_embedded::{ClientId, Output};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -16,7 +16,9 @@ const CONNECT_TIMEOUT: Duration = millis(500);
 const AGAIN: Duration = millis(40);
 
 /// In the order of a socket's buffers, or far less.
-const ROOMS: [usize; 4] = [150, 2_000, 100_000, WIDE];
+const ROOMS: [usize; 4] = [150, 2_000, ROOMY, WIDE];
+/// What is written to it is not held up.
+pub(super) const ROOMY: usize = 100_000;
 const WIDE: usize = 1 << 22;
 
 impl World {
@@ -114,9 +116,34 @@ impl World {
         }
     }
 
-    /// Puts the master's answers in flight.
-    pub(super) fn answers(&mut self, node: usize) {
+    /// Takes what a master has to send to what it has had, and returns the first answer to `asker`.
+    pub(super) fn take_answers(
+        &mut self,
+        node: usize,
+        asker: ClientId,
+        all: &mut Vec<Output>,
+    ) -> Vec<u8> {
+        let mut first = Vec::new();
         while let Some(output) = self.masters[node].poll_output() {
+            if let Output::Send(server, bytes) = &output {
+                if *server == asker && first.is_empty() {
+                    first.clone_from(bytes);
+                }
+                if let Some(Output::Send(before, sent)) = all.last_mut()
+                    && before == server
+                {
+                    sent.extend_from_slice(bytes);
+                    continue;
+                }
+            }
+            all.push(output);
+        }
+        first
+    }
+
+    /// Puts the master's answers in flight.
+    pub(super) fn send_answers(&mut self, node: usize, all: Vec<Output>) {
+        for output in all {
             match output {
                 Output::Send(server, bytes) => {
                     if let Some(id) = self.ends.get(&(node, server)) {
@@ -269,7 +296,7 @@ impl World {
             rng,
             written: Commands::default(),
             released: BTreeSet::new(),
-            spoiled: Commands::default(),
+            arrived: Commands::default(),
         });
         self.clients[client].lines[node] = Some(id);
     }

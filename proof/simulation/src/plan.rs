@@ -4,6 +4,7 @@
 use super::agenda::Direction;
 use super::clock::{Time, millis, nanos};
 use super::flaw::Flaw;
+use super::misfortunes;
 use super::odds;
 use super::seed::Rng;
 use super::setup::Setup;
@@ -155,6 +156,12 @@ pub(super) enum Fault {
     FlushesScripts {
         node: usize,
     },
+    /// A master no longer lets its user run these commands.
+    Denies {
+        node: usize,
+        rights: &'static [&'static str],
+        span: Duration,
+    },
     MakesReplica {
         node: usize,
         span: Duration,
@@ -171,7 +178,7 @@ pub(super) enum Fault {
 
 pub(super) const RESOURCES: [&[&str]; 3] = [&["a"], &["b"], &["a", "b"]];
 
-fn span(rng: &mut Rng, from: u64, to: u64) -> Duration {
+pub(super) fn span(rng: &mut Rng, from: u64, to: u64) -> Duration {
     rng.duration(millis(from)..millis(to))
 }
 
@@ -187,7 +194,7 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
     for _ in 0..count {
         let at = rng.within(0..nanos(setup.length));
         let faulty = rng.within(0..1_000) < setup.faults_per_mille;
-        let act = if faulty { Act::Fault(fault(setup, rng)) } else { deed(setup, rng) };
+        let act = if faulty { Act::Fault(misfortunes::draw(setup, rng)) } else { deed(setup, rng) };
         // A client that acquires something usually does something with it.
         if let Act::Acquire { seat, .. } = act
             && rng.chance(70)
@@ -302,52 +309,6 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     }
 }
 
-fn fault(setup: &Setup, rng: &mut Rng) -> Fault {
-    let seat = rng.within(0..setup.seats() as u64) as usize;
-    let node = rng.within(0..setup.masters as u64) as usize;
-    let short = span(rng, 1, 400);
-    let long = span(rng, 50, 3_000);
-    let span = if rng.chance(60) { short } else { long };
-    let keeps = !setup.forgetful || rng.chance(35);
-    match setup.flaw {
-        Some(Flaw::StepsForward) if rng.chance(50) => {
-            return Fault::StepsForward { node, by: long };
-        }
-        Some(Flaw::PlacesStay) if rng.chance(80) => {
-            return Fault::KillsClient { seat, back_after: long };
-        }
-        Some(Flaw::KillsNobody | Flaw::DeniesKill) if rng.chance(60) => {
-            return Fault::Strays { seat, node, by: long };
-        }
-        _ => {}
-    }
-    match rng.within(0..100) {
-        0..13 => Fault::PausesClient { seat, span },
-        13..17 => Fault::KillsClient { seat, back_after: span },
-        17..19 => Fault::EndsClient { seat, back_after: span },
-        19..21 => Fault::SetsWallClock { seat, ahead_ms: rng.within(0..6_000) as i64 - 3_000 },
-        21..36 => {
-            let direction = *rng.pick(&[
-                None,
-                Some(Direction::ToMaster),
-                Some(Direction::ToClient),
-                Some(Direction::ToClient),
-            ]);
-            Fault::Cuts { seat: rng.chance(70).then_some(seat), node, direction, span }
-        }
-        36..44 => Fault::Slows { node, by: short / 2, span },
-        44..52 => Fault::Resets { seat, node },
-        52..66 => Fault::Strays { seat, node, by: span / 2 },
-        66..78 => Fault::Stops { node, span },
-        78..90 => Fault::Kills { node, silent: rng.chance(30), down: span, keeps },
-        90..92 => Fault::KillsAll { down: span, keeps },
-        92..94 => Fault::FlushesScripts { node },
-        94..96 => Fault::MakesReplica { node, span },
-        96..98 if setup.steps_back => Fault::StepsBack { node, by: span / 2 },
-        _ => Fault::Resets { seat, node },
-    }
-}
-
 #[test]
 fn every_deed_and_every_fault_is_drawn() {
     let mut names = std::collections::BTreeSet::new();
@@ -362,6 +323,7 @@ fn every_deed_and_every_fault_is_drawn() {
         "Acquire",
         "Cancel",
         "Cuts",
+        "Denies",
         "Detach",
         "Downgrade",
         "Drop",

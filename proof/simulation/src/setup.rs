@@ -21,7 +21,7 @@ const MOST_PPM: u64 = 4_500;
 const AT_ODDS: u64 = 15;
 
 /// The same for those in which most callers wait in turn.
-const RUSH: u64 = 8;
+const RUSH: u64 = 15;
 
 /// The time within which a refused client comes back.
 pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);

@@ -29,7 +29,8 @@ impl World {
                     format!("{} gets {} not after {waited:?}: {kind:?}", name(place), request.0)
                 });
                 self.stopped += u64::from(matches!(kind, FailureKind::Disagreement(_)));
-                self.clients[place].asked.remove(&request.0);
+                let now = self.agenda.now;
+                self.clients[place].end_asked(request.0, now);
                 if self.clients[place].is_leaving {
                     let told = format!("all is well, and a lock cannot be had: {kind:?}");
                     self.find(Err(told));
@@ -39,11 +40,20 @@ impl World {
             Event::Extended { request, attempt, result } => {
                 request.iter().for_each(|one| _ = self.clients[place].awaited.remove(&one.0));
                 if let Ok(extended) = result {
+                    let held = self.clients[place].won(attempt);
+                    if let Some(held) = held.filter(|held| held.downgrades == Some(true)) {
+                        let token = &held.token;
+                        let verdict = format!("{token} is extended as a writer, and was to read");
+                        self.find(Err(verdict));
+                    }
                     self.extended(place, attempt, extended.deadline);
                 }
             }
             Event::Downgraded { request, attempt, result } => {
                 self.clients[place].awaited.remove(&request.0);
+                if let Some(held) = self.clients[place].won(attempt) {
+                    held.downgrades = None;
+                }
                 match result {
                     Ok(extended) => self.downgraded(place, attempt, extended.deadline),
                     Err(NotExtended::Lost) => {}
@@ -86,9 +96,10 @@ impl World {
     ) {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
+        let asked = client.end_asked(request.0, now);
         let Some(machine) = &mut client.machine else { return };
         let token = machine.token(attempt).expect("the token of a win");
-        let Some(asked) = client.asked.remove(&request.0) else {
+        let Some(asked) = asked else {
             // No caller waits for it any more.
             return machine.handle_release(local, None, attempt, true);
         };
@@ -173,6 +184,9 @@ impl World {
     fn is_a_writer_again(&mut self, place: usize, attempt: AttemptId) {
         if let Some(held) = self.clients[place].won(attempt) {
             held.asked.mode = Mode::Write;
+            let token = held.token.clone();
+            let verdict = self.judge_writer(&token);
+            self.find(verdict);
         }
     }
 

@@ -8,6 +8,7 @@ use super::master::{ALIVE, QUEUE};
 use super::plan::{Asked, Mode, RESOURCES};
 use super::seed::Rng;
 use super::setup::Setup;
+use super::waiters::WELL_AFTER;
 use super::world::World;
 use quorumlock_core::coordinator::KeepAlive;
 use quorumlock_core::coordinator::wire::NEXT;
@@ -74,16 +75,25 @@ impl World {
 
     /// Checks that those that stand in a queue do not wait for nothing.
     pub(super) fn judge_queues(&mut self) -> Verdict {
+        if self.has_turns {
+            self.note_waiters();
+        }
         let waits = |asked: &Asked| asked.mode == Mode::InTurn;
         let waits = self.clients.iter().any(|client| client.asked.values().any(waits));
         if !waits || self.is_at_odds() {
             self.invariants.gets_in = Default::default();
+            self.invariants.called = Default::default();
             return Ok(());
         }
         let now = self.agenda.now;
-        let is_calm = self.is_untroubled();
+        let is_calm = self.is_untroubled(GRACE);
         for key in KEYS {
-            let is_dry = is_calm && self.is_free(key);
+            let is_free = self.is_free(key);
+            let is_dry = is_calm && is_free;
+            if self.setup.flaw.is_none() {
+                let was_well = self.is_untroubled(WELL_AFTER);
+                self.judge_first(key, was_well, is_free)?;
+            }
             let votes = |node: usize| !self.may_not_vote(node, now, self.setup.quarantine);
             let lists = |name: &str| {
                 let (place, lists) = self.waiter(name)?;
@@ -106,16 +116,23 @@ impl World {
     /// is in the way until it dies.
     pub(super) fn leaves_its_place(&mut self) {
         self.troubled_at = Some(self.agenda.now);
+        self.left_at = self.troubled_at;
     }
 
-    /// Returns whether nothing has been wrong for a while.
-    fn is_untroubled(&self) -> bool {
+    /// Returns whether nothing has been wrong for so long.
+    fn is_untroubled(&self, grace: Duration) -> bool {
         let stepped = self.masters.iter().any(|master| master.clock.stepped != 0);
         let lame = self.clients.iter().any(|client| client.machine.is_some() && client.paused > 0);
         let down = self.masters.iter().any(|master| !master.reads());
-        let recent = self.troubled_at.is_some_and(|at| self.agenda.now < at + nanos(GRACE));
+        let recent = self.troubled_at.is_some_and(|at| self.agenda.now < at + nanos(grace));
         let disturbed = !self.cuts.is_empty() || !self.slowness.is_empty();
-        !(stepped || lame || down || recent || disturbed || self.setup.may_strand())
+        !(stepped
+            || lame
+            || down
+            || recent
+            || disturbed
+            || self.denials > 0
+            || self.setup.may_strand())
     }
 
     /// Returns whether none holds a resource, and none but those that wait in turn may have it.
@@ -142,6 +159,9 @@ impl World {
     pub(super) fn judge_beside(&self, node: usize) -> Verdict {
         if !self.has_turns {
             return Ok(());
+        }
+        if self.setup.flaw.is_none() {
+            self.judge_all_places(node)?;
         }
         let master = &self.masters[node];
         let set_back = Duration::from_nanos(master.clock.stepped.unsigned_abs());

@@ -18,12 +18,16 @@ pub(crate) struct Stood {
 const GRAIN: Duration = Duration::from_millis(1);
 
 impl Stood {
-    fn left(&self, reader: &str) -> Option<Duration> {
+    pub(crate) fn left(&self, reader: &str) -> Option<Duration> {
         self.readers.iter().find_map(|(one, left)| (one == reader).then_some(*left))
     }
 
+    pub(crate) fn is_marked(&self) -> bool {
+        self.value.as_deref() == Some(MARK)
+    }
+
     fn judge(&self, key: &str) -> Verdict {
-        let is_marked = self.value.as_deref() == Some(MARK);
+        let is_marked = self.is_marked();
         let last = self.readers.iter().map(|(_, left)| *left).max();
         match (is_marked, last) {
             (false, None) => Ok(()),
@@ -59,6 +63,9 @@ pub(crate) fn marks_stand(
         }
         if is.is_none() && is_held(reader) {
             return Err(format!("{reader} no longer reads {key} while it is held"));
+        }
+        if is.is_some() && is < was {
+            return Err(format!("{reader} reads {key} for {is:?}, and had {was:?}"));
         }
     }
     Ok(())
@@ -96,6 +103,13 @@ mod tests {
         ] {
             assert!(judged(&none, &wrong, false).is_err());
         }
+    }
+
+    #[test]
+    fn a_reader_that_lives_shorter_than_before_is_found() {
+        let (long, short) = (stood(MARK, 50, &[("mine", 50)]), stood(MARK, 30, &[("mine", 30)]));
+        assert!(judged(&long, &short, false).is_err());
+        assert_eq!(judged(&short, &long, false), Ok(()));
     }
 
     #[test]

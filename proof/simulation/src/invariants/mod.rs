@@ -1,8 +1,10 @@
 //! The properties that must hold after each step, a file for each. They see what callers believe,
 //! what is at the masters, and what was written; each is a judge of plain values.
 
+mod as_asked;
 mod at_most;
 mod bounded;
+mod called_in;
 mod fences_rise;
 mod gets_in;
 mod handed_over;
@@ -14,9 +16,12 @@ mod never_reacquired;
 mod no_orphan;
 mod on_a_quorum;
 mod one_holder;
+mod own_asks;
 mod owner_only;
+mod paced;
 mod stays_closed;
 
+pub(super) use as_asked::{Beside, Executed};
 pub(super) use at_most::at_most;
 pub(super) use bounded::Load;
 pub(super) use in_turn::Won;
@@ -28,11 +33,14 @@ pub(super) use on_a_quorum::on_a_quorum;
 pub(super) use one_holder::{Holder, one_holder};
 pub(super) use owner_only::{Change, OwnerOnly};
 
+use called_in::CalledIn;
 use fences_rise::FencesRise;
 use gets_in::GetsIn;
 use handed_over::HandedOver;
 use in_turn::InTurn;
 use never_reacquired::NeverReacquired;
+use own_asks::OwnAsks;
+use paced::Paced;
 use stays_closed::StaysClosed;
 
 pub(super) use honest_deadline::{HonestDeadline, is_told_in_time};
@@ -47,8 +55,11 @@ pub(super) struct Invariants {
     pub(super) never_again: NeverReacquired,
     pub(super) closed: StaysClosed,
     pub(super) owners: OwnerOnly,
+    pub(super) own: OwnAsks,
     pub(super) keepers: KeeperEnds,
     pub(super) handed: HandedOver,
     pub(super) turns: InTurn,
     pub(super) gets_in: GetsIn,
+    pub(super) called: CalledIn,
+    pub(super) paced: Paced,
 }

@@ -1,0 +1,129 @@
+//! A master executes what a line has brought, command by command, and what each has changed is checked.
+
+use super::agenda::LineId;
+use super::client::name;
+use super::commands::{Script, Words, split, text};
+use super::flaw::Flaw;
+use super::invariants::{Beside, Executed, Stood, Verdict};
+use super::judge::KEYS;
+use super::master::FENCE;
+use super::world::World;
+use quorumlock_embedded::{ClientId, Output};
+
+impl World {
+    pub(super) fn execute(&mut self, id: LineId, server: ClientId, bytes: &[u8]) {
+        self.lines[id.0].arrived.receive(bytes);
+        let (node, mut answers) = (self.lines[id.0].node, Vec::new());
+        while let Some(words) = self.lines[id.0].arrived.next() {
+            let is_about = |word: &Vec<u8>| KEYS.iter().any(|key| word == key.as_bytes());
+            if words.iter().any(is_about) {
+                self.execute_one((id, server), words, &mut answers);
+            } else {
+                self.masters[node].execute(server, self.agenda.now, words);
+                self.take_answers(node, server, &mut answers);
+            }
+        }
+        self.send_answers(node, answers);
+        self.note_notes(node);
+    }
+
+    /// Executes a command about a resource.
+    fn execute_one(
+        &mut self,
+        (id, server): (LineId, ClientId),
+        words: Words,
+        answers: &mut Vec<Output>,
+    ) {
+        let (node, by, now) = (self.lines[id.0].node, self.lines[id.0].client, self.agenda.now);
+        let before = KEYS.map(|key| self.stood(node, key));
+        let called = self.called(node, &words);
+        self.note_places(node);
+        self.masters[node].execute(server, now, words);
+        if self.setup.flaw == Some(Flaw::ForgetsFences) {
+            for key in KEYS {
+                self.masters[node].operate(now, &["DEL", &format!("{FENCE}{key}")]);
+            }
+        }
+        let answer = self.take_answers(node, server, answers);
+        self.note_places(node);
+        let verdict = self.judge_beside(node);
+        self.find(verdict);
+        for (key, before) in KEYS.into_iter().zip(before) {
+            let after = self.stood(node, key);
+            self.note_change((node, key), &before, &after);
+            if let Some(called) = called.as_ref().filter(|called| called.key == key) {
+                self.note_stamp(node, called);
+                let verdict = self.judge_called(node, called, &answer, (&before, &after));
+                self.find(verdict);
+            }
+            if before == after {
+                continue;
+            }
+            let (was, is) = (before.value.as_deref(), after.value.as_deref());
+            let mut verdict = self.judge_readers(key, by, &before, &after);
+            if was != is {
+                self.say(|| format!("   n{} {key}: {was:?} -> {is:?}, by {}", node + 1, name(by)));
+                verdict = self.judge_change(node, key, by, was, is).and(verdict);
+            }
+            self.find(verdict);
+        }
+    }
+
+    /// Returns the call of a script that a master is about to execute.
+    fn called(&self, node: usize, words: &Words) -> Option<Called> {
+        if self.setup.flaw.is_some_and(|flaw| !flaw.breaks_its_word()) {
+            return None;
+        }
+        let script = Script::of(words)?;
+        let (keys, rest) = split(words);
+        let key =
+            KEYS.into_iter().find(|key| keys.first().is_some_and(|one| one == key.as_bytes()))?;
+        let beside = self.masters[node].beside(key, self.agenda.now);
+        Some(Called { key, script, words: rest.iter().map(|word| text(word)).collect(), beside })
+    }
+
+    /// Notes the stamp that a waiter has been given.
+    fn note_stamp(&mut self, node: usize, called: &Called) {
+        let Some(waiter) = called.words.get(2).filter(|_| called.script == Script::Ask) else {
+            return;
+        };
+        let (now, quarantine) = (self.agenda.now, self.setup.quarantine);
+        // Clients' clocks are not the world's.
+        let votes = !self.may_not_vote(node, now, quarantine - quarantine / 50);
+        let places = self.masters[node].beside(called.key, now).places;
+        if let Some(stamp) = places.get(waiter) {
+            self.invariants.own.stamped(waiter, node, *stamp, votes);
+        }
+    }
+
+    fn judge_called(
+        &self,
+        node: usize,
+        called: &Called,
+        answer: &[u8],
+        (before, after): (&Stood, &Stood),
+    ) -> Verdict {
+        // It is refused, and has written nothing that is not seen elsewhere.
+        if answer.is_empty()
+            || answer.starts_with(b"-")
+            || self.denials > 0
+            || self.masters[node].is_replica
+        {
+            return Ok(());
+        }
+        let number = answer.strip_prefix(b":").and_then(|rest| rest.strip_suffix(b"\r\n"));
+        let number = number.and_then(|rest| std::str::from_utf8(rest).ok()?.parse().ok());
+        let beside = self.masters[node].beside(called.key, self.agenda.now);
+        let (key, script, words) = (called.key, called.script, &called.words[..]);
+        let (before, after) = ((before, &called.beside), (after, &beside));
+        Executed { key, script, words, answer: number, before, after }.judge()
+    }
+}
+
+/// A call of a script, before it is executed.
+struct Called {
+    key: &'static str,
+    script: Script,
+    words: Vec<String>,
+    beside: Beside,
+}

@@ -1,0 +1,72 @@
+//! Who is first in the queue of every master hears at once that the key is free, and gets in.
+
+use super::Verdict;
+use crate::clock::{Time, nanos};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Who is first, since when, and since when nothing has been in its way.
+struct First {
+    waiter: String,
+    since: Time,
+    free: Option<Time>,
+}
+
+/// By resource.
+#[derive(Default)]
+pub(crate) struct CalledIn(BTreeMap<&'static str, First>);
+
+impl CalledIn {
+    /// Checks who is first of all while the key `is_free` or not. It knows that it is first after a while,
+    /// and gets in soon.
+    pub(crate) fn judge(
+        &mut self,
+        key: &'static str,
+        now: Time,
+        (waiter, is_free): (Option<String>, bool),
+        (knows_after, soon): (Duration, Duration),
+    ) -> Verdict {
+        let Some(waiter) = waiter else {
+            self.0.remove(key);
+            return Ok(());
+        };
+        let new = First { waiter: waiter.clone(), since: now, free: None };
+        let first = self.0.entry(key).or_insert(new);
+        if first.waiter != waiter {
+            *first = First { waiter, since: now, free: None };
+        }
+        let knows = now > first.since + nanos(knows_after);
+        let since = match is_free && (knows || first.free.is_some()) {
+            true => *first.free.get_or_insert(now),
+            false => {
+                first.free = None;
+                return Ok(());
+            }
+        };
+        match now > since + nanos(soon) {
+            true => {
+                let (waiter, dry) = (&first.waiter, Duration::from_nanos(now - since));
+                Err(format!("{waiter} is first of all at {key}, which has been free for {dry:?}"))
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn who_is_first_of_all_and_hears_nothing_is_found() {
+    let (ms, mut called) = (1_000_000, CalledIn::default());
+    let spans = (Duration::from_millis(10), Duration::from_millis(5));
+    let mut judge = |at: u64, who: Option<&str>, is_free| {
+        called.judge("a", at * ms, (who.map(str::to_owned), is_free), spans)
+    };
+    assert_eq!(judge(0, Some("w"), false), Ok(()));
+    assert_eq!(judge(20, Some("w"), true), Ok(()));
+    assert_eq!(judge(25, Some("w"), true), Ok(()));
+    assert!(judge(26, Some("w"), true).is_err());
+    assert_eq!(judge(27, None, true), Ok(()));
+    assert_eq!(judge(40, Some("w"), true), Ok(()), "it may not know yet");
+    assert_eq!(judge(49, Some("w"), true), Ok(()));
+    assert_eq!(judge(60, Some("w"), false), Ok(()));
+    assert_eq!(judge(61, Some("v"), true), Ok(()), "another");
+}

@@ -1,0 +1,54 @@
+//! A client does not hurry: it writes a few dozen commands a second to a master for each of its callers
+//! at most.
+
+use super::Verdict;
+use crate::clock::Time;
+use std::collections::BTreeMap;
+
+const SECOND: Time = 1_000_000_000;
+
+/// The most commands about resources in a second, and how many more for each request and guard.
+const MOST: usize = 40;
+const EACH: usize = 40;
+
+#[derive(Default)]
+struct Second {
+    began: Time,
+    commands: usize,
+    /// The most requests and guards that were open.
+    open: usize,
+}
+
+/// By client and master.
+#[derive(Default)]
+pub(crate) struct Paced(BTreeMap<(usize, usize), Second>);
+
+impl Paced {
+    /// Checks that a client writes one more command to a master, with so many requests and guards.
+    pub(crate) fn writes(&mut self, at: (usize, usize), now: Time, open: usize) -> Verdict {
+        let second = self.0.entry(at).or_default();
+        if now >= second.began + SECOND {
+            *second = Second { began: now, ..Second::default() };
+        }
+        second.commands += 1;
+        second.open = second.open.max(open);
+        match second.commands > MOST + EACH * second.open {
+            false => Ok(()),
+            true => {
+                let Second { commands, open, .. } = second;
+                Err(format!("{commands} commands in a second to a master, and {open} are open"))
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_that_hurries_is_found() {
+    let mut paced = Paced::default();
+    for _ in 0..2 * MOST {
+        assert_eq!(paced.writes((0, 0), 5, 1), Ok(()));
+    }
+    assert!(paced.writes((0, 0), SECOND - 1, 1).is_err());
+    assert_eq!(paced.writes((0, 1), SECOND - 1, 1), Ok(()), "another master");
+    assert_eq!(paced.writes((0, 0), SECOND + 5, 1), Ok(()), "another second");
+}

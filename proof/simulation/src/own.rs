@@ -1,0 +1,112 @@
+//! What a client writes on its own: checked against what its callers want.
+
+use super::agenda::LineId;
+use super::client::name;
+use super::clock::{Time, millis, nanos};
+use super::commands::{Deed, Script, Words, split, text, token, waiter};
+use super::invariants::Verdict;
+use super::network::ROOMY;
+use super::plan::Mode;
+use super::world::World;
+use std::time::Duration;
+
+/// How long what was asked for is still written after its caller has gone: a client may write later.
+const WRITTEN_BY: Duration = millis(400);
+
+impl World {
+    /// Checks a command that a client writes.
+    pub(super) fn judge_own(&mut self, id: LineId, words: &Words, deed: Deed) -> Verdict {
+        let line = &self.lines[id.0];
+        let (client, node) = (line.client, line.node);
+        if deed == Deed::Acquire || waiter(words).is_some() {
+            let open = self.clients[client].open();
+            self.invariants.paced.writes((client, node), self.agenda.now, open)?;
+        }
+        if let Some(waiter) = waiter(words) {
+            let ticket = text(split(words).1.get(3).map_or(&[], |word| word));
+            let lists = self.setup.kind(self.clients[client].seat).members;
+            self.invariants.own.asks(&waiter, &ticket, lists)?;
+        }
+        let token = token(words);
+        match deed {
+            Deed::Acquire => {
+                let tried = self.invariants.own.tries(&token, node);
+                self.judge_try(id, words, &token, tried)
+            }
+            Deed::Extend => {
+                self.note_downgrade(client, words, &token);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn judge_try(
+        &self,
+        id: LineId,
+        words: &Words,
+        token: &str,
+        (was_tried, was_tried_there): (bool, bool),
+    ) -> Verdict {
+        let line = &self.lines[id.0];
+        let place = line.client;
+        let client = &self.clients[place];
+        let reads = Script::of(words) == Some(Script::AcquireRead);
+        let local = client.clock.at(self.agenda.now);
+        let held = client.holds.values().find(|held| held.token == token);
+        let is_late = held.is_some_and(|held| was_tried_there || line.opened > held.won_at);
+        if reads && is_late && held.is_some_and(|held| held.is_valid(local)) {
+            let is_top_up = split(words).1.get(2).is_some_and(|word| word == b"1");
+            return match is_top_up {
+                true => Ok(()),
+                false => Err(format!("{token} reads, and asks as if it were not in")),
+            };
+        }
+        if was_tried || reads || client.is_ending || client.machine.is_none() {
+            return Ok(());
+        }
+        let since: Time = client.asked_until.max(client.resumed_at);
+        let is_wide = line.room >= ROOMY;
+        if is_wide && client.asked.is_empty() && self.agenda.now > since + nanos(WRITTEN_BY) {
+            return Err(format!("{} tries {token}, and no caller wants it", name(place)));
+        }
+        let (keys, _) = split(words);
+        let concerns = |key: &&str| keys.iter().any(|one| one == key.as_bytes());
+        let mine = client.holds.values().find(|held| {
+            held.is_valid(local)
+                && !held.is_given_up
+                && !self.adopters.contains_key(&held.token)
+                && held.asked.mode != Mode::Read
+                && held.asked.keys.iter().any(concerns)
+        });
+        match mine {
+            Some(held) => Err(format!("{token} is tried beside {}, by one client", held.token)),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes that a writer has asked a master to make it a reader.
+    fn note_downgrade(&mut self, place: usize, words: &Words, token: &str) {
+        if Script::of(words) == Some(Script::ExtendRead) {
+            let mut holds = self.clients[place].holds.values_mut();
+            if let Some(held) = holds.find(|held| held.token == token && held.downgrades.is_some())
+            {
+                held.downgrades = Some(true);
+            }
+        }
+    }
+
+    /// Checks that no master has made a reader of one that is told that it is a writer still.
+    pub(super) fn judge_writer(&self, token: &str) -> Verdict {
+        let now = self.agenda.now;
+        for (node, master) in self.masters.iter().enumerate() {
+            for key in super::judge::KEYS {
+                if master.readers(key, now).iter().any(|(reader, _)| reader == token) {
+                    let at = node + 1;
+                    return Err(format!("{token} writes still, and reads {key} on n{at}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
