@@ -101,7 +101,7 @@ impl Coordinator {
         // Masters that keep another client away are asked more often. Otherwise they are not
         // shields.
         let (theirs, quarantine) = self.to_be_kept_away();
-        let shield_life = agreement::shield_life(life, quarantine);
+        let shield_life = agreement::shield_life(life, quarantine, self.settings.drift);
         let Self { sessions, settings, .. } = self;
         let mut latest = None;
         for (node, session) in sessions.iter_mut().enumerate() {
@@ -167,9 +167,9 @@ impl Coordinator {
     pub(super) fn barred(&self, now: Instant, life: Duration) -> Option<Arc<str>> {
         let told = || self.sessions.iter().filter_map(|one| Some((&one.name, one.told()?)));
         told().next()?;
-        let (_, quarantine) = self.to_be_kept_away();
+        let ((_, quarantine), drift) = (self.to_be_kept_away(), self.settings.drift);
         let shields = |(node, session): (usize, &super::Session)| {
-            session.shields(now, life, quarantine).then_some(node)
+            session.shields(now, life, quarantine, drift).then_some(node)
         };
         let shields: NodeSet = self.sessions.iter().enumerate().filter_map(shields).collect();
         told().find_map(|(name, told)| {

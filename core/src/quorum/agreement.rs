@@ -52,15 +52,30 @@ pub fn life(quarantine: Duration, drift: ClockDrift) -> Duration {
 ///
 /// At a master that remembers, the note lasts longer than that. A master that restarts unseen
 /// forgets the note, and does not vote for the other client for `quarantine` from its restart,
-/// which is later than `asked`. `quarantine` is the other client's, if that is shorter than ours.
-pub fn shields(asked: Instant, now: Instant, life: Duration, quarantine: Duration) -> bool {
-    is_fresh(asked, now) && asked.after(quarantine) >= now.after(life)
+/// which is later than `asked`. `quarantine` is the other client's, if that is shorter than ours:
+/// on its clock, while the age of the confirmation is measured on ours.
+pub fn shields(
+    asked: Instant,
+    now: Instant,
+    life: Duration,
+    quarantine: Duration,
+    drift: ClockDrift,
+) -> bool {
+    let oldest = oldest_shield(life, quarantine, drift);
+    is_fresh(asked, now) && oldest.is_some_and(|oldest| now.since(asked) <= oldest)
 }
 
 /// Returns how old a confirmation may be for its master to be a shield of keys that live for
 /// `life`.
-pub fn shield_life(life: Duration, quarantine: Duration) -> Duration {
-    quarantine.saturating_sub(life).min(LONGEST_SILENCE)
+pub fn shield_life(life: Duration, quarantine: Duration, drift: ClockDrift) -> Duration {
+    oldest_shield(life, quarantine, drift).unwrap_or_default().min(LONGEST_SILENCE)
+}
+
+/// Returns the age that a confirmation may have, with the drift of that age, so that the quarantine
+/// outlasts the keys; `None` if it never does.
+fn oldest_shield(life: Duration, quarantine: Duration, drift: ClockDrift) -> Option<Duration> {
+    let rest = quarantine.checked_sub(life)?;
+    rest.checked_sub(drift.of(rest))
 }
 
 /// A list of another client, reduced to its overlap with ours.

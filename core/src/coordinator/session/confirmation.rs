@@ -5,7 +5,7 @@ use crate::coordinator::Settings;
 use crate::coordinator::agreement::{Said, Told};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::wire::Reply;
-use crate::quorum::{Instant, agreement};
+use crate::quorum::{ClockDrift, Instant, agreement};
 use crate::report::Refusal;
 use std::time::Duration;
 
@@ -143,9 +143,10 @@ impl Session {
         now: Instant,
         life: Duration,
         quarantine: Duration,
+        drift: ClockDrift,
     ) -> bool {
         let asked = self.confirmation.agreed.filter(|_| self.may_vote(now));
-        asked.is_some_and(|asked| agreement::shields(asked, now, life, quarantine))
+        asked.is_some_and(|asked| agreement::shields(asked, now, life, quarantine, drift))
     }
 
     /// Returns the master's report on clients with different settings.

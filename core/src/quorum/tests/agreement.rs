@@ -3,7 +3,7 @@
 use super::super::agreement::{
     ForeignList, LONGEST_SILENCE, Numbers, is_fresh, life, shield_life, shields, wins_apart,
 };
-use super::super::{ClockDrift, FencingWindow, Instant, Membership, NodeSet};
+use super::super::{ClockDrift, FencingWindow, Instant, Membership, NodeSet, standing, validity};
 use super::drift::HABIT;
 use super::membership::{set, sets};
 use super::{at, cases, ms};
@@ -16,16 +16,20 @@ const FRESH: [(u64, bool); 4] = [(0, true), (14_999, true), (15_000, true), (15_
 /// `D`, and the life of a note; milliseconds. 1 % of 15 s and 2 ms are 152 ms.
 const LIVES: [(u64, u64); 3] = [(0, 15_152), (4_043, 19_195), (30_302, 45_454)];
 
-/// The age of the question, a ttl, `D`, and whether the master is a shield; milliseconds.
-const SHIELDS: [(u64, u64, u64, bool); 8] = [
+/// The age of the question, a ttl, `D`, and whether the master is a shield; milliseconds. Of what
+/// `D` exceeds the ttl by, 1 % and 2 ms are the drift of the age.
+const SHIELDS: [(u64, u64, u64, bool); 10] = [
     (0, 10_000, 30_302, true),
     (15_000, 10_000, 30_302, true),
     (15_001, 10_000, 30_302, false),
     (0, 30_000, 30_302, true),
-    (302, 30_000, 30_302, true),
-    (303, 30_000, 30_302, false),
-    (3_043, 1_000, 4_043, true),
-    (3_044, 1_000, 4_043, false),
+    (296, 30_000, 30_302, true),
+    (297, 30_000, 30_302, false),
+    (3_010, 1_000, 4_043, true),
+    (3_011, 1_000, 4_043, false),
+    // Nothing is left for the drift of an age of zero.
+    (0, 30_301, 30_302, false),
+    (0, 30_303, 30_302, false),
 ];
 
 /// Another client's masters compared with ours, shields in capitals: `s` and `S` are in both lists,
@@ -85,13 +89,30 @@ fn a_note_lasts_for_quarantine_longest_silence_and_drift() {
 #[test]
 fn a_fresh_shield_outlives_the_lock_even_if_it_restarts_unseen() {
     for (ago, ttl, quarantine, expected) in SHIELDS {
-        let said = shields(at(50_000), at(50_000 + ago), ms(ttl), ms(quarantine));
+        let said = shields(at(50_000), at(50_000 + ago), ms(ttl), ms(quarantine), HABIT);
         assert_eq!(said, expected, "{ago} ms ago, ttl {ttl} ms, D {quarantine} ms");
-        let fresh_enough = ms(ago) <= shield_life(ms(ttl), ms(quarantine));
-        assert_eq!(
-            fresh_enough, expected,
-            "the life of a shield: {ago} ms, {ttl} ms, {quarantine} ms"
-        );
+        if ttl < 30_300 {
+            let fresh_enough = ms(ago) <= shield_life(ms(ttl), ms(quarantine), HABIT);
+            let of = format!("the life of a shield: {ago} ms, {ttl} ms, {quarantine} ms");
+            assert_eq!(fresh_enough, expected, "{of}");
+        }
+    }
+}
+
+/// One client's clock is slow by half of the drift, the other's is fast by as much. The master
+/// restarts as soon as it has answered the first client.
+#[test]
+fn a_shield_outlives_the_hold_whatever_the_clocks_of_both_clients_measure() {
+    let quarantine = standing::quarantine(ms(30_000), FencingWindow::DEFAULT, HABIT);
+    let asked = at(50_000);
+    for ttl in (1..=29).map(|seconds| ms(seconds * 1_000)) {
+        let ages = (0..=15_000).rev().map(|age| asked.after(ms(age)));
+        let latest = ages.into_iter().find(|now| shields(asked, *now, ttl, quarantine, HABIT));
+        let begun = latest.expect("a fresh confirmation is a shield");
+        let deadline = validity::deadline(begun, begun, ttl, HABIT).expect("a deadline");
+        let valid_until = deadline.since(asked).mul_f64(1.0 / 0.995);
+        let votes_from = quarantine.mul_f64(1.0 / 1.005);
+        assert!(valid_until <= votes_from, "{ttl:?}: {valid_until:?}, {votes_from:?}");
     }
 }
 
@@ -202,9 +223,11 @@ proptest! {
         asked in 0..1_000_000_000_000_u64, later in span(), ttl in span(), quarantine in span(),
     ) {
         let asked = Instant::from_nanos(asked);
-        let said = shields(asked, asked.after(later), ttl, quarantine);
-        prop_assert!(!said || later <= LONGEST_SILENCE && later + ttl <= quarantine);
-        prop_assert_eq!(said, later <= shield_life(ttl, quarantine) && ttl <= quarantine);
+        let said = shields(asked, asked.after(later), ttl, quarantine, HABIT);
+        let outlasts = later + HABIT.of(later) + ttl <= quarantine;
+        prop_assert!(!said || later <= LONGEST_SILENCE && outlasts);
+        let lasts = ttl + HABIT.of(quarantine.saturating_sub(ttl)) <= quarantine;
+        prop_assert_eq!(said, later <= shield_life(ttl, quarantine, HABIT) && lasts);
     }
 
     #[test]

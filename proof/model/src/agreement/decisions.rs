@@ -70,7 +70,7 @@ impl Decisions {
                 membership: membership(client),
                 shields: ages(&|asked, now| {
                     let ttl = if any_ttl { Duration::ZERO } else { ttl };
-                    agreement::shields(asked, now, ttl, quarantine)
+                    agreement::shields(asked, now, ttl, quarantine, NO_DRIFT)
                 }),
                 life: ticks(life, tick),
                 warms: warms(config, own, &numbers, tick),
