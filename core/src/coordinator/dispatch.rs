@@ -161,7 +161,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
         if session.is_open() {
-            session.take_back(now, &self.settings);
+            session.take_back(now, &self.settings, &mut self.packer);
             self.unsubscribe_unwanted(node);
             self.wake_starved(now);
             self.listen_anew(now);
@@ -173,8 +173,8 @@ impl Coordinator {
     fn open(&mut self, now: Instant, node: usize) {
         self.barrier.stir();
         let Self { sessions, settings, random, packer, .. } = self;
-        sessions[node].open(now, settings, &mut **random, packer);
-        sessions[node].take_back(now, settings);
+        sessions[node].open(now, &mut **random, packer);
+        sessions[node].take_back(now, settings, packer);
         self.wake_starved(now);
         self.listen_anew(now);
         self.note_connected();

@@ -8,7 +8,6 @@ mod cancelled;
 mod connecting;
 mod contended;
 mod deadlines;
-mod departures;
 mod dropped;
 mod endings;
 mod held_up;
@@ -23,7 +22,6 @@ mod storms;
 mod strays;
 mod tap;
 mod torn;
-mod trusted;
 mod unread;
 
 use super::clock::Clock;

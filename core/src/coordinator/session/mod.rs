@@ -6,7 +6,6 @@
 //! it sends the rollbacks that are owed, and only then does it open for votes.
 
 mod confirmation;
-mod departure;
 mod handshake;
 mod identity;
 mod pipe;
@@ -26,13 +25,12 @@ use super::fault::Fault;
 use super::first_node::hash;
 use super::ledger::{Debt, Ledger};
 use super::wire::Reply;
-use super::{AttemptId, Random, RequestId, RoundId, Settings, wire};
+use super::{AttemptId, Random, RequestId, RoundId, wire};
 use crate::coordinator::wire::Login;
 use crate::quorum::Instant;
 use crate::quorum::standing::Start;
 use crate::report::{Answer, Refusal};
 use confirmation::Confirmation;
-use departure::Departure;
 use pipe::Pipe;
 use releases::Known;
 use std::sync::Arc;
@@ -160,11 +158,10 @@ pub(super) struct Session {
     lost_at: Option<Instant>,
     /// The server's report on clients with different settings; it outlives the connection.
     told: Option<Told>,
-    /// This client's name in its notes.
-    client: Arc<str>,
-    /// No round was ever about to begin: the notes are brief.
-    is_brief: bool,
-    departure: Departure,
+    /// Only this client has noted its settings here, and the note lasts until then.
+    noted_until: Option<u64>,
+    /// Nothing more is noted, and what was noted is taken back.
+    withdraws: bool,
     /// The server process that was last met under this address, and when it was first met.
     met: Option<(Arc<str>, Instant)>,
     pipe: Pipe,
@@ -177,13 +174,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(
-        name: Arc<str>,
-        login: Login,
-        client: Arc<str>,
-        now: Instant,
-        quarantine: Duration,
-    ) -> Self {
+    pub(super) fn new(name: Arc<str>, login: Login, now: Instant, quarantine: Duration) -> Self {
         Self {
             name_hash: hash(&name),
             name,
@@ -203,9 +194,8 @@ impl Session {
             heard_at: None,
             lost_at: None,
             told: None,
-            client,
-            is_brief: true,
-            departure: Departure::default(),
+            noted_until: None,
+            withdraws: false,
             met: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),
@@ -226,7 +216,6 @@ impl Session {
     pub(super) fn open(
         &mut self,
         now: Instant,
-        settings: &Settings,
         random: &mut dyn Random,
         packer: &mut wire::Packer,
     ) {
@@ -238,7 +227,6 @@ impl Session {
         self.state = State::Open { heartbeat_at };
         self.ledger.opened(now);
         self.pay(now, packer);
-        self.complete(now, settings);
     }
 
     /// Ends the connection. Returns the votes that will never be answered.

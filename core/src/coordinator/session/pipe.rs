@@ -19,12 +19,7 @@ pub(in crate::coordinator) enum PendingReply {
     /// The way in which the server keeps what it has granted.
     Persistence,
     /// The settings that the server's clients share, asked for at this instant: the last question.
-    Agree {
-        asked: Instant,
-        is_brief: bool,
-    },
-    /// This client's note was taken back.
-    TakenBack,
+    Agree(Instant),
     /// A script, in the handshake or after a NOSCRIPT: for the next round.
     Load,
     Kill,
@@ -135,7 +130,7 @@ impl Pipe {
     /// Returns when the last unanswered question about the clients' settings began to leave, if it
     /// has.
     pub(super) fn asked_at(&self) -> Option<Instant> {
-        let asks = |due: &&Due| matches!(due.pending, PendingReply::Agree { .. });
+        let asks = |due: &&Due| matches!(due.pending, PendingReply::Agree(_));
         self.due.iter().rfind(asks).and_then(|due| due.written_at)
     }
 

@@ -71,14 +71,7 @@ impl Session {
                 self.identity.facts.learn_persistence(&reply);
                 Incoming::Nothing
             }
-            PendingReply::Agree { asked, is_brief } => {
-                self.agreement_answered(now, settings, asked, is_brief, &reply)
-            }
-            // A master that denies it keeps the note until it lapses.
-            PendingReply::TakenBack => {
-                self.departure.answered();
-                Incoming::Nothing
-            }
+            PendingReply::Agree(asked) => self.agreement_answered(now, settings, asked, &reply),
             PendingReply::Kill => self.kill_answered(now, &reply),
         })
     }

@@ -1,7 +1,6 @@
-//! A client that ends, or that is not admitted, leaves no note that others would have to respect.
+//! A client that is not admitted leaves no note that others would have to respect.
 
-use super::super::Settings;
-use super::{Stage, open, play_from_the_start};
+use super::play_from_the_start;
 
 /// n1 has answered, n2 is still being asked.
 const ONE_OF_TWO: &str = "n1-2 < DIAL
@@ -14,10 +13,9 @@ const ONE_OF_TWO: &str = "n1-2 < DIAL
                           n1 > memory
                           n1 > text c0ffee
                           n1 > text c0ffee
-                          n1 > confirmed
+                          n1 > noted
                           withdraw
-                          n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
-                          drained false
+                          n1 < EVAL withdraw 1 quorumlock:agreement 1700000000000 ..
                           n1 > 1";
 
 #[test]
@@ -32,12 +30,12 @@ fn a_note_from_a_handshake_after_the_withdrawal_is_withdrawn() {
              n2 > memory
              n2 > text c0ffee
              n2 > text c0ffee
-             n2 > confirmed
+             n2 > noted
              = connected
-             n2 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
-             drained false
+             n2 < EVAL withdraw 1 quorumlock:agreement 1700000000000 ..
+             debts 1
              n2 > 1
-             drained true"
+             debts 0"
         ),
     );
 }
@@ -55,7 +53,7 @@ const BOTH: &str = "n1-2 < DIAL
                     n1-2 > memory
                     n1-2 > text c0ffee
                     n1-2 > text c0ffee
-                    n1-2 > confirmed
+                    n1-2 > noted
                     = connected";
 
 #[test]
@@ -65,9 +63,9 @@ fn who_has_withdrawn_notes_nothing_anew() {
         &format!(
             "{BOTH}
              withdraw
-             n1-2 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
+             n1-2 < EVAL withdraw 1 quorumlock:agreement 1700000000000 ..
              n1-2 > 1
-             drained true
+             debts 0
              +10s
              n1-2 < -
              +10s
@@ -87,138 +85,18 @@ fn a_note_that_is_prolonged_in_flight_is_withdrawn_afterwards() {
              n2 > server run2
              n2 > master
              n2 > memory
-             n2 > confirmed
+             n2 > prolonged
              withdraw
              n1 < -
-             n2 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
+             n2 < EVAL withdraw 1 quorumlock:agreement 1700000012000 ..
              n1 > server run1
              n1 > master
              n1 > memory
-             n1 > confirmed
-             n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
-             drained false
+             n1 > prolonged
+             n1 < EVAL withdraw 1 quorumlock:agreement 1700000012000 ..
+             debts 2
              n1-2 > 1
-             drained true"
+             debts 0"
         ),
-    );
-}
-
-/// What a client has left behind, and for how many ms its notes have to stand: `D` is 30302 ms.
-const LEFT: [(&str, &str, u64); 8] = [
-    ("acquire 1 r", "drop 1 \n n1 < EVAL release .. \n n1 > 1", 0),
-    // Its life is 10 s, and the drift of that 102 ms.
-    ("acquire 1 r", "forget 1", 10_102),
-    ("acquire 1 r", "+4s \n forget 1", 10_102),
-    ("acquire 1 r delay 2s", "lapsed 1 \n = lost .. \n drop 1", 12_122),
-    (
-        "acquire 1 r least 20s",
-        "finish 2 of 1 \n n1 < EVAL shorten .. \n n1 > 1 \n = released 2",
-        20_407,
-    ),
-    ("acquire 1 r", "drop 1 \n n1 < EVAL release ..", 10_102),
-    ("acquire 1 r fenced", "drop 1 \n n1 < EVAL release_all .. \n n1 > 1", 30_608),
-    ("acquire 1 r", "detach 2 of 1 \n n1 < EVALSHA .. \n n1 > 1 \n = detached 2", 10_102),
-];
-
-#[test]
-fn a_client_that_shuts_down_takes_back_its_notes_as_far_as_no_key_stays() {
-    for (acquire, end, left) in LEFT {
-        let took = if acquire.ends_with("fenced") { "EVALSHA" } else { "SET" };
-        let mut stage = open(1);
-        stage.steps(&format!(
-            "wall 1000 \n {acquire} \n n1 < {took} .. \n n1 > ok \n = acquired 1 .."
-        ));
-        stage.steps(&format!("{end} \n shutdown"));
-        stage.play(&format!("n1 < EVAL withdraw 1 quorumlock:agreement 0 {left} n1"));
-    }
-}
-
-#[test]
-fn a_client_that_still_holds_takes_nothing_back_before_the_hold_is_over() {
-    let mut stage = open(1);
-    stage.play(
-        "acquire 1 r
-         n1 < SET ..
-         n1 > ok
-         = acquired 1 ..
-         shutdown
-         n1 < -
-         +10s
-         n1 beats
-         n1 > server run1
-         n1 > known
-         = lost 1: lapsed
-         n1 < -
-         drop 1
-         n1 < EVAL release ..
-         n1 < EVAL withdraw 1 quorumlock:agreement 0 10102 n1
-         n1 > 1
-         n1 > 1
-         n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1
-         n1 > 1
-         drained true",
-    );
-}
-
-#[test]
-fn notes_are_brief_until_the_first_round_which_waits_for_longer_ones() {
-    let brief = "n1 < EVAL agree 1 quorumlock:agreement 15152 30000 2000 2000 0 '' '' n1";
-    let whole = "n1 < EVAL agree 1 quorumlock:agreement 45454 30000 2000 2000 0 run1 run1 n1";
-    let mut stage = Stage::brief(1, |_: &mut Settings| {});
-    stage.play(&format!(
-        "n1 < DIAL
-         n1 connects
-         n1 < HELLO ..
-         n1 < INFO server
-         n1 < INFO replication
-         n1 < INFO memory
-         n1 < SCRIPT ..
-         n1 < SCRIPT ..
-         {brief}
-         n1 > hello 1
-         n1 > server run1
-         n1 > master
-         n1 > agreed
-         = connected
-         n1 < -
-         acquire 1 r
-         {whole}
-         n1 < -
-         n1 > confirmed
-         n1 < SET r #1 NX PX 10000
-         n1 > ok
-         = acquired 1 ..
-         drop 1
-         n1 < EVAL release ..
-         n1 > 1
-         acquire 2 r           // no question before the next ones
-         n1 < SET r #2 NX PX 10000
-         n1 > ok
-         = acquired 2 .."
-    ));
-}
-
-#[test]
-fn a_round_rests_on_no_brief_note_whose_answer_comes_later() {
-    let mut stage = Stage::brief(1, |_: &mut Settings| {});
-    stage.play(
-        "n1 < DIAL
-         n1 connects
-         n1 < HELLO ..
-         n1 asks
-         n1 > hello 1
-         n1 > server run1
-         acquire 1 r wait 1s
-         n1 > master
-         n1 > agreed
-         = connected
-         n1 < EVAL agree 1 quorumlock:agreement 45454 ..
-         n1 < -
-         n1 > confirmed
-         n1 < EVAL look 1 r
-         n1 < SET r #1 NX PX 10000
-         n1 > held 0 nobody
-         n1 > ok
-         = acquired 1 ..",
     );
 }

@@ -98,9 +98,8 @@ impl Decisions {
         if self.fresh[usize::from(age - 1)] { age } else { 0 }
     }
 
-    /// Returns the ticks that a client's note lasts, which is brief before its first round.
-    pub(super) fn life(&self, client: usize, brief: bool) -> u8 {
-        if brief { self.silence } else { self.ways[client].life }
+    pub(super) fn life(&self, client: usize) -> u8 {
+        self.ways[client].life
     }
 
     /// Returns the ticks left of a win of `client`, so many ticks after it was sent; 0 for none.

@@ -20,13 +20,10 @@ pub enum Mutant {
     ForgottenAtAnyAnswer,
     TopUpUngated,
     AnyDisagreementStops,
-    BriefConfirms,
-    TakenBackWhileKeysStay,
-    TakenBackForAll,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 17] = [
         Self::NoTimeLimit,
         Self::LimitFromTheAnswer,
         Self::ListsCostOneVote,
@@ -44,9 +41,6 @@ impl Mutant {
         Self::ForgottenAtAnyAnswer,
         Self::TopUpUngated,
         Self::AnyDisagreementStops,
-        Self::BriefConfirms,
-        Self::TakenBackWhileKeysStay,
-        Self::TakenBackForAll,
     ];
 
     pub const fn words(self) -> &'static str {
@@ -68,9 +62,6 @@ impl Mutant {
             Self::ForgottenAtAnyAnswer => "any master's good answer erases what was told",
             Self::TopUpUngated => "a top-up that asks nobody",
             Self::AnyDisagreementStops => "any disagreement about lists stops a client",
-            Self::BriefConfirms => "a round on a brief note",
-            Self::TakenBackWhileKeysStay => "a note taken back while keys stay",
-            Self::TakenBackForAll => "one client takes back the note of all clients of its list",
         }
     }
 }

@@ -6,7 +6,6 @@ use super::state::{State, bit};
 
 impl Agreement {
     pub(super) fn ask(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
-        let brief = state.actors[client].brief;
         let one = &mut state.nodes[node];
         let link = &mut one.links[client];
         if link.unseen > 0 {
@@ -23,7 +22,7 @@ impl Agreement {
         if tells == 0 && (!reads || self.config.is(Mutant::ReaderNotes)) {
             let prolonged = !self.config.is(Mutant::ProlongedOnce) || link.note == 0;
             if prolonged {
-                link.note = link.note.max(self.decisions.life(client, brief));
+                link.note = link.note.max(self.decisions.life(client));
             }
         }
         if !self.sends_again(state, client) {
@@ -41,11 +40,7 @@ impl Agreement {
         }
         let (asked, tells) = (link.under_way, link.tells);
         let from_now = self.config.is(Mutant::LimitFromTheAnswer);
-        let counts = match self.config.is(Mutant::BriefConfirms) || !state.actors[client].brief {
-            false => 0,
-            true if from_now => 1,
-            true => self.decisions.confirms(asked),
-        };
+        let counts = if from_now { 1 } else { self.decisions.confirms(asked) };
         (link.under_way, link.tells, link.failed) = (0, 0, false);
         link.answered = counts;
         link.confirmed = if tells == 0 { counts } else { 0 };

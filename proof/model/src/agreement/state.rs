@@ -97,10 +97,6 @@ pub struct Actor {
     /// The number of tries and extensions that it has left.
     pub attempts: u8,
     pub rounds: u8,
-    /// Its notes are brief, and confirm nothing: it has not wanted a round yet.
-    pub brief: bool,
-    /// It has shut down.
-    pub quit: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -121,7 +117,6 @@ impl State {
         }
         for one in &self.actors[..clients] {
             digest.bytes(&[one.round as u8, one.since, one.left, one.attempts, one.rounds]);
-            digest.bytes(&[u8::from(one.brief), u8::from(one.quit)]);
             for known in [one.of_round, one.of_hold] {
                 digest.bytes(&[known.could, known.beside, known.after]);
             }

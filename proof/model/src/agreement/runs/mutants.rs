@@ -49,19 +49,6 @@ pub(super) fn runs() -> Vec<Run> {
             scripts::UNSEEN,
             five("five each, an unseen restart", &to_the_full(FIVE)),
         ),
-        caught(
-            Mutant::BriefConfirms,
-            Config::new("other lists", 4, &ONE_REPLACED.map(Client::brief)),
-        ),
-        caught(
-            Mutant::TakenBackWhileKeysStay,
-            Config::new("other lists", 4, &[one.quits(), other]),
-        ),
-        written(
-            Mutant::TakenBackForAll,
-            scripts::BESIDE_ONE_THAT_LEAVES,
-            Config::new("two of one list, one of them leaves", 4, &[other, one, one.quits()]),
-        ),
         Run::violates(Kind::Mutant, READERS, reader.mutant(Mutant::ReaderNotes)),
         Run {
             search: Search::Scene(scenes::stray_stops_itself),
