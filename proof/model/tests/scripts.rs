@@ -50,7 +50,9 @@ impl Script {
                 entry.map(|entry| (entry.get(1).expect("a value"), entry.get(2).expect("a life")))
             };
             if let Some((value, left)) = get(lock(place)) {
-                (key.owner, key.left) = (value.parse().expect("a token"), left);
+                // What has ended well keeps its token behind the mark.
+                let owner = value.trim_start_matches("quorumlock:done:");
+                (key.owner, key.left) = (owner.parse().expect("a token"), left);
             }
             if let Some((value, left)) = get(fence(place)) {
                 (key.fence, key.fence_left) = (value.parse().expect("a ballot"), left);

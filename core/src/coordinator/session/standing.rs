@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// Returns whether the master's reports on keys count: it is connected, and remembers what it has
-    /// granted. A client that may not ask it for a vote may go by them all the same: one that only looks,
+    /// granted. A client that may not ask it for a vote may rely on them all the same: one that only looks,
     /// or one that other clients keep away.
     pub(in crate::coordinator) fn is_reliable(&self, now: Instant) -> bool {
         self.is_open() && self.warming_up(now).is_none()
