@@ -163,7 +163,7 @@ pub(crate) const SCRIPTS: [&str; 99] = [
        local first = redis.pcall('ZRANGE', KEYS[1], 0, 0)
        it = not first.err and first[1]
        local gone = it and redis.pcall('ZREM', KEYS[1], it)
-     until not gone
+     until type(gone) ~= 'number'
      return {tostring(it), type(redis.pcall('ZRANGE', KEYS[1], 0, 0).err)}",
     "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT', redis.call('TIME')[1] * 1000 + 60000)",
     "return {redis.call('EXISTS', KEYS[1]), redis.call('TYPE', KEYS[1]), #KEYS, ARGV[1], -7}",
