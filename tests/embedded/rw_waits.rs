@@ -89,7 +89,8 @@ async fn a_writer_that_gives_up_behind_a_plain_acquire_lets_readers_in_again() {
     let began = Instant::now();
     let read = other.rw_lock(KEY).read().timeout(5 * SECOND).await.unwrap();
     let took = began.elapsed();
-    assert!(took <= 1_600 * MS, "{took:?}");
+    // The hint lives for 1.5 s more, and a reader polls every quarter of a second at most.
+    assert!(took <= 2_000 * MS, "{took:?}");
     front.abort();
     drop((read, holder));
 }
