@@ -78,7 +78,7 @@ async fn no_lock_is_lost_in_any_of_eighty_rolling_restarts() {
 
 /// A thread without a runtime that holds a lock, and one that waits for it.
 mod blocking {
-    use super::{Restarts, Rolling};
+    use super::Rolling;
     use crate::support::rolling::Play;
     use std::sync::Arc;
     use std::thread::JoinHandle;
@@ -90,6 +90,7 @@ mod blocking {
 
     #[cfg(feature = "blocking")]
     pub(super) fn wants(play: &Arc<Play>, masters: &Rolling) -> Vec<JoinHandle<()>> {
+        use super::Restarts;
         use crate::support::prelude::*;
         use crate::support::rolling::TTL;
         use quorumlock::FencingWindow;
