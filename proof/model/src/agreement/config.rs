@@ -25,6 +25,10 @@ pub struct Client {
     pub reads: bool,
     /// The client reads answers late.
     pub late: bool,
+    /// Its notes are brief before its first round.
+    pub brief: bool,
+    /// The client may shut down.
+    pub quits: bool,
 }
 
 impl Client {
@@ -33,7 +37,8 @@ impl Client {
     pub const fn of(list: u8) -> Self {
         let lists = [list; 2];
         let (ttl, max_ttl, back, ahead) = (1, 2, 0, 0);
-        Self { lists, ttl, max_ttl, back, ahead, attempts: 1, rounds: 0, reads: false, late: false }
+        let (attempts, rounds, reads, late, brief, quits) = (1, 0, false, false, false, false);
+        Self { lists, ttl, max_ttl, back, ahead, attempts, rounds, reads, late, brief, quits }
     }
 
     pub const fn joint(list: u8, also: u8) -> Self {
@@ -54,6 +59,14 @@ impl Client {
 
     pub const fn late(self) -> Self {
         Self { late: true, ..self }
+    }
+
+    pub const fn brief(self) -> Self {
+        Self { brief: true, ..self }
+    }
+
+    pub const fn quits(self) -> Self {
+        Self { quits: true, ..self }
     }
 
     pub const fn reader(self) -> Self {

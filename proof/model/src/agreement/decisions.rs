@@ -98,8 +98,10 @@ impl Decisions {
         if self.fresh[usize::from(age - 1)] { age } else { 0 }
     }
 
-    pub(super) fn life(&self, client: usize) -> u8 {
-        self.ways[client].life
+    /// Returns the ticks that a client's note lasts. Before its first round that is just longer than
+    /// the answer counts.
+    pub(super) fn life(&self, client: usize, brief: bool) -> u8 {
+        if brief { self.silence + 1 } else { self.ways[client].life }
     }
 
     /// Returns the ticks left of a win of `client`, so many ticks after it was sent; 0 for none.

@@ -4,10 +4,11 @@
 //! The rest of the model assumes that all clients have the same settings. Here they do not: each
 //! client has lists and numbers of its own, notes them at the masters, and is told of the others'.
 //! [`decisions`] decides when a client may send. The steps in between are [`questions`],
-//! [`rounds`] and [`time`].
+//! [`rounds`], [`departures`] and [`time`].
 
 pub mod config;
 mod decisions;
+mod departures;
 pub mod mutant;
 mod names;
 pub mod property;

@@ -20,10 +20,14 @@ pub enum Mutant {
     ForgottenAtAnyAnswer,
     TopUpUngated,
     AnyDisagreementStops,
+    BriefConfirms,
+    UnconfirmedVotes,
+    TakenBackWhileKeysStay,
+    TakenBackForAll,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 21] = [
         Self::NoTimeLimit,
         Self::LimitFromTheAnswer,
         Self::ListsCostOneVote,
@@ -41,6 +45,10 @@ impl Mutant {
         Self::ForgottenAtAnyAnswer,
         Self::TopUpUngated,
         Self::AnyDisagreementStops,
+        Self::BriefConfirms,
+        Self::UnconfirmedVotes,
+        Self::TakenBackWhileKeysStay,
+        Self::TakenBackForAll,
     ];
 
     pub const fn words(self) -> &'static str {
@@ -62,6 +70,12 @@ impl Mutant {
             Self::ForgottenAtAnyAnswer => "any master's good answer erases what was told",
             Self::TopUpUngated => "a top-up that asks nobody",
             Self::AnyDisagreementStops => "any disagreement about lists stops a client",
+            Self::BriefConfirms => "a round on a brief note",
+            Self::UnconfirmedVotes => {
+                "a vote counts whatever the answer to the question ahead of it"
+            }
+            Self::TakenBackWhileKeysStay => "a note taken back while keys stay",
+            Self::TakenBackForAll => "one client takes back the note of all clients of its list",
         }
     }
 }

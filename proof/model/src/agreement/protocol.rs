@@ -1,6 +1,6 @@
 //! The agreement as a model to explore.
 
-use super::config::Config;
+use super::config::{Client, Config};
 use super::decisions::Decisions;
 use super::names::Renaming;
 use super::property;
@@ -40,6 +40,18 @@ pub enum Action {
         node: usize,
     },
     TopUp {
+        client: usize,
+        node: usize,
+    },
+    /// A client is about to begin its first round.
+    Want {
+        client: usize,
+    },
+    Quit {
+        client: usize,
+    },
+    /// A node hears that a client that has shut down takes its note back.
+    TakeBack {
         client: usize,
         node: usize,
     },
@@ -97,6 +109,9 @@ impl Agreement {
             Action::GiveUp { client } => self.give_up(&mut next, client),
             Action::Grant { client, node } => self.grant(&mut next, client, node),
             Action::TopUp { client, node } => self.top_up(&mut next, client, node),
+            Action::Want { client } => self.want(&mut next, client),
+            Action::Quit { client } => self.quit(&mut next, client),
+            Action::TakeBack { client, node } => self.take_back(&mut next, client, node),
             Action::Restart { node, unseen } => self.restart(&mut next, node, unseen),
         };
         done?;
@@ -118,9 +133,10 @@ impl Agreement {
             }
             for node in &mut state.nodes[..self.config.nodes] {
                 let link = &mut node.links[client];
-                let (sent, granted) = (link.sent, link.granted);
+                let before = *link;
                 link.close();
-                (link.sent, link.granted) = (sent, granted);
+                (link.sent, link.granted) = (before.sent, before.granted);
+                link.conditional = before.conditional;
                 (link.told, link.hidden) = Default::default();
             }
         }
@@ -145,7 +161,7 @@ impl Model for Agreement {
             node.up = self.decisions.longest_warming();
         }
         for (actor, client) in state.actors.iter_mut().zip(&self.config.clients) {
-            actor.attempts = client.attempts;
+            (actor.attempts, actor.brief) = (client.attempts, client.brief);
         }
         state
     }
@@ -180,10 +196,14 @@ fn actions(config: &Config) -> Vec<Action> {
     for client in 0..config.clients.len() {
         all.extend([Action::Acquire { client }, Action::Extend { client }]);
         all.push(Action::GiveUp { client });
+        let Client { brief, quits, .. } = config.clients[client];
+        all.extend(brief.then_some(Action::Want { client }));
+        all.extend(quits.then_some(Action::Quit { client }));
         let members = config.clients[client].members();
         for node in (0..config.nodes).filter(|node| members >> node & 1 == 1) {
             all.extend([Action::Ask { client, node }, Action::Grant { client, node }]);
             all.push(Action::TopUp { client, node });
+            all.extend(quits.then_some(Action::TakeBack { client, node }));
             if config.clients[client].late {
                 all.push(Action::Read { client, node });
             }

@@ -6,8 +6,7 @@ use super::state::{State, bit};
 
 impl Agreement {
     pub(super) fn ask(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
-        let one = &mut state.nodes[node];
-        let link = &mut one.links[client];
+        let link = &mut state.nodes[node].links[client];
         if link.unseen > 0 {
             // The client finds its connection closed, and asks on a new one.
             link.close();
@@ -15,6 +14,19 @@ impl Agreement {
         if link.under_way > 0 {
             return None;
         }
+        let tells = self.note(state, client, node);
+        if !self.sends_again(state, client) {
+            return Some(());
+        }
+        let link = &mut state.nodes[node].links[client];
+        (link.under_way, link.tells) = (1, tells);
+        if self.config.clients[client].late { Some(()) } else { self.read(state, client, node) }
+    }
+
+    /// Notes a client at a node that reports no other to it. Returns those that it reports.
+    fn note(&self, state: &mut State, client: usize, node: usize) -> u8 {
+        let brief = state.actors[client].brief;
+        let one = &mut state.nodes[node];
         let noted = |other: &usize| one.links[*other].note > 0;
         let tells = self.others(client).filter(noted).fold(0, |all, other| all | bit(other));
         let reads = self.config.clients[client].reads;
@@ -22,15 +34,22 @@ impl Agreement {
         if tells == 0 && (!reads || self.config.is(Mutant::ReaderNotes)) {
             let prolonged = !self.config.is(Mutant::ProlongedOnce) || link.note == 0;
             if prolonged {
-                link.note = link.note.max(self.decisions.life(client));
+                link.note = link.note.max(self.decisions.life(client, brief));
             }
         }
-        if !self.sends_again(state, client) {
-            return Some(());
-        }
+        tells
+    }
+
+    /// Answers the question that was sent ahead of a command of the first round. Returns whether the
+    /// command's vote counts.
+    pub(super) fn condition(&self, state: &mut State, client: usize, node: usize) -> bool {
+        let tells = self.note(state, client, node);
+        let asked = state.actors[client].since + 1;
         let link = &mut state.nodes[node].links[client];
-        (link.under_way, link.tells) = (1, tells);
-        if self.config.clients[client].late { Some(()) } else { self.read(state, client, node) }
+        (link.conditional, link.under_way, link.tells) = (false, asked, tells);
+        let read = self.read(state, client, node);
+        let confirmed = state.nodes[node].links[client].confirmed > 0;
+        read.is_some() && confirmed || self.config.is(Mutant::UnconfirmedVotes)
     }
 
     pub(super) fn read(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
@@ -41,9 +60,11 @@ impl Agreement {
         let (asked, tells) = (link.under_way, link.tells);
         let from_now = self.config.is(Mutant::LimitFromTheAnswer);
         let counts = if from_now { 1 } else { self.decisions.confirms(asked) };
+        let brief = state.actors[client].brief && !self.config.is(Mutant::BriefConfirms);
         (link.under_way, link.tells, link.failed) = (0, 0, false);
         link.answered = counts;
-        link.confirmed = if tells == 0 { counts } else { 0 };
+        let agreed = if tells == 0 { counts } else { 0 };
+        (link.briefly, link.confirmed) = if brief { (agreed, 0) } else { (0, agreed) };
         // The node's new report replaces its earlier one.
         (link.told, link.hidden) = Default::default();
         if tells == 0 && self.config.is(Mutant::ForgottenAtAnyAnswer) {

@@ -17,7 +17,8 @@ struct Passed {
 impl Agreement {
     pub(super) fn acquire(&self, state: &mut State, client: usize) -> Option<()> {
         let one = &state.actors[client];
-        if one.attempts == 0 || one.round != Round::None || one.left > 0 {
+        let brief = one.brief && !self.config.is(Mutant::BriefConfirms);
+        if one.attempts == 0 || one.round != Round::None || one.left > 0 || brief {
             return None;
         }
         let passed = self.passes(state, client)?;
@@ -46,6 +47,7 @@ impl Agreement {
         for (place, node) in state.nodes[..self.config.nodes].iter_mut().enumerate() {
             let link = &mut node.links[client];
             (link.sent, link.granted) = (passed.to >> place & 1 == 1, false);
+            link.conditional = link.sent && link.confirmed == 0;
         }
         let under_way = |one: &usize| {
             let one = &state.actors[*one];
@@ -96,7 +98,7 @@ impl Agreement {
         let to = self.members(client).filter(|place| {
             let node = &state.nodes[*place];
             let link = &node.links[client];
-            link.confirmed > 0 && link.unseen == 0 && node.up >= warms
+            link.relies() && link.unseen == 0 && node.up >= warms
         });
         let to: Vec<usize> = to.collect();
         let reached = |node: &usize| answers(node) || !waits;
@@ -138,9 +140,11 @@ impl Agreement {
             return None;
         }
         (node.owner, node.left) = (owner, self.config.clients[client].ttl);
-        node.counted = round != Round::None;
         node.links[client].sent = false;
-        if round == Round::None {
+        let counts = !node.links[client].conditional || self.condition(state, client, place);
+        let node = &mut state.nodes[place];
+        node.counted = counts && round != Round::None;
+        if !node.counted {
             return Some(());
         }
         node.links[client].granted = true;

@@ -16,6 +16,8 @@ pub struct Link {
     pub note: u8,
     /// The age of the last question that was confirmed.
     pub confirmed: u8,
+    /// The same for a question whose note is brief.
+    pub briefly: u8,
     /// The age of the last question that was answered, whatever the answer.
     pub answered: u8,
     /// The age of the question whose answer is in flight, and the clients that the answer reports.
@@ -32,11 +34,18 @@ pub struct Link {
     pub unseen: u8,
     /// The client's command is in flight to the node.
     pub sent: bool,
+    /// Ahead of that command is the first question whose note is not brief.
+    pub conditional: bool,
     /// The node has granted this round.
     pub granted: bool,
 }
 
 impl Link {
+    /// Returns whether the client relies on a confirmation.
+    pub const fn relies(&self) -> bool {
+        self.confirmed > 0 || self.briefly > 0
+    }
+
     /// Closes the connection: what was confirmed and what was in flight is lost. What was reported
     /// is not.
     pub fn close(&mut self) {
@@ -45,10 +54,10 @@ impl Link {
     }
 
     fn digest(&self, clients: usize, digest: &mut Digest) {
-        let bits = [self.failed, self.sent, self.granted];
+        let bits = [self.failed, self.sent, self.conditional, self.granted];
         let bits = bits.into_iter().fold(self.hidden, |bits, bit| bits << 1 | u8::from(bit));
         digest.bytes(&[self.note, self.confirmed, self.answered, self.under_way, self.tells]);
-        digest.bytes(&[self.unseen, bits]);
+        digest.bytes(&[self.unseen, bits, self.briefly]);
         digest.bytes(&self.told[..clients]);
     }
 }
@@ -97,6 +106,10 @@ pub struct Actor {
     /// The number of tries and extensions that it has left.
     pub attempts: u8,
     pub rounds: u8,
+    /// Its notes are brief, and confirm nothing: it has not wanted a round yet.
+    pub brief: bool,
+    /// It has shut down.
+    pub quit: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -117,6 +130,7 @@ impl State {
         }
         for one in &self.actors[..clients] {
             digest.bytes(&[one.round as u8, one.since, one.left, one.attempts, one.rounds]);
+            digest.bytes(&[u8::from(one.brief), u8::from(one.quit)]);
             for known in [one.of_round, one.of_hold] {
                 digest.bytes(&[known.could, known.beside, known.after]);
             }

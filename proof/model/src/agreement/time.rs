@@ -15,7 +15,7 @@ impl Agreement {
             }
             for link in &mut node.links[..self.count()] {
                 self.link_ages(link);
-                if link.confirmed == 0 && link.unseen > 0 {
+                if !link.relies() && link.unseen > 0 {
                     // The client has to connect again, whatever it believes.
                     link.close();
                 } else if link.unseen > 0 {
@@ -42,6 +42,7 @@ impl Agreement {
     fn link_ages(&self, link: &mut Link) {
         link.note = link.note.saturating_sub(1);
         link.confirmed = self.decisions.older(link.confirmed);
+        link.briefly = self.decisions.older(link.briefly);
         link.answered = self.decisions.older(link.answered);
         link.under_way = self.decisions.older_unread(link.under_way);
         for (client, told) in link.told.iter_mut().enumerate() {
@@ -64,15 +65,16 @@ impl Agreement {
         for (client, link) in node.links[..self.count()].iter_mut().enumerate() {
             let misses = unseen >> client & 1 == 1;
             // Only a client that relies on a confirmation can miss it.
-            if misses && link.confirmed == 0 {
+            if misses && !link.relies() {
                 return None;
             }
-            let (confirmed, answered) = (link.confirmed, link.answered);
+            let before = *link;
             let believed = if link.unseen > 0 { link.unseen } else { up + 1 };
             link.close();
             link.note = 0;
             if misses {
-                (link.confirmed, link.answered, link.unseen) = (confirmed, answered, believed);
+                (link.confirmed, link.briefly) = (before.confirmed, before.briefly);
+                (link.answered, link.unseen) = (before.answered, believed);
             }
         }
         state.nodes[place] = node;

@@ -47,6 +47,11 @@ impl Agreement {
                 let targets = self.targets(client, after);
                 format!("{} sends an extension to {targets}", self.cut(client, before))
             }
+            Action::Want { client } => format!("{} wants a lock for the first time", NAMES[client]),
+            Action::Quit { client } => format!("{} shuts down", NAMES[client]),
+            Action::TakeBack { client, node } => {
+                format!("{} takes back what {} has noted", NAMES[client], node + 1)
+            }
             Action::GiveUp { client } => format!("{} gives up", NAMES[client]),
             Action::Grant { client, node } => self.granted(client, node, before, after),
             Action::TopUp { client, node } => format!("{} tops up {}", NAMES[client], node + 1),

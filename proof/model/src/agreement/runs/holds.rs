@@ -24,6 +24,8 @@ fn explored() -> Vec<Run> {
         config.silence = 2;
         config
     };
+    let brief = ONE_REPLACED.map(Client::brief);
+    let leaving = ONE_REPLACED.map(Client::quits);
     let beside_a_reader = [Client::of(0b0111), Client::of(0b1110).reader(), Client::of(0b0111)];
     vec![
         Run::holds(lists("other lists")).quick(),
@@ -53,6 +55,31 @@ fn explored() -> Vec<Run> {
             Config::new("other lists and another max_ttl, a restart", 4, &both()).restarts(1),
         )
         .quick(),
+        Run::holds(Config::new("other lists, brief notes first", 4, &brief)).quick(),
+        Run::holds(Config::new("other lists, brief notes first, a restart", 4, &brief).restarts(1)),
+        Run::holds(Config::new(
+            "other lists, all of the max_ttl, brief notes first",
+            4,
+            &to_the_full(ONE_REPLACED).map(Client::brief),
+        )),
+        Run::holds(
+            Config::new(
+                "a max_ttl of 2 and 1, brief notes first, a restart",
+                3,
+                &numbers(2, 1).map(Client::brief),
+            )
+            .restarts(1),
+        ),
+        Run::holds(Config::new("other lists, each may leave", 4, &leaving)).quick(),
+        Run::holds(Config::new("other lists, each may leave, a restart", 4, &leaving).restarts(1)),
+        Run::holds(
+            Config::new(
+                "a max_ttl of 2 and 1, each may leave, a restart",
+                3,
+                &numbers(2, 1).map(Client::quits),
+            )
+            .restarts(1),
+        ),
         Run::holds(Config::new("two that agree beside a reader", 4, &beside_a_reader).restarts(1)),
     ]
 }
@@ -60,6 +87,8 @@ fn explored() -> Vec<Run> {
 fn walked() -> Vec<Run> {
     let old = Client::of(0b0_0111);
     let joint = [old, Client::joint(0b0_0111, 0b1_1100), Client::of(0b1_1100)];
+    let [one, other] = to_the_full(ONE_REPLACED);
+    let beside_a_leaver = [one.brief().quits(), one, other];
     let three = [Client::of(0b0111), Client::of(0b1110), Client::of(0b1011)];
     let three_numbers = [(3, 3), (2, 2), (1, 1)].map(|(ttl, max)| Client::of(0b111).ttl(ttl, max));
     let busy = |config: Config| config.tries(3, 2).restarts(2);
@@ -74,6 +103,16 @@ fn walked() -> Vec<Run> {
         walk("five each, all of the max_ttl", 6, &to_the_full(FIVE)),
         walk("five each, answers read late", 6, &late),
         Run::walks(STEPS, busy(Config::new("five each, errors", 6, &FIVE).errors())),
+        walk("two of one list, one of them leaves", 4, &beside_a_leaver),
+        Run::walks(
+            STEPS / 5,
+            busy(Config::new(
+                "two of one list, each may leave, for short",
+                4,
+                &beside_a_leaver.map(Client::quits),
+            )),
+        )
+        .quick(),
         walk("old, joint and new", 5, &joint),
         walk("three lists", 4, &three),
         walk("a max_ttl of 3, 2 and 1", 3, &three_numbers),
@@ -84,9 +123,15 @@ fn walked() -> Vec<Run> {
 
 fn played() -> Vec<Run> {
     let five = |name| Config::new(name, 6, &FIVE).restarts(1);
+    let [one, other] = FIVE;
+    let leaves = |name| Config::new(name, 6, &[one.quits(), other, other]).tries(2, 0);
     vec![
         Run::scene(scenes::stray_stops_itself, five("a stray on one emptied master stops itself")),
         Run::scene(scenes::both_stop, five("after a cut has healed both stop")),
+        Run::scene(
+            scenes::leaver_leaves_nothing,
+            leaves("a client that shuts down leaves nothing"),
+        ),
         Run::scene(scenes::other_still_waits, five("the other still waits a tick before D and L")),
         Run::scene(scenes::other_goes_on, five("the other goes on after D and L")),
     ]

@@ -49,6 +49,23 @@ pub(super) fn runs() -> Vec<Run> {
             scripts::UNSEEN,
             five("five each, an unseen restart", &to_the_full(FIVE)),
         ),
+        caught(
+            Mutant::BriefConfirms,
+            Config::new("other lists", 4, &to_the_full(ONE_REPLACED).map(Client::brief)),
+        ),
+        caught(
+            Mutant::UnconfirmedVotes,
+            Config::new("another max_ttl", 3, &numbers(2, 1).map(Client::brief)).restarts(1),
+        ),
+        caught(
+            Mutant::TakenBackWhileKeysStay,
+            Config::new("other lists", 4, &[one.quits(), other]),
+        ),
+        written(
+            Mutant::TakenBackForAll,
+            scripts::BESIDE_ONE_THAT_LEAVES,
+            Config::new("two of one list, one of them leaves", 4, &[other, one, one.quits()]),
+        ),
         Run::violates(Kind::Mutant, READERS, reader.mutant(Mutant::ReaderNotes)),
         Run {
             search: Search::Scene(scenes::stray_stops_itself),

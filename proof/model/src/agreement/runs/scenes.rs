@@ -4,7 +4,7 @@
 //! out.
 
 use super::scripts::{A, B, OF_A, OF_B, ask, grant};
-use crate::agreement::protocol::Action::{self, Acquire, Restart, Tick};
+use crate::agreement::protocol::Action::{self, Acquire, Quit, Restart, TakeBack, Tick};
 
 /// Steps that must be possible, and then one that may not be.
 #[derive(Clone, Debug)]
@@ -61,6 +61,15 @@ fn alone(ticks: usize) -> Vec<Action> {
 /// D is two ticks, and the longest silence one.
 pub(super) fn other_goes_on() -> Scene {
     let way = [alone(3), wins(A, [2, 3, OF_A])].concat();
+    Scene { way, refused: Vec::new() }
+}
+
+/// B is refused, and then at once is not.
+pub(super) fn leaver_leaves_nothing() -> Scene {
+    let mut way = [asks_all(A), wins(A, [0, 1, 2]), vec![Tick], asks_all(B)].concat();
+    way.push(Quit { client: A });
+    way.extend(COMMON.map(|node| TakeBack { client: A, node }));
+    way.extend([asks_all(B), wins(B, [2, 3, OF_B])].concat());
     Scene { way, refused: Vec::new() }
 }
 

@@ -1,7 +1,9 @@
 //! Ways that are too long for a search, written down. Both clients have five masters, of which the
 //! first four are common. A client that is told of the other needs three shields to go on.
 
-use crate::agreement::protocol::Action::{self, Acquire, Ask, Grant, Restart, Tick};
+use crate::agreement::protocol::Action::{
+    self, Acquire, Ask, Grant, Quit, Restart, TakeBack, Tick,
+};
 
 pub(super) const A: usize = 0;
 pub(super) const B: usize = 1;
@@ -16,6 +18,31 @@ pub(super) const fn ask(client: usize, node: usize) -> Action {
 pub(super) const fn grant(client: usize, node: usize) -> Action {
     Grant { client, node }
 }
+
+/// The client that shuts down in the next way.
+pub(super) const OTHER_A: usize = 2;
+
+/// Two clients have the list {1,2,3}, and a third one has {2,3,4}. One of the two wins, and the other
+/// shuts down. A is the third one here: it is the one that is refused.
+pub(super) const BESIDE_ONE_THAT_LEAVES: &[Action] = &[
+    ask(B, 0),
+    ask(B, 1),
+    ask(B, 2),
+    ask(OTHER_A, 1),
+    ask(OTHER_A, 2),
+    Acquire { client: B },
+    grant(B, 0),
+    grant(B, 1),
+    Quit { client: OTHER_A },
+    TakeBack { client: OTHER_A, node: 1 },
+    TakeBack { client: OTHER_A, node: 2 },
+    ask(A, 1),
+    ask(A, 2),
+    ask(A, 3),
+    Acquire { client: A },
+    grant(A, 2),
+    grant(A, 3),
+];
 
 /// B's lock is lost with the second master's memory, where A is then the first to note.
 pub(super) const WARMING: &[Action] = &[
