@@ -257,6 +257,7 @@ impl Options {
             lists: membership.lists().map(|list| names(list, masters)).collect(),
             masters: masters.iter().map(|master| master.name.clone()).collect(),
             life: agreement::life(self.quarantine(), self.drift),
+            brief: agreement::life(Duration::ZERO, self.drift),
         }
     }
 

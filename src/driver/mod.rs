@@ -91,6 +91,8 @@ pub(crate) struct Driver {
     yielded: bool,
     /// Longest time for which debts are still paid once all callers have gone.
     linger: Duration,
+    /// How long a master may take to answer.
+    patience: Duration,
     ends_at: Option<Instant>,
     ended: Ended,
 }
@@ -124,6 +126,7 @@ impl Driver {
             caught_up: Box::pin(tokio::time::sleep(Duration::ZERO)),
             yielded: false,
             linger: options.linger(),
+            patience: options.operation_timeout,
             ends_at: None,
             ended,
         }
@@ -160,9 +163,6 @@ impl Driver {
     fn shut_down(&mut self, now: Instant) {
         if self.ends_at.is_none() {
             self.machine.handle_shutdown(now);
-            if !self.callers.is_in_use() {
-                self.machine.handle_withdraw(now);
-            }
             self.end_soon(now);
         }
     }
@@ -170,7 +170,8 @@ impl Driver {
     /// Pays what is owed, but no longer than there may be anything to delete.
     fn end_soon(&mut self, now: Instant) {
         let linger = match self.callers.is_in_use() {
-            true => self.linger.min(self.machine.longest_life()),
+            // Long enough for the masters to answer that this client is gone.
+            true => self.linger.min(self.machine.longest_life().max(self.patience)),
             // A handshake in flight may still note something that must then be taken back.
             false => self.linger,
         };

@@ -34,9 +34,9 @@ const REPLIES: [&[u8]; 28] = [
     b"*7\r\n:-3\r\n:0\r\n$1\r\n0\r\n$4\r\n1000\r\n$4\r\n1009\r\n:0\r\n$0\r\n\r\n",
     b">3\r\n$7\r\nmessage\r\n$19\r\nquorumlock:free:0:a\r\n$32\r\n0000000000000000c000000000000006\r\n",
     // For the agreement: confirmed, and two that differ.
-    b"*3\r\n:1700000000000\r\n:1699999990000\r\n:5000\r\n",
-    b"*6\r\n:0\r\n:0\r\n:5000\r\n$7\r\nmax_ttl\r\n$5\r\n90000\r\n:900\r\n",
-    b"*6\r\n:0\r\n:0\r\n:5000\r\n$5\r\nlists\r\n$3\r\na b\r\n:60000\r\n",
+    b"*2\r\n:1700000000000\r\n:0\r\n",
+    b"*5\r\n:0\r\n:1\r\n$7\r\nmax_ttl\r\n$5\r\n90000\r\n:900\r\n",
+    b"*5\r\n:0\r\n:0\r\n$5\r\nlists\r\n$3\r\na b\r\n:60000\r\n",
     b"*2\r\n$3\r\nabc\r\n:900\r\n",
     b"-NOSCRIPT No matching script.\r\n",
     b"-LOADING Redis is loading the dataset in memory\r\n",
@@ -74,6 +74,9 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
+/// A healthy master's reply to the question about the clients' settings.
+const CONFIRMED: &str = "*2\r\n:1700000000000\r\n:0\r\n";
+
 /// Returns a healthy master's replies to all that it is asked before it may vote.
 fn handshake(node: usize) -> Vec<u8> {
     let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
@@ -86,7 +89,7 @@ fn handshake(node: usize) -> Vec<u8> {
         &bulk("maxmemory:0\r\n"),
         &hash,
         &hash,
-        "*3\r\n:1700000000000\r\n:0\r\n:0\r\n",
+        CONFIRMED,
     ];
     said.concat().into_bytes()
 }
@@ -150,6 +153,12 @@ impl Play {
             self.connect(node);
             self.says(node, &handshake(node));
         }
+        // The first acquire has each master asked once more.
+        self.acquire(wanted(&mut Bytes(&[])));
+        let request = RequestId(self.last_request);
+        self.open.remove(&request);
+        self.machine.handle_cancel(self.now, request);
+        (0..NODES).for_each(|node| self.says(node, CONFIRMED.as_bytes()));
     }
 
     fn connect(&mut self, node: usize) {

@@ -2,7 +2,7 @@
 
 use super::{FindingKind, Permission};
 use quorumlock_core::coordinator::wire::{self, Ballot, Claim, Packer, Reply, Token, Way};
-use quorumlock_core::coordinator::{Agreement, Keys, ServerFacts, SharedSettings};
+use quorumlock_core::coordinator::{Agreement, Introduction, Keys, ServerFacts, SharedSettings};
 use quorumlock_core::quorum::{FencingWindow, NodeSet, fence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ questions! {
     DeleteIfEqual: DelIfEq, packed(|packer| subject.plain(token, LIFE).release(packer, Way::Native));
     AcquireAll: EvalSha, packed(|packer| subject.fenced(token).acquire(packer));
     ReleaseAll: Eval, packed(|packer| subject.fenced(token).release(packer, Way::Full));
-    Agree: Eval, subject.agreement().question().to_vec();
+    Agree: Eval, subject.agreement().question(&Introduction::default());
     Noted: Hgetall, wire::pack(&["HGETALL", &*subject.shared.key]);
     NotedLife: Pttl, wire::pttl(&subject.shared.key);
     // What releases leave on purpose, or for want of a permission.

@@ -28,6 +28,7 @@ fn bounds(restart_guard: RestartGuard) -> Bounds {
         masters: Vec::new(),
         lists,
         life,
+        brief: life,
     };
     Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, shared }
 }

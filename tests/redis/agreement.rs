@@ -40,6 +40,7 @@ async fn forget_the_agreement(masters: &Masters) {
 async fn another_max_ttl_is_refused_with_both_values() {
     let masters = Masters::start(3);
     let first = builder(masters.urls()).connect().await.unwrap();
+    first.acquire("r").await.unwrap().release().await.unwrap();
     let text = refused(builder(masters.urls()).max_ttl(20 * SECOND), &masters).await;
     let complaint = "max_ttl is <time> here and <time> with another client: make them equal, or \
                      stop all clients and wait <time>";
@@ -138,13 +139,18 @@ async fn a_later_disagreement_is_found_by_the_next_heartbeat() {
 async fn an_agreement_that_no_client_confirms_for_its_life_lapses() {
     let masters = Masters::start(3);
     let first = builder(masters.urls()).ttl(SECOND).max_ttl(SECOND);
-    let first = first
-        .fencing_window(FencingWindow { back: SECOND / 4, ahead: SECOND / 4 })
-        .connect()
-        .await
-        .unwrap();
+    let first = first.fencing_window(FencingWindow { back: SECOND / 4, ahead: SECOND / 4 });
+    // Its process is killed after its first lock.
+    let process = tokio::runtime::Runtime::new().unwrap();
+    let first = process.spawn(async move {
+        let first = first.connect().await.unwrap();
+        first.acquire("r").await.unwrap().release().await.unwrap();
+        first
+    });
+    let first = first.await.unwrap();
     let confirmed = Instant::now();
-    first.shutdown().await.unwrap();
+    process.shutdown_background();
+    drop(first);
     // The longest ttl and the longest time between two heartbeats, each with its drift.
     let life = SECOND + Duration::from_millis(12) + HEARTBEAT + Duration::from_millis(152);
     for server in masters.iter() {

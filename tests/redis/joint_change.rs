@@ -243,7 +243,13 @@ async fn without_the_joint_phase_the_new_list_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn old_and_new_lists_without_an_agreement_overlap() {
     let place = Place::new(false);
-    let old = several(async || place.old().await.unwrap()).await;
+    let old = several(async || {
+        let old = place.old().await.unwrap();
+        // Before its first acquire it would ask once more.
+        old.acquire("before").await.unwrap().release().await.unwrap();
+        old
+    });
+    let old = old.await;
     place.forget_the_agreement().await;
     let new = several(async || place.new_only().await.unwrap()).await;
     let (old, new) = (place.set_to_work(old), place.set_to_work(new));

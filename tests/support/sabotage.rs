@@ -75,7 +75,7 @@ impl Sabotaged {
                     Some(redis::cmd("EXISTS").arg("quorumlock-nothing").get_packed_command())
                 }
                 Sabotage::Agreement if is(0, b"EVAL") && is(3, AGREEMENT.as_bytes()) => {
-                    let agreed = "return {1, 0, 0}";
+                    let agreed = "return {1, 0}";
                     Some(redis::cmd("EVAL").arg(agreed).arg(0).get_packed_command())
                 }
                 Sabotage::Kill if is(0, b"CLIENT") && is(1, b"KILL") => {

@@ -158,7 +158,7 @@ impl Coordinator {
             Progress::Pending | Progress::Unconfirmed => return,
         };
         self.close_round(id);
-        self.refuse(attempt_id, why);
+        self.refuse(now, attempt_id, why);
     }
 
     /// Turns the adoption into a hold, from a round that was won.
@@ -172,7 +172,7 @@ impl Coordinator {
         let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
         if deadline <= now {
             self.close_round(round);
-            return self.refuse(id, NotAdopted::Lost(LossReason::Lapsed));
+            return self.refuse(now, id, NotAdopted::Lost(LossReason::Lapsed));
         }
         attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
         // What comes in from now on is a straggler of an extension that was won.
@@ -190,11 +190,10 @@ impl Coordinator {
     }
 
     /// Ends an adoption that is not won. The keys stay: they expire within their life.
-    fn refuse(&mut self, id: AttemptId, why: NotAdopted) {
-        let Some(request) = self.end_adoption(id).and_then(|one| Some(one.adoption()?.request))
-        else {
-            return;
-        };
+    fn refuse(&mut self, now: Instant, id: AttemptId, why: NotAdopted) {
+        let Some(attempt) = self.end_adoption(id) else { return };
+        self.stays(now, &attempt, attempt.claim.life.span());
+        let Some(request) = attempt.adoption().map(|adoption| adoption.request) else { return };
         self.events.push(Event::Adopted { request, result: Err(why) });
     }
 
@@ -211,9 +210,11 @@ impl Coordinator {
     }
 
     /// Ends all adoptions, for a shutdown. Their callers get their values back.
-    pub(super) fn leave_adoptions(&mut self) {
+    pub(super) fn leave_adoptions(&mut self, now: Instant) {
         let ids: Vec<AttemptId> = self.adopting.values().copied().collect();
-        ids.into_iter().for_each(|id| _ = self.end_adoption(id));
+        for attempt in ids.into_iter().filter_map(|id| self.end_adoption(id)).collect::<Vec<_>>() {
+            self.stays(now, &attempt, attempt.claim.life.span());
+        }
     }
 
     /// Takes an adoption that is not decided out of all tables.

@@ -6,6 +6,10 @@
 //! settings at the master. It notes nothing if another live client has different settings: then the
 //! two disagree, and this one does not use the master. [`crate::quorum::agreement`] decides what
 //! follows from that.
+//!
+//! A note protects what is sent on it. So it is brief until the client's first round, which sends the
+//! question that prolongs it ahead of its commands, and a client that ends takes its own part of the
+//! note back.
 
 mod difference;
 
@@ -16,6 +20,9 @@ use super::wire::{self, Reply};
 use crate::quorum::{FencingWindow, ForeignList, Instant, LONGEST_SILENCE, Numbers};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The name of a client that has none.
+const NO_NAME: &str = "-";
 
 /// The settings of a client that all clients of the same masters must share.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,8 +35,10 @@ pub struct SharedSettings {
     pub masters: Vec<Arc<str>>,
     /// The names of the masters of each list.
     pub lists: Vec<Vec<Arc<str>>>,
-    /// How long a client's note lasts after its last confirmation.
+    /// How long a client's note lasts after its last confirmation, once it has begun a round.
     pub life: Duration,
+    /// How long it lasts before that: nothing was sent on it.
+    pub brief: Duration,
 }
 
 /// The shared settings, and the command that confirms them at a master.
@@ -37,29 +46,39 @@ pub struct SharedSettings {
 pub struct Agreement {
     shared: SharedSettings,
     looks: bool,
-    question: Vec<u8>,
     #[cfg(any(test, feature = "testing"))]
     pub(super) taken_back: Option<super::Rule>,
 }
 
+/// What a question says of the client and of the master that it asks.
+#[derive(Clone, Copy, Default)]
+pub struct Introduction<'a> {
+    /// The client's name, drawn at random; empty if there are no random bits. Such a client cannot
+    /// take its note back.
+    pub client: &'a str,
+    /// Nothing was ever sent on its note.
+    pub is_brief: bool,
+    /// The server process that is asked, as it has named itself on this connection.
+    pub run: Option<&'a str>,
+    /// The server process that the client met before under this address.
+    pub met: Option<&'a str>,
+}
+
 /// A master's answer to the question.
+pub(super) struct Answered {
+    pub(super) said: Said,
+    /// The server process that the client met before is noted there: it has kept its memory since.
+    pub(super) remembers: bool,
+}
+
+/// A master's report on the other clients' settings.
 pub(super) enum Said {
-    /// All other clients have the same settings, and ours are noted until `ends`, on the master's
-    /// clock. The note lasted until `before`, which is zero the first time.
-    Agreed {
-        ends: u64,
-        before: u64,
-        memory: Duration,
-    },
+    /// All other clients have the same settings, and ours are noted.
+    Agreed,
     /// All other clients have the same settings, and nothing was noted: this client only looks.
-    Alike {
-        memory: Duration,
-    },
+    Alike,
     /// Other clients have different settings. Nothing was noted.
-    Told {
-        told: Told,
-        memory: Duration,
-    },
+    Told(Told),
     /// An error: the question remains open.
     Error(Fault),
     Unreadable,
@@ -83,22 +102,19 @@ pub(super) struct Told {
 impl Agreement {
     /// Creates the agreement of a client that acquires: it notes its settings.
     pub fn new(shared: SharedSettings) -> Self {
-        let life = wire::millis(shared.life);
-        Self::asking(shared, life)
+        Self::asking(shared, false)
     }
 
     /// Creates the agreement of a client that only looks. It is shown the settings of the others
     /// and notes nothing.
     pub fn to_look(shared: SharedSettings) -> Self {
-        Self::asking(shared, 0)
+        Self::asking(shared, true)
     }
 
-    fn asking(shared: SharedSettings, life: u64) -> Self {
-        let question = wire::agree(&shared.key, life, &shared.texts(), &shared.lists());
+    fn asking(shared: SharedSettings, looks: bool) -> Self {
         Self {
             shared,
-            looks: life == 0,
-            question,
+            looks,
             #[cfg(any(test, feature = "testing"))]
             taken_back: None,
         }
@@ -114,19 +130,25 @@ impl Agreement {
         self.looks
     }
 
-    pub fn question(&self) -> &[u8] {
-        &self.question
+    /// Packs the question.
+    pub fn question(&self, of: &Introduction<'_>) -> Vec<u8> {
+        let shared = &self.shared;
+        let life = match (self.looks, of.is_brief) {
+            (true, _) => Duration::ZERO,
+            (false, true) => shared.brief,
+            (false, false) => shared.life,
+        };
+        let client = if of.client.is_empty() { NO_NAME } else { of.client };
+        let whose = [client, of.run.unwrap_or_default(), of.met.unwrap_or_default()];
+        let life = wire::millis(life);
+        wire::agree(&shared.key, life, &shared.texts(), whose, &shared.lists())
     }
 
-    /// Packs the command that takes back a note that only this client made, and that lasts until
-    /// `ends`.
-    pub(super) fn withdrawal(&self, ends: u64) -> Vec<u8> {
-        wire::withdraw(&self.shared.key, ends, &self.shared.lists())
-    }
-
-    /// Returns how long a note lasts.
-    pub(super) const fn life(&self) -> Duration {
-        self.shared.life
+    /// Packs the command that takes back what `client` has noted, except for the time that its keys
+    /// have `left`.
+    pub(super) fn withdrawal(&self, client: &str, left: Duration) -> Vec<u8> {
+        let left = wire::Millis::rounded_up(left);
+        wire::withdraw(&self.shared.key, client, left, &self.shared.lists())
     }
 
     pub(super) const fn numbers(&self) -> Numbers {
@@ -134,30 +156,27 @@ impl Agreement {
     }
 
     /// Reads the master's answer to the question.
-    pub(super) fn said(&self, now: Instant, reply: &Reply) -> Said {
-        match reply {
+    pub(super) fn said(&self, now: Instant, reply: &Reply) -> Answered {
+        let (said, remembers) = match reply {
             Reply::Array(parts) => match parts.as_slice() {
-                [Reply::Int(ends), Reply::Int(before), Reply::Int(memory), differences @ ..] => {
-                    let [ends, before, memory] = [*ends, *before, *memory].map(i64::unsigned_abs);
-                    let memory = Duration::from_millis(memory);
-                    match (differences, ends) {
-                        ([], 0) => Said::Alike { memory },
-                        ([], _) => Said::Agreed { ends, before, memory },
-                        _ => match self.told(now, differences) {
-                            Some(told) => Said::Told { told, memory },
-                            None => Said::Unreadable,
-                        },
-                    }
+                [Reply::Int(ends), Reply::Int(remembers), differences @ ..] => {
+                    let said = match (differences, ends) {
+                        ([], 0) => Said::Alike,
+                        ([], _) => Said::Agreed,
+                        _ => self.told(now, differences).map_or(Said::Unreadable, Said::Told),
+                    };
+                    (said, *remembers != 0)
                 }
-                _ => Said::Unreadable,
+                _ => (Said::Unreadable, false),
             },
             denied if denied.is_denied() => {
                 let (error, key) = (denied.unexpected(), &self.shared.key);
                 let needed = format!("{error}: EVAL on the key {key} is needed");
-                Said::Error(Fault::rejected(needed))
+                (Said::Error(Fault::rejected(needed)), false)
             }
-            other => Said::Error(Fault::down(other.unexpected())),
-        }
+            other => (Said::Error(Fault::down(other.unexpected())), false),
+        };
+        Answered { said, remembers }
     }
 
     /// Reads every difference: its field, the value noted at the master, and the ms until it

@@ -127,7 +127,7 @@ impl Coordinator {
                 if let Some(look) = &look {
                     session.push(PendingReply::Remaining(request, attempt_id), look);
                 }
-                session.push(PendingReply::Vote(round_id), set);
+                session.push(session.vote(now, round_id), set);
             }
             attempt.touched = asked;
             let place = attempt.claim.place.as_ref();

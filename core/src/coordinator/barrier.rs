@@ -43,6 +43,8 @@ pub(super) struct Barrier {
     held_up: Vec<HeldUp>,
     /// Whether a master has said something, or is gone, since the rounds were last checked.
     stirred: bool,
+    /// A round was ever about to begin: notes have to outlast rounds from then on.
+    is_passed: bool,
 }
 
 impl Barrier {
@@ -78,6 +80,7 @@ impl Coordinator {
     /// Returns whether a round for keys that live for `life` has to wait. If so, it begins by
     /// itself once it may.
     pub(super) fn is_held_up(&mut self, now: Instant, life: Duration, round: Round) -> bool {
+        self.note_for_rounds(now);
         #[cfg(any(test, feature = "testing"))]
         if !self.settings.agreement.keeps(super::Rule::Barrier) {
             return false;
@@ -86,6 +89,19 @@ impl Coordinator {
         let held_up = opens_at.map(|opens_at| HeldUp { round, life, since: now, opens_at });
         self.barrier.held_up.extend(held_up);
         opens_at.is_some()
+    }
+
+    /// Notes for longer from now on: a round is about to begin that rests on the notes. Its commands
+    /// follow the questions at once. Only if a master has reported other clients does it wait for the
+    /// answers: they decide which masters are shields.
+    #[inline]
+    pub(super) fn note_for_rounds(&mut self, now: Instant) {
+        if !std::mem::replace(&mut self.barrier.is_passed, true) {
+            let Self { sessions, settings, .. } = self;
+            let all_again = sessions.iter().any(|session| session.told().is_some());
+            let each = sessions.iter_mut();
+            each.for_each(|session| session.note_for_rounds(now, settings, all_again));
+        }
     }
 
     /// Returns until when the masters that have not answered are waited for, if there are any.

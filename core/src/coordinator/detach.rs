@@ -146,6 +146,7 @@ impl Coordinator {
     fn detach(&mut self, now: Instant, request: RequestId, id: AttemptId, unsettled: NodeSet) {
         let Some(attempt) = self.attempts.remove(id) else { return };
         disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
+        self.stays(now, &attempt, attempt.claim.life.span());
         let keeper = attempt.leaving().and_then(|(_, hold)| hold.keeper);
         let (life, at_least) = (attempt.renewed_life(), attempt.rest_at(now));
         let Attempt { claim, ttl, .. } = attempt;

@@ -16,6 +16,9 @@ impl Coordinator {
             Incoming::HandedOver => self.open(now, node),
             Incoming::Broken(fault) => self.break_session(now, node, fault),
             Incoming::Vote(round, reply) => self.replied(now, round, node, &reply),
+            Incoming::Uncounted(round, why) => {
+                self.answered(now, round, node, Answer::Refused(why));
+            }
             Incoming::Remaining(request, attempt, reply) => {
                 self.learn_remaining(node, request, attempt, &reply);
             }
@@ -161,7 +164,7 @@ impl Coordinator {
         let session = &mut self.sessions[node];
         session.judge_standing(now, &self.settings);
         if session.is_open() {
-            session.take_back(now, &self.settings, &mut self.packer);
+            session.take_back(now, &self.settings);
             self.unsubscribe_unwanted(node);
             self.wake_starved(now);
             self.listen_anew(now);
@@ -173,8 +176,8 @@ impl Coordinator {
     fn open(&mut self, now: Instant, node: usize) {
         self.barrier.stir();
         let Self { sessions, settings, random, packer, .. } = self;
-        sessions[node].open(now, &mut **random, packer);
-        sessions[node].take_back(now, settings, packer);
+        sessions[node].open(now, settings, &mut **random, packer);
+        sessions[node].take_back(now, settings);
         self.wake_starved(now);
         self.listen_anew(now);
         self.note_connected();

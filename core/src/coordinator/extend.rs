@@ -72,7 +72,7 @@ impl Coordinator {
             match session.takes(command.len(), now, barred.as_ref()) {
                 Ok(()) => {
                     session.prepare(claim);
-                    session.push(PendingReply::Vote(round_id), command);
+                    session.push(session.vote(now, round_id), command);
                 }
                 // The node may hold the key nevertheless: this counts as unknown.
                 Err(reason) => round.record(node, Answer::Refused(reason), now),

@@ -91,7 +91,7 @@ impl Coordinator {
                     if let Some(look) = &look {
                         session.push(PendingReply::Remaining(request, attempt_id), look);
                     }
-                    session.push(PendingReply::Vote(id), &held_back.set);
+                    session.push(session.vote(now, id), &held_back.set);
                 }
                 Part::Uncounted(reason) | Part::Absent(reason) => {
                     round.record(node, Answer::Refused(reason), now);

@@ -49,17 +49,14 @@ pub(super) enum Deleted {
     /// The same, once they need not stay any longer. Until then their life is shortened, and they are
     /// marked. So it takes the same script to delete them.
     Kept(Box<Kept>),
-    /// The note of this client, which this command takes back.
-    Note(Vec<u8>),
 }
 
 impl Deleted {
-    /// Returns the keys, if it deletes any.
-    pub(super) fn claim(&self) -> Option<&Claim> {
+    /// Returns the keys.
+    pub(super) fn claim(&self) -> &Claim {
         match self {
-            Self::Claim(claim) => Some(claim),
-            Self::Kept(kept) => Some(&kept.claim),
-            Self::Note(_) => None,
+            Self::Claim(claim) => claim,
+            Self::Kept(kept) => &kept.claim,
         }
     }
 }

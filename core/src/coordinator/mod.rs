@@ -19,6 +19,7 @@ mod at_least;
 mod attempt;
 mod barrier;
 mod contention;
+mod departure;
 mod detach;
 mod dispatch;
 mod event;
@@ -68,6 +69,7 @@ use crate::report::{LossReason, Quorum};
 use acquisitions::Acquisitions;
 use attempt::Attempt;
 use barrier::Barrier;
+use departure::Departure;
 use listeners::Listeners;
 use local_queue::LocalQueue;
 use observe::Events;
@@ -83,7 +85,7 @@ use timers::{Timer, Timers};
 use wake_ups::WakeUps;
 
 pub use adopt::{Adopted, NotAdopted};
-pub use agreement::{Agreement, Difference, SharedSettings};
+pub use agreement::{Agreement, Difference, Introduction, SharedSettings};
 pub use at_least::AtLeast;
 pub use detach::DetachedLock;
 pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
@@ -133,6 +135,7 @@ pub struct Coordinator {
     wall: (Instant, u64),
     /// Every node has been reached or has failed once.
     connected: bool,
+    departure: Departure,
 }
 
 impl Coordinator {
@@ -141,10 +144,12 @@ impl Coordinator {
         now: Instant,
         settings: Settings,
         nodes: impl IntoIterator<Item = (Arc<str>, Login)>,
-        random: Box<dyn Random>,
+        mut random: Box<dyn Random>,
     ) -> Self {
         let quarantine = settings.quarantine;
-        let session = |(name, login)| Session::new(name, login, now, quarantine);
+        let client: Arc<str> =
+            random.bits().map(|bits| bits.to_string()).unwrap_or_default().into();
+        let session = |(name, login)| Session::new(name, login, client.clone(), now, quarantine);
         let sessions = nodes.into_iter().map(session);
         let mut machine = Self {
             ballots: Ballots::new(settings.window),
@@ -170,6 +175,7 @@ impl Coordinator {
             adopting: BTreeMap::new(),
             wall: (now, 0),
             connected: false,
+            departure: Departure::default(),
         };
         machine.wake_sessions(now);
         machine
@@ -212,12 +218,14 @@ impl Coordinator {
     ) {
         self.begin_release(now, request, attempt, in_time);
         self.serve_waiting(now);
+        self.withdraw(now);
     }
 
     /// Leaves the key until it expires.
     pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
-        self.forget(attempt);
+        self.forget(now, attempt);
         self.serve_waiting(now);
+        self.withdraw(now);
     }
 
     /// Handles a guard that saw its deadline pass before an extension could move it: the hold is
@@ -227,21 +235,15 @@ impl Coordinator {
         self.serve_waiting(now);
     }
 
-    /// Withdraws this client. Nothing will ever be asked of this machine: there is evidence of a
-    /// mistake in its setup, or no caller waits for it any more. Its notes at the masters are taken
-    /// back, and so is any note that it may yet make.
-    pub fn handle_withdraw(&mut self, now: Instant) {
-        let Self { sessions, settings, packer, .. } = self;
-        sessions.iter_mut().for_each(|session| session.withdraw(now, settings, packer));
-    }
-
-    /// Stops all attempts: those under way are rolled back, and what is owed is still paid.
+    /// Stops all attempts: those under way are rolled back, and what is owed is still paid. Once
+    /// nothing is held, the notes at the masters are [taken back](Self::handle_withdraw).
     pub fn handle_shutdown(&mut self, now: Instant) {
         let waiting = [self.seeking(), self.acquisitions.requests().collect()].concat();
         waiting.into_iter().for_each(|request| self.cancel_acquire(now, request));
-        self.leave_adoptions();
+        self.leave_adoptions(now);
         self.serve_seekers(now);
         self.sessions.iter_mut().for_each(|session| session.collect(now));
+        self.handle_withdraw(now);
     }
 
     // The network.
@@ -273,6 +275,7 @@ impl Coordinator {
             self.handle_incoming(now, node, incoming);
         }
         self.serve_waiting(now);
+        self.withdraw(now);
     }
 
     /// Notes that the stream has taken `len` bytes of [`Coordinator::transmit`]: they may have
@@ -356,7 +359,7 @@ impl Coordinator {
 
     /// Returns whether nothing is owed any more.
     pub fn is_drained(&self) -> bool {
-        self.debts() == 0 && !self.sessions.iter().any(Session::may_yet_note)
+        self.debts() == 0 && !self.sessions.iter().any(Session::may_yet_withdraw)
     }
 
     /// Returns how many masters are enough, for errors.

@@ -10,6 +10,7 @@ use super::{AttemptId, Coordinator, Event, Keys, Release, RequestId, RoundId};
 use crate::quorum::{Instant, NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Coordinator {
     // Loss.
@@ -57,6 +58,9 @@ impl Coordinator {
             return;
         };
         disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
+        let stays = attempt.loss().is_some() && attempt.is_delayed() || attempt.stays(now);
+        let life = if stays { attempt.claim.life.span() } else { Duration::ZERO };
+        self.stays(now, &attempt, life);
         let counts = |reason: &&LossReason| !(in_time && **reason == LossReason::Lapsed);
         let lost = attempt.loss().filter(counts).cloned();
         match (request, lost) {
@@ -118,9 +122,10 @@ impl Coordinator {
     }
 
     /// Leaves the key until it expires: it is neither extended nor deleted.
-    pub(super) fn forget(&mut self, id: AttemptId) {
+    pub(super) fn forget(&mut self, now: Instant, id: AttemptId) {
         if let Some(attempt) = self.attempts.remove(id) {
             disarm(&mut self.timers, &mut self.local_queue, id, &attempt);
+            self.stays(now, &attempt, attempt.claim.life.span());
         }
     }
 
@@ -196,7 +201,7 @@ impl Coordinator {
         let deletion = debt.deletion.clone();
         let tells_itself = debt.tells.is_some();
         self.sessions[node].send_deletion(now, debt, &mut self.packer);
-        let Some(claim) = deletion.what.claim() else { return };
+        let claim = deletion.what.claim();
         if deletion.is_told && !tells_itself {
             for (channel, message) in claim.keys.messages() {
                 if let Some(teller) = self.first_node(now, channel) {

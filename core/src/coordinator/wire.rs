@@ -189,11 +189,13 @@ pub fn config_get(pattern: &str) -> Vec<u8> {
 }
 
 /// Packs the question that notes this client's settings for `life` ms: see `coordinator::agreement`. A
-/// life of zero writes nothing.
-pub fn agree(key: &str, life: u64, numbers: &[u64], lists: &[String]) -> Vec<u8> {
+/// life of zero writes nothing. `whose` are the client, the server process that is asked, and the
+/// one that the client met before.
+pub fn agree(key: &str, life: u64, numbers: &[u64], whose: [&str; 3], lists: &[String]) -> Vec<u8> {
     let mut command = ["EVAL", AGREE, "1", key].map(str::to_owned).to_vec();
     command.push(life.to_string());
     command.extend(numbers.iter().map(u64::to_string));
+    command.extend(whose.map(str::to_owned));
     command.extend_from_slice(lists);
     pack(&command)
 }
@@ -232,10 +234,10 @@ pub fn delete_reader(key: &str, readers: &str, value: &[u8]) -> Vec<u8> {
     pack(&command)
 }
 
-/// Takes back the note of a client's settings.
-pub fn withdraw(key: &str, ends: u64, lists: &[String]) -> Vec<u8> {
-    let ends = ends.to_string();
-    let mut command = vec!["EVAL", WITHDRAW, "1", key, &ends];
+/// Takes back the note of a client's settings, except for the time that its keys have left.
+pub fn withdraw(key: &str, client: &str, left: Millis, lists: &[String]) -> Vec<u8> {
+    let left = left.0.to_string();
+    let mut command = vec!["EVAL", WITHDRAW, "1", key, client, &left];
     command.extend(lists.iter().map(String::as_str));
     pack(&command)
 }

@@ -1,5 +1,6 @@
-//! What the model says a node does with the question is what the question's script does: every short
-//! order of questions and of time that passes, side by side.
+//! What the model says a node does with the question, and with a note that is taken back, is what the
+//! scripts do: every short order of both and of time that passes, side by side. The question of an older
+//! version stands among them.
 
 use mlua::{Function, Lua, Table, Value};
 use model::agreement::config::{Client, Config};
@@ -11,6 +12,9 @@ use std::collections::BTreeSet;
 
 const SERVER: &str = include_str!("support/hash.lua");
 const AGREE: &str = include_str!("../../../core/src/coordinator/scripts/agree.lua");
+const WITHDRAW: &str = include_str!("../../../core/src/coordinator/scripts/withdraw.lua");
+/// That of the version before notes had parts.
+const OLDER: &str = include_str!("support/older_agree.lua");
 
 /// The longest silence, and a little more: a note is a millisecond longer if it is prolonged at once.
 const TICK_MS: u64 = 15_010;
@@ -34,37 +38,85 @@ fn lists(client: &Client) -> Vec<String> {
 
 struct Server {
     lua: Lua,
-    script: Function,
+    agree: Function,
+    withdraw: Function,
+    older: Function,
     clock: u64,
+}
+
+/// A step of one order.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Asks(usize),
+    TakesBack(usize),
+    Tick,
+}
+
+/// A run, and the client that is of an older version, if one is.
+struct Mixed {
+    config: Config,
+    older: Option<usize>,
+}
+
+impl Mixed {
+    fn new(name: &'static str, clients: &[Client]) -> Self {
+        // What each client is told is read, whatever it does next.
+        let config = Config::new(name, 4, clients).property(Property::ReadersStopNobody);
+        Self { config, older: None }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let clients = self.config.clients.iter().enumerate();
+        let quits = clients.clone().filter(|(_, one)| one.quits);
+        let asks = clients.map(|(client, _)| Step::Asks(client));
+        asks.chain(quits.map(|(client, _)| Step::TakesBack(client))).chain([Step::Tick]).collect()
+    }
 }
 
 impl Server {
     fn new() -> Self {
         let lua = Lua::new();
         lua.load(SERVER).exec().expect("the server's part");
-        let script = lua.load(AGREE).into_function().expect("a script of the crate");
-        Self { lua, script, clock: 1_000_000 }
+        let script = |text: &str| lua.load(text).into_function().expect("a script of the crate");
+        let [agree, withdraw, older] = [AGREE, WITHDRAW, OLDER].map(script);
+        Self { lua, agree, withdraw, older, clock: 1_000_000 }
     }
 
     fn empties(&mut self) {
         self.lua.globals().set("hash", Value::Nil).expect("a global");
     }
 
-    fn is_asked(&self, client: &Client) -> Told {
-        let ms = |ticks: u8| u64::from(ticks) * SILENCE_MS;
-        let life = if client.reads { 0 } else { ms(client.max_ttl) + SILENCE_MS };
-        let numbers = [life, ms(client.max_ttl), ms(client.back), ms(client.ahead)];
-        let arguments = numbers.iter().map(u64::to_string).chain(lists(client));
+    fn runs(&self, arguments: Vec<String>) {
         let globals = self.lua.globals();
         globals.set("clock", self.clock).expect("a global");
         globals.set("KEYS", ["agreement"]).expect("a global");
-        globals.set("ARGV", arguments.collect::<Vec<_>>()).expect("a global");
-        let answer: Table = self.script.call(()).expect("no error in a script");
+        globals.set("ARGV", arguments).expect("a global");
+    }
+
+    fn takes_back(&self, client: &Client, name: usize) {
+        let arguments = [name.to_string(), "0".to_owned()].into_iter().chain(lists(client));
+        self.runs(arguments.collect());
+        let _: i64 = self.withdraw.call(()).expect("no error in a script");
+    }
+
+    fn is_asked(&self, client: &Client, name: Option<usize>) -> Told {
+        let ms = |ticks: u8| u64::from(ticks) * SILENCE_MS;
+        let life = match client {
+            Client { reads: true, .. } => 0,
+            Client { brief: true, .. } => SILENCE_MS + TICK_MS,
+            _ => ms(client.max_ttl) + SILENCE_MS,
+        };
+        let numbers = [life, ms(client.max_ttl), ms(client.back), ms(client.ahead)];
+        let whose = name.map(|name| [name.to_string(), String::new(), String::new()]);
+        let arguments = numbers.iter().map(u64::to_string).chain(whose.into_iter().flatten());
+        self.runs(arguments.chain(lists(client)).collect());
+        let (script, before) = if name.is_some() { (&self.agree, 2) } else { (&self.older, 3) };
+        let answer: Table = script.call(()).expect("no error in a script");
         let answer: Vec<Value> =
             answer.sequence_values().collect::<Result<_, _>>().expect("values");
         let text = |value: &Value| value.to_string().expect("a text");
-        let mut told = Told { agreed: answer.len() == 3, ..Told::default() };
-        for difference in answer[3..].chunks(3) {
+        let mut told = Told { agreed: answer.len() == before, ..Told::default() };
+        for difference in answer[before..].chunks(3) {
             if text(&difference[0]) == "lists" {
                 told.lists.insert(text(&difference[1]));
             } else {
@@ -76,29 +128,39 @@ impl Server {
 }
 
 /// Both do the same, step by step; the first step after which they do not is told.
-fn side_by_side(config: &Config, steps: &[usize], server: &mut Server) -> Result<(), String> {
-    let agreement = Agreement::new(config.clone());
-    let clients = &config.clients;
+fn side_by_side(mixed: &Mixed, steps: &[Step], server: &mut Server) -> Result<(), String> {
+    let agreement = Agreement::new(mixed.config.clone());
+    let clients = &mixed.config.clients;
     let mut state = agreement.initial();
     server.empties();
     for step in steps {
-        if *step == clients.len() {
-            state = agreement.step(&state, Action::Tick).unwrap_or(state);
-            server.clock += TICK_MS;
-            continue;
-        }
-        let asked = Action::Ask { client: *step, node: 0 };
-        state = agreement.step(&state, asked).unwrap_or(state);
-        let (ours, link) = (&clients[*step], &state.nodes[0].links[*step]);
+        let client = match *step {
+            Step::Tick => {
+                state = agreement.step(&state, Action::Tick).unwrap_or(state);
+                server.clock += TICK_MS;
+                continue;
+            }
+            Step::TakesBack(client) => {
+                state = agreement.step(&state, Action::Quit { client }).unwrap_or(state);
+                let taken = Action::TakeBack { client, node: 0 };
+                state = agreement.step(&state, taken).unwrap_or(state);
+                server.takes_back(&clients[client], client);
+                continue;
+            }
+            Step::Asks(client) => client,
+        };
+        state = agreement.step(&state, Action::Ask { client, node: 0 }).unwrap_or(state);
+        let (ours, link) = (&clients[client], &state.nodes[0].links[client]);
         let others = clients.iter().enumerate().filter(|(other, _)| link.told[*other] > 0);
-        let mut told = Told { agreed: link.confirmed == 1, ..Told::default() };
+        let mut told = Told { agreed: true, ..Told::default() };
         for (_, theirs) in others {
+            told.agreed = false;
             told.numbers |= !ours.has_the_numbers(theirs);
             if !ours.shares_a_list(theirs) {
                 told.lists.insert(lists(theirs).join("\n"));
             }
         }
-        let answer = server.is_asked(ours);
+        let answer = server.is_asked(ours, (mixed.older != Some(client)).then_some(client));
         if told != answer {
             return Err(format!("{steps:?}: the model has {told:?}, the script {answer:?}"));
         }
@@ -106,42 +168,51 @@ fn side_by_side(config: &Config, steps: &[usize], server: &mut Server) -> Result
     Ok(())
 }
 
-fn every_order(config: &Config) -> Result<(), String> {
-    let choices = config.clients.len() + 1;
+fn every_order(mixed: &Mixed) -> Result<(), String> {
+    let choices = mixed.steps();
     let mut server = Server::new();
-    for order in 0..choices.pow(STEPS as u32) {
-        let steps: Vec<usize> =
-            (0..STEPS).map(|place| order / choices.pow(place as u32) % choices).collect();
-        side_by_side(config, &steps, &mut server)?;
+    for order in 0..choices.len().pow(STEPS as u32) {
+        let choice =
+            |place: usize| choices[order / choices.len().pow(place as u32) % choices.len()];
+        let steps: Vec<Step> = (0..STEPS).map(choice).collect();
+        side_by_side(mixed, &steps, &mut server)?;
     }
     Ok(())
 }
 
-fn configs() -> Vec<Config> {
+fn mixes() -> Vec<Mixed> {
     let one = Client::of(0b0111);
     let other = Client::of(0b1101);
     vec![
-        Config::new("the same", 4, &[one, one]),
-        Config::new("other lists", 4, &[one, other, Client::joint(0b0111, 0b1101)]),
-        Config::new("other numbers", 4, &[one, one.ttl(1, 1), one.window(1, 0)]),
-        Config::new("both", 4, &[one, other.ttl(1, 1), other]),
-        // What a reader is told is read, too, where that is what is looked for.
-        Config::new("a reader", 4, &[one, other.reader(), other])
-            .property(Property::ReadersStopNobody),
+        Mixed::new("the same", &[one, one]),
+        Mixed::new("other lists", &[one, other, Client::joint(0b0111, 0b1101)]),
+        Mixed::new("other numbers", &[one, one.ttl(1, 1), one.window(1, 0)]),
+        Mixed::new("both", &[one, other.ttl(1, 1), other]),
+        Mixed::new("a reader", &[one, other.reader(), other]),
+        Mixed::new("brief notes", &[one.brief(), other, one]),
+        Mixed::new("a brief note beside", &[one, Client::joint(0b0111, 0b1101).brief(), other]),
+        Mixed::new("one of two leaves", &[one.quits(), one, other]),
+        Mixed::new("each of two leaves", &[one.quits(), one.brief().quits(), other]),
+        Mixed::new("one leaves beside other numbers", &[one.quits(), one.ttl(1, 1)]),
+        Mixed { older: Some(1), ..Mixed::new("beside an older one", &[one.quits(), one, other]) },
+        Mixed { older: Some(2), ..Mixed::new("an older other one", &[one.quits(), one, other]) },
     ]
 }
 
 #[test]
-fn a_question_does_what_its_script_does() {
-    for config in configs() {
-        assert_eq!(every_order(&config), Ok(()), "{}", config.name);
+fn a_question_and_what_is_taken_back_do_what_their_scripts_do() {
+    for mixed in mixes() {
+        assert_eq!(every_order(&mixed), Ok(()), "{}", mixed.config.name);
     }
 }
 
 #[test]
 fn a_broken_script_is_told_from_the_one_that_ships() {
-    for (mutant, place) in [(Mutant::ReaderNotes, 4), (Mutant::ProlongedOnce, 1)] {
-        let config = configs().swap_remove(place).mutant(mutant);
-        assert!(every_order(&config).is_err(), "{mutant:?}");
+    for (mutant, place) in
+        [(Mutant::ReaderNotes, 4), (Mutant::ProlongedOnce, 1), (Mutant::TakenBackForAll, 7)]
+    {
+        let mut mixed = mixes().swap_remove(place);
+        mixed.config = mixed.config.mutant(mutant);
+        assert!(every_order(&mixed).is_err(), "{mutant:?}");
     }
 }

@@ -102,6 +102,7 @@ impl Kind {
             lists,
             masters: self.nodes().into_iter().map(|node| format!("n{}", node + 1).into()).collect(),
             life: agreement::life(self.quarantine, DRIFT),
+            brief: agreement::life(Duration::ZERO, DRIFT),
         }
     }
 

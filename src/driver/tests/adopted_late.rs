@@ -55,6 +55,8 @@ async fn what_another_client_has_held_since_it_was_detached_is_never_adopted() {
     let masters = on_the_same_time(Masters::start_in_memory(3).unwrap());
     let (u_gates, p_gates) = (gates(), gates());
     let u = connect(behind(&masters, &u_gates).operation_timeout(2 * SECOND)).await;
+    // The first acquire of a client takes a round trip more.
+    u.acquire("another").await.unwrap().release().await.unwrap();
     u_gates[..2].iter().for_each(|gate| _ = gate.send_replace(false));
     let waiting =
         tokio::spawn(

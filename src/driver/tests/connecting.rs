@@ -206,12 +206,15 @@ async fn a_connect_that_times_out_withdraws_its_notes_and_ends() {
     assert_eq!(tasks(), 0);
 }
 
-/// A client that is used and given up has asked for votes: its settings remain for as long as they
-/// must.
+/// A client that is used and given up has asked for votes: its settings remain for as long as its
+/// lock does.
 #[tokio::test(start_paused = true)]
-async fn a_client_that_was_received_leaves_its_terms_standing() {
+async fn a_client_that_is_given_up_leaves_its_terms_standing_while_its_lock_stays() {
     let (masters, redlock) = five_and_client().await;
+    redlock.acquire(KEY).await.unwrap().forget();
     drop(redlock);
     sleep(SECOND).await;
     assert!(masters.iter().all(|master| master.time_to_live(AGREEMENT).is_some()));
+    sleep(TTL).await;
+    assert!(masters.iter().all(|master| master.time_to_live(AGREEMENT).is_none()));
 }

@@ -8,6 +8,7 @@ mod cancelled;
 mod connecting;
 mod contended;
 mod deadlines;
+mod departures;
 mod dropped;
 mod endings;
 mod held_up;
@@ -22,6 +23,7 @@ mod storms;
 mod strays;
 mod tap;
 mod torn;
+mod trusted;
 mod unread;
 
 use super::clock::Clock;

@@ -75,6 +75,7 @@ fn nobody_is_killed_but_by_an_id_that_nobody_has() {
         masters,
         lists: Vec::new(),
         life,
+        brief: life,
     };
     let kill = Question::Kill.command(&Subject::new(shared, "k".into()), &Token::new(0));
     assert!(

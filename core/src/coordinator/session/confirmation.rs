@@ -1,10 +1,11 @@
 //! A master's confirmation of this client's settings, without which no vote is asked of it.
 
 use super::{Incoming, PendingReply, RECONFIRM, REDIAL_BASE, Session, State};
-use crate::coordinator::Settings;
-use crate::coordinator::agreement::{Said, Told};
+use crate::coordinator::RoundId;
+use crate::coordinator::agreement::{Answered, Introduction, Said, Told};
 use crate::coordinator::fault::Fault;
 use crate::coordinator::wire::Reply;
+use crate::coordinator::{RestartGuard, Settings};
 use crate::quorum::{ClockDrift, Instant, agreement};
 use crate::report::Refusal;
 use std::time::Duration;
@@ -15,19 +16,21 @@ use std::time::Duration;
 pub(super) struct Confirmation {
     /// The latest question.
     asked: Option<Instant>,
-    /// The latest question that was answered at all.
-    answered: Option<Instant>,
+    /// How many questions have no answer yet.
+    unanswered: usize,
     /// The latest question that was answered with an agreement, unless a disagreement came after
     /// it. An error is neither.
     agreed: Option<Instant>,
+    /// The same for questions whose notes outlast what is sent on them.
+    noted: Option<Instant>,
     /// The latest answer leaves nothing to ask before the next heartbeat.
     is_settled: bool,
 }
 
 impl Confirmation {
     /// Returns whether an answer is still awaited.
-    pub(super) fn is_asking(&self) -> bool {
-        self.asked != self.answered
+    pub(super) const fn is_asking(&self) -> bool {
+        self.unanswered > 0
     }
 }
 
@@ -35,7 +38,45 @@ impl Session {
     /// Asks whether the other clients of the server have the same settings.
     pub(super) fn ask_to_confirm(&mut self, now: Instant, settings: &Settings) {
         self.confirmation.asked = Some(now);
-        self.push(PendingReply::Agree(now), settings.agreement.question());
+        self.confirmation.unanswered += 1;
+        if !settings.agreement.is_look() {
+            self.departure.noted();
+        }
+        let of = Introduction {
+            client: &self.client,
+            is_brief: self.is_brief,
+            run: self.identity.facts.run_id.as_deref(),
+            met: self.met.as_ref().map(|(run_id, _)| &**run_id),
+        };
+        let question = settings.agreement.question(&of);
+        self.push(PendingReply::Agree { asked: now, is_brief: self.is_brief }, &question);
+    }
+
+    /// Notes for longer from now on: rounds begin that rest on the notes. If `all_again`, no round
+    /// begins before the answer to this question.
+    pub(in crate::coordinator) fn note_for_rounds(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        all_again: bool,
+    ) {
+        self.is_brief = false;
+        if all_again {
+            self.heard_at = None;
+        }
+        if self.is_open() {
+            self.ask_to_confirm(now, settings);
+        }
+    }
+
+    /// Asks once more, where the handshake could not ask all: for a note that outlasts a round, or by
+    /// the name of the server process.
+    pub(super) fn complete(&mut self, now: Instant, settings: &Settings) {
+        let is_brief = !self.is_brief && self.confirmation.agreed > self.confirmation.noted;
+        let is_unnamed = settings.restart_guard == RestartGuard::TrustPersistence;
+        if (is_brief || is_unnamed) && !self.departure.withdraws() {
+            self.ask_to_confirm(now, settings);
+        }
     }
 
     /// Returns until when the master may take to answer a question that was asked at `since` or
@@ -64,45 +105,34 @@ impl Session {
         from.map(|from| from.after(settings.operation_timeout))
     }
 
-    /// Returns whether a note may still be made that then has to be taken back: the client
-    /// withdraws while a handshake or a question is in flight.
-    pub(in crate::coordinator) fn may_yet_note(&self) -> bool {
-        let asks = !self.is_open() || self.confirmation.is_asking();
-        self.withdraws && self.has_connection() && asks
-    }
-
     /// Handles the last answer of a series: all that can be known is known.
     pub(super) fn agreement_answered(
         &mut self,
         now: Instant,
         settings: &Settings,
         asked: Instant,
+        is_brief: bool,
         reply: &Reply,
     ) -> Incoming {
-        self.confirmation.answered = Some(asked);
+        self.confirmation.unanswered = self.confirmation.unanswered.saturating_sub(1);
         #[cfg(any(test, feature = "testing"))]
         let asked = settings.agreement.counts_from(asked, now);
         self.heard_at = Some(asked);
-        let said = settings.agreement.said(now, reply);
-        // The uptime was reported before this answer, and no earlier than the question.
-        let at_the_question = |memory: Duration| Some(memory.saturating_sub(now.since(asked)));
-        self.confirmation.is_settled = matches!(said, Said::Agreed { .. } | Said::Alike { .. });
+        let Answered { said, remembers } = settings.agreement.said(now, reply);
+        self.identity.remembers = remembers;
+        self.confirmation.is_settled = matches!(said, Said::Agreed | Said::Alike);
         match said {
-            Said::Agreed { ends, before, memory } => {
+            Said::Agreed => {
                 self.confirmation.agreed = Some(asked);
+                if !is_brief {
+                    self.confirmation.noted = Some(asked);
+                }
                 self.told = None;
-                self.identity.memory = at_the_question(memory);
-                let still_ours = before == 0 || self.noted_until == Some(before);
-                self.noted_until = still_ours.then_some(ends);
             }
-            Said::Alike { memory } => {
-                self.told = None;
-                self.identity.memory = at_the_question(memory);
-            }
-            Said::Told { told, memory } => {
-                self.confirmation.agreed = None;
+            Said::Alike => self.told = None,
+            Said::Told(told) => {
+                (self.confirmation.agreed, self.confirmation.noted) = (None, None);
                 self.told = Some(told);
-                self.identity.memory = at_the_question(memory);
             }
             Said::Error(fault) if !self.is_open() => self.identity.unconfirmed = Some(fault),
             Said::Error(_) => {}
@@ -136,6 +166,42 @@ impl Session {
         }
     }
 
+    /// Checks whether a command of a round may be sent: this client's note is at the master and
+    /// outlasts it, or the question that makes it so is ahead of it on the connection.
+    pub(super) fn noted_or_asked(&self, now: Instant) -> Result<(), Refusal> {
+        self.confirmed(now)?;
+        let is_asked = !self.is_brief && self.confirmation.is_asking();
+        let may_send = (is_asked || self.is_noted(now)) && !self.departure.withdraws();
+        if may_send { Ok(()) } else { Err(Refusal::Unconfirmed) }
+    }
+
+    /// Returns whether this client's note is at the master and outlasts a round.
+    fn is_noted(&self, now: Instant) -> bool {
+        self.confirmation.noted.is_some_and(|asked| agreement::is_fresh(asked, now))
+    }
+
+    /// Returns the kind of reply to a command of a round that is sent now. A client's first round
+    /// does not wait for its note to be prolonged: what each master answers to that question decides
+    /// whether its vote counts.
+    pub(in crate::coordinator) fn vote(&self, now: Instant, round: RoundId) -> PendingReply {
+        if self.is_noted(now) {
+            PendingReply::Vote(round)
+        } else {
+            PendingReply::Conditional(round)
+        }
+    }
+
+    /// Handles a vote whose question was not answered when it was sent. By now it is: a server answers
+    /// in order.
+    pub(super) fn conditional_vote(&self, now: Instant, round: RoundId, reply: Reply) -> Incoming {
+        match self.confirmed(now) {
+            Ok(()) if self.is_noted(now) => Incoming::Vote(round, reply),
+            confirmed => {
+                Incoming::Uncounted(round, confirmed.err().unwrap_or(Refusal::Unconfirmed))
+            }
+        }
+    }
+
     /// Returns whether this master keeps away clients that wait for `quarantine`. It does so for
     /// keys that live for `life` and that a round starting now may set.
     pub(in crate::coordinator) fn shields(
@@ -145,7 +211,10 @@ impl Session {
         quarantine: Duration,
         drift: ClockDrift,
     ) -> bool {
-        let asked = self.confirmation.agreed.filter(|_| self.may_vote(now));
+        let Confirmation { agreed, noted, .. } = self.confirmation;
+        // Before its first round a client can only tell whether it would be kept from one.
+        let asked = if self.is_brief { agreed } else { noted };
+        let asked = asked.filter(|_| self.may_vote(now));
         asked.is_some_and(|asked| agreement::shields(asked, now, life, quarantine, drift))
     }
 

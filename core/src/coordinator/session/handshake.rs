@@ -4,8 +4,7 @@ use super::confirmation::Confirmation;
 use super::releases::Known;
 use super::{Identity, Incoming, PendingReply, Session, State};
 use crate::coordinator::fault::Fault;
-use crate::coordinator::ledger::{Debt, Deleted, Deletion};
-use crate::coordinator::wire::{Claim, Leaves, Packer, Reply};
+use crate::coordinator::wire::{Claim, Reply};
 use crate::coordinator::{RestartGuard, Settings, wire};
 use crate::quorum::Instant;
 
@@ -19,6 +18,7 @@ impl Session {
     pub(in crate::coordinator) fn connected(&mut self, now: Instant, settings: &Settings) {
         self.identity = Identity::default();
         self.confirmation = Confirmation::default();
+        self.departure.connected();
         self.known = Known::default();
         self.state = State::Handshake { until: now.after(settings.connect_timeout) };
         self.push(PendingReply::Hello, &wire::hello(&self.login));
@@ -77,7 +77,7 @@ impl Session {
 
     /// Asks again, in case something has changed.
     pub(super) fn beat(&mut self, now: Instant, settings: &Settings) {
-        if self.withdraws {
+        if self.departure.withdraws() {
             return;
         }
         self.ask_who(settings);
@@ -116,38 +116,6 @@ impl Session {
         }
         self.identity.learn(now, reply);
         Incoming::Nothing
-    }
-
-    /// Withdraws this client: a note that it was the first to make is taken back. Otherwise a
-    /// client with better settings would have to wait until the note lapses. This client asks no more
-    /// questions. What a question in flight prolongs is taken back once that question is answered.
-    pub(in crate::coordinator) fn withdraw(
-        &mut self,
-        now: Instant,
-        settings: &Settings,
-        packer: &mut Packer,
-    ) {
-        self.withdraws = true;
-        self.take_back(now, settings, packer);
-    }
-
-    /// Takes back this client's note, once the client withdraws and no answer is awaited.
-    pub(in crate::coordinator) fn take_back(
-        &mut self,
-        now: Instant,
-        settings: &Settings,
-        packer: &mut Packer,
-    ) {
-        if !self.withdraws || self.confirmation.is_asking() {
-            return;
-        }
-        if let Some(ends) = self.noted_until.take() {
-            let what = Deleted::Note(settings.agreement.withdrawal(ends));
-            let ttl = settings.agreement.life();
-            let leaves = Leaves::Nothing;
-            let deletion = Deletion { what, leaves, ttl, is_told: false, round: None, began: now };
-            self.send_deletion(now, Debt::new(deletion.into()), packer);
-        }
     }
 
     /// Kills the predecessor; returns `true` if there is no connection to wait for. A server that

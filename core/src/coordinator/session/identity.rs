@@ -14,8 +14,8 @@ pub(in crate::coordinator) struct Identity {
     pub(in crate::coordinator) facts: ServerFacts,
     /// The uptime, taken from the facts, and when it was read.
     pub(super) uptime: Option<(Instant, Duration)>,
-    /// How long it had at least remembered its clients' settings when it was asked.
-    pub(super) memory: Option<Duration>,
+    /// The server process that was met before under this address is noted here.
+    pub(super) remembers: bool,
     /// The reason why it did not report, in the handshake, whether its other clients have the same
     /// settings.
     pub(in crate::coordinator) unconfirmed: Option<Fault>,

@@ -6,6 +6,7 @@
 //! it sends the rollbacks that are owed, and only then does it open for votes.
 
 mod confirmation;
+mod departure;
 mod handshake;
 mod identity;
 mod pipe;
@@ -25,12 +26,13 @@ use super::fault::Fault;
 use super::first_node::hash;
 use super::ledger::{Debt, Ledger};
 use super::wire::Reply;
-use super::{AttemptId, Random, RequestId, RoundId, wire};
+use super::{AttemptId, Random, RequestId, RoundId, Settings, wire};
 use crate::coordinator::wire::Login;
 use crate::quorum::Instant;
 use crate::quorum::standing::Start;
 use crate::report::{Answer, Refusal};
 use confirmation::Confirmation;
+use departure::Departure;
 use pipe::Pipe;
 use releases::Known;
 use std::sync::Arc;
@@ -70,6 +72,8 @@ pub(super) enum Incoming {
     HandedOver,
     Broken(Fault),
     Vote(RoundId, Reply),
+    /// A vote that does not count, and why.
+    Uncounted(RoundId, Refusal),
     Remaining(RequestId, AttemptId, Reply),
     /// The first answer to a top-up of this attempt.
     ToppedUp(AttemptId, Reply),
@@ -158,10 +162,11 @@ pub(super) struct Session {
     lost_at: Option<Instant>,
     /// The server's report on clients with different settings; it outlives the connection.
     told: Option<Told>,
-    /// Only this client has noted its settings here, and the note lasts until then.
-    noted_until: Option<u64>,
-    /// Nothing more is noted, and what was noted is taken back.
-    withdraws: bool,
+    /// This client's name in its notes.
+    client: Arc<str>,
+    /// No round was ever about to begin: the notes are brief.
+    is_brief: bool,
+    departure: Departure,
     /// The server process that was last met under this address, and when it was first met.
     met: Option<(Arc<str>, Instant)>,
     pipe: Pipe,
@@ -174,7 +179,13 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(name: Arc<str>, login: Login, now: Instant, quarantine: Duration) -> Self {
+    pub(super) fn new(
+        name: Arc<str>,
+        login: Login,
+        client: Arc<str>,
+        now: Instant,
+        quarantine: Duration,
+    ) -> Self {
         Self {
             name_hash: hash(&name),
             name,
@@ -194,8 +205,9 @@ impl Session {
             heard_at: None,
             lost_at: None,
             told: None,
-            noted_until: None,
-            withdraws: false,
+            client,
+            is_brief: true,
+            departure: Departure::default(),
             met: None,
             pipe: Pipe::new(now),
             ledger: Ledger::default(),
@@ -216,6 +228,7 @@ impl Session {
     pub(super) fn open(
         &mut self,
         now: Instant,
+        settings: &Settings,
         random: &mut dyn Random,
         packer: &mut wire::Packer,
     ) {
@@ -227,6 +240,7 @@ impl Session {
         self.state = State::Open { heartbeat_at };
         self.ledger.opened(now);
         self.pay(now, packer);
+        self.complete(now, settings);
     }
 
     /// Ends the connection. Returns the votes that will never be answered.
@@ -248,7 +262,7 @@ impl Session {
         let mut stranded = Vec::new();
         for one in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
             match one.pending {
-                PendingReply::Vote(round) => {
+                PendingReply::Vote(round) | PendingReply::Conditional(round) => {
                     stranded.push(Stranded { round, may_have_left: one.may_have_left });
                 }
                 PendingReply::Deletion(mut debt, _) => {

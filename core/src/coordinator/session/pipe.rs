@@ -19,12 +19,19 @@ pub(in crate::coordinator) enum PendingReply {
     /// The way in which the server keeps what it has granted.
     Persistence,
     /// The settings that the server's clients share, asked for at this instant: the last question.
-    Agree(Instant),
+    Agree {
+        asked: Instant,
+        is_brief: bool,
+    },
+    /// This client's note was taken back.
+    TakenBack,
     /// A script, in the handshake or after a NOSCRIPT: for the next round.
     Load,
     Kill,
     /// An acquire or an extension of this round.
     Vote(RoundId),
+    /// The same, sent behind a question whose answer decides whether it counts.
+    Conditional(RoundId),
     /// The remaining life of the key that refused this attempt, and its holder.
     Remaining(RequestId, AttemptId),
     /// A command whose answer counts for nothing.
@@ -130,7 +137,7 @@ impl Pipe {
     /// Returns when the last unanswered question about the clients' settings began to leave, if it
     /// has.
     pub(super) fn asked_at(&self) -> Option<Instant> {
-        let asks = |due: &&Due| matches!(due.pending, PendingReply::Agree(_));
+        let asks = |due: &&Due| matches!(due.pending, PendingReply::Agree { .. });
         self.due.iter().rfind(asks).and_then(|due| due.written_at)
     }
 

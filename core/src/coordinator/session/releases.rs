@@ -49,15 +49,15 @@ impl Known {
     fn way(&mut self, debt: &Debt) -> Way {
         match debt.deletion.what.claim() {
             _ if matches!(debt.deletion.what, Deleted::Kept(_)) => Way::Shorten,
-            Some(claim) if self.native && claim.is_plain() => Way::Native,
-            Some(claim) if debt.by_hash && !self.denies_hashes && *self.script(claim) => Way::Hash,
+            claim if self.native && claim.is_plain() => Way::Native,
+            claim if debt.by_hash && !self.denies_hashes && *self.script(claim) => Way::Hash,
             _ => Way::Full,
         }
     }
 
     /// Learns from an answer whether the way that was used works.
     fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
-        let Some(claim) = debt.deletion.what.claim() else { return };
+        let claim = debt.deletion.what.claim();
         match (way, reply) {
             (_, denied) if denied.is_denied() && self.queue_of(claim).is_some() => {
                 self.denies_turns = true;
@@ -88,7 +88,6 @@ impl Session {
         let way = self.known.way(&debt);
         let command = match &deletion.what {
             Deleted::Kept(kept) => kept.claim.shorten(packer, kept.left(now)),
-            Deleted::Note(command) => command,
             Deleted::Claim(claim) => {
                 self.give_back(claim, deletion.leaves, way, &mut tells, packer)
             }
@@ -180,5 +179,5 @@ impl Session {
 /// Returns whether a master has nothing of a claim if something of another type has the name of a key.
 /// The script that deletes several keys goes on with the others; the one that shortens them does not.
 fn is_nowhere(debt: &Debt, way: Way) -> bool {
-    debt.deletion.what.claim().is_some_and(|claim| claim.keys.len() == 1 || way != Way::Shorten)
+    debt.deletion.what.claim().keys.len() == 1 || way != Way::Shorten
 }

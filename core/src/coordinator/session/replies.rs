@@ -30,6 +30,7 @@ impl Session {
         }
         Some(match pending {
             PendingReply::Vote(round) => Incoming::Vote(round, reply),
+            PendingReply::Conditional(round) => self.conditional_vote(now, round, reply),
             PendingReply::Remaining(request, attempt) => {
                 Incoming::Remaining(request, attempt, reply)
             }
@@ -71,7 +72,14 @@ impl Session {
                 self.identity.facts.learn_persistence(&reply);
                 Incoming::Nothing
             }
-            PendingReply::Agree(asked) => self.agreement_answered(now, settings, asked, &reply),
+            PendingReply::Agree { asked, is_brief } => {
+                self.agreement_answered(now, settings, asked, is_brief, &reply)
+            }
+            // A master that denies it keeps the note until it lapses.
+            PendingReply::TakenBack => {
+                self.departure.answered();
+                Incoming::Nothing
+            }
             PendingReply::Kill => self.kill_answered(now, &reply),
         })
     }

@@ -77,25 +77,17 @@ impl Session {
         self.warming = self.votes_from > now;
     }
 
-    /// Returns whether the master need not wait: it cannot forget.
+    /// Returns whether the master need not wait: it cannot forget. Another process under a known
+    /// address shows that it has the memory of the one before: clients note each process in it. A new
+    /// machine has none, whatever its settings, its uptime and its clock.
     fn is_trusted(&self, settings: &Settings) -> bool {
         match settings.restart_guard {
             RestartGuard::On => false,
             RestartGuard::Off => true,
             RestartGuard::TrustPersistence => {
                 let durable = self.identity.facts.configured == Some(Persistence::EveryWrite);
-                durable && (self.is_known() || self.remembers())
+                durable && (self.is_known() || self.identity.remembers)
             }
-        }
-    }
-
-    /// Returns whether its clients' settings were noted there before it started: then it has kept
-    /// its memory. A new machine under an old address has no memory, whatever its settings.
-    fn remembers(&self) -> bool {
-        match (self.identity.memory, self.identity.uptime) {
-            // The reported uptime may be up to a second too short.
-            (Some(memory), Some((_, uptime))) => memory > uptime + Duration::from_secs(1),
-            _ => false,
         }
     }
 
@@ -132,7 +124,7 @@ impl Session {
         barred: Option<&Arc<str>>,
     ) -> Result<(), Refusal> {
         self.admits(len)?;
-        self.confirmed(now)?;
+        self.noted_or_asked(now)?;
         barred.map_or(Ok(()), |by| Err(Refusal::Barred { by: by.clone() }))
     }
 

@@ -242,6 +242,8 @@ fn a_shutdown_gives_the_value_back_and_deletes_nothing() {
         "adopt 3 of 2
          n1-3 < EVALSHA ..
          shutdown
+         n1-3 < EVAL withdraw 1 quorumlock:agreement 0 10102 n1 n2 n3
+         n1-3 > 1
          n1-3 > 1
          n1-3 < -
          = -

@@ -1,6 +1,6 @@
 //! Clients of the same masters that have different settings.
 
-use super::super::agreement::{Agreement, Said};
+use super::super::agreement::{Agreement, Answered, Said};
 use super::super::wire::Reply;
 use super::{open, play, play_from_the_start};
 use std::time::Duration;
@@ -167,55 +167,8 @@ fn an_answer_that_nobody_can_read_is_no_agreement() {
     }
 }
 
-#[test]
-fn a_withdrawal_removes_only_notes_that_the_client_made_first() {
-    let greeted = greeted("noted");
-    play_from_the_start(
-        1,
-        &format!(
-            "{greeted}
-             = connected
-             no faults
-             withdraw
-             n1 < EVAL withdraw 1 quorumlock:agreement 1700000000000 n1
-             debts 1
-             n1 > 0
-             debts 0"
-        ),
-    );
-    play(1, "withdraw \n n1 < -                // somebody else goes by the same");
-}
-
-/// The end of our note must not have changed between two questions. A changed end shows that
-/// another client has confirmed the note.
-#[test]
-fn what_others_have_confirmed_since_is_not_taken_back() {
-    let prolonged = |before: &str, then: &str| {
-        let greeted = greeted("noted");
-        let reply = format!("raw *3\\r\\n:1700000010000\\r\\n:{before}\\r\\n:10000\\r\\n");
-        play_from_the_start(
-            1,
-            &format!(
-                "{greeted}
-                 = connected
-                 +10s
-                 n1 beats
-                 n1 > server run1
-                 n1 > master
-                 n1 > memory
-                 n1 > {reply}
-                 withdraw
-                 {then}"
-            ),
-        );
-    };
-    let withdrawn = "n1 < EVAL withdraw 1 quorumlock:agreement 1700000010000 n1 \n n1 > 0";
-    prolonged("1700000000000", withdrawn);
-    prolonged("1700000000001", "n1 < -");
-}
-
 /// Returns what the agreement of a client reads out of these parts of an answer.
-fn read(numbers: [i64; 3], differences: &[(&str, &str)]) -> Said {
+fn read(numbers: [i64; 2], differences: &[(&str, &str)]) -> Answered {
     let stage = open(1);
     let agreement: Agreement = stage.machine.settings.agreement.clone();
     let text = |text: &str| Reply::Text(text.as_bytes().into());
@@ -226,14 +179,14 @@ fn read(numbers: [i64; 3], differences: &[(&str, &str)]) -> Said {
 
 #[test]
 fn a_note_has_an_end_and_a_look_has_none() {
-    assert!(matches!(read([7, 5, 3], &[]), Said::Agreed { ends: 7, before: 5, .. }));
-    assert!(matches!(read([0, 0, 3], &[]), Said::Alike { memory } if memory.as_millis() == 3));
+    assert!(matches!(read([7, 0], &[]), Answered { said: Said::Agreed, remembers: false }));
+    assert!(matches!(read([0, 1], &[]), Answered { said: Said::Alike, remembers: true }));
 }
 
 #[test]
 fn the_numbers_of_others_are_read_by_their_names() {
     let numbers = [("max_ttl", "60000"), ("window back", "500"), ("window ahead", "700")];
-    let Said::Told { told, .. } = read([0, 0, 3], &numbers) else { panic!("a disagreement") };
+    let Said::Told(told) = read([0, 0], &numbers).said else { panic!("a disagreement") };
     assert_eq!(told.theirs.max_ttl, Duration::from_secs(60));
     assert_eq!(told.theirs.window.back, Duration::from_millis(500));
     assert_eq!(told.theirs.window.ahead, Duration::from_millis(700));

@@ -370,7 +370,9 @@ fn a_shutdown_still_shortens() {
          n1 < CLIENT KILL ID 1
          n1 > 1
          n1 < EVAL shorten 1 r #1 20202
+         n1 < EVAL withdraw ..
          n1 > 1
+         n1 < EVAL withdraw 1 quorumlock:agreement 0 20407 n1
          debts 0",
     );
 }

@@ -250,7 +250,7 @@ fn whoever_only_looks_notes_nothing_and_disagrees_with_nobody() {
          n1 < INFO memory
          n1 < SCRIPT LOAD acquire
          n1 < SCRIPT LOAD extend
-         n1 < EVAL agree 1 quorumlock:agreement 0 30000 2000 2000 n1
+         n1 < EVAL agree 1 quorumlock:agreement 0 30000 2000 2000 0 '' '' n1
          n1 > hello 1
          n1 > server run1
          n1 > master

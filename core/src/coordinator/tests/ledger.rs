@@ -1,10 +1,11 @@
 //! Debts: owed until an integer answers, or nothing can be left to delete.
 
+use super::super::Keys;
 use super::super::ledger::{Debt, Deleted, Deletion};
 use super::super::session::LARGEST_LEDGER;
-use super::super::wire::{Leaves, Packer};
+use super::super::wire::{Claim, Leaves, Packer, Token};
 use super::{open, play};
-use crate::quorum::Instant;
+use crate::quorum::{Instant, NodeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -220,21 +221,34 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
     let mut stage = open(1);
     stage.steps("acquire 1 r \n n1 < SET .. \n n1 > ok \n = acquired 1 ..");
     stage.steps("acquire 2 s \n n1 < SET .. \n n1 > ok \n = acquired 2 ..");
+    let claim = Claim {
+        keys: Keys::one("d".into()),
+        token: Token::new(7),
+        life: Duration::from_secs(1).into(),
+        ballot: None,
+        label: None,
+        unsettled: NodeSet::EMPTY,
+        place: None,
+    };
+    let deletion = Arc::new(Deletion {
+        leaves: Leaves::Nothing,
+        what: Deleted::Claim(claim),
+        ttl: Duration::from_secs(1),
+        is_told: false,
+        round: None,
+        began: Instant::from_nanos(0),
+    });
     for _ in 1..LARGEST_LEDGER {
-        // Without bytes, so that only the number counts.
-        let debt = Debt::new(Arc::new(Deletion {
-            leaves: Leaves::Nothing,
-            what: Deleted::Note(Vec::new()),
-            ttl: Duration::from_secs(1),
-            is_told: false,
-            round: None,
-            began: Instant::from_nanos(0),
-        }));
-        stage.machine.sessions[0].send_deletion(stage.now, debt, &mut Packer::new(None));
+        let (now, debt) = (stage.now, Debt::new(deletion.clone()));
+        stage.machine.sessions[0].send_deletion(now, debt, &mut Packer::new(None));
+        stage.pump();
+        // It is owed, and no longer on its way: only the number of them counts.
+        stage.says(0, b"-LOADING\r\n");
+        stage.wires[0].unseen.clear();
     }
-    stage.steps("acquire 3 t \n n1 < SET t #3 NX PX 10000");
+    stage.steps("acquire 3 t \n n1 < SET t #4 NX PX 10000");
     stage.steps("drop 1 \n n1 < EVAL release 1 r #1");
     stage.steps("acquire 4 u \n = no quorum 4 at 1 after 0ms: queue full \n n1 < -");
-    stage.steps("drop 2 \n n1 < EVAL release 1 s #2 \n cancel 3 \n n1 < EVAL release 1 t #3");
+    stage.steps("drop 2 \n n1 < EVAL release 1 s #2 \n cancel 3 \n n1 < EVAL release 1 t #4");
     stage.steps(&format!("debts {}", LARGEST_LEDGER + 2));
 }

@@ -19,6 +19,7 @@ mod downgrade;
 mod endings;
 mod extension;
 mod fenced;
+mod first_round;
 mod foreign;
 mod handover;
 mod handshake;

@@ -112,13 +112,18 @@ fn a_shutdown_dials_at_once_only_masters_with_debts() {
          n3 unreachable
          debts 1
          shutdown
+         n1 < EVAL withdraw 1 quorumlock:agreement 0 10102 n1 n2 n3
+         n1 > 1
          +0ms
          n2 < -
          n3 greets
          n3 < CLIENT KILL ID 1
          n3 > 1
-         n3 < EVAL ..
+         n3 < EVAL release ..
+         n3 < EVAL withdraw 1 quorumlock:agreement 0 10102 n1 n2 n3
          n3 > 1
+         n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2 n3
+         n3 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2 n3
          debts 0",
     );
 }

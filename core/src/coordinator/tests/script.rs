@@ -29,7 +29,7 @@
 //! +5ms                         time passes
 //! ~5ms                         time passes, but not for the machine: it is held up
 //! next 205ms                   poll_timeout names this instant
-//! debts 3 | fault n1 down .. | no faults
+//! debts 3 | drained true | fault n1 down .. | no faults
 //! jitter least | middle | most | none, when there are no random bytes
 //! ```
 //!
@@ -175,6 +175,7 @@ impl Stage {
                 return same(named.as_deref().unwrap_or("-"), words[1]);
             }
             "debts" => return same(&self.machine.debts().to_string(), words[1]),
+            "drained" => return same(&self.machine.is_drained().to_string(), words[1]),
             "jitter" => {
                 let picked = match words[1] {
                     "least" => 0,

@@ -28,7 +28,7 @@ struct Dice {
 
 impl Random for Dice {
     fn bits(&mut self) -> Option<u128> {
-        self.tokens += 1;
+        self.tokens = self.tokens.wrapping_add(1);
         (self.jitter.load(Ordering::Relaxed) != NO_RANDOMNESS).then_some(self.tokens)
     }
 
@@ -87,6 +87,7 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         masters: names.clone(),
         lists: vec![names],
         life: agreement::life(quarantine, drift),
+        brief: agreement::life(Duration::ZERO, drift),
     };
     Settings {
         label: None,
@@ -129,10 +130,24 @@ impl Stage {
         Self::set(settings(membership, masters), &vec![login.clone(); masters])
     }
 
+    /// The same, as if a round had begun before: no question is brief.
     fn set(settings: Settings, logins: &[Login]) -> Self {
+        let mut stage = Self::fresh(settings, logins);
+        stage.machine.note_for_rounds(stage.now);
+        stage
+    }
+
+    /// The same, before its first round, and with changed settings.
+    pub(super) fn brief(masters: usize, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = settings(Membership::of(masters).expect("a membership"), masters);
+        change(&mut settings);
+        Self::fresh(settings, &vec![Login::default(); masters])
+    }
+
+    fn fresh(settings: Settings, logins: &[Login]) -> Self {
         let masters = logins.len();
         let jitter = Arc::new(AtomicU64::new(MIDDLE));
-        let dice = Dice { jitter: jitter.clone(), tokens: 0 };
+        let dice = Dice { jitter: jitter.clone(), tokens: u128::MAX };
         let nodes = (1..).zip(logins).map(|(node, one)| (format!("n{node}").into(), one.clone()));
         let wire = |node: usize| Wire {
             epoch: Epoch::default(),

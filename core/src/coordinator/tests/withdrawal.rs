@@ -1,6 +1,6 @@
-//! A client that is not admitted leaves no note that others would have to respect.
+//! A client that ends, or that is not admitted, leaves no note that others would have to respect.
 
-use super::play_from_the_start;
+use super::{open, play_from_the_start};
 
 /// n1 has answered, n2 is still being asked.
 const ONE_OF_TWO: &str = "n1-2 < DIAL
@@ -13,9 +13,10 @@ const ONE_OF_TWO: &str = "n1-2 < DIAL
                           n1 > memory
                           n1 > text c0ffee
                           n1 > text c0ffee
-                          n1 > noted
+                          n1 > confirmed
                           withdraw
-                          n1 < EVAL withdraw 1 quorumlock:agreement 1700000000000 ..
+                          n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
+                          drained false
                           n1 > 1";
 
 #[test]
@@ -30,12 +31,12 @@ fn a_note_from_a_handshake_after_the_withdrawal_is_withdrawn() {
              n2 > memory
              n2 > text c0ffee
              n2 > text c0ffee
-             n2 > noted
+             n2 > confirmed
              = connected
-             n2 < EVAL withdraw 1 quorumlock:agreement 1700000000000 ..
-             debts 1
+             n2 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
+             drained false
              n2 > 1
-             debts 0"
+             drained true"
         ),
     );
 }
@@ -53,7 +54,7 @@ const BOTH: &str = "n1-2 < DIAL
                     n1-2 > memory
                     n1-2 > text c0ffee
                     n1-2 > text c0ffee
-                    n1-2 > noted
+                    n1-2 > confirmed
                     = connected";
 
 #[test]
@@ -63,9 +64,9 @@ fn who_has_withdrawn_notes_nothing_anew() {
         &format!(
             "{BOTH}
              withdraw
-             n1-2 < EVAL withdraw 1 quorumlock:agreement 1700000000000 ..
+             n1-2 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
              n1-2 > 1
-             debts 0
+             drained true
              +10s
              n1-2 < -
              +10s
@@ -85,18 +86,75 @@ fn a_note_that_is_prolonged_in_flight_is_withdrawn_afterwards() {
              n2 > server run2
              n2 > master
              n2 > memory
-             n2 > prolonged
+             n2 > confirmed
              withdraw
              n1 < -
-             n2 < EVAL withdraw 1 quorumlock:agreement 1700000012000 ..
+             n2 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
              n1 > server run1
              n1 > master
              n1 > memory
-             n1 > prolonged
-             n1 < EVAL withdraw 1 quorumlock:agreement 1700000012000 ..
-             debts 2
+             n1 > confirmed
+             n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
+             drained false
              n1-2 > 1
-             debts 0"
+             drained true"
         ),
+    );
+}
+
+/// What a client has left behind, and for how many ms its notes have to stand: `D` is 30302 ms.
+const LEFT: [(&str, &str, u64); 8] = [
+    ("acquire 1 r", "drop 1 \n n1 < EVAL release .. \n n1 > 1", 0),
+    // Its life is 10 s, and the drift of that 102 ms.
+    ("acquire 1 r", "forget 1", 10_102),
+    ("acquire 1 r", "+4s \n forget 1", 10_102),
+    ("acquire 1 r delay 2s", "lapsed 1 \n = lost .. \n drop 1", 12_122),
+    (
+        "acquire 1 r least 20s",
+        "finish 2 of 1 \n n1 < EVAL shorten .. \n n1 > 1 \n = released 2",
+        20_407,
+    ),
+    ("acquire 1 r", "drop 1 \n n1 < EVAL release ..", 10_102),
+    ("acquire 1 r fenced", "drop 1 \n n1 < EVAL release_all .. \n n1 > 1", 30_608),
+    ("acquire 1 r", "detach 2 of 1 \n n1 < EVALSHA .. \n n1 > 1 \n = detached 2", 10_102),
+];
+
+#[test]
+fn a_client_that_shuts_down_takes_back_its_notes_as_far_as_no_key_stays() {
+    for (acquire, end, left) in LEFT {
+        let took = if acquire.ends_with("fenced") { "EVALSHA" } else { "SET" };
+        let mut stage = open(1);
+        stage.steps(&format!(
+            "wall 1000 \n {acquire} \n n1 < {took} .. \n n1 > ok \n = acquired 1 .."
+        ));
+        stage.steps(&format!("{end} \n shutdown"));
+        stage.play(&format!("n1 < EVAL withdraw 1 quorumlock:agreement 0 {left} n1"));
+    }
+}
+
+#[test]
+fn a_client_that_still_holds_takes_nothing_back_before_the_hold_is_over() {
+    let mut stage = open(1);
+    stage.play(
+        "acquire 1 r
+         n1 < SET ..
+         n1 > ok
+         = acquired 1 ..
+         shutdown
+         n1 < -
+         +10s
+         n1 beats
+         n1 > server run1
+         n1 > known
+         = lost 1: lapsed
+         n1 < -
+         drop 1
+         n1 < EVAL release ..
+         n1 < EVAL withdraw 1 quorumlock:agreement 0 10102 n1
+         n1 > 1
+         n1 > 1
+         n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1
+         n1 > 1
+         drained true",
     );
 }

@@ -304,14 +304,11 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
                 format!("*4\r\n${length}\r\n{value}\r\n:{left}\r\n*0\r\n:{many}\r\n").into()
             }
         },
-        // All others have had the same settings for a day: noted again, or first by us, until
-        // 1700000000000.
-        "confirmed" => b"*3\r\n:1700000000000\r\n:1699999990000\r\n:86400000\r\n".into(),
-        "prolonged" => b"*3\r\n:1700000012000\r\n:1700000000000\r\n:12000\r\n".into(),
-        "noted" => b"*3\r\n:1700000000000\r\n:0\r\n:0\r\n".into(),
-        // `remembers 3500`: the milliseconds.
-        "remembers" => format!("*3\r\n:1700000000000\r\n:1699999990000\r\n:{rest}\r\n").into(),
-        "looked" => b"*3\r\n:0\r\n:0\r\n:0\r\n".into(),
+        // All others have the same settings, and ours are noted until 1700000000000.
+        "confirmed" => b"*2\r\n:1700000000000\r\n:0\r\n".into(),
+        // The same, and the server process that was met before is noted there.
+        "remembers" => b"*2\r\n:1700000000000\r\n:1\r\n".into(),
+        "looked" => b"*2\r\n:0\r\n:0\r\n".into(),
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
         "disagrees" => {
             let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
@@ -324,7 +321,7 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
                 format!("{}{}:{left}\r\n", bulk(field), bulk(&theirs))
             });
             let told: Vec<String> = told.collect();
-            format!("*{}\r\n:0\r\n:0\r\n:5000\r\n{}", 3 + 3 * told.len(), told.concat()).into()
+            format!("*{}\r\n:0\r\n:0\r\n{}", 2 + 3 * told.len(), told.concat()).into()
         }
         // `config appendonly yes appendfsync always`
         "config" => {

@@ -16,8 +16,9 @@ local commands = {
     local pairs_of = {...}
     for place = 1, #pairs_of, 2 do hash[pairs_of[place]] = tostring(pairs_of[place + 1]) end
   end,
-  HDEL = function(_, field) hash[field] = nil end,
+  HDEL = function(_, field) if lives() then hash[field] = nil end end,
+  DEL = function() hash = nil end,
   HGET = function(_, field) return lives() and hash[field] or false end,
-  PEXPIRE = function(_, life) ends = clock + tonumber(life) end,
+  PEXPIRE = function(_, life) if lives() then ends = clock + tonumber(life) end end,
 }
 redis = {call = function(name, ...) return commands[name](...) end}

@@ -3,11 +3,13 @@
 
 use super::*;
 use crate::coordinator::wire::{
-    ACQUIRE_READ, EXTEND, EXTEND_READ, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN, TOP_UP,
+    ACQUIRE_READ, AGREE, EXTEND, EXTEND_READ, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN, TOP_UP,
+    WITHDRAW,
 };
 
 const MARK: &str = "quorumlock:shared";
 const READERS: &str = "readers";
+const AGREEMENT: &str = "agreement";
 /// Ends of readers that live, in ms of the master's clock, and of one that is dead.
 const SOON: &str = "1000500";
 const LATE: &str = "1009000";
@@ -46,6 +48,44 @@ const READ_ALONE: &[&[&str]] =
 const READ_BY_OTHERS: &[&[&str]] =
     &[SHARED, &["ZADD", READERS, LATE, "other", DEAD, "gone"], &["PEXPIRE", READERS, "10000"]];
 const KEPT: &[&[&str]] = &[&["SET", "r", "quorumlock:next:waiter", "PX", "5000"]];
+const LIST: &str = "n1 n2 n3";
+const OURS: &str = "lists\nn1 n2 n3\n";
+const MINE: &str = "by me lists\nn1 n2 n3\n";
+const THEIRS: &str = "by other lists\nn1 n2 n3\n";
+const NUMBERS: &[&str] =
+    &["HSET", AGREEMENT, "max_ttl", "30000", "window back", "2000", "window ahead", "2000"];
+/// This client's note, and what has lapsed.
+const NOTED: &[&[&str]] = &[
+    NUMBERS,
+    &[
+        "HSET",
+        AGREEMENT,
+        OURS,
+        LATE,
+        MINE,
+        LATE,
+        "by gone lists\nn1 n2 n3\n",
+        DEAD,
+        "run old",
+        DEAD,
+    ],
+    &["PEXPIRE", AGREEMENT, "9000"],
+];
+const NOTED_BESIDE: &[&[&str]] = &[
+    NUMBERS,
+    &["HSET", AGREEMENT, OURS, LATE, MINE, SOON, THEIRS, LATE, "run before", LATE],
+    &["PEXPIRE", AGREEMENT, "9000"],
+];
+const NOTED_FOR_LONGER: &[&[&str]] = &[
+    NUMBERS,
+    &["HSET", AGREEMENT, OURS, LATE, MINE, LATE, THEIRS, SOON],
+    &["PEXPIRE", AGREEMENT, "9000"],
+];
+/// A hash of another application.
+const FOREIGN: &[&[&str]] = &[
+    &["HSET", AGREEMENT, "lists of mine", "soon", "since", "yesterday"],
+    &["PEXPIRE", AGREEMENT, "9000"],
+];
 /// The mark was deleted by hand.
 const UNMARKED: &[&[&str]] = &[&["ZADD", READERS, LATE, "other"], &["PEXPIRE", READERS, "10000"]];
 
@@ -78,10 +118,18 @@ fn cases() -> Vec<Case> {
         all.push(case(EXTEND_READ, SHARES, &["me", "2000"], before));
         all.push(case(RELEASE_READ, SHARES, &["me", "free:"], before));
     }
+    const ASKS: &[&str] = &["45000", "30000", "2000", "2000", "me", "run", "before", "n1 n2 n3"];
+    for before in [&[][..], NOTED, NOTED_BESIDE, FOREIGN] {
+        all.push(case(AGREE, &[AGREEMENT], ASKS, before));
+    }
+    for before in [NOTED, NOTED_BESIDE, NOTED_FOR_LONGER] {
+        all.push(case(WITHDRAW, &[AGREEMENT], &["me", "0", LIST], before));
+        all.push(case(WITHDRAW, &[AGREEMENT], &["me", "700", LIST], before));
+    }
     all
 }
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 18] = [
     "get",
     "set",
     "del",
@@ -96,6 +144,10 @@ const COMMANDS: [&str; 14] = [
     "zremrangebyscore",
     "zrangebyscore",
     "zcard",
+    "hget",
+    "hgetall",
+    "hset",
+    "hdel",
 ];
 
 /// Returns each key with its value and its life.
@@ -106,12 +158,29 @@ fn everything(master: &mut Master) -> Vec<(String, Reply, Reply)> {
     for key in keys {
         let value = match key.as_str() {
             READERS => master.ask(&pack(&["ZRANGE", READERS, "0", "-1", "WITHSCORES"])),
+            AGREEMENT => unlapsed(master),
             key => master.ask(&pack(&["GET", key])),
         };
-        all.push((key.clone(), value, master.ask(&pttl(&key))));
+        let left = match (key.as_str(), master.ask(&pttl(&key))) {
+            // Each of its fields has an end of its own.
+            (AGREEMENT, Reply::Int(1..)) => Reply::Int(0),
+            (_, left) => left,
+        };
+        all.push((key, value, left));
     }
     all.sort_by(|one, other| one.0.cmp(&other.0));
     all
+}
+
+/// Returns what of the agreement has not lapsed.
+fn unlapsed(master: &mut Master) -> Reply {
+    let Reply::Array(fields) = master.ask(&pack(&["HGETALL", AGREEMENT])) else {
+        panic!("not a hash")
+    };
+    let lives = |field: &&[Reply]| field[1].text() != Some(DEAD);
+    let mut fields: Vec<&[Reply]> = fields.chunks(2).filter(lives).collect();
+    fields.sort_by_key(|field| field[0].text().map(str::to_owned));
+    Reply::Array(fields.concat())
 }
 
 fn run(case: &Case, denied: Option<&str>) -> (Reply, Vec<(String, Reply, Reply)>) {
@@ -135,6 +204,7 @@ fn run(case: &Case, denied: Option<&str>) -> (Reply, Vec<(String, Reply, Reply)>
 fn without_a_right_a_script_does_all_or_nothing_and_leaves_nothing_forever() {
     for case in cases() {
         let whole = run(&case, None);
+        assert!(whole.0.error().is_none(), "{:?} before {:?}", whole.0, case.before);
         let nothing = run(&Case { script: "return 0", ..case }, None).1;
         let mut errors = 0;
         for right in COMMANDS {
