@@ -52,7 +52,7 @@ impl World {
             let after = self.stood(node, key);
             self.note_change((node, key), &before, &after);
             if let Some(called) = called.as_ref().filter(|called| called.key == key) {
-                self.note_stamp(node, called);
+                self.note_stamp(node, by, called);
                 let verdict = self.judge_called(node, called, &answer, (&before, &after));
                 self.find(verdict);
             }
@@ -83,11 +83,12 @@ impl World {
     }
 
     /// Notes the stamp that a waiter has been given.
-    fn note_stamp(&mut self, node: usize, called: &Called) {
+    fn note_stamp(&mut self, node: usize, by: usize, called: &Called) {
         let Some(waiter) = called.words.get(2).filter(|_| called.script == Script::Ask) else {
             return;
         };
-        let (now, quarantine) = (self.agenda.now, self.setup.quarantine);
+        let quarantine = self.setup.kind(self.clients[by].seat).quarantine;
+        let now = self.agenda.now;
         // Clients' clocks are not the world's.
         let votes = !self.may_not_vote(node, now, quarantine - quarantine / 50);
         let places = self.masters[node].beside(called.key, now).places;
