@@ -48,7 +48,8 @@ impl Coordinator {
 
     /// Returns whether a quorum may vote.
     pub fn can_vote(&self, now: Instant) -> bool {
-        self.quorum_can_vote(now) && self.barred(now, Duration::ZERO).is_none()
+        let looks = self.settings.agreement.is_look();
+        self.quorum_can_vote(now) && (looks || self.barred(now, Duration::ZERO).is_none())
     }
 
     /// Returns whether a quorum may vote, even if another client's settings bar it.
@@ -56,9 +57,14 @@ impl Coordinator {
         self.settings.membership.is_quorum(self.voting(now))
     }
 
+    /// Returns the masters that vote; for a client that only looks, those whose reports count.
     fn voting(&self, now: Instant) -> NodeSet {
-        let may_vote = |(node, session): (usize, &Session)| session.may_vote(now).then_some(node);
-        self.sessions.iter().enumerate().filter_map(may_vote).collect()
+        let looks = self.settings.agreement.is_look();
+        let votes = |session: &Session| {
+            if looks { session.is_reliable(now) } else { session.may_vote(now) }
+        };
+        let sessions = self.sessions.iter().enumerate();
+        sessions.filter(|(_, session)| votes(session)).map(|(node, _)| node).collect()
     }
 
     /// Returns the margin; `None` until every node has been reached or has failed once.
