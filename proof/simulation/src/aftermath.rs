@@ -90,24 +90,26 @@ impl World {
                 }
                 let remaining = self.masters[node].remaining(&key, now);
                 let left = Left { node, key: &key, value, remaining };
-                let verdict = left.judge_aftermath(self.expires(value));
+                let verdict = left.judge_aftermath(self.expires(node, value));
                 self.find(verdict);
             }
             for key in KEYS {
                 for (reader, remaining) in self.masters[node].readers(key, now) {
                     let left = Left { node, key, value: &reader, remaining: Some(remaining) };
-                    let verdict = left.judge_aftermath(self.expires(&reader));
+                    let verdict = left.judge_aftermath(self.expires(node, &reader));
                     self.find(verdict);
                 }
             }
         }
     }
 
-    /// Returns whether a value is meant to expire by itself.
-    fn expires(&self, value: &str) -> bool {
+    /// Returns whether a value is meant to expire by itself. Where a clock was set back, it lives for
+    /// longer than its owner owes the deletion.
+    fn expires(&self, node: usize, value: &str) -> bool {
         let owner = owner(value).map(|owner| &self.clients[owner]);
         let ended = owner.is_some_and(|owner| owner.keys_expire);
-        ended || self.kept.contains(value) || self.setup.may_strand()
+        let is_set_back = self.masters[node].clock.stepped < 0;
+        ended || is_set_back || self.kept.contains(value) || self.setup.may_strand()
     }
 
     /// Ends the clients that are at odds with a client that stays: their notes lapse, or are taken

@@ -173,6 +173,7 @@ impl World {
         let Some(held) = client.holds.get_mut(&hold) else { return };
         held.asked.mode = Mode::Read;
         held.downgrades = Some(false);
+        held.downgraded_by = request.0;
         let (attempt, token) = (held.attempt, held.token.clone());
         self.say(|| format!("{} becomes a reader by {token}", name(place)));
         if let Some(machine) = &mut self.clients[place].machine {
@@ -241,6 +242,9 @@ impl World {
         // A lock-delay: its keys stay, for commands that are still in flight.
         let (is_lost, stays) = (held.is_gone || !in_time, !held.asked.at_least.is_zero());
         if is_lost && !held.asked.lock_delay.is_zero() || stays && (is_lost || awaited) {
+            if held.asked.mode == Mode::InTurn {
+                self.left_at = Some(now);
+            }
             self.kept.insert(held.token);
         }
     }
@@ -266,7 +270,7 @@ impl World {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
         let request = client.next_request(now);
-        client.inspected.insert(request.0, key);
+        client.inspected.insert(request.0, (key, now));
         if let Some(machine) = &mut client.machine {
             machine.handle_inspect(local, request, key, None);
         }

@@ -91,6 +91,8 @@ pub(super) struct Held {
     pub(super) is_awaited: bool,
     /// A caller makes it a reader, and whether a master has been asked to do so.
     pub(super) downgrades: Option<bool>,
+    /// The last request that it become a reader.
+    pub(super) downgraded_by: u64,
 }
 
 impl Held {
@@ -114,6 +116,7 @@ impl Held {
             is_gone: false,
             is_awaited: false,
             downgrades: None,
+            downgraded_by: 0,
         }
     }
 
@@ -162,7 +165,8 @@ pub(super) struct Client {
     pub(super) in_turn_until: Time,
     /// The holds, by the number of the acquire.
     pub(super) holds: BTreeMap<u64, Held>,
-    pub(super) inspected: BTreeMap<u64, &'static str>,
+    /// Inspections without an answer: of what, and since when.
+    pub(super) inspected: BTreeMap<u64, (&'static str, Time)>,
     /// Detachments and adoptions without an answer.
     pub(super) detaching: BTreeMap<u64, Onward>,
     pub(super) adopting: BTreeMap<u64, Box<Parcel>>,

@@ -2,7 +2,7 @@
 
 use super::agenda::Happening;
 use super::client::{Held, name};
-use super::clock::{nanos, shown};
+use super::clock::{millis, nanos, shown};
 use super::flaw::Flaw;
 use super::history::How;
 use super::invariants::HonestDeadline;
@@ -24,7 +24,12 @@ pub(super) struct Parcel {
     lock: DetachedLock,
     /// The last deadline of the guard that was detached, on a clock that means nothing elsewhere.
     deadline: Instant,
+    /// The number of times that it was not adopted.
+    tries: usize,
 }
+
+/// The most times that a value is tried again.
+const MOST_TRIES: usize = 4;
 
 /// What becomes of a hold once it is detached.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +93,8 @@ impl World {
             let told = format!("{token} is detached with its place in a queue");
             return self.find(Err(told));
         }
-        let parcel = Parcel { asked, token, ballot, lock: *lock, deadline: held.deadline };
+        let parcel =
+            Parcel { asked, token, ballot, lock: *lock, deadline: held.deadline, tries: 0 };
         self.say(|| format!("{} has detached {}", name(place), parcel.token));
         self.kept.insert(parcel.token.clone());
         self.invariants.handed.given(&parcel.token);
@@ -134,6 +140,20 @@ impl World {
         }
     }
 
+    /// Lets a value that was not adopted be adopted once more: at any seat, now or later.
+    fn try_again(&mut self, place: usize, mut parcel: Box<Parcel>) {
+        if self.setup.flaw.is_some() || parcel.tries >= MOST_TRIES {
+            return;
+        }
+        parcel.tries += 1;
+        let seats = self.setup.seats() as u64;
+        let rng = &mut self.clients[place].rng;
+        let seat = rng.within(0..seats) as usize;
+        let later = *rng.pick(&[5, 100, 400, 1_000, 2_500]);
+        let at = self.agenda.now + nanos(millis(later));
+        self.agenda.at(at, Happening::Delivered { seat, parcel });
+    }
+
     /// Drops all that is being adopted: it is released.
     pub(super) fn cancel_adoptions(&mut self, place: usize) {
         let local = self.local(place);
@@ -156,12 +176,14 @@ impl World {
         let Some(parcel) = self.clients[place].adopting.remove(&request.0) else {
             return self.find(Err("an adoption that was not asked for is answered".into()));
         };
+        let again = parcel.clone();
         let Parcel { asked, token, ballot, deadline: old, .. } = *parcel;
         let adopted = match result {
             Ok(adopted) => adopted,
             Err(why) => {
                 let why = why.as_str();
-                return self.say(|| format!("{} has not adopted {token}: {why}", name(place)));
+                self.say(|| format!("{} has not adopted {token}: {why}", name(place)));
+                return self.try_again(place, again);
             }
         };
         let deadline = match self.setup.flaw {

@@ -56,6 +56,7 @@ impl World {
             at_most(PERMITS, &permits)?;
         }
         one_holder(&valid, |one, other| self.grounds.excuse(&self.setup, one, other))?;
+        self.judge_wanted()?;
         self.judge_queues()
     }
 
@@ -155,6 +156,9 @@ impl World {
             let is_held = is_held && after != Some(MARK);
             let change = Change { key, by, before, after, owner, is_held };
             self.invariants.owners.judge(&change)?;
+            if after != Some(MARK) && !self.invariants.owners.is_named(before) {
+                self.invariants.closed.goes(key, before)?;
+            }
         }
         let Some(value) = after else { return Ok(()) };
         let master = &self.masters[node];

@@ -51,4 +51,5 @@ mod told;
 mod trials;
 mod turns;
 mod waiters;
+mod wanted;
 mod world;

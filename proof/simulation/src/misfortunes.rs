@@ -48,6 +48,11 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Fault {
         Some(Flaw::KillsNobody | Flaw::DeniesKill) if rng.chance(60) => {
             return Fault::Strays { seat, node, by: long };
         }
+        // Only few worlds have such clocks.
+        None if setup.steps_back && rng.chance(25) => {
+            let by = if rng.chance(30) { FAR_BACK } else { span / 2 };
+            return Fault::StepsBack { node, by };
+        }
         _ => {}
     }
     match rng.within(0..100) {

@@ -7,6 +7,7 @@ use super::commands::{Deed, Script, Words, split, text, token, waiter};
 use super::invariants::Verdict;
 use super::network::ROOMY;
 use super::plan::Mode;
+use super::waiters::WELL_AFTER;
 use super::world::World;
 use std::time::Duration;
 
@@ -28,8 +29,13 @@ impl World {
             self.invariants.own.asks(&waiter, &ticket, lists)?;
         }
         let token = token(words);
+        self.invariants.tells.judge(client, self.agenda.now)?;
+        if Script::of(words) == Some(Script::Leave) {
+            self.note_release(client, &token, split(words).1);
+        }
         match deed {
             Deed::Acquire => {
+                self.invariants.given_back.tries(&token, (node, id.0), self.agenda.now);
                 let tried = self.invariants.own.tries(&token, node);
                 self.judge_try(id, words, &token, tried)
             }
@@ -37,8 +43,36 @@ impl World {
                 self.note_downgrade(client, words, &token);
                 Ok(())
             }
+            Deed::Release => {
+                let (now, idle) = (self.agenda.now, self.idle_since(id));
+                self.invariants.given_back.gives_back(&token, (node, id.0), now, idle)
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Notes the release of what was won in turn.
+    fn note_release(&mut self, client: usize, token: &str, words: &[Vec<u8>]) {
+        if !self.setup.wake_ups || words.get(2).is_none_or(|word| word != b"hold") {
+            return;
+        }
+        let tells = words.get(4).is_some_and(|channel| !channel.is_empty());
+        let is_well = self.setup.denied.is_empty()
+            && !self.is_calm
+            && self.is_untroubled(WELL_AFTER)
+            && self.is_linked(client);
+        let at = (self.agenda.now, self.clients[client].nodes.len());
+        self.invariants.tells.releases(client, token, at, (tells, is_well && !self.is_at_odds()));
+    }
+
+    /// Returns since when no caller has wanted anything of the client of a line that takes all at
+    /// once.
+    fn idle_since(&self, id: LineId) -> Option<Time> {
+        let line = &self.lines[id.0];
+        let client = &self.clients[line.client];
+        let is_idle = client.open() == 0 && !client.is_ending && client.machine.is_some();
+        (is_idle && !self.is_calm && line.room >= ROOMY)
+            .then(|| client.asked_until.max(client.resumed_at))
     }
 
     fn judge_try(
@@ -66,7 +100,8 @@ impl World {
             return Ok(());
         }
         let since: Time = client.asked_until.max(client.resumed_at);
-        let is_wide = line.room >= ROOMY;
+        // A line that was narrow takes late what was asked for long ago.
+        let is_wide = !self.is_calm && line.room >= ROOMY;
         if is_wide && client.asked.is_empty() && self.agenda.now > since + nanos(WRITTEN_BY) {
             return Err(format!("{} tries {token}, and no caller wants it", name(place)));
         }

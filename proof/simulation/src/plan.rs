@@ -205,12 +205,23 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
                 true => hand_over(setup, seat, rng.next()),
                 false => follow_up(seat, rng),
             };
-            acts.push((then, act));
+            push_deed(&mut acts, then, act, rng);
         }
-        acts.push((at, act));
+        push_deed(&mut acts, at, act, rng);
     }
     acts.sort_by_key(|(at, _)| *at);
     acts
+}
+
+/// Adds an act. A guard that becomes a reader's has sometimes just been extended.
+fn push_deed(acts: &mut Vec<(Time, Act)>, at: Time, act: Act, rng: &mut Rng) {
+    if let Act::Downgrade { seat, dice } = act
+        && rng.chance(50)
+    {
+        let before = at.saturating_sub(rng.within(0..5_000_000));
+        acts.push((before, Act::Extend { seat, dice }));
+    }
+    acts.push((at, act));
 }
 
 pub(super) fn deed(setup: &Setup, rng: &mut Rng) -> Act {
@@ -250,8 +261,12 @@ fn hand_over(setup: &Setup, seat: usize, dice: u64) -> Act {
 }
 
 fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
-    if setup.is_rush && rng.chance(75) {
+    // Without a fault all callers do in some.
+    if setup.is_rush && (setup.faults_per_mille == 0 || rng.chance(75)) {
         return turns::draw(setup, seat, rng);
+    }
+    if setup.is_reading && rng.chance(75) {
+        return readers(setup, seat, rng);
     }
     let short = millis(300);
     let max_ttl = setup.kind(seat).max_ttl;
@@ -287,7 +302,9 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         _ => Mode::Alone,
     };
     let fenced = fenced && mode != Mode::Read;
-    let at_least = if mode == Mode::Alone { at_least } else { Duration::ZERO };
+    // Readers and writers have none.
+    let may_stay = matches!(mode, Mode::Alone | Mode::InTurn);
+    let at_least = if may_stay { at_least } else { Duration::ZERO };
     let (keys, is_permit, lock_delay) = match setup.flaw {
         Some(Flaw::CountsPermits) => (RESOURCES[0], true, Duration::ZERO),
         flaw => (
@@ -306,6 +323,23 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         wait: millis(*rng.pick(&[0, 50, 500, 2_000])),
         keep_alive: *rng.pick(&kept),
         at_least,
+    }
+}
+
+/// Draws what a caller asks for that reads or writes beside others.
+fn readers(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
+    let max_ttl = setup.kind(seat).max_ttl;
+    let (write, read) = (Mode::Write, Mode::Read);
+    Asked {
+        keys: RESOURCES[0],
+        is_permit: false,
+        mode: *rng.pick(&[write, read, read, read, Mode::Alone]),
+        fenced: false,
+        ttl: *rng.pick(&[millis(300), max_ttl / 2, max_ttl]),
+        lock_delay: Duration::ZERO,
+        wait: millis(*rng.pick(&[500, 2_000, 5_000])),
+        keep_alive: None,
+        at_least: Duration::ZERO,
     }
 }
 

@@ -23,6 +23,9 @@ const AT_ODDS: u64 = 15;
 /// The same for those in which most callers wait in turn.
 const RUSH: u64 = 15;
 
+/// The same for those in which most callers read and write.
+const READING: u64 = 8;
+
 /// The time within which a refused client comes back.
 pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
 
@@ -39,6 +42,8 @@ pub(super) struct Setup {
     pub(super) story: Option<Story>,
     /// Most callers want the same, and wait for it in turn.
     pub(super) is_rush: bool,
+    /// Most callers read and write the same, and wait for it.
+    pub(super) is_reading: bool,
     guard: RestartGuard,
     /// Masters may lose their memory when they restart.
     pub(super) forgetful: bool,
@@ -95,6 +100,7 @@ impl Setup {
             kinds,
             story: None,
             is_rush: flaw.is_none_or(Flaw::is_about_turns) && rng.chance(RUSH),
+            is_reading: flaw.is_none() && rng.chance(READING),
             guard: match (guarded, trusting) {
                 (true, _) => RestartGuard::On,
                 (false, true) => RestartGuard::TrustPersistence,
@@ -119,6 +125,10 @@ impl Setup {
         if setup.is_rush {
             setup.length = setup.length.max(millis(6_000));
             setup.faults_per_mille = setup.faults_per_mille.min(100);
+        }
+        if setup.is_reading {
+            setup.is_rush = false;
+            setup.faults_per_mille = setup.faults_per_mille.min(60);
         }
         if let Some(flaw) = flaw {
             flaw.provoke(&mut setup);
@@ -147,6 +157,7 @@ impl Setup {
             kinds: vec![kind; seats],
             story: None,
             is_rush: false,
+            is_reading: false,
             guard: RestartGuard::On,
             forgetful: true,
             steps_back: false,
@@ -178,7 +189,7 @@ impl Setup {
         self.quarantine = longest(|kind| kind.quarantine);
         self.kinds = kinds;
         self.story = Some(story);
-        self.is_rush = false;
+        (self.is_rush, self.is_reading) = (false, false);
         self.set_guard(RestartGuard::On, true);
         self.young = false;
         self.spread = millis(1);

@@ -2,9 +2,9 @@
 
 use super::agenda::Happening;
 use super::client::{Held, name, named};
-use super::clock::{millis, nanos, shown};
+use super::clock::{Time, millis, nanos, shown};
 use super::history::{HoldSpan, How};
-use super::invariants::{Extended, HonestDeadline};
+use super::invariants::{Extended, HonestDeadline, Verdict};
 use super::plan::{Asked, Mode, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
@@ -39,6 +39,10 @@ impl World {
             Event::NoRandomness { .. } => self.find(Err("no random bits".into())),
             Event::Extended { request, attempt, result } => {
                 request.iter().for_each(|one| _ = self.clients[place].awaited.remove(&one.0));
+                if let (Some(request), Err(NotExtended::Lost)) = (request, &result) {
+                    let verdict = self.judge_told_lost(place, attempt, request);
+                    self.find(verdict);
+                }
                 if let Ok(extended) = result {
                     let held = self.clients[place].won(attempt);
                     if let Some(held) = held.filter(|held| held.downgrades == Some(true)) {
@@ -67,7 +71,7 @@ impl World {
             Event::Lost { attempt, reason } => self.lost(place, attempt, &reason),
             Event::Inspected { request, nodes, membership, .. } => {
                 let client = &mut self.clients[place];
-                let Some(key) = client.inspected.remove(&request.0) else { return };
+                let Some((key, since)) = client.inspected.remove(&request.0) else { return };
                 let standing: Vec<Option<&StoredValue>> =
                     nodes.iter().map(|(_, seen)| seen.as_ref().ok()?.as_ref()).collect();
                 let on = |value: &Mark| -> NodeSet {
@@ -79,10 +83,47 @@ impl World {
                 let holder = standing.iter().flatten();
                 let mut holder = holder.filter(|one| membership.is_quorum(on(&one.value)));
                 client.seen = holder.next().map(|one| (key, one.value.to_string()));
+                let counts = nodes.iter().map(|(_, seen)| seen.is_ok());
+                let counts = counts.enumerate().filter_map(|(own, counts)| counts.then_some(own));
+                let verdict = self.judge_seen(place, since, counts.collect());
+                self.find(verdict);
             }
             Event::Detached { request, result, .. } => self.detached(place, request, result),
             Event::Adopted { request, result } => self.adopted(place, request, result),
             Event::Observed(_) => {}
+        }
+    }
+
+    /// Checks that no caller hears that a hold is lost which has become a reader's since it asked.
+    fn judge_told_lost(&self, place: usize, attempt: AttemptId, request: RequestId) -> Verdict {
+        let (client, local) = (&self.clients[place], self.local(place));
+        let mut holds = client.holds.values();
+        let held = holds.find(|held| held.attempt == attempt && held.is_valid(local));
+        match held.filter(|held| !held.is_given_up && held.downgraded_by > request.0) {
+            Some(held) => Err(format!("{} is said to be lost, and is held to read", held.token)),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that no master counts in an inspection that had lost its memory, and may not vote.
+    fn judge_seen(&self, place: usize, since: Time, counts: NodeSet) -> Verdict {
+        if !self.setup.forgetful || self.setup.flaw.is_some() {
+            return Ok(());
+        }
+        let (now, client) = (self.agenda.now, &self.clients[place]);
+        // Clients' clocks are not the world's.
+        let quarantine = self.setup.kind(client.seat).quarantine;
+        let quarantine = nanos(quarantine - quarantine / 50);
+        let is_cold = |own: &usize| {
+            let forgot_at = self.masters[client.nodes[*own]].forgot_at;
+            forgot_at.is_some_and(|at| at < since && now < at + quarantine)
+        };
+        match counts.iter().find(is_cold) {
+            Some(own) => {
+                let at = client.nodes[own] + 1;
+                Err(format!("{} is shown what n{at} has, which has lost its memory", name(place)))
+            }
+            None => Ok(()),
         }
     }
 
@@ -109,6 +150,7 @@ impl World {
             None => asked,
         };
         self.rests(place, &token, asked.ttl, deadline);
+        self.invariants.given_back.won(&token);
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
         if asked.mode == Mode::InTurn {
             let verdict = self.judge_turn(place, &token, keys[0]);
@@ -204,6 +246,12 @@ impl World {
             _ => How::Released,
         };
         held.is_gone |= matches!(reason, LossReason::QuorumGone(_));
+        let is_delayed = !(held.asked.at_least.is_zero() && held.asked.lock_delay.is_zero());
+        // A client that adopts it late does not know of a time that is over by then.
+        let is_delayed = is_delayed && !self.adopters.contains_key(&token);
+        if is_delayed && (held.is_gone || !held.in_time) && self.setup.flaw.is_none() {
+            self.invariants.closed.leaves(&token);
+        }
         if !held.in_time {
             let (keys, delay) = (held.asked.keys, held.asked.lock_delay);
             let reads = held.asked.mode == Mode::Read;

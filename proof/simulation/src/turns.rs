@@ -37,7 +37,10 @@ pub(super) fn draw(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         lock_delay: Duration::ZERO,
         wait: millis(*rng.pick(&[500, 2_000, 5_000, 9_000])),
         keep_alive: *rng.pick(&[None, None, Some(KeepAlive::at_most(ttl * 2))]),
-        at_least: Duration::ZERO,
+        at_least: match setup.flaw.is_none() && rng.chance(15) {
+            true => *rng.pick(&[ttl / 2, max_ttl / 2]),
+            false => Duration::ZERO,
+        },
     }
 }
 
@@ -120,7 +123,7 @@ impl World {
     }
 
     /// Returns whether nothing has been wrong for so long.
-    fn is_untroubled(&self, grace: Duration) -> bool {
+    pub(super) fn is_untroubled(&self, grace: Duration) -> bool {
         let stepped = self.masters.iter().any(|master| master.clock.stepped != 0);
         let lame = self.clients.iter().any(|client| client.machine.is_some() && client.paused > 0);
         let down = self.masters.iter().any(|master| !master.reads());

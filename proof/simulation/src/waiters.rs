@@ -16,7 +16,7 @@ const LEAVES_WITHIN: Duration = millis(1_200);
 pub(super) const WELL_AFTER: Duration = millis(1_500);
 
 /// How long a place lives that is not left.
-const PLACE_LIVES: Duration = millis(3_100);
+pub(super) const PLACE_LIVES: Duration = millis(3_100);
 
 /// Who is first knows it after its next look, and hears messages then.
 const KNOWS_AFTER: Duration = millis(1_300);

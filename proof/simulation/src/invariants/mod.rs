@@ -7,10 +7,12 @@ mod bounded;
 mod called_in;
 mod fences_rise;
 mod gets_in;
+mod given_back;
 mod handed_over;
 mod honest_deadline;
 mod in_turn;
 mod keeper_ends;
+mod let_in;
 mod marks_stand;
 mod never_reacquired;
 mod no_orphan;
@@ -20,12 +22,14 @@ mod own_asks;
 mod owner_only;
 mod paced;
 mod stays_closed;
+mod tells;
 
 pub(super) use as_asked::{Beside, Executed};
 pub(super) use at_most::at_most;
 pub(super) use bounded::Load;
 pub(super) use in_turn::Won;
 pub(super) use keeper_ends::KeeperEnds;
+pub(super) use let_in::Could;
 pub(super) use marks_stand::{Stood, marks_stand};
 pub(super) use never_reacquired::Extended;
 pub(super) use no_orphan::Left;
@@ -36,12 +40,15 @@ pub(super) use owner_only::{Change, OwnerOnly};
 use called_in::CalledIn;
 use fences_rise::FencesRise;
 use gets_in::GetsIn;
+use given_back::GivenBack;
 use handed_over::HandedOver;
 use in_turn::InTurn;
+use let_in::LetIn;
 use never_reacquired::NeverReacquired;
 use own_asks::OwnAsks;
 use paced::Paced;
 use stays_closed::StaysClosed;
+use tells::Tells;
 
 pub(super) use honest_deadline::{HonestDeadline, is_told_in_time};
 
@@ -62,4 +69,10 @@ pub(super) struct Invariants {
     pub(super) gets_in: GetsIn,
     pub(super) called: CalledIn,
     pub(super) paced: Paced,
+    pub(super) given_back: GivenBack,
+    pub(super) tells: Tells,
+    /// Those that wait for what is free.
+    pub(super) let_in: LetIn,
+    /// Readers that wait beside a reader of their own client.
+    pub(super) let_in_beside: LetIn,
 }

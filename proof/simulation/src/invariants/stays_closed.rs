@@ -3,6 +3,7 @@
 
 use super::Verdict;
 use crate::clock::{Time, nanos};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 struct Closed {
@@ -14,7 +15,11 @@ struct Closed {
 }
 
 #[derive(Default)]
-pub(crate) struct StaysClosed(Vec<Closed>);
+pub(crate) struct StaysClosed {
+    closed: Vec<Closed>,
+    /// What was lost, and is left until it expires.
+    left: BTreeSet<String>,
+}
 
 impl StaysClosed {
     /// Notes a loss, with a deadline at the moment `deadline`. Clocks run at different speeds: a
@@ -31,18 +36,31 @@ impl StaysClosed {
         }
         let until = deadline + nanos(delay - delay / 100);
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        self.0.push(Closed { token: token.to_owned(), keys, until, reads });
+        self.closed.push(Closed { token: token.to_owned(), keys, until, reads });
     }
 
     /// Notes a win whose keys stay until then, whatever becomes of its process.
     pub(crate) fn stays(&mut self, token: &str, keys: &[&str], until: Time) {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        self.0.push(Closed { token: token.to_owned(), keys, until, reads: false });
+        self.closed.push(Closed { token: token.to_owned(), keys, until, reads: false });
+    }
+
+    /// Notes a loss of what is to stay closed for a while: its keys are left until they expire.
+    pub(crate) fn leaves(&mut self, token: &str) {
+        self.left.insert(token.to_owned());
+    }
+
+    /// Checks that a key which had this value has another one, or none.
+    pub(crate) fn goes(&self, key: &str, before: &str) -> Verdict {
+        match self.left.contains(before) {
+            true => Err(format!("{before} was lost, and {key} is not left to expire")),
+            false => Ok(()),
+        }
     }
 
     /// Notes work that has failed: what it has closed is open.
     pub(crate) fn opens(&mut self, token: &str) {
-        self.0.retain(|one| one.token != token);
+        self.closed.retain(|one| one.token != token);
     }
 
     /// Checks a win. A holder that `is_named`, whose lock was taken away by force, closes nothing.
@@ -54,7 +72,7 @@ impl StaysClosed {
         is_named: impl Fn(&str) -> bool,
     ) -> Verdict {
         let is_closed = |one: &&Closed| !(is_named(&one.token) || reads && one.reads);
-        for closed in self.0.iter().filter(|one| now < one.until).filter(is_closed) {
+        for closed in self.closed.iter().filter(|one| now < one.until).filter(is_closed) {
             if let Some(key) = keys.iter().find(|key| closed.keys.iter().any(|one| one == *key)) {
                 let (left, lost) = (Duration::from_nanos(closed.until - now), &closed.token);
                 return Err(format!("{token} has {key}, closed for {left:?} yet by {lost}"));

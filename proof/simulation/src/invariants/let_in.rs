@@ -1,0 +1,57 @@
+//! Who waits for what it could have gets it soon: for a resource that is free, or as a reader beside a
+//! reader of its own client.
+
+use super::Verdict;
+use crate::clock::{Time, nanos};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A request that could be granted.
+pub(crate) struct Could {
+    pub(crate) client: usize,
+    pub(crate) request: u64,
+    pub(crate) key: &'static str,
+}
+
+/// Since when each request could have been granted, by client and request.
+#[derive(Default)]
+pub(crate) struct LetIn(BTreeMap<(usize, u64), Time>);
+
+impl LetIn {
+    /// Checks all requests that could be granted at present.
+    pub(crate) fn judge(
+        &mut self,
+        now: Time,
+        could: &[Could],
+        longest: Duration,
+        why: &str,
+    ) -> Verdict {
+        if could.is_empty() {
+            self.0.clear();
+            return Ok(());
+        }
+        self.0.retain(|at, _| could.iter().any(|one| (one.client, one.request) == *at));
+        for Could { client, request, key } in could {
+            let since = *self.0.entry((*client, *request)).or_insert(now);
+            if now > since + nanos(longest) {
+                let who = crate::client::name(*client);
+                let waits = Duration::from_nanos(now - since);
+                return Err(format!("{who} has waited for {key} for {waits:?}, {why}: {request}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_request_that_could_long_be_granted_is_found() {
+    let mut let_in = LetIn::default();
+    let longest = Duration::from_nanos(10);
+    let could = |client| Could { client, request: 1, key: "a" };
+    assert_eq!(let_in.judge(5, &[could(0)], longest, "free"), Ok(()));
+    assert_eq!(let_in.judge(15, &[could(0), could(1)], longest, "free"), Ok(()));
+    assert_eq!(let_in.judge(16, &[could(1)], longest, "free"), Ok(()), "it has it");
+    assert_eq!(let_in.judge(17, &[could(0), could(1)], longest, "free"), Ok(()), "it was taken");
+    assert!(let_in.judge(26, &[could(0), could(1)], longest, "free").is_err());
+    assert_eq!(let_in.judge(26, &[], longest, "free"), Ok(()));
+}

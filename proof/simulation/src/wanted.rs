@@ -1,0 +1,114 @@
+//! Those that wait for what they could have: whatever they are, and whichever others wait beside them in
+//! their client, a resource that is free is not free for long, and readers let in readers.
+
+use super::clock::{millis, nanos};
+use super::invariants::{Could, Verdict};
+use super::judge::KEYS;
+use super::master::{HINT, MARK};
+use super::network::ROOMY;
+use super::plan::{Asked, Mode};
+use super::waiters::{PLACE_LIVES, WELL_AFTER};
+use super::world::World;
+use std::time::Duration;
+
+/// The longest pause of who waits for messages, and slack: one may have been missed.
+const LONGEST: Duration = millis(2_500);
+
+impl World {
+    /// Checks all that wait, at each step.
+    pub(super) fn judge_wanted(&mut self) -> Verdict {
+        let waits = self.clients.iter().any(|client| !client.asked.is_empty());
+        let could = match waits && self.setup.flaw.is_none() && !self.is_at_odds() {
+            true => self.could(),
+            false => Vec::new(),
+        };
+        let (beside, free): (Vec<Could>, Vec<Could>) =
+            could.into_iter().partition(|one| self.reads_beside(one));
+        let now = self.agenda.now;
+        let slow = self.setup.latency_us.end;
+        let soon = millis(70) + Duration::from_micros(6 * slow) + 4 * self.setup.lateness;
+        self.invariants.let_in.judge(now, &free, LONGEST, "which is free")?;
+        self.invariants.let_in_beside.judge(now, &beside, soon, "and reads it")
+    }
+
+    /// Returns the requests that could be granted.
+    fn could(&self) -> Vec<Could> {
+        let mut all = Vec::new();
+        if !self.is_untroubled(WELL_AFTER) {
+            return all;
+        }
+        for key in KEYS {
+            if !self.clients.iter().any(|client| client.asked.values().any(|one| wants(one, key))) {
+                continue;
+            }
+            let now = self.agenda.now;
+            let is_hinted =
+                self.masters.iter().any(|master| master.is_there(&format!("{HINT}{key}"), now));
+            // A guard that is lost keeps the place from which it was won.
+            let is_kept = self.clients.iter().any(|client| {
+                !client.adopting.is_empty()
+                    || client
+                        .holds
+                        .values()
+                        .any(|held| held.is_over && held.asked.keys.contains(&key))
+            });
+            let is_vacant = !is_kept
+                && self.left_at.is_none_or(|at| now > at + nanos(PLACE_LIVES + WELL_AFTER))
+                && self.masters.iter().all(|master| master.value(key, now).is_none());
+            let is_read = || {
+                let open = |value| value == MARK;
+                self.masters.iter().all(|master| master.value(key, now).is_none_or(open))
+            };
+            let may_read = !is_hinted && (is_vacant || is_read());
+            for (client, state) in self.clients.iter().enumerate() {
+                if !(is_vacant || may_read) || !self.is_linked(client) {
+                    continue;
+                }
+                let granted = |asked: &Asked| match asked.mode {
+                    Mode::Read if !may_read => false,
+                    Mode::Read => is_vacant || self.reads(client, key),
+                    _ => is_vacant && (!asked.fenced || self.setup.can_fence()),
+                };
+                let could = state.asked.iter().filter(|(_, one)| wants(one, key) && granted(one));
+                all.extend(could.map(|(request, _)| Could { client, request: *request, key }));
+            }
+        }
+        all
+    }
+
+    /// Returns whether a client has a guard that reads a resource.
+    fn reads(&self, client: usize, key: &str) -> bool {
+        let state = &self.clients[client];
+        let local = state.clock.at(self.agenda.now);
+        let reads = |held: &super::client::Held| {
+            held.asked.mode == Mode::Read && held.downgrades.is_none() && held.asked.keys == [key]
+        };
+        state.holds.values().any(|held| reads(held) && held.is_valid(local) && !held.is_given_up)
+    }
+
+    fn reads_beside(&self, one: &Could) -> bool {
+        let asked = self.clients[one.client].asked.get(&one.request);
+        asked.is_some_and(|asked| asked.mode == Mode::Read) && self.reads(one.client, one.key)
+    }
+
+    /// Returns whether a client has been linked for long to masters that may all vote.
+    pub(super) fn is_linked(&self, client: usize) -> bool {
+        let (now, client) = (self.agenda.now, &self.clients[client]);
+        let is_well = |node: &usize| {
+            let line = client.lines[*node].map(|id| &self.lines[id.0]);
+            // A client counts from when it has met a process, whatever that remembers.
+            let master = &self.masters[*node];
+            let age = match master.life == 0 && master.forgot_at.is_none() {
+                true => WELL_AFTER,
+                false => self.setup.quarantine + WELL_AFTER,
+            };
+            line.is_some_and(|line| line.room >= ROOMY && now > line.opened + nanos(age))
+        };
+        client.machine.is_some() && !client.is_ending && client.nodes.iter().all(is_well)
+    }
+}
+
+/// Returns whether a request is for this resource alone, or for a permit.
+fn wants(asked: &Asked, key: &str) -> bool {
+    asked.is_permit || asked.keys == [key]
+}
