@@ -19,7 +19,7 @@ impl World {
     pub(super) fn judge_own(&mut self, id: LineId, words: &Words, deed: Deed) -> Verdict {
         let line = &self.lines[id.0];
         let (client, node) = (line.client, line.node);
-        if deed == Deed::Acquire || waiter(words).is_some() {
+        if !self.is_calm && (deed == Deed::Acquire || waiter(words).is_some()) {
             let open = self.clients[client].open();
             self.invariants.paced.writes((client, node), self.agenda.now, open)?;
         }
