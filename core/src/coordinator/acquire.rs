@@ -143,7 +143,9 @@ impl Coordinator {
         let probes = contention.probes(now, &self.settings);
         let asking = Asking {
             remaining: acquisition.asks_remaining(now, &self.settings),
-            first: (probes || acquire.probes).then(|| self.asked_first(now, &acquire)).flatten(),
+            first: (probes || acquire.probes)
+                .then(|| self.asked_first(now, &acquire, contention.standing.speaker()))
+                .flatten(),
         };
         match self.attempt(now, request, acquire, &asking) {
             Some((round, attempt)) => {
@@ -258,7 +260,13 @@ impl Coordinator {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let is_barred = self.barred(now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && self.quorum_can_vote(now);
+        let has_asked_all = round.held_back.is_none();
+        let channel = acquisition.request.keys.messages().next();
+        let standing = channel.map(|(channel, _)| self.refused_by(now, channel, &reports));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        if let Some(standing) = standing.filter(|_| has_asked_all) {
+            contention.find(standing);
+        }
         let may_hurry = contention.may_hurry(&reports);
         for (node, report) in reports.iter().enumerate() {
             let free_in = match report.answer {

@@ -1,5 +1,6 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
+use super::first_node::Standing;
 use super::turns::Turn;
 use super::{AttemptId, Failure, RoundId, Settings};
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
@@ -46,6 +47,8 @@ pub(super) struct Contention {
     pub(super) probes: bool,
     /// The last time all nodes were asked.
     pub(super) asked_all: Instant,
+    /// What the latest attempt that asked all nodes has found.
+    pub(super) standing: Standing,
     /// Its place among those who wait in turn, if it has one.
     pub(super) turn: Option<Box<Turn>>,
 }
@@ -82,6 +85,7 @@ impl Contention {
             heard: began,
             probes: false,
             asked_all: began,
+            standing: Standing::Open,
             turn: None,
         }
     }
@@ -117,6 +121,13 @@ impl Contention {
             self.asked_all = now;
         }
         (self.told, self.heard) = (Some(0), now);
+        self.standing = Standing::Open;
+    }
+
+    /// Notes what an attempt has found that asked all nodes. Once a message has said that the resource is
+    /// free, a node that is free is not one that lacks a key.
+    pub(super) fn find(&mut self, standing: Standing) {
+        self.standing = if self.told.is_none() { standing } else { Standing::Open };
     }
 
     /// Returns the longest pause before the next attempt.
@@ -171,7 +182,9 @@ impl Contention {
     ) -> Instant {
         (self.clocks, self.mended) = (Clocks::default(), false);
         let is_split = failure.reports.iter().any(|report| report.answer == Answer::Granted);
-        if is_split || self.attempts <= 1 || !self.listening {
+        // That a node lacks the key of the holder is no news.
+        let is_news = is_split && self.standing == Standing::Open;
+        if is_news || self.attempts <= 1 || !self.listening {
             self.heard = now;
         }
         let told_early = self.was_told_early(is_split);

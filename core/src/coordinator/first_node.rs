@@ -18,7 +18,7 @@ use super::timers::Timer;
 use super::wire;
 use super::{AcquireRequest, Coordinator, RoundId, Settings};
 use crate::quorum::{Instant, NodeSet};
-use crate::report::{Answer, Refusal};
+use crate::report::{Answer, NodeReport, Refusal};
 use std::time::Duration;
 
 /// The command that is sent to the other nodes unless the first refuses.
@@ -26,6 +26,25 @@ pub(super) struct HeldBack {
     pub(super) first: usize,
     pub(super) others: NodeSet,
     pub(super) set: Vec<u8>,
+}
+
+/// What the answers of all nodes say of the key that has refused an attempt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The nodes that have not refused as held may be a quorum.
+    Open,
+    /// They are none. The node that all ask first may lack the key; `speaker` is then one that has it,
+    /// the same for all clients.
+    Held { speaker: Option<usize> },
+}
+
+impl Standing {
+    pub(super) const fn speaker(self) -> Option<usize> {
+        match self {
+            Self::Open => None,
+            Self::Held { speaker } => speaker,
+        }
+    }
 }
 
 impl Coordinator {
@@ -43,12 +62,48 @@ impl Coordinator {
     /// Returns the node that is asked first by this acquire: where it is told that the key is free,
     /// since there it is free by then. It is a node that may vote, and not one that has owed an answer for
     /// longer than it would be waited for.
-    pub(super) fn asked_first(&self, now: Instant, acquire: &AcquireRequest) -> Option<usize> {
+    ///
+    /// While a quorum cannot be had because of a key that this node lacks, `speaker` is asked instead:
+    /// one of those that have the key. A grant of a node that lacks it is of no use to a waiter, and keeps
+    /// the holder from bringing the key back there.
+    pub(super) fn asked_first(
+        &self,
+        now: Instant,
+        acquire: &AcquireRequest,
+        speaker: Option<usize>,
+    ) -> Option<usize> {
         let patience = self.settings.patience(acquire.ttl.span());
         let (channel, _) = acquire.keys.messages().next()?;
-        let first = self.first_node(now, channel)?;
-        let session = &self.sessions[first];
-        (session.may_vote(now) && session.silent_for(now) <= patience).then_some(first)
+        let answers = |node: &usize| {
+            let session = &self.sessions[*node];
+            session.may_vote(now) && session.silent_for(now) <= patience
+        };
+        let speaker = speaker.filter(answers);
+        speaker.or_else(|| self.first_node(now, channel).filter(answers))
+    }
+
+    /// Returns what the answers of all nodes say of the key that has refused us.
+    pub(super) fn refused_by(
+        &self,
+        now: Instant,
+        channel: &str,
+        reports: &[NodeReport],
+    ) -> Standing {
+        let is_held =
+            |report: &NodeReport| matches!(report.answer, Answer::Refused(Refusal::Held { .. }));
+        let held = reports.iter().enumerate().filter(|(_, report)| is_held(report));
+        let held: NodeSet = held.map(|(node, _)| node).collect();
+        if self.settings.membership.can_spare(held) {
+            return Standing::Open;
+        }
+        let lacks = |report: &NodeReport| {
+            matches!(report.answer, Answer::Granted | Answer::Refused(Refusal::Stale))
+        };
+        let first = self.first_node(now, channel).and_then(|first| reports.get(first));
+        let key = hash(channel);
+        let heaviest =
+            || held.iter().max_by_key(|node| weight(self.sessions[*node].name_hash, key));
+        Standing::Held { speaker: first.filter(|first| lacks(first)).and_then(|_| heaviest()) }
     }
 
     /// Judges the answer of the node that was asked first.

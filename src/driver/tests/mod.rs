@@ -17,6 +17,7 @@ mod keeping;
 mod listening;
 mod lookers;
 mod readiness;
+mod regained;
 mod restarts;
 mod semaphores;
 mod storms;

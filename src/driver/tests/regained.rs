@@ -1,0 +1,42 @@
+//! A key that one master lacks, while others wait for the lock: its holder gets it back.
+
+use super::*;
+use crate::FencingWindow;
+
+/// Returns for how long one master has lacked the holder's key, out of 60 s.
+async fn lacked(count: usize, lacks: usize, rtt: Duration) -> Duration {
+    let masters = on_the_same_time(Masters::start_in_memory(count).unwrap());
+    let window = FencingWindow { back: 500 * MS, ahead: 500 * MS };
+    let builder = || masters.builder().ttl(4 * SECOND).max_ttl(4 * SECOND).fencing_window(window);
+    masters.iter().for_each(|master| master.set_latency(rtt));
+    let ours = connect(builder()).await;
+    let held = ours.acquire(KEY).keep_alive().fenced().await.unwrap();
+    let value = masters[lacks].holder(KEY).unwrap();
+    let mut waiters = tokio::task::JoinSet::new();
+    for _ in 0..5 {
+        let other = connect(builder()).await;
+        let waits = other.acquire(KEY).timeout(600 * SECOND).fenced();
+        waiters.spawn(async move { waits.await.map(drop) });
+    }
+    sleep(2 * SECOND).await;
+    operate(&masters[lacks], &["DEL", KEY]).await;
+    let mut lacked = 0;
+    for _ in 0..12_000 {
+        sleep(5 * MS).await;
+        lacked += u32::from(masters[lacks].holder(KEY).as_ref() != Some(&value));
+    }
+    assert!(held.is_valid());
+    5 * MS * lacked
+}
+
+/// Waiters that took the empty master's votes again and again kept the holder from it for most of the time.
+#[tokio::test(start_paused = true)]
+async fn a_master_that_lacks_a_key_has_it_back_soon() {
+    for count in [3, 5] {
+        let mut total = Duration::ZERO;
+        for lacks in 0..count {
+            total += lacked(count, lacks, 60 * MS).await;
+        }
+        assert!(total < 30 * SECOND, "{count} masters: {total:?}");
+    }
+}
