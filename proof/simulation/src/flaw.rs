@@ -301,7 +301,7 @@ impl Flaw {
                 "left > 0 and not common and noted.max_ttl == ARGV[2] and noted['window back'] == ARGV[3]",
             ),
             Self::ProlongedOnce => {
-                ("now + life, before + 1", "before > 0 and 0 or now + life, before + 1")
+                ("math.max(parts[mine] or 0, now + life)", "parts[mine] or now + life")
             }
             _ => return None,
         })
