@@ -12,6 +12,10 @@ const LOOKS_EVERY: Duration = Duration::from_secs(1);
 /// The same for who is first: the message that calls it may have named another, or none.
 const FIRST_LOOKS_EVERY: Duration = Duration::from_millis(250);
 
+/// A server tells a life in whole milliseconds, and its key is there for up to one more. Without it, who
+/// is first would look without a pause in the last one.
+const ROUNDED_DOWN: Duration = Duration::from_millis(1);
+
 /// A place in the queues, and what its waiter knows of it.
 pub(in crate::coordinator) struct Turn {
     pub(in crate::coordinator) place: Place,
@@ -156,7 +160,8 @@ impl Turn {
     /// and looks more often.
     pub(super) fn expect(&mut self, now: Instant, free_in: Option<Duration>) {
         let is_first = self.phase == Phase::First;
-        self.life_at = free_in.filter(|_| is_first).map(|left| now.after(left));
+        let over = |left: Duration| now.after(left.saturating_add(ROUNDED_DOWN));
+        self.life_at = free_in.filter(|_| is_first).map(over);
         if is_first {
             self.second_at = self.second_at.min(now.after(FIRST_LOOKS_EVERY));
         }

@@ -145,11 +145,25 @@ fn an_empty_message_makes_only_the_first_try() {
 #[test]
 fn the_first_looks_when_the_life_of_the_holder_is_over() {
     first().play(
-        "next 1200ms
-         +200ms
+        "next 1201ms                    // the masters round down
+         +201ms
          n1-3 < EVALSHA ask 3 r q:r a:r '' ..
          n1-3 > place -3 0 1007 0
          n1-3 < EVALSHA ask 3 r q:r a:r #3 ..",
+    );
+}
+
+/// A server rounds a life down: in its last millisecond a key is there, with none left.
+#[test]
+fn the_first_looks_once_in_the_last_millisecond_of_a_life() {
+    first().play(
+        "+201ms
+         n1-3 < EVALSHA ask 3 r q:r a:r '' ..
+         n1-3 > place 0 0 1007 0 someone
+         n1-3 < -
+         next 1202ms
+         +1ms
+         n1-3 < EVALSHA ask 3 r q:r a:r '' ..",
     );
 }
 
@@ -160,14 +174,14 @@ fn one_that_some_would_grant_and_that_is_first_at_others_is_first() {
          n2 > place 0 200 1007 0 someone
          n3 > place 0 9000 1007 1 someone
          = 0 ahead of 1
-         next 1200ms",
+         next 1201ms",
     );
 }
 
 #[test]
 fn the_first_looks_four_times_a_second() {
     first().play(
-        "+200ms
+        "+201ms
          n1-3 < EVALSHA ask 3 r q:r a:r '' ..
          n1-3 > place 0 9000 1007 0 someone
          +249ms
