@@ -51,6 +51,8 @@ pub(super) struct Contention {
     pub(super) standing: Standing,
     /// Its place among those who wait in turn, if it has one.
     pub(super) turn: Option<Box<Turn>>,
+    /// Too many masters deny it a place: it asks for none again.
+    pub(super) is_denied_turns: bool,
 }
 
 pub(super) enum Phase {
@@ -87,6 +89,7 @@ impl Contention {
             asked_all: began,
             standing: Standing::Open,
             turn: None,
+            is_denied_turns: false,
         }
     }
 

@@ -11,7 +11,7 @@ pub use claim::{Ballot, Claim, Leaves, Packer, Place, Way};
 pub(super) use claim::{KEPT_FOR, PLACE_LIVES};
 pub use login::Login;
 pub use replies::Replies;
-pub use reply::{Reply, info_field, is_denied_within_a_script, is_unknown};
+pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};
 pub use resp::pack;
 pub use token::Token;
 

@@ -93,6 +93,12 @@ impl Session {
             }
         };
         self.push(PendingReply::Deletion(debt, way), command);
+        // Who may not leave in turn stood nowhere: only what it held is free now. A waiter that told of
+        // its own withdrawal would wake itself, and all others, again and again.
+        let is_in_turn = deletion.what.claim().keys.queue().is_some();
+        if is_in_turn && deletion.leaves != Leaves::Hold {
+            return;
+        }
         for (channel, message) in tells.iter().flat_map(Keys::messages) {
             self.tell(channel, message, packer);
         }

@@ -1,14 +1,27 @@
 //! The withdrawal of a waiter: its place is taken out of the queues.
 
 use super::Turn;
-use crate::coordinator::contention::Phase;
+use crate::coordinator::contention::{Contention, Phase};
 use crate::coordinator::ledger::{Debt, Deleted, Deletion};
 use crate::coordinator::timers::Timer;
-use crate::coordinator::wire::{Claim, Leaves, PLACE_LIVES};
+use crate::coordinator::wire::{Claim, Leaves, PLACE_LIVES, is_denied};
 use crate::coordinator::{Coordinator, Event, Keys, RequestId};
-use crate::quorum::{Instant, NodeSet};
+use crate::quorum::{Instant, Membership, NodeSet};
+use crate::report::{Answer, Refusal};
 use std::sync::Arc;
 use std::time::Duration;
+
+impl Contention {
+    /// Returns whether so many masters deny a right to a waiter that it can have no place at a quorum.
+    fn denies_turns(&self, membership: Membership) -> bool {
+        let Phase::Waiting { failure, .. } = &self.phase else { return false };
+        let denies = |answer: &Answer| {
+            matches!(answer, Answer::Refused(Refusal::Server(error)) if is_denied(error))
+        };
+        let others = failure.reports.iter().enumerate().filter(|(_, one)| !denies(&one.answer));
+        !membership.is_quorum(others.map(|(node, _)| node).collect())
+    }
+}
 
 impl Coordinator {
     /// Takes a waiter that cannot win out of the queues, so that no other waits for it. From now on it
@@ -19,6 +32,7 @@ impl Coordinator {
         let keys = acquisition.request.keys.clone();
         let Some(contention) = &mut acquisition.contention else { return };
         let Some(turn) = contention.turn.take() else { return };
+        contention.is_denied_turns = contention.denies_turns(self.settings.membership);
         if let Phase::Waiting { failed, again_at, failure, .. } =
             std::mem::replace(&mut contention.phase, Phase::Confirming)
         {

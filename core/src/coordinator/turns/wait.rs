@@ -19,8 +19,10 @@ impl Coordinator {
     ) -> Option<Failure> {
         let acquisition = self.acquisitions.get(request)?;
         let (keys, until) = (acquisition.request.keys.clone(), acquisition.until());
-        let has_place = acquisition.contention.as_ref()?.turn.is_some();
-        if keys.queue().is_none() || !(has_place || failure.kind == FailureKind::Contended) {
+        let contention = acquisition.contention.as_ref()?;
+        let has_place = contention.turn.is_some();
+        let may_stand = failure.kind == FailureKind::Contended && !contention.is_denied_turns;
+        if keys.queue().is_none() || !(has_place || may_stand) {
             return Some(failure);
         }
         if !has_place {

@@ -59,9 +59,7 @@ impl Reply {
     /// Returns whether our user may not do this, by itself or within a script, or the server does
     /// not know the command, or was configured not to.
     pub fn is_denied(&self) -> bool {
-        self.error().is_some_and(|error| {
-            error.starts_with("NOPERM") || is_unknown(error) || is_denied_within_a_script(error)
-        })
+        self.error().is_some_and(|error| is_denied(error))
     }
 
     /// Returns whether something of another type has the name of a key.
@@ -125,6 +123,11 @@ pub fn info_field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
 /// renamed there.
 pub fn is_unknown(error: &str) -> bool {
     UNKNOWN.iter().chain(&UNKNOWN_WITHIN_A_SCRIPT).any(|words| error.contains(words))
+}
+
+/// Returns whether our user may not do what it asked for.
+pub fn is_denied(error: &str) -> bool {
+    error.starts_with("NOPERM") || is_unknown(error) || is_denied_within_a_script(error)
 }
 
 /// Returns whether a script of ours called something that our user may not call, or that is

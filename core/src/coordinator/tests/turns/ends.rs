@@ -1,7 +1,7 @@
 //! How a wait in turn ends without a win, and what it leaves.
 
 use super::super::{play, telling};
-use super::{JOINS, STANDS, called, looks, stands};
+use super::{JOINS, STANDS, called, joins, looks, stands};
 
 #[test]
 fn a_wait_that_is_over_gives_the_place_back_and_tells_how_many_are_ahead() {
@@ -148,4 +148,38 @@ fn a_release_that_may_not_see_the_queue_deletes_the_key_all_the_same() {
          n1-3 < EVAL release_all 1 r #2
          n3 < PUBLISH quorumlock:free:0:r ''",
     );
+}
+
+/// Each master denies what a look needs, and what a release in turn does.
+#[test]
+fn one_that_may_not_wait_in_turn_wakes_nobody_and_takes_no_place_again() {
+    let mut stage = joins();
+    stage.steps(
+        "n1-3 > -NOPERM User default has no permissions to run the 'evalsha' command
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:
+         n1-3 > -NOPERM User default has no permissions to access a key
+         n1-3 < EVAL release_all 1 r #2
+         n1-3 < -
+         n1-3 > 0
+         next 5ms
+         +5ms
+         n1-3 < EVAL look 1 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-3 > 9000
+         n1-3 > nil
+         n1-3 < EVAL release_all 1 r #3
+         n1-3 > 0
+         n1-3 < -",
+    );
+    for try_of in 4..7 {
+        stage.steps(&format!(
+            "n3 > freed r               // by another
+             n3 < SET r #{try_of} NX PX 10000
+             n3 > nil
+             n3 < EVAL release_all 1 r #{try_of}
+             n3 > 0
+             n1-3 < -"
+        ));
+    }
 }
