@@ -12,7 +12,7 @@ use std::time::Duration;
 const FAR_BACK: Duration = millis(40_000);
 
 /// The rights that a user loses.
-const RIGHTS: [&[&str]; 9] = [
+const RIGHTS: [&[&str]; 10] = [
     &["zadd"],
     &["zrem", "zremrangebyscore"],
     &["zrange", "zrank", "zcard", "zscore", "zrangebyscore"],
@@ -22,6 +22,7 @@ const RIGHTS: [&[&str]; 9] = [
     &["set"],
     &["publish"],
     &["del", "pttl", "time"],
+    &["pexpire"],
 ];
 
 pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Fault {
@@ -77,7 +78,7 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Fault {
         90..92 => Fault::KillsAll { down: span, keeps },
         92..93 => Fault::FlushesScripts { node },
         93..94 if setup.flaw.is_none() => {
-            Fault::Denies { node, rights: RIGHTS[rng.within(0..9) as usize], span }
+            Fault::Denies { node, rights: RIGHTS[rng.within(0..10) as usize], span }
         }
         94..96 => Fault::MakesReplica { node, span },
         96..98 if setup.steps_back => {

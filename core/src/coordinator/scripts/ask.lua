@@ -7,7 +7,8 @@
 local lock, queue, alive, fence = KEYS[1], KEYS[2], KEYS[3], '0'
 local token, waiter, ticket, ballot = ARGV[1], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[7])
 -- Without memory, or without a right that a waiter needs later, or if something else has these names,
--- there is an error before anything is written: no waiter has the name ''.
+-- there is an error before anything is written: no waiter has the name '', and the queue gets no other
+-- life than it has at the end.
 redis.call('ZADD', queue, 'XX', 0, '')
 redis.call('ZREM', queue, '')
 redis.call('ZREM', alive, '')
@@ -15,14 +16,18 @@ redis.call('ZRANK', queue, '')
 redis.call('ZSCORE', alive, '')
 redis.call('ZRANGE', queue, 0, 0)
 local size, holder = redis.call('ZCARD', queue), redis.call('GET', lock)
+local left = redis.call('PTTL', lock)
 if ballot then fence = redis.call('GET', KEYS[4]) or '0' end
 local stale = ballot and ballot <= tonumber(fence)
 local time = redis.call('TIME')
 local us = time[1] * 1000000 + time[2]
 local now, most = math.floor(us / 1000), math.floor(us / 1000) + 10 * ARGV[5]
+local late = redis.call('ZRANGEBYSCORE', alive, '-inf', '(' .. now)
+local early = redis.call('ZRANGEBYSCORE', alive, '(' .. most, '+inf')
+redis.call('PEXPIRE', queue, 2 * ARGV[5])
 -- Who has not asked in time, or not since this clock was set back.
-for _, range in ipairs({{'-inf', '(' .. now}, {'(' .. most, '+inf'}}) do
-  for _, gone in ipairs(redis.call('ZRANGEBYSCORE', alive, range[1], range[2])) do
+for _, all in ipairs({late, early}) do
+  for _, gone in ipairs(all) do
     size = size - redis.call('ZREM', queue, gone)
     redis.call('ZREM', alive, gone)
   end
@@ -65,12 +70,11 @@ if not why then
 end
 -- A try that is refused keeps what is vacant for who is first. A look does not: a holder may be about
 -- to come back here.
-local left = holder and redis.call('PTTL', lock) or 0
 if token ~= '' and why ~= 0 and head and holder ~= 'quorumlock:next:' .. head then
   redis.call('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[6])
 end
 return {
-  why, left, fence, string.format('%.0f', us), string.format('%.0f', stamp or 0),
+  why, holder and left or 0, fence, string.format('%.0f', us), string.format('%.0f', stamp or 0),
   redis.call('ZRANK', queue, waiter) or redis.call('ZCARD', queue),
   why == 0 and string.sub(holder, 1, 600) or '',
 }

@@ -15,9 +15,7 @@ impl Contention {
     /// Returns whether so many masters deny a right to a waiter that it can have no place at a quorum.
     fn denies_turns(&self, membership: Membership) -> bool {
         let Phase::Waiting { failure, .. } = &self.phase else { return false };
-        let denies = |answer: &Answer| {
-            matches!(answer, Answer::Refused(Refusal::Server(error)) if is_denied(error))
-        };
+        let denies = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Server(error)) if is_denied(error));
         let others = failure.reports.iter().enumerate().filter(|(_, one)| !denies(&one.answer));
         !membership.is_quorum(others.map(|(node, _)| node).collect())
     }

@@ -3,13 +3,15 @@
 
 use super::*;
 use crate::coordinator::wire::{
-    ACQUIRE_READ, AGREE, EXTEND, EXTEND_READ, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN, TOP_UP,
-    WITHDRAW,
+    ACQUIRE_READ, AGREE, ASK, EXTEND, EXTEND_READ, LEAVE, RELEASE, RELEASE_ALL, RELEASE_READ,
+    SHORTEN, TOP_UP, WITHDRAW,
 };
 
 const MARK: &str = "quorumlock:shared";
 const READERS: &str = "readers";
 const AGREEMENT: &str = "agreement";
+const QUEUE: &str = "queue";
+const ALIVE: &str = "alive";
 /// Ends of readers that live, in ms of the master's clock, and of one that is dead.
 const SOON: &str = "1000500";
 const LATE: &str = "1009000";
@@ -86,6 +88,20 @@ const FOREIGN: &[&[&str]] = &[
     &["HSET", AGREEMENT, "lists of mine", "soon", "since", "yesterday"],
     &["PEXPIRE", AGREEMENT, "9000"],
 ];
+const QUEUED: &[&[&str]] = &[
+    &["ZADD", QUEUE, "5", "waiter"],
+    &["ZADD", ALIVE, LATE, "waiter"],
+    &["PEXPIRE", QUEUE, "6000"],
+    &["PEXPIRE", ALIVE, "6000"],
+];
+/// One that lives is first, and one that is dead is behind.
+const QUEUED_BEHIND: &[&[&str]] = &[
+    HELD,
+    &["ZADD", QUEUE, "3", "other", "9", "gone"],
+    &["ZADD", ALIVE, LATE, "other", DEAD, "gone"],
+    &["PEXPIRE", QUEUE, "6000"],
+    &["PEXPIRE", ALIVE, "6000"],
+];
 /// The mark was deleted by hand.
 const UNMARKED: &[&[&str]] = &[&["ZADD", READERS, LATE, "other"], &["PEXPIRE", READERS, "10000"]];
 
@@ -95,6 +111,7 @@ fn cases() -> Vec<Case> {
     const FENCED: &[&str] = &["r", "s", "fence r", "fence s"];
     const BESIDE: &[&str] = &["r", READERS, "hint"];
     const SHARES: &[&str] = &["r", READERS];
+    const TURN: &[&str] = &["r", QUEUE, ALIVE];
     const BALLOT: &[&str] = &["me", "2000", "0", "1000000000", "1000000", "1000000", "9000"];
     const RAISES: &[&str] = &["me", "1000000000", "1000000", "9000"];
     let mut all = vec![
@@ -118,6 +135,17 @@ fn cases() -> Vec<Case> {
         all.push(case(EXTEND_READ, SHARES, &["me", "2000"], before));
         all.push(case(RELEASE_READ, SHARES, &["me", "free:"], before));
     }
+    // A look of a waiter that has no ticket, and of one that has.
+    for before in [&[][..], &[HELD], KEPT, QUEUED, QUEUED_BEHIND] {
+        for looks in [
+            &["", "2000", "waiter", "", "3000", "2000"],
+            &["", "2000", "waiter", "7", "3000", "2000"],
+        ] {
+            all.push(case(ASK, TURN, looks, before));
+        }
+    }
+    // Whatever else it may do, its key goes.
+    all.push(case(LEAVE, TURN, &["me", "waiter", "hold", "2000", ""], &[HELD]));
     const ASKS: &[&str] = &["45000", "30000", "2000", "2000", "me", "run", "before", "n1 n2 n3"];
     for before in [&[][..], NOTED, NOTED_BESIDE, FOREIGN] {
         all.push(case(AGREE, &[AGREEMENT], ASKS, before));
@@ -129,7 +157,7 @@ fn cases() -> Vec<Case> {
     all
 }
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "get",
     "set",
     "del",
@@ -148,6 +176,7 @@ const COMMANDS: [&str; 18] = [
     "hgetall",
     "hset",
     "hdel",
+    "zrank",
 ];
 
 /// Returns each key with its value and its life.
@@ -157,7 +186,9 @@ fn everything(master: &mut Master) -> Vec<(String, Reply, Reply)> {
     let mut all = Vec::new();
     for key in keys {
         let value = match key.as_str() {
-            READERS => master.ask(&pack(&["ZRANGE", READERS, "0", "-1", "WITHSCORES"])),
+            READERS | QUEUE | ALIVE => {
+                master.ask(&pack(&["ZRANGE", &key, "0", "-1", "WITHSCORES"]))
+            }
             AGREEMENT => unlapsed(master),
             key => master.ask(&pack(&["GET", key])),
         };

@@ -17,7 +17,7 @@ fn fails(told: Told) -> String {
 
 #[test]
 fn who_lacks_a_right_that_waiters_need_writes_nothing() {
-    for denied in COMMANDS.into_iter().chain(["time", "get"]) {
+    for denied in COMMANDS.into_iter().chain(["time", "get", "pexpire", "pttl"]) {
         for (waiters, tries) in [(&[][..], false), (&[], true), (&[2], false), (&[2, 3], true)] {
             let mut stage = Stage::with_waiters(waiters);
             stage.pass(10);
