@@ -341,9 +341,14 @@ impl Coordinator {
         if !self.quorum_can_vote(now) {
             return;
         }
+        let looks = |one: &Acquisition| one.has_turn() && one.is_starved();
+        let waiters = self.acquisitions.iter().filter(|(_, one)| looks(one)).map(|(it, _)| it);
+        for request in waiters.collect::<Vec<_>>() {
+            self.look_again(now, request);
+        }
         let starved = self.acquisitions.iter().filter_map(|(request, one)| match one.phase()? {
             _ if self.readers.sleeps(one.request.keys.first(), request) => None,
-            // It looks by itself.
+            // It looks.
             _ if one.has_turn() => None,
             // Either there is no pause to wait for, or the masters that refused were not a quorum.
             Phase::Waiting { random: None, .. } => Some(request),

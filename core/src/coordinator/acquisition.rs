@@ -35,6 +35,12 @@ impl Acquisition {
         self.attempts() > 0 && failure.kind == FailureKind::Contended
     }
 
+    /// Returns whether too few masters have answered it lately.
+    pub(super) fn is_starved(&self) -> bool {
+        let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
+        failure.kind != FailureKind::Contended
+    }
+
     /// Returns the number of attempts begun.
     pub(super) fn attempts(&self) -> u32 {
         self.contention.as_ref().map_or(0, |contention| contention.attempts)

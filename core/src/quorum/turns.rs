@@ -41,7 +41,11 @@ pub enum Event {
     Second,
     /// A quorum has granted.
     Won,
-    /// No quorum can grant.
+    /// No quorum has answered.
+    Silent,
+    /// None has for as long as a place lives.
+    Unheard,
+    /// No quorum can grant: so many masters say that they do not.
     Unable,
 }
 
@@ -72,7 +76,7 @@ use Phase::{Behind, Called, First};
 
 /// A row for each event.
 #[rustfmt::skip]
-pub const TABLE: [Row; 11] = [
+pub const TABLE: [Row; 13] = [
     row(Event::Named, "a message names it", [(Try, Called), (Try, Called), (Try, Called)]),
     row(Event::Freed, "an empty message", [(Sleep, Behind), (Try, First), (Try, Called)]),
     row(Event::Would, "a quorum would grant (-3)", [(Try, Called), (Try, Called), (Try, Called)]),
@@ -83,6 +87,8 @@ pub const TABLE: [Row; 11] = [
     row(Event::Pause, "the pause after a lost try is over", [(Sleep, Behind), (Sleep, First), (Try, Called)]),
     row(Event::Second, "a second is over", [(Look, Behind), (Look, First), (Look, Called)]),
     row(Event::Won, "a quorum has granted", [(Enter, Behind), (Enter, First), (Enter, Called)]),
+    row(Event::Silent, "no quorum has answered", [(Sleep, Behind), (Sleep, First), (Sleep, Called)]),
+    row(Event::Unheard, "none has for as long as a place lives", [(Withdraw, Behind), (Withdraw, First), (Withdraw, Called)]),
     row(Event::Unable, "no quorum can grant", [(Withdraw, Behind), (Withdraw, First), (Withdraw, Called)]),
 ];
 
@@ -106,10 +112,18 @@ pub fn ticket(membership: Membership, stamps: &[Option<u64>]) -> Option<u64> {
 }
 
 /// Returns what the answers of a round come to: which masters have answered and accept the waiter, which
-/// would have granted, and which have none before it.
-pub fn told(membership: Membership, able: NodeSet, would: NodeSet, first: NodeSet) -> Event {
+/// have not answered, which would have granted, and which have none before it.
+///
+/// Silence is not inability: who cannot know keeps its place.
+pub fn told(
+    membership: Membership,
+    able: NodeSet,
+    silent: NodeSet,
+    would: NodeSet,
+    first: NodeSet,
+) -> Event {
     if !membership.is_quorum(able) {
-        Event::Unable
+        if membership.is_quorum(able.union(silent)) { Event::Silent } else { Event::Unable }
     } else if membership.is_quorum(would) {
         Event::Would
     } else if membership.is_quorum(first) {

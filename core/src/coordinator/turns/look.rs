@@ -8,7 +8,7 @@ use crate::coordinator::round::RoundKind;
 use crate::coordinator::session::{Part, PendingReply};
 use crate::coordinator::timers::Timer;
 use crate::coordinator::wire::{Claim, Reply};
-use crate::coordinator::{Coordinator, RequestId, RoundId};
+use crate::coordinator::{Coordinator, FailureKind, RequestId, RoundId};
 use crate::quorum::turns::{self, Event};
 use crate::quorum::{Instant, Membership, NodeSet};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
@@ -49,7 +49,7 @@ impl Coordinator {
                 Part::Absent(reason) => round.record(node, Answer::Refused(reason), now),
             }
         }
-        // Without a quorum it withdraws.
+        // Nothing that could not win is sent.
         if !self.settings.membership.is_quorum(asked) {
             let unasked = Answer::Unknown(UnknownCause::TimedOut);
             asked.iter().for_each(|node| round.record(node, unasked.clone(), now));
@@ -124,6 +124,10 @@ impl Coordinator {
         };
         let holder = round.holder();
         if let Phase::Waiting { failure, .. } = &mut contention.phase {
+            failure.kind = match event {
+                Event::Silent => FailureKind::of(membership, &reports),
+                _ => FailureKind::Contended,
+            };
             (failure.reports, failure.ahead) = (reports, ahead);
             failure.holder = holder;
         }
@@ -142,6 +146,7 @@ impl Coordinator {
         contention.learn_lives();
         let free_in = contention.free_in(&self.settings);
         let Some(turn) = contention.turn.as_mut() else { return };
+        let event = turn.hears(now, event);
         // The answers are older than a message that has come since.
         if !(turn.wants && matches!(event, Event::First | Event::Others)) {
             self.happens(now, request, event);
@@ -188,7 +193,8 @@ impl Contention {
         let first = nodes(&|node, one| {
             free(one) || corrected(one) || (held(one) && turn.is_first_at(node))
         });
-        turns::told(membership, able, would, first)
+        let silent = nodes(&|node, one| !able.contains(node) && !says_so(one));
+        turns::told(membership, able, silent, would, first)
     }
 
     /// Notes, from the answers of the latest round, when each node may be free.
@@ -201,6 +207,24 @@ impl Contention {
         };
         let lives = failure.reports.iter().enumerate().filter_map(free_in).collect();
         self.remaining = lives;
+    }
+}
+
+/// Returns whether an answer that grants nothing, and would not, is a master's last word for now. Any other
+/// may be another one soon: the master has stopped for a moment, or has just been started.
+fn says_so(answer: &Answer) -> bool {
+    let passes = |error: &str| ["NOSCRIPT", "BUSY", "LOADING"].iter().any(|it| error.starts_with(it));
+    match answer {
+        Answer::Refused(Refusal::Server(error)) => !passes(error),
+        Answer::Refused(
+            Refusal::Down(_)
+            | Refusal::Unconfirmed
+            | Refusal::WarmingUp { .. }
+            | Refusal::QueueFull,
+        ) => false,
+        Answer::Refused(_) => true,
+        Answer::Unknown(cause) => matches!(cause, UnknownCause::Server(_)),
+        _ => false,
     }
 }
 

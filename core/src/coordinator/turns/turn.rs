@@ -1,7 +1,7 @@
 //! The state of one acquire that waits in turn.
 
 use crate::coordinator::RoundId;
-use crate::coordinator::wire::{KEPT_FOR, Place, Token};
+use crate::coordinator::wire::{KEPT_FOR, PLACE_LIVES, Place, Token};
 use crate::quorum::turns::{Does, Event, Phase, ticket, turn};
 use crate::quorum::{Backoff, Instant, Membership, NodeSet};
 use std::time::Duration;
@@ -28,6 +28,9 @@ pub(in crate::coordinator) struct Turn {
     pub(super) looking: Option<RoundId>,
     /// The next look.
     second_at: Instant,
+    /// When the latest round began, and the latest that a quorum has answered.
+    asked_at: Instant,
+    heard_at: Instant,
     /// The end of the lives that a quorum has told.
     life_at: Option<Instant>,
     /// Until when the key is kept for it, as far as it knows.
@@ -63,6 +66,8 @@ impl Turn {
             looks: true,
             looking: None,
             second_at: now.after(LOOKS_EVERY),
+            asked_at: now,
+            heard_at: now,
             life_at: None,
             kept_until: None,
             pause_until: None,
@@ -123,8 +128,19 @@ impl Turn {
     /// Notes that a round begins.
     pub(in crate::coordinator) fn begin_round(&mut self, now: Instant, nodes: usize) {
         (self.looks, self.second_at) = (false, now.after(LOOKS_EVERY));
+        self.asked_at = now;
         self.told.clear();
         self.told.resize(nodes, None);
+    }
+
+    /// Notes whether a quorum has answered, and returns what follows if none has for too long.
+    pub(super) fn hears(&mut self, now: Instant, event: Event) -> Event {
+        match event {
+            Event::Silent if now >= self.heard_at.after(PLACE_LIVES) => return Event::Unheard,
+            Event::Silent => {}
+            _ => self.heard_at = self.asked_at,
+        }
+        event
     }
 
     /// Notes that a try begins.

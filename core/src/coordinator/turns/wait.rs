@@ -87,6 +87,12 @@ impl Coordinator {
         true
     }
 
+    /// Lets a waiter look that has heard no quorum, now that one can vote.
+    pub(in crate::coordinator) fn look_again(&mut self, now: Instant, request: RequestId) {
+        self.happens(now, request, Event::Second);
+        self.take_turn(now, request);
+    }
+
     /// Lets an event happen to a waiter.
     pub(super) fn happens(&mut self, now: Instant, request: RequestId, event: Event) {
         let Some(turn) = self.acquisitions.turn_mut(request) else { return };

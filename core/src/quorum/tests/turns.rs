@@ -32,6 +32,17 @@ fn a_ticket_is_the_least_stamp_that_a_quorum_does_not_exceed() {
     assert!(cases > 3_000, "{cases} tickets");
 }
 
+#[test]
+fn silence_is_not_inability() {
+    let three = Membership::of(3).unwrap();
+    let told = |able, silent| told(three, set(able), set(silent), set(able), set(able));
+    assert_eq!(told(0b000, 0b111), Event::Silent);
+    assert_eq!(told(0b001, 0b010), Event::Silent);
+    assert_eq!(told(0b001, 0b000), Event::Unable, "two say that they cannot");
+    assert_eq!(told(0b000, 0b100), Event::Unable);
+    assert_eq!(told(0b011, 0b100), Event::Would, "a quorum has answered");
+}
+
 /// Of three masters: which accept the waiter, which would have granted, which have none before it.
 const TOLD: [(u32, u32, u32, Event); 10] = [
     (0b111, 0b000, 0b000, Event::Others),
@@ -50,17 +61,18 @@ const TOLD: [(u32, u32, u32, Event); 10] = [
 fn what_a_quorum_tells_counts() {
     let three = Membership::of(3).unwrap();
     for (able, would, first, expected) in TOLD {
-        let event = told(three, set(able), set(would), set(first));
+        let event = told(three, set(able), NodeSet::EMPTY, set(would), set(first));
         assert_eq!(event, expected, "{able:03b} {would:03b} {first:03b}");
     }
     // With two lists, a quorum of one of them is none.
     let joint = Membership::joint(set(0b1_1100), set(0b0_0111)).unwrap();
-    let all = set(0b1_1111);
+    let (all, none) = (set(0b1_1111), NodeSet::EMPTY);
     for (some, is_quorum) in sets(5).map(|bits| (set(bits), joint.is_quorum(set(bits)))) {
         let expected = |event, other| if is_quorum { event } else { other };
-        assert_eq!(told(joint, some, all, all), expected(Event::Would, Event::Unable));
-        assert_eq!(told(joint, all, some, all), expected(Event::Would, Event::First));
-        assert_eq!(told(joint, all, NodeSet::EMPTY, some), expected(Event::First, Event::Others));
+        assert_eq!(told(joint, some, none, all, all), expected(Event::Would, Event::Unable));
+        assert_eq!(told(joint, none, some, all, all), expected(Event::Silent, Event::Unable));
+        assert_eq!(told(joint, all, none, some, all), expected(Event::Would, Event::First));
+        assert_eq!(told(joint, all, none, none, some), expected(Event::First, Event::Others));
     }
 }
 

@@ -219,13 +219,25 @@ impl Turns {
         let able = of(&|it| it > 0 && it != BARRED);
         let would = of(&|it| it == WOULD);
         let first = of(&|it| it == WOULD || it == GRANTED || (it >= HELD && it & 1 == 1));
+        let silent = self.nodes_where(|node| matches!(said(node), (0, _) | (_, false)));
         let life = self.life(state, who);
-        let event = told(self.membership, able, would, first);
+        let event = self.heard(state, who, told(self.membership, able, silent, would, first));
         let older = state.actors[who].wants && matches!(event, Event::First | Event::Others);
         state.actors[who].life = if event == Event::First { life } else { 0 };
         if !older {
             self.happens(state, who, event);
         }
+    }
+
+    /// Counts for how long no quorum has answered.
+    fn heard(&self, state: &mut State, who: usize, event: Event) -> Event {
+        let actor = &mut state.actors[who];
+        match event {
+            Event::Silent if actor.unheard >= self.config.entry => return Event::Unheard,
+            Event::Silent | Event::Unable => {}
+            _ => actor.unheard = actor.since,
+        }
+        event
     }
 
     /// Returns the ticks until a quorum is free, by the lives that it told.

@@ -27,6 +27,7 @@ mutants! {
     CalledGivesWay: "who was called sleeps when a round has others first",
     Silent: "a release that tells no one",
     NeverWithdraws: "who cannot win stays",
+    SilenceIsInability: "who hears no quorum withdraws at once",
     RaiseOnly: "tickets only raise",
     LeastStamp: "the ticket is the least stamp",
     ClockAlone: "stamps by the clock alone",

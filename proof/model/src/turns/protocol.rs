@@ -11,6 +11,7 @@ use crate::quorum::{Membership, NodeSet};
 
 pub(super) const EXCLUSION: &str = "one valid holder";
 pub(super) const ORDER: &str = "who stands is served before who comes later";
+pub(super) const TICKET: &str = "a waiter that could win keeps its ticket";
 pub(super) const PROGRESS: &str = "a client that could win gets in";
 pub(super) const HANDOVER: &str = "a release before a waiter is followed by a win within the tick";
 pub(super) const PRESENCE: &str = "the holder is on every voting node two rounds after a restart";
@@ -153,6 +154,7 @@ impl Model for Turns {
         let found = [
             (holders > 1, EXCLUSION),
             (state.passed, ORDER),
+            (state.left, TICKET),
             (state.missing, PRESENCE),
             (state.late, HANDOVER),
             (state.drought > self.config.within, PROGRESS),

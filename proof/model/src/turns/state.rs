@@ -63,6 +63,8 @@ pub struct Actor {
     pub tries: u8,
     /// Ticks since the round began.
     pub since: u8,
+    /// Ticks since a quorum has answered it.
+    pub unheard: u8,
     /// It tries once its round has ended.
     pub wants: bool,
     /// It has looked, or extended, in this tick.
@@ -88,6 +90,8 @@ pub struct State {
     pub slow: u8,
     /// Who stood first was passed.
     pub passed: bool,
+    /// One that could win has left the queue.
+    pub left: bool,
     /// The holder was not on a voting node two rounds after its restart.
     pub missing: bool,
     /// A holder has let go in this tick before a waiter that stands.
@@ -101,7 +105,7 @@ impl Actor {
         let bits = [self.wants, self.done, self.tells, self.held, self.beside];
         let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
         digest.bytes(&[self.stage as u8 * 16 + self.phase as u8, self.out as u8, bits]);
-        digest.bytes(&[self.ticket, self.left, self.life, self.tries, self.since]);
+        digest.bytes(&[self.ticket, self.left, self.life, self.tries, self.since, self.unheard]);
     }
 }
 
@@ -117,7 +121,7 @@ impl State {
             digest.bytes(&[node.warm, node.sent, node.absent]);
         }
         self.actors[..clients].iter().for_each(|actor| actor.digest(&mut digest));
-        let bits = [self.fault, self.passed, self.missing, self.handed, self.late];
+        let bits = [self.fault, self.passed, self.left, self.missing, self.handed, self.late];
         let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
         digest.bytes(&[self.drought, bits, self.restarts, self.losses, self.slow]);
         digest.end()

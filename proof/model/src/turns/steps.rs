@@ -98,6 +98,7 @@ impl Turns {
                 let (holds, phase) = (actor.stage == Stage::Holds, Phase::Behind);
                 *actor = super::state::Actor { out, phase, stage: Stage::Gone, ..*actor };
                 (actor.wants, actor.done, actor.left, actor.life) = (false, false, 0, 0);
+                actor.unheard = 0;
                 actor.tells = holds || actor.ticket > 0;
                 actor.held = holds;
             }
@@ -199,14 +200,29 @@ impl Turns {
             Does::Try if event == Event::Pause && actor.tries >= TRIES => {}
             Does::Try => actor.wants = true,
             Does::Enter => self.wins(state, who),
-            Does::Withdraw => self.sends(state, who, Out::Leave),
+            Does::Withdraw => {
+                state.left |= self.could_win(state, who);
+                self.sends(state, who, Out::Leave);
+            }
         }
+    }
+
+    /// Returns whether a waiter has its ticket at a quorum that votes, and accepts its ballot.
+    fn could_win(&self, state: &State, who: usize) -> bool {
+        let ticket = state.actors[who].ticket;
+        let stands = |node: usize| {
+            let node = &state.nodes[node];
+            node.warm == 0 && node.master.stamps[who] == ticket
+        };
+        let places = self.nodes_where(stands);
+        ticket > 0 && !self.config.clients[who].barred && self.membership.is_quorum(places)
     }
 
     /// Returns the event that a broken rule takes it for.
     fn broken(&self, phase: Phase, event: Event) -> Event {
         match (self.config.mutant, event) {
             (Some(Mutant::NeverWithdraws), Event::Unable) => Event::First,
+            (Some(Mutant::SilenceIsInability), Event::Silent) => Event::Unable,
             (Some(Mutant::TryWhenLivesEnd), Event::Life) if phase == Phase::First => Event::Freed,
             (Some(Mutant::NoFirst), Event::Life | Event::Freed) if phase == Phase::First => {
                 Event::First
@@ -226,7 +242,7 @@ impl Turns {
         actor.left = self.config.ttl - actor.since;
         (actor.stage, actor.out, actor.phase) = (Stage::Holds, Out::Nothing, Phase::Behind);
         (actor.wants, actor.done, actor.beside) = (false, false, false);
-        (actor.life, actor.tries) = (0, 0);
+        (actor.life, actor.tries, actor.unheard) = (0, 0, 0);
         state.nodes.iter_mut().for_each(|node| (node.said[who], node.before[who]) = (0, 0));
         state.nodes.iter_mut().for_each(|node| node.absent = 0);
         (state.drought, state.handed) = (0, false);

@@ -105,6 +105,7 @@ impl Turns {
                 }
             }
             Stage::Waits => {
+                actor.unheard = (actor.unheard + 1).min(self.config.entry);
                 let lives_end = actor.life == 1;
                 actor.life = actor.life.saturating_sub(1);
                 let kept_ends = actor.phase == Phase::Called && actor.left == 1;

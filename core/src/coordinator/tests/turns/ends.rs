@@ -56,11 +56,44 @@ fn one_that_is_cancelled_in_a_try_gives_both_back_at_once() {
     );
 }
 
+/// A fork, or a slow disk: no quorum answers a look in time.
 #[test]
-fn one_that_cannot_win_withdraws_and_waits_as_any_other() {
+fn one_that_hears_no_quorum_for_a_while_keeps_its_place_and_its_ticket() {
+    looks().play(
+        "n1 > place 0 8000 1007 1 someone
+         +200ms
+         = -
+         n1-3 < -
+         +100ms
+         n2-3 > place 0 8000 1007 1 someone  // too late
+         n1-3 < -
+         +700ms
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n1-3 > place 0 7000 1007 1 someone",
+    );
+}
+
+/// A server that loads its data set, or runs a script of somebody else, says so.
+#[test]
+fn an_error_that_passes_costs_no_place() {
+    looks().play(
+        "n1 > -LOADING Redis is loading the dataset in memory
+         n2 > -BUSY Redis is busy running a script.
+         n3 > place 0 8000 1007 1 someone
+         next 2000ms
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn one_that_hears_no_quorum_for_as_long_as_a_place_lives_withdraws_and_waits_as_any_other() {
     stands().play(
         "n1 breaks
          n2 breaks
+         +1s
+         +1s
+         = -
+         n3 < -
          +1s
          = 1 has left the queues
          n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:

@@ -14,6 +14,7 @@ pub(super) fn runs() -> Vec<Run> {
         scenes::barred(),
         scenes::dead(),
         scenes::lost(),
+        scenes::silent(),
         scenes::emptied(),
         scenes::crosswise(),
     ];

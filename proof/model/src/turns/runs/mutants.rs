@@ -4,7 +4,7 @@ use super::{Run, scenes};
 use crate::runs::Kind;
 use crate::turns::config::Config;
 use crate::turns::mutant::Mutant;
-use crate::turns::protocol::{EXCLUSION, HANDOVER, ORDER, PRESENCE, PROGRESS};
+use crate::turns::protocol::{EXCLUSION, HANDOVER, ORDER, PRESENCE, PROGRESS, TICKET};
 
 fn caught(mutant: Mutant, property: &'static str, config: Config) -> Run {
     let config = config.mutant(mutant);
@@ -27,6 +27,7 @@ pub(super) fn runs() -> Vec<Run> {
         caught(Mutant::CalledGivesWay, HANDOVER, scenes::two()),
         caught(Mutant::Silent, HANDOVER, scenes::waiter()),
         caught(Mutant::NeverWithdraws, PROGRESS, scenes::barred()),
+        caught(Mutant::SilenceIsInability, TICKET, scenes::silent()),
         caught(Mutant::LeastStamp, ORDER, scenes::lost()),
         caught(Mutant::ClockAlone, ORDER, scenes::two()),
         caught(Mutant::NoTicket, PROGRESS, scenes::crosswise()),

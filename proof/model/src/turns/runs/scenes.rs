@@ -42,6 +42,10 @@ pub(super) fn lost() -> Config {
     of("any clocks, a loss", "FF").clocks(2).losses(1)
 }
 
+pub(super) fn silent() -> Config {
+    of("a waiter, two losses", "HF").losses(2)
+}
+
 pub(super) fn emptied() -> Config {
     of("a restart, a loss", "FF").restarts(1).losses(1)
 }
@@ -55,7 +59,6 @@ pub(super) fn long() -> Vec<Config> {
     let five = |name, letters| Config::new(name, 5, letters);
     vec![
         of("a waiter, two restarts", "HF").restarts(2),
-        of("a waiter, two losses", "HF").losses(2),
         of("a waiter, a slow tick", "HF").slow(1),
         of("a holder that stays, two restarts", "SF").ttl(2).restarts(2),
         of("a holder that stays, two waiters, a restart", "SFF").ttl(2).restarts(1),
