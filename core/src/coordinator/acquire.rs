@@ -229,8 +229,12 @@ impl Coordinator {
                 }
                 None => self.local_queue.won(keys),
             }
-            self.acquisitions.keep_room(acquisition.contention);
             keep_alive = acquisition.request.keep_alive;
+            let mut contention = acquisition.contention;
+            if let Some(turn) = contention.as_mut().and_then(|one| one.turn.take()) {
+                self.leave_turn_won(now, acquisition.request.keys, *turn);
+            }
+            self.acquisitions.keep_room(contention);
         }
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             ballot = attempt.ballot();

@@ -47,11 +47,21 @@ impl Coordinator {
 
     /// Gives a place back. The master that tells names the next, if the key was kept for this one.
     pub(in crate::coordinator) fn leave_turn(&mut self, now: Instant, keys: Keys, turn: Turn) {
+        let channel = keys.messages().next().filter(|_| self.settings.wake_ups);
+        let teller = channel.and_then(|(channel, _)| self.first_node(now, channel));
+        self.take_out(now, keys, turn, teller);
+    }
+
+    /// Gives back the place of who has won: however it ends, nobody waits for it. There is nothing to
+    /// tell, since it has the key.
+    pub(in crate::coordinator) fn leave_turn_won(&mut self, now: Instant, keys: Keys, turn: Turn) {
+        self.take_out(now, keys, turn, None);
+    }
+
+    fn take_out(&mut self, now: Instant, keys: Keys, turn: Turn, teller: Option<usize>) {
         if let Some(look) = turn.looking {
             self.close_round(look);
         }
-        let channel = keys.messages().next().filter(|_| self.settings.wake_ups);
-        let teller = channel.and_then(|(channel, _)| self.first_node(now, channel));
         let claim = Claim {
             keys: keys.clone(),
             // It is under no key.

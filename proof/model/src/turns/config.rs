@@ -23,6 +23,8 @@ pub struct Client {
     pub barred: bool,
     /// It extends in each tick while it holds.
     pub extends: bool,
+    /// It leaves its key to expire once it has won.
+    pub forgets: bool,
     /// A holder that never lets go.
     pub stays: bool,
 }
@@ -59,7 +61,7 @@ pub struct Config {
 impl Config {
     /// Creates a run with a client for each letter: `F` is fair, `D` fair and may die, `G` fair and may give
     /// up, `B` fair and
-    /// its ballot cannot win, `P` plain,
+    /// its ballot cannot win, `L` fair and leaves its key, `P` plain,
     /// `E` plain and extends, `H` holds first, `S` holds and stays.
     pub fn new(name: &'static str, nodes: usize, letters: &str) -> Self {
         let client = |letter: char| Client {
@@ -72,6 +74,7 @@ impl Config {
             gives_up: letter == 'G',
             barred: letter == 'B',
             extends: matches!(letter, 'H' | 'S' | 'E'),
+            forgets: letter == 'L',
             stays: letter == 'S',
         };
         Self {

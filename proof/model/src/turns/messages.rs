@@ -55,6 +55,18 @@ impl Turns {
         }
     }
 
+    pub(super) fn parts(&self, state: &State, who: usize, emit: &mut impl FnMut(Action, State)) {
+        for node in 0..self.config.nodes {
+            if state.nodes[node].parting >> who & 1 == 1 {
+                let mut next = *state;
+                next.nodes[node].parting &= !(1 << who);
+                next.nodes[node].master.part(&self.asks(state, who, 1));
+                next.nodes[node].settles();
+                emit(Action::Part { who, node }, next);
+            }
+        }
+    }
+
     fn choices(&self, state: &State, who: usize, node: usize) -> std::ops::RangeInclusive<u8> {
         let actor = &state.actors[who];
         let others = state.nodes.iter().filter(|one| one.sent >> who & 1 == 1).count() > 1;

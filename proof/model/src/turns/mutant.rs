@@ -28,6 +28,7 @@ mutants! {
     Silent: "a release that tells no one",
     NeverWithdraws: "who cannot win stays",
     SilenceIsInability: "who hears no quorum withdraws at once",
+    WinnersStay: "who has won stays in the queue",
     RaiseOnly: "tickets only raise",
     LeastStamp: "the ticket is the least stamp",
     ClockAlone: "stamps by the clock alone",

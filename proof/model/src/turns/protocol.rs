@@ -46,6 +46,11 @@ pub enum Action {
         node: usize,
         choice: u8,
     },
+    /// The place of who has won is taken out.
+    Part {
+        who: usize,
+        node: usize,
+    },
     Lose {
         who: usize,
         node: usize,

@@ -63,6 +63,7 @@ const fn words(client: &Client) -> &'static str {
         (Kind::Holder, ..) => "a holder",
         (Kind::Fair, true, ..) => "a waiter that cannot win",
         (Kind::Fair, _, true, _) => "a waiter that may die",
+        (Kind::Fair, ..) if client.forgets => "a waiter that leaves its key",
         (Kind::Fair, ..) if client.gives_up => "a waiter that may give up",
         (Kind::Fair, ..) => "a waiter",
     }

@@ -167,6 +167,15 @@ impl Master {
         left
     }
 
+    /// `leave.lua` of a place by the waiter's name, under which no key is: what it has won stays.
+    pub fn part(&mut self, asks: &Asks) {
+        let held = self.holds(asks.who).then_some((self.key, self.left));
+        self.leave(asks, Leaves::Place, true);
+        if let Some(held) = held {
+            (self.key, self.left) = held;
+        }
+    }
+
     /// `extend.lua`: a kept key is vacant.
     pub fn extend(&mut self, asks: &Asks) -> Extended {
         if self.holds(asks.who) {

@@ -12,6 +12,9 @@ pub struct Node {
     pub warm: u8,
     /// By client: its command is in flight. Which one it is follows from the client's round.
     pub sent: u8,
+    /// By client: who has won takes its place back here. Behind nothing, and before nothing: more orders
+    /// than a connection has.
+    pub parting: u8,
     /// By client: the answer in the round under way.
     pub said: [u8; CLIENTS],
     /// By client, as bits: those that stood here when it came, and have stood here since.
@@ -118,7 +121,7 @@ impl State {
             digest.bytes(&node.master.lives[..clients]);
             digest.bytes(&node.said[..clients]);
             digest.bytes(&node.before[..clients]);
-            digest.bytes(&[node.warm, node.sent, node.absent]);
+            digest.bytes(&[node.warm, node.sent, node.absent, node.parting]);
         }
         self.actors[..clients].iter().for_each(|actor| actor.digest(&mut digest));
         let bits = [self.fault, self.passed, self.left, self.missing, self.handed, self.late];

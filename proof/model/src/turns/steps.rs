@@ -15,6 +15,7 @@ impl Turns {
         for who in 0..self.count() {
             self.begins(state, who, &mut emit);
             self.delivers(state, who, &mut emit);
+            self.parts(state, who, &mut emit);
         }
         for node in 0..self.config.nodes {
             if state.restarts > 0 && state.nodes[node].warm == 0 {
@@ -245,6 +246,13 @@ impl Turns {
         (actor.life, actor.tries, actor.unheard) = (0, 0, 0);
         state.nodes.iter_mut().for_each(|node| (node.said[who], node.before[who]) = (0, 0));
         state.nodes.iter_mut().for_each(|node| node.absent = 0);
+        let stood = state.actors[who].ticket > 0 && !self.config.is(Mutant::WinnersStay);
+        state.nodes[..self.config.nodes].iter_mut().for_each(|node| {
+            node.parting |= u8::from(stood) << who;
+        });
+        if self.config.clients[who].forgets {
+            state.actors[who] = super::state::Actor { stage: Stage::Gone, ..Default::default() };
+        }
         (state.drought, state.handed) = (0, false);
     }
 }

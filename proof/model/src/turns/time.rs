@@ -45,7 +45,7 @@ impl Turns {
     /// Returns the state after a tick. What is due comes before, and what is in flight, but for slow
     /// ticks.
     pub(super) fn after_a_tick(&self, state: &State) -> Option<State> {
-        let in_flight = state.nodes.iter().any(|node| node.sent != 0);
+        let in_flight = state.nodes.iter().any(|node| node.sent | node.parting != 0);
         if (0..self.count()).any(|who| self.is_due(state, who)) || (in_flight && state.slow == 0) {
             return None;
         }

@@ -38,6 +38,10 @@ impl Turns {
             Action::GiveUp { who } => format!("{} gives up", Self::name(who)),
             Action::Die { who } => format!("{} dies", Self::name(who)),
             Action::Restart { node } => format!("{} restarts empty", node + 1),
+            Action::Part { who, node } => {
+                let there = self.there(&after.nodes[node].master);
+                format!("{}: {} takes its place back, then {there}", node + 1, Self::name(who))
+            }
             Action::Lose { who, node } => {
                 format!("{} does not get what {} sent", node + 1, Self::name(who))
             }

@@ -28,7 +28,9 @@ fn lost(pauses: &[u32]) -> Stage {
 fn who_is_named_tries_and_wins() {
     called().play(
         "n1-3 > ok
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
          = acquired 1 until 9898ms
+         n1-3 > 0
          release 2 of 1
          n1-2 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 ''
          n3 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 quorumlock:free:0:
@@ -73,6 +75,7 @@ fn one_that_is_named_during_a_look_does_not_wait_for_its_end() {
          n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
          n2 > place 0 8000 1007 0 someone
          n1-2 > ok
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place ..
          = acquired 1 .."
     ));
 }

@@ -1,7 +1,7 @@
 //! How a wait in turn ends without a win, and what it leaves.
 
 use super::super::{play, telling};
-use super::{JOINS, STANDS, called, joins, looks, stands};
+use super::{JOINS, ME, STANDS, called, joins, looks, stands};
 
 #[test]
 fn a_wait_that_is_over_gives_the_place_back_and_tells_how_many_are_ahead() {
@@ -137,10 +137,30 @@ fn one_whose_queue_is_full_waits_as_any_other() {
     );
 }
 
+/// It is released before they answer: nothing of its place is left where the try did not arrive.
+#[test]
+fn who_wins_gives_its_place_back_wherever_it_stood() {
+    let mut stage = stands();
+    stage.steps("n1 breaks");
+    stage.play(&format!(
+        "n3 > says r {ME}
+         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2-3 > ok
+         n2-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         = acquired 1 ..
+         forget 1
+         debts 3                        // n1 is sent it once it is back
+         n2-3 > 0
+         debts 1"
+    ));
+}
+
 #[test]
 fn the_next_in_this_process_comes_behind_those_who_wait_elsewhere() {
     called().play(
         "n1-3 > ok
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n1-3 > 0
          = acquired 1 ..
          acquire 5 fair:r wait 60s
          release 2 of 1

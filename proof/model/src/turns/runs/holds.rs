@@ -15,6 +15,7 @@ pub(super) fn runs() -> Vec<Run> {
         scenes::dead(),
         scenes::lost(),
         scenes::silent(),
+        scenes::left(),
         scenes::emptied(),
         scenes::crosswise(),
     ];

@@ -28,6 +28,7 @@ pub(super) fn runs() -> Vec<Run> {
         caught(Mutant::Silent, HANDOVER, scenes::waiter()),
         caught(Mutant::NeverWithdraws, PROGRESS, scenes::barred()),
         caught(Mutant::SilenceIsInability, TICKET, scenes::silent()),
+        caught(Mutant::WinnersStay, PROGRESS, scenes::left()),
         caught(Mutant::LeastStamp, ORDER, scenes::lost()),
         caught(Mutant::ClockAlone, ORDER, scenes::two()),
         caught(Mutant::NoTicket, PROGRESS, scenes::crosswise()),

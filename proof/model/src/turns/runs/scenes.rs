@@ -46,6 +46,10 @@ pub(super) fn silent() -> Config {
     of("a waiter, two losses", "HF").losses(2)
 }
 
+pub(super) fn left() -> Config {
+    of("behind one that leaves its key", "FL").ttl(1)
+}
+
 pub(super) fn emptied() -> Config {
     of("a restart, a loss", "FF").restarts(1).losses(1)
 }
