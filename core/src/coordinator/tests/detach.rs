@@ -31,6 +31,30 @@ fn a_hold_is_detached_when_every_master_has_answered_its_last_extension() {
     );
 }
 
+/// Who adopts it may be of a version that knows no queue.
+#[test]
+fn a_lock_that_was_held_in_turn_is_adopted_and_released_as_any_other() {
+    play(
+        3,
+        "acquire 1 fair:r
+         n1-3 < SET r #1 NX PX 10000
+         n1-3 > ok
+         = acquired 1 ..
+         detach 2 of 1
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n1-3 > 1
+         = detached 2
+         adopt 3 of 2
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n1-3 > 1
+         = adopted 3 ..
+         release 4 of 3
+         n1-3 < EVAL release 1 r #1
+         n1-3 > 1
+         = released 4",
+    );
+}
+
 #[test]
 fn nothing_is_sent_behind_the_last_extension() {
     // Not by its own stragglers, not by an earlier round's, not by the keeper.

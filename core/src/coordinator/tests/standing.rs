@@ -146,6 +146,33 @@ fn a_master_warming_up_gets_the_key_as_soon_as_the_lock_is_won() {
     }
 }
 
+/// It has the place like any other. Its stamp is none, and neither is what it would grant.
+#[test]
+fn a_master_warming_up_does_not_count_to_who_waits_in_turn() {
+    let mut stage = guarded(3);
+    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
+    stage.play(
+        "= connected
+         acquire 1 fair:r wait 60s
+         n1-2 < SET r #1 NX PX 10000
+         n1-2 > nil
+         n1-2 < EVAL leave 3 r q:r a:r #1 '' try 2000 ''
+         n1-3 < SCRIPT LOAD ask
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 2000
+         n1-2 > 0
+         n1-3 > text c0ffee
+         n1 > place 0 9000 1003 1 someone
+         n2 > place 0 9000 1009 1 someone
+         n3 > place -3 0 1005 0
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1009 3000 2000
+         n1 > place -3 0 1009 0
+         n3 > place -3 0 1009 0
+         n2 > place 0 9000 1009 1 someone
+         = 1 ahead of 1
+         n1-3 < -",
+    );
+}
+
 #[test]
 fn a_master_warming_up_confirms_no_extension_but_is_topped_up() {
     let mut stage = guarded(3);

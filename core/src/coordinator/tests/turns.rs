@@ -119,6 +119,17 @@ fn it_looks_once_a_second() {
     );
 }
 
+/// The queue was emptied, and its clock is ahead: what a master stamps later is no other ticket.
+#[test]
+fn a_ticket_is_taken_once() {
+    looks().play(
+        "n1-3 > place 0 8000 2009 1 someone
+         +1s
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n1-3 > place 0 8000 1007 1 someone",
+    );
+}
+
 #[test]
 fn one_that_others_are_before_looks_again() {
     looks().play(

@@ -213,7 +213,8 @@ impl Contention {
 /// Returns whether an answer that grants nothing, and would not, is a master's last word for now. Any other
 /// may be another one soon: the master has stopped for a moment, or has just been started.
 fn says_so(answer: &Answer) -> bool {
-    let passes = |error: &str| ["NOSCRIPT", "BUSY", "LOADING"].iter().any(|it| error.starts_with(it));
+    let passes =
+        |error: &str| ["NOSCRIPT", "BUSY", "LOADING"].iter().any(|it| error.starts_with(it));
     match answer {
         Answer::Refused(Refusal::Server(error)) => !passes(error),
         Answer::Refused(

@@ -39,6 +39,27 @@ fn who_is_named_tries_and_wins() {
     );
 }
 
+/// Each try is answered by what stood before the message that came during it.
+#[test]
+fn an_older_answer_does_not_take_back_what_a_message_said() {
+    let lost = |token: u8| {
+        format!(
+            "n1-3 < EVALSHA ask 3 r q:r a:r #{token} 10000 #2 1007 3000 2000
+             n3 > freed r
+             n1-3 > place 0 9000 1007 1 someone
+             n1-3 < EVAL leave 3 r q:r a:r #{token} #2 try ..
+             n1-3 > 0\n"
+        )
+    };
+    let mut stage = first();
+    stage.steps("n3 > freed r");
+    stage.steps(&lost(3));
+    // Others were before it: it is first, and tries at an empty message, all the same.
+    stage.steps("= 1 ahead of 1");
+    stage.steps(&lost(4));
+    stage.play("n1-3 < EVALSHA ask 3 r q:r a:r #5 ..");
+}
+
 #[test]
 fn who_is_not_named_does_not_try() {
     stands().play("n3 > says r 00000000000000000000000000000009 \n n1-3 < -");

@@ -1,6 +1,6 @@
 //! How a wait in turn ends without a win, and what it leaves.
 
-use super::super::{play, telling};
+use super::super::{greets, play, telling};
 use super::{JOINS, ME, STANDS, called, joins, looks, stands};
 
 #[test]
@@ -152,6 +152,31 @@ fn who_wins_gives_its_place_back_wherever_it_stood() {
          debts 3                        // n1 is sent it once it is back
          n2-3 > 0
          debts 1"
+    ));
+}
+
+/// No look has reached `n1`, and its try may have.
+#[test]
+fn a_place_is_given_back_where_only_a_try_has_stored_it() {
+    let mut stage = telling();
+    stage.steps("n1 breaks");
+    let joins = JOINS.replace("n1-3", "n2-3");
+    stage.steps(&joins);
+    stage.steps(
+        "n2-3 > place 0 9000 1007 1 someone
+         n2-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n2-3 > place 0 9000 1007 1 someone
+         = 1 ahead of 1
+         +100ms",
+    );
+    stage.steps(&greets(1, "hello 9", "other"));
+    stage.play(&format!(
+        "n3 > says r {ME}
+         n1 < SCRIPT LOAD ask
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2-3 > ok
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         = acquired 1 .."
     ));
 }
 
