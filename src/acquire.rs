@@ -292,10 +292,11 @@ impl<K: Kind> Acquire<K> {
     /// # fn main() {}
     /// ```
     ///
-    /// Who is stored at a quorum when the lock is released is served before all who come later, while
-    /// its place lives. Before that there is no order, nor where the lock is free without a release:
-    /// where a key has expired, or where the first in the queue came just behind the release and has
-    /// not been granted yet. The order is one of processes: the tasks
+    /// Who is stored at a quorum is served before all who come later, while its place lives: before
+    /// those that wait in turn always, and before a first attempt as long as all masters of that quorum
+    /// are held or kept. A first attempt may pass where one was open: where a key has expired, where
+    /// the first in the queue came just behind the release and has not been granted yet, or where the
+    /// holder was on some masters only. The order is one of processes: the tasks
     /// of one `Redlock` wait in a queue of its own, and only the first of them has a place on the
     /// masters.
     ///

@@ -39,6 +39,8 @@ pub struct Config {
     pub entry: u8,
     /// The ticks for which a key is kept.
     pub kept: u8,
+    /// The ticks for which who is named takes the key for kept.
+    pub called: u8,
     /// The clock of a node at the first look of a waiter is any number from one to this.
     pub clocks: u8,
     pub restarts: u8,
@@ -84,6 +86,7 @@ impl Config {
             ttl: 3,
             entry: 3,
             kept: 2,
+            called: 2,
             clocks: 1,
             restarts: 0,
             losses: 0,

@@ -190,7 +190,7 @@ impl Turns {
         actor.phase = if gives_way { Phase::Behind } else { phase };
         let phase = actor.phase;
         match (phase, event) {
-            (Phase::Called, Event::Named | Event::Would) => actor.left = self.config.kept,
+            (Phase::Called, Event::Named | Event::Would) => actor.left = self.config.called,
             (Phase::Called, _) => {}
             _ => actor.left = 0,
         }
