@@ -199,9 +199,8 @@ fn an_embedded_master_does_what_a_real_one_does() {
 fn without_one_of_its_rights_a_question_writes_nothing() {
     let server = Server::start();
     let mut real = Master::of(&server);
-    for right in
-        ["zadd", "zrem", "zscore", "zrange", "zrangebyscore", "zrank", "zcard", "time", "get"]
-    {
+    let sets = ["zadd", "zrem", "zscore", "zrange", "zrangebyscore", "zrank", "zcard"];
+    for right in sets.into_iter().chain(["time", "get", "pexpire", "pttl"]) {
         for tries in [false, true] {
             real.fill();
             let before = real.stands();

@@ -52,7 +52,7 @@ impl Coordinator {
         self.take_out(now, keys, turn, teller);
     }
 
-    /// Gives back the place of who has won: however it ends, nobody waits for it. There is nothing to
+    /// Gives back the place of a winner: however its hold ends, none waits for it. There is nothing to
     /// tell, since it has the key.
     pub(in crate::coordinator) fn leave_turn_won(&mut self, now: Instant, keys: Keys, turn: Turn) {
         self.take_out(now, keys, turn, None);

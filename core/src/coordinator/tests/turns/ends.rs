@@ -73,7 +73,7 @@ fn one_that_hears_no_quorum_for_a_while_keeps_its_place_and_its_ticket() {
     );
 }
 
-/// A server that loads its data set, or runs a script of somebody else, says so.
+/// A server that loads its data set, or runs a script of another user, says so.
 #[test]
 fn an_error_that_passes_costs_no_place() {
     looks().play(
@@ -230,7 +230,7 @@ fn a_release_that_may_not_see_the_queue_deletes_the_key_all_the_same() {
 
 /// Each master denies what a look needs, and what a release in turn does.
 #[test]
-fn one_that_may_not_wait_in_turn_wakes_nobody_and_takes_no_place_again() {
+fn one_that_may_not_wait_in_turn_wakes_no_other_and_takes_no_place_again() {
     let mut stage = joins();
     stage.steps(
         "n1-3 > -NOPERM User default has no permissions to run the 'evalsha' command
