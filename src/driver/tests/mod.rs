@@ -13,6 +13,7 @@ mod dropped;
 mod endings;
 mod held_up;
 mod idle;
+mod in_turn;
 mod keeping;
 mod listening;
 mod lookers;
