@@ -153,12 +153,16 @@ impl Play {
             self.connect(node);
             self.says(node, &handshake(node));
         }
-        // The first acquire has each master asked once more.
+        // Each master is asked once more, ahead of the first acquire's commands, which are taken back.
         self.acquire(wanted(&mut Bytes(&[])));
         let request = RequestId(self.last_request);
         self.open.remove(&request);
         self.machine.handle_cancel(self.now, request);
-        (0..NODES).for_each(|node| self.says(node, CONFIRMED.as_bytes()));
+        let teller = self.machine.first_node(self.now, "a");
+        for node in 0..NODES {
+            let told = if teller == Some(node) { ":0\r\n" } else { "" };
+            self.says(node, &[CONFIRMED, "+OK\r\n:1\r\n", told].concat().into_bytes());
+        }
     }
 
     fn connect(&mut self, node: usize) {

@@ -12,7 +12,7 @@ use tokio::time::sleep;
 const DURABLE: [&str; 4] = ["--appendonly", "yes", "--appendfsync", "always"];
 const RUNS: usize = 20;
 /// Runs at the same time: all of them wait most of the time.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
 
 struct Rolling {
     masters: Masters,

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 pub(crate) const TTL: Duration = Duration::from_secs(4);
 /// How long a restarted master does not vote, with these settings.
@@ -269,9 +269,8 @@ pub(crate) async fn restart_all(
     // Where the votes were split, the key gets to all masters with one of the next extensions.
     sleep(TTL).await;
     for node in 0..masters.count() {
-        let began = Instant::now();
         masters.restart(node).await;
-        sleep(QUARANTINE.saturating_sub(began.elapsed())).await;
+        sleep(QUARANTINE).await;
         all_vote(&clients).await;
     }
     sleep(TTL / 2).await;

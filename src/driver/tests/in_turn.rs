@@ -48,7 +48,7 @@ impl Line {
         }
     }
 
-    /// Lets time pass. Whoever is served must be the first.
+    /// Lets time pass. The one that is served must be the first.
     async fn rest(&mut self) {
         let until = tokio::time::Instant::now() + QUIET;
         while tokio::time::Instant::now() < until {

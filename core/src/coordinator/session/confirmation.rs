@@ -157,22 +157,16 @@ impl Session {
         self.told.as_ref().map_or(soon, |told| told.lapses.clamp(now.after(REDIAL_BASE), soon))
     }
 
-    /// Checks whether a vote may be asked for: this client's own note is at the master.
+    /// Checks whether a vote may be asked for: this client's own note is at the master. Once rounds
+    /// have begun it outlasts them, or the question that makes it so is ahead on the connection.
     pub(in crate::coordinator) fn confirmed(&self, now: Instant) -> Result<(), Refusal> {
-        match (&self.told, self.confirmation.agreed) {
-            (_, Some(asked)) if agreement::is_fresh(asked, now) => Ok(()),
-            (Some(told), _) => Err(Refusal::Disagreement(told.cause.clone())),
-            (None, _) => Err(Refusal::Unconfirmed),
+        let agreed = self.confirmation.agreed.is_some_and(|asked| agreement::is_fresh(asked, now));
+        let lasts = self.is_brief || self.is_noted(now) || self.confirmation.is_asking();
+        match &self.told {
+            _ if agreed && lasts && !self.departure.withdraws() => Ok(()),
+            Some(told) => Err(Refusal::Disagreement(told.cause.clone())),
+            None => Err(Refusal::Unconfirmed),
         }
-    }
-
-    /// Checks whether a command of a round may be sent: this client's note is at the master and
-    /// outlasts it, or the question that makes it so is ahead of it on the connection.
-    pub(super) fn noted_or_asked(&self, now: Instant) -> Result<(), Refusal> {
-        self.confirmed(now)?;
-        let is_asked = !self.is_brief && self.confirmation.is_asking();
-        let may_send = (is_asked || self.is_noted(now)) && !self.departure.withdraws();
-        if may_send { Ok(()) } else { Err(Refusal::Unconfirmed) }
     }
 
     /// Returns whether this client's note is at the master and outlasts a round.

@@ -124,7 +124,7 @@ impl Session {
         barred: Option<&Arc<str>>,
     ) -> Result<(), Refusal> {
         self.admits(len)?;
-        self.noted_or_asked(now)?;
+        self.confirmed(now)?;
         barred.map_or(Ok(()), |by| Err(Refusal::Barred { by: by.clone() }))
     }
 

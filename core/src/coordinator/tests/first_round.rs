@@ -135,3 +135,21 @@ fn where_another_client_was_reported_the_first_round_waits_for_the_answers() {
          = acquired 1 .."
     ));
 }
+
+/// What it has noted briefly still counts, but for no round: there is nothing to try before the next
+/// answer.
+#[test]
+fn where_no_note_can_be_prolonged_a_waiter_does_not_try_again_and_again() {
+    opened(3).play(&format!(
+        "acquire 1 r wait 5s
+         n1-3 < {WHOLE} ..
+         n1-3 < SET r #1 NX PX 10000
+         n1-3 > -OOM full
+         n1-3 > ok
+         n1-3 < EVAL release 1 r #1
+         n1-3 > 1
+         +900ms
+         n1-3 < -
+         cancel 1"
+    ));
+}
