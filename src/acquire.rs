@@ -275,7 +275,7 @@ impl<K: Kind> Acquire<K> {
     ///
     /// A free lock costs what it costs without this option: one command on each master. Who is
     /// refused joins a queue on the masters and looks at it once a second. A release keeps the lock
-    /// for the first in that queue, for up to 2 s, and calls it. Who dies in the queue is skipped
+    /// for the first in that queue, for up to 4 s, and calls it. Who dies in the queue is skipped
     /// after 3 s; who gives up or is dropped leaves it at once.
     ///
     /// ```

@@ -27,7 +27,7 @@ impl Inspection {
     }
 
     /// Checks whether the lock is free, and so many masters keep it for a client that waits in turn
-    /// that others cannot have it now. That ends after 2 s, unless it is won.
+    /// that others cannot have it now. That ends after 4 s, unless it is won.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
         self.is_kept

@@ -120,7 +120,7 @@ fn leaves(who: u64, kind: &str, has_place: bool, ballot: Option<u64>) -> Vec<Str
     script(
         LEAVE,
         3,
-        &[&token, waiter, kind, LONG, "free:"],
+        &[&token, waiter, kind, LONG, LONG, "free:"],
         ballot.map(|number| (number, &more[..])),
     )
 }

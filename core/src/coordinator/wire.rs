@@ -7,8 +7,8 @@ mod reply;
 mod resp;
 mod token;
 
+pub(super) use claim::PLACE_LIVES;
 pub use claim::{Ballot, Claim, Leaves, Packer, Place, Way};
-pub(super) use claim::{KEPT_FOR, PLACE_LIVES};
 pub use login::Login;
 pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};

@@ -320,7 +320,7 @@ const TURNS: &str = "
 # Turns
 
 Waiters that queue on each node. Commands arrive within a tick, in any order, unless a tick is slow or a
-command is lost. A waiter looks once in a tick; its entry lives for three, a key is kept for two. *In
+command is lost. A waiter looks once in a tick; its entry lives for three, a key is kept for four. *In
 within*: the most ticks for which no client holds while one that could win waits and nothing fails.
 ";
 

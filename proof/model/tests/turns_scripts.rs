@@ -29,7 +29,7 @@ const ASKS: Asks = Asks {
     barred: false,
     ttl: 2,
     entry: 5,
-    kept: 2,
+    kept: 6,
     mutant: None,
 };
 
@@ -160,7 +160,9 @@ fn masters() -> Vec<Master> {
     {
         for case in 0..32 {
             let stamps = [[0, 1, 2, 6][case % 4], [0, 1, 2, 6][case / 4 % 4], [0, 2][case / 16], 0];
-            let lives = stamps.map(|stamp| if stamp == 0 { 0 } else { 3 });
+            // One is longer than a place lives: the clock was set back, or its client has other lives.
+            let lives = |who| if stamps[who] == 0 { 0 } else { [3, 9, 9, 0][who] };
+            let lives = std::array::from_fn(lives);
             all.push(Master { key, left, stamps, lives });
         }
     }
@@ -286,7 +288,8 @@ fn a_rollback_a_withdrawal_and_a_release_do_what_their_script_does() {
             for (waits, channels) in
                 names.into_iter().flatten().flat_map(|one| [(one.clone(), ""), (one, "free:")])
             {
-                let arguments = [texts([&token(0), &waits, name, "2"]), texts([channels])].concat();
+                let arguments =
+                    [texts([&token(0), &waits, name, "5", "6"]), texts([channels])].concat();
                 for ballot in ballots(ASKS.clock) {
                     let mut arguments = arguments.clone();
                     if let Some(ballot) = ballot {
@@ -372,7 +375,7 @@ fn an_acquire_that_is_no_top_up_is_refused_where_a_key_is_kept() {
 #[test]
 fn a_model_that_keeps_nothing_is_told_from_the_script() {
     let master = Master { key: 1, left: 3, stamps: [0, 2, 0, 0], lives: [0, 3, 0, 0] };
-    let arguments = texts([&token(0), "", "hold", "2", "free:"]);
+    let arguments = texts([&token(0), "", "hold", "5", "6", "free:"]);
     let script = Script::new(LEAVE);
     let keys = &["lock", "queue", "alive"];
     let (_, stands, _) = script.run((&master, Dead::None), (keys, 0), &arguments, 4);

@@ -16,7 +16,7 @@ use quorumlock_core::quorum::Membership;
 use std::time::Duration;
 
 /// The longest time for which a key is kept.
-pub(super) const KEPT: Duration = millis(2_000);
+pub(super) const KEPT: Duration = millis(4_000);
 
 /// How long the queue's keys live after the last that waits has asked.
 pub(super) const LEFT: Duration = millis(6_000);

@@ -9,6 +9,8 @@ use std::future::IntoFuture;
 /// Longer than the time between two looks of any waiter.
 const QUIET: Duration = Duration::from_millis(1_500);
 const CLIENTS: usize = 6;
+const QUEUE: &str = "quorumlock:queue:orders:42";
+const ALIVE: &str = "quorumlock:alive:orders:42";
 
 /// What each client of a line does, in the order in which they came.
 struct Line {
@@ -84,5 +86,45 @@ async fn each_waiter_counts_those_that_came_before_it_and_the_first_is_served() 
             counted += expected.len();
         }
         assert!(counted > 20, "seed {seed}: only {counted} were counted");
+    }
+}
+
+/// A look of one that is about to die, first in the queue.
+async fn dead_looks(masters: &Masters) {
+    let ends = (Duration::from_nanos(now().as_nanos()) + 3 * SECOND).as_millis().to_string();
+    for master in masters.iter() {
+        operate(master, &["ZADD", QUEUE, "1", "dead"]).await;
+        operate(master, &["ZADD", ALIVE, &ends, "dead"]).await;
+    }
+}
+
+/// One of two waiters dies, and its place outlives it. A newcomer's first attempt is a plain SET.
+#[tokio::test(start_paused = true)]
+async fn where_the_first_has_died_nobody_new_passes_the_next() {
+    for after in (100..4_500).step_by(200) {
+        let masters = five();
+        let line = Line::new(&masters).await;
+        let holder = line.clients[0].acquire(KEY).await.unwrap();
+        dead_looks(&masters).await;
+        let served = Arc::new(Mutex::new(Vec::new()));
+        let waits = |client: usize| {
+            let (redlock, served) = (line.clients[client].clone(), Arc::clone(&served));
+            tokio::spawn(async move {
+                let guard = redlock.acquire(KEY).no_timeout().await.unwrap();
+                served.lock().unwrap().push(client);
+                sleep(20 * MS).await;
+                guard.release().await.unwrap();
+            })
+        };
+        let next = waits(1);
+        sleep(710 * MS).await;
+        dead_looks(&masters).await;
+        sleep(100 * MS).await;
+        holder.release().await.unwrap();
+        sleep(after * MS).await;
+        let newcomer = waits(2);
+        next.await.unwrap();
+        newcomer.await.unwrap();
+        assert_eq!(*served.lock().unwrap(), [1, 2], "one that came after {after} ms");
     }
 }

@@ -60,8 +60,9 @@ fn cases(hash: impl Fn(&str) -> String) -> Vec<Case> {
             words(format!("PUBLISH {told}r _")),
         ],
     };
-    let fair = |told: &str| words(format!("EVALSHA {leave} {keys} {MINE} _ hold 2000 _{told}"));
-    let look = words(format!("EVALSHA {ask} {keys} _ 20000 {MINE} 9 3000 2000"));
+    let fair =
+        |told: &str| words(format!("EVALSHA {leave} {keys} {MINE} _ hold 3000 4000 _{told}"));
+    let look = words(format!("EVALSHA {ask} {keys} _ 20000 {MINE} 9 3000 4000"));
     let free = || words("DEL r".to_owned());
     let case = |name, beside, calls: Vec<Vec<String>>| Case { name, beside, calls };
     let all = |calls: Vec<Vec<String>>| [vec![set()], calls].concat();

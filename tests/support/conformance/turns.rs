@@ -16,7 +16,7 @@ const KEPT: &str = "quorumlock:next:";
 const MS: Duration = Duration::from_millis(1);
 
 /// How long a key is kept for the next.
-const KEPT_FOR: Duration = Duration::from_secs(2);
+const KEPT_FOR: Duration = Duration::from_secs(4);
 /// Shorter than a place lives that is not renewed.
 const GIVEN_BACK: Duration = Duration::from_millis(1_800);
 

@@ -71,6 +71,9 @@ end
 -- A try that is refused keeps what is vacant for who is first. A look does not: a holder may be about
 -- to come back here.
 if token ~= '' and why ~= 0 and head and holder ~= 'quorumlock:next:' .. head then
+  -- Its place ends before the key.
+  local most = now + ARGV[5]
+  if tonumber(redis.call('ZSCORE', alive, head)) > most then redis.call('ZADD', alive, most, head) end
   redis.call('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[6])
 end
 return {

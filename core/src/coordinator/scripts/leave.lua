@@ -1,4 +1,4 @@
-local lock, queue, alive, ballot = KEYS[1], KEYS[2], KEYS[3], ARGV[6]
+local lock, queue, alive, ballot = KEYS[1], KEYS[2], KEYS[3], ARGV[7]
 local token, waiter, leaves = ARGV[1], ARGV[2], ARGV[3] ~= 'try'
 local holder, failed = redis.call('GET', lock), false
 local kept = holder and string.sub(holder, 1, 16) == 'quorumlock:next:'
@@ -16,9 +16,9 @@ local time = redis.pcall('TIME')
 local us = not time.err and time[1] * 1000000 + time[2]
 if ballot and not us then
   failed = time
-elseif ballot and tonumber(ballot) <= us + ARGV[7]
+elseif ballot and tonumber(ballot) <= us + ARGV[8]
   and tonumber(ballot) > tonumber(redis.call('GET', KEYS[4]) or '0') then
-  local set = redis.pcall('SET', KEYS[4], ballot, 'PX', ARGV[8])
+  local set = redis.pcall('SET', KEYS[4], ballot, 'PX', ARGV[9])
   failed = set.err and set
 end
 local function first()
@@ -26,16 +26,19 @@ local function first()
     local head = redis.pcall('ZRANGE', queue, 0, 0)[1]
     local ends = head and redis.pcall('ZSCORE', alive, head)
     if not head or type(ends) == 'table' then return end
-    if ends and tonumber(ends) >= math.floor(us / 1000) then return head end
+    if ends and tonumber(ends) >= math.floor(us / 1000) then return head, tonumber(ends) end
     if redis.pcall('ZREM', queue, head) ~= 1 then return end
   end
 end
 if freed or ARGV[3] == 'hold' and (not holder or kept) then
-  local head = first()
+  local head, ends = first()
   if head and not holder then
-    redis.pcall('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[4])
+    -- Its place ends before the key that is kept for it.
+    local most = math.floor(us / 1000) + ARGV[4]
+    if ends > most then redis.pcall('ZADD', alive, most, head) end
+    redis.pcall('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[5])
   end
-  if ARGV[5] ~= '' then redis.pcall('PUBLISH', ARGV[5] .. lock, head or '') end
+  if ARGV[6] ~= '' then redis.pcall('PUBLISH', ARGV[6] .. lock, head or '') end
 end
 if failed and not ours then return failed end
 return ours and 1 or 0

@@ -156,15 +156,15 @@ fn a_master_warming_up_does_not_count_to_who_waits_in_turn() {
          acquire 1 fair:r wait 60s
          n1-2 < SET r #1 NX PX 10000
          n1-2 > nil
-         n1-2 < EVAL leave 3 r q:r a:r #1 '' try 2000 ''
+         n1-2 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
          n1-3 < SCRIPT LOAD ask
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 4000
          n1-2 > 0
          n1-3 > text c0ffee
          n1 > place 0 9000 1003 1 someone
          n2 > place 0 9000 1009 1 someone
          n3 > place -3 0 1005 0
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1009 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1009 3000 4000
          n1 > place -3 0 1009 0
          n3 > place -3 0 1009 0
          n2 > place 0 9000 1009 1 someone

@@ -13,10 +13,10 @@ const JOINS: &str = "jitter most
      acquire 1 fair:r wait 60s
      n1-3 < SET r #1 NX PX 10000
      n1-3 > nil
-     n1-3 < EVAL leave 3 r q:r a:r #1 '' try 2000 ''
+     n1-3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
      n3 < SUBSCRIBE quorumlock:free:0:r
      n1-3 < SCRIPT LOAD ask
-     n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 2000
+     n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 4000
      n1-3 > 0
      n3 > subscribed r
      n1-3 > text c0ffee\n";
@@ -26,7 +26,7 @@ const JOINS: &str = "jitter most
 const STANDS: &str = "n1 > place 0 9000 1003 1 someone
      n2 > place 0 9000 1007 1 someone
      n3 > place 0 9000 1009 0 someone
-     n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+     n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000
      n1-2 > place 0 9000 1007 1 someone
      n3 > place 0 9000 1007 0 someone
      = 1 ahead of 1\n";
@@ -57,7 +57,7 @@ fn first() -> Stage {
     let mut stage = stands();
     stage.steps(
         "+1s
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000
          n1-3 > place 0 200 1007 0 someone
          = 0 ahead of 1",
     );
@@ -69,7 +69,7 @@ fn called() -> Stage {
     let mut stage = stands();
     stage.steps(&format!(
         "n3 > says r {ME}
-         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000"
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000"
     ));
     stage
 }
@@ -82,8 +82,8 @@ fn one_without_others_is_an_ordinary_acquire_with_a_release_of_its_own() {
          n1-3 > ok
          = acquired 1 until 9898ms
          release 2 of 1
-         n1-2 < EVAL leave 3 r q:r a:r #1 '' hold 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #1 '' hold 2000 quorumlock:free:0:
+         n1-2 < EVAL leave 3 r q:r a:r #1 '' hold 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #1 '' hold 3000 4000 quorumlock:free:0:
          n1-3 > 1
          = released 2",
     );
@@ -97,7 +97,7 @@ fn one_that_does_not_wait_takes_no_place() {
          n1-3 < SET r #1 NX PX 10000
          n1-3 > nil
          = contended 1 ..
-         n1-3 < EVAL leave 3 r q:r a:r #1 '' try 2000 ''",
+         n1-3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''",
     );
 }
 
@@ -112,7 +112,7 @@ fn it_looks_once_a_second() {
         "+999ms
          n1-3 < -
          +1ms
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000
          n1-2 > place 0 8000 1007 1 someone
          +200ms                         // n3 does not answer
          next 1600ms",
@@ -125,7 +125,7 @@ fn a_ticket_is_taken_once() {
     looks().play(
         "n1-3 > place 0 8000 2009 1 someone
          +1s
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000
          n1-3 > place 0 8000 1007 1 someone",
     );
 }
@@ -158,7 +158,7 @@ fn a_master_that_was_away_gets_the_ticket_as_it_is() {
          n3 > subscribed r
          n1-2 < EVALSHA ask ..
          n3 < SCRIPT LOAD ask
-         n3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000",
+         n3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000",
     );
 }
 
@@ -168,7 +168,7 @@ fn a_forgotten_script_costs_a_look_and_not_the_place() {
         "n1-3 > -NOSCRIPT No matching script.
          n1-3 < SCRIPT LOAD ask
          n1-3 < SCRIPT LOAD ask
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000",
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000",
     );
 }
 
@@ -199,9 +199,9 @@ fn a_fenced_one_asks_with_a_ballot() {
          acquire 1 fair:r fenced wait 60s
          n1-3 < EVALSHA acquire 2 r fence:r #1 10000 0 ..
          n1-3 > refuses 0 9000 0 5000000
-         n1-3 < EVAL leave 4 r q:r a:r fence:r #1 '' try 2000 '' 5000001 ..
+         n1-3 < EVAL leave 4 r q:r a:r fence:r #1 '' try 3000 4000 '' 5000001 ..
          n3 < SUBSCRIBE ..
          n1-3 < SCRIPT LOAD ask
-         n1-3 < EVALSHA ask 4 r q:r a:r fence:r '' 10000 #2 '' 3000 2000 5000002 2000000 2000000 31302",
+         n1-3 < EVALSHA ask 4 r q:r a:r fence:r '' 10000 #2 '' 3000 4000 5000002 2000000 2000000 31302",
     );
 }

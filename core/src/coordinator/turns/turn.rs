@@ -1,7 +1,7 @@
 //! The state of one acquire that waits in turn.
 
 use crate::coordinator::RoundId;
-use crate::coordinator::wire::{KEPT_FOR, PLACE_LIVES, Place, Token};
+use crate::coordinator::wire::{PLACE_LIVES, Place, Token};
 use crate::quorum::turns::{Does, Event, Phase, ticket, turn};
 use crate::quorum::{Backoff, Instant, Membership, NodeSet};
 use std::time::Duration;
@@ -11,6 +11,10 @@ const LOOKS_EVERY: Duration = Duration::from_secs(1);
 
 /// The same for who is first: the message that calls it may have named another, or none.
 const FIRST_LOOKS_EVERY: Duration = Duration::from_millis(250);
+
+/// How long one that was called tries without looking: for less long than the key is kept, so that it is
+/// in no holder's way who comes back.
+const CALLED_FOR: Duration = Duration::from_secs(2);
 
 /// A server tells a life in whole milliseconds, and its key is there for up to one more. Without it, who
 /// is first would look without a pause in the last one.
@@ -33,7 +37,7 @@ pub(in crate::coordinator) struct Turn {
     heard_at: Instant,
     /// The end of the lives that a quorum has told.
     life_at: Option<Instant>,
-    /// Until when the key is kept for it, as far as it knows.
+    /// Until when it tries, since it was called.
     kept_until: Option<Instant>,
     /// The next try, after a lost one.
     pause_until: Option<Instant>,
@@ -85,7 +89,7 @@ impl Turn {
         self.phase = phase;
         match (phase, event) {
             (Phase::Called, Event::Named | Event::Would) => {
-                self.kept_until = Some(now.after(KEPT_FOR));
+                self.kept_until = Some(now.after(CALLED_FOR));
             }
             (Phase::Called, _) => {}
             _ => (self.kept_until, self.pause_until) = (None, None),

@@ -2,7 +2,7 @@
 
 mod turns;
 
-pub(in crate::coordinator) use turns::{KEPT_FOR, PLACE_LIVES};
+pub(in crate::coordinator) use turns::PLACE_LIVES;
 pub use turns::{Leaves, Place};
 
 use super::resp::Command;

@@ -52,6 +52,8 @@ pub struct Config {
     pub sets: bool,
     /// Three waiters stand from the beginning, each of them first at another node.
     pub crosswise: bool,
+    /// All waiters stand from the beginning, and each key is kept for the first, which no message has named.
+    pub released: bool,
     /// The rounds of extension after which the holder is on every node that votes.
     pub rounds: u8,
     /// The most ticks for which a client that could win waits while none holds.
@@ -85,7 +87,7 @@ impl Config {
             clients: letters.chars().map(client).collect(),
             ttl: 3,
             entry: 3,
-            kept: 2,
+            kept: 4,
             called: 2,
             clocks: 1,
             restarts: 0,
@@ -93,11 +95,17 @@ impl Config {
             slow: 0,
             sets: false,
             crosswise: false,
+            released: false,
             rounds: 2,
             within: 2,
             mutant: None,
             states: 4_000_000,
         }
+    }
+
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
     }
 
     pub fn restarts(mut self, restarts: u8) -> Self {
@@ -137,6 +145,11 @@ impl Config {
 
     pub fn crosswise(mut self) -> Self {
         self.crosswise = true;
+        self
+    }
+
+    pub fn released(mut self) -> Self {
+        self.released = true;
         self
     }
 

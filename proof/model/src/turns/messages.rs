@@ -328,6 +328,7 @@ impl Node {
                 self.before.iter_mut().for_each(|before| *before &= !(1 << who));
             }
         }
+        self.ended &= self.master.key == 0 && self.master.head().is_some();
     }
 
     pub(super) fn forgets(&mut self, who: usize) {

@@ -38,6 +38,7 @@ mutants! {
     ReleaseUncompared: "a release that does not compare",
     NoGuard: "no restart guard",
     OneIsEnough: "one node is enough",
+    KeptShort: "a key is kept for less long than a place lives",
     NothingKept: "nothing is kept",
     EntriesStay: "entries that never expire",
 }

@@ -91,7 +91,7 @@ impl Turns {
             barred: self.config.clients[who].barred,
             ttl: self.config.ttl,
             entry: self.config.entry,
-            kept: self.config.kept,
+            kept: if self.config.is(Mutant::KeptShort) { 2 } else { self.config.kept },
             mutant: self.config.mutant,
         }
     }
@@ -118,6 +118,23 @@ impl Turns {
         }
     }
 
+    /// Those that wait stand in their order, and what was released is kept for the first.
+    fn stand_released(&self, state: &mut State) {
+        let Config { nodes, entry, .. } = self.config;
+        for who in (0..self.count()).filter(|who| self.is_kind(*who, Kind::Fair)) {
+            let stamp = who as u8 + 1;
+            for node in &mut state.nodes[..nodes] {
+                (node.master.stamps[who], node.master.lives[who]) = (stamp, entry);
+            }
+            (state.actors[who].stage, state.actors[who].ticket) = (Stage::Waits, stamp);
+        }
+        let asks = self.asks(state, 0, 1);
+        for node in &mut state.nodes[..nodes] {
+            let head = node.master.head();
+            node.master.keep_for(head, &asks);
+        }
+    }
+
     pub(super) fn is_quiet(state: &State, who: usize) -> bool {
         state.nodes.iter().all(|node| node.sent >> who & 1 == 0)
     }
@@ -137,6 +154,9 @@ impl Model for Turns {
         }
         if self.config.crosswise {
             self.stand_crosswise(&mut state);
+        }
+        if self.config.released {
+            self.stand_released(&mut state);
         }
         state
     }

@@ -92,9 +92,11 @@ impl Master {
         free
     }
 
-    pub fn keep_for(&mut self, head: Option<usize>, kept: u8) {
+    /// Keeps the key for who is first. Its place is cut, so that it ends before the key.
+    pub fn keep_for(&mut self, head: Option<usize>, asks: &Asks) {
         if let Some(head) = head.filter(|head| self.key != KEPT | token(*head)) {
-            (self.key, self.left) = (KEPT | token(head), kept);
+            (self.key, self.left) = (KEPT | token(head), asks.kept);
+            self.lives[head] = self.lives[head].min(asks.entry);
         }
     }
 
@@ -139,7 +141,7 @@ impl Master {
             Answer::Granted if self.holds(who) => {}
             Answer::Granted if mutant == Some(Mutant::KeptGrants) && self.key & KEPT != 0 => {}
             Answer::Granted => (self.key, self.left) = (token(who), asks.ttl),
-            _ if keeps => self.keep_for(self.head(), asks.kept),
+            _ if keeps => self.keep_for(self.head(), asks),
             _ => {}
         }
         answer
@@ -162,7 +164,7 @@ impl Master {
         let any = leaves == Leaves::Hold || (gone && mutant == Some(Mutant::WithdrawalTells));
         let left = ours || (gone && kept) || (any && !self.is_held());
         if left && self.key == 0 && keeps && mutant != Some(Mutant::NothingKept) {
-            self.keep_for(self.head(), asks.kept);
+            self.keep_for(self.head(), asks);
         }
         left
     }

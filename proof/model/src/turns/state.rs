@@ -19,6 +19,8 @@ pub struct Node {
     pub said: [u8; CLIENTS],
     /// By client, as bits: those that stood here when it came, and have stood here since.
     pub before: [u8; CLIENTS],
+    /// A key that was kept has ended here before the place of who is first, and none has come since.
+    pub ended: bool,
     /// The rounds that the holder has begun since the node has restarted, without its key there.
     pub absent: u8,
 }
@@ -99,6 +101,8 @@ pub struct State {
     pub missing: bool,
     /// A holder has let go in this tick before a waiter that stands.
     pub handed: bool,
+    /// A plain client has held since the beginning: what it released was kept for no one.
+    pub opened: bool,
     /// None took over within the tick.
     pub late: bool,
 }
@@ -121,11 +125,12 @@ impl State {
             digest.bytes(&node.master.lives[..clients]);
             digest.bytes(&node.said[..clients]);
             digest.bytes(&node.before[..clients]);
-            digest.bytes(&[node.warm, node.sent, node.absent, node.parting]);
+            digest.bytes(&[node.warm, node.sent, node.absent, node.parting, node.ended.into()]);
         }
         self.actors[..clients].iter().for_each(|actor| actor.digest(&mut digest));
         let bits = [self.fault, self.passed, self.left, self.missing, self.handed, self.late];
-        let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
+        let bits =
+            bits.into_iter().chain([self.opened]).fold(0, |bits, bit| bits << 1 | u8::from(bit));
         digest.bytes(&[self.drought, bits, self.restarts, self.losses, self.slow]);
         digest.end()
     }

@@ -4,7 +4,7 @@ use super::config::Kind;
 use super::mutant::Mutant;
 use super::protocol::{Action, Turns};
 use super::scripts::{CLIENTS, KEPT};
-use super::state::{Out, Stage, State};
+use super::state::{Node, Out, Stage, State};
 use crate::quorum::turns::{Does, Event, Phase, turn};
 
 /// The most tries of a waiter in a tick.
@@ -155,7 +155,8 @@ impl Turns {
             }
             let stands = |node: usize| {
                 let master = &state.nodes[node].master;
-                master.stamps[other] == actor.ticket && !(by_set && self.is_open(master.key))
+                master.stamps[other] == actor.ticket
+                    && !(by_set && self.is_open(&state.nodes[node]))
             };
             let places = self.nodes_where(stands);
             if self.membership.is_quorum(places) && !self.config.clients[other].barred {
@@ -165,9 +166,10 @@ impl Turns {
     }
 
     /// Returns whether nothing is there, or what a plain release will delete.
-    fn is_open(&self, key: u8) -> bool {
+    fn is_open(&self, node: &Node) -> bool {
+        let key = node.master.key;
         let held = key > 0 && key & KEPT == 0;
-        key == 0 || (held && self.is_kind(usize::from(key) - 1, Kind::Plain))
+        (key == 0 && !node.ended) || (held && self.is_kind(usize::from(key) - 1, Kind::Plain))
     }
 
     fn counts_absence(&self, state: &mut State, who: usize) {
@@ -254,5 +256,6 @@ impl Turns {
             state.actors[who] = super::state::Actor { stage: Stage::Gone, ..Default::default() };
         }
         (state.drought, state.handed) = (0, false);
+        state.opened |= self.is_kind(who, Kind::Plain);
     }
 }

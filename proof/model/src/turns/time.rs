@@ -3,7 +3,7 @@
 use super::config::Kind;
 use super::mutant::Mutant;
 use super::protocol::Turns;
-use super::scripts::Master;
+use super::scripts::{KEPT, Master};
 use super::state::{Node, Out, Stage, State};
 use crate::protocol::{span, ticks, votes_after};
 use crate::quorum::turns::{Event, Phase};
@@ -56,7 +56,7 @@ impl Turns {
             (next.slow, next.fault) = (next.slow - 1, true);
         }
         for node in &mut next.nodes[..self.config.nodes] {
-            self.node_ages(node);
+            self.node_ages(node, next.opened);
         }
         for who in 0..self.count() {
             self.client_ages(&mut next, who);
@@ -65,10 +65,11 @@ impl Turns {
         Some(next)
     }
 
-    fn node_ages(&self, node: &mut Node) {
+    fn node_ages(&self, node: &mut Node, opened: bool) {
         let master = &mut node.master;
         let ends = master.left == 1;
         master.left = master.left.saturating_sub(1);
+        let was_kept = master.key & KEPT != 0;
         if ends {
             master.key = 0;
         }
@@ -82,8 +83,10 @@ impl Turns {
         }
         node.warm = node.warm.saturating_sub(1);
         node.settles();
-        if ends {
-            // Where a key expired, a SET may be first.
+        // A kept key is to outlive the place that it is kept for, and the next one's look behind it.
+        node.ended |= ends && was_kept && !opened && node.master.head().is_some();
+        if ends && !node.ended {
+            // Where a key of a holder expired, a SET may be first.
             let plain = |who: &usize| self.is_kind(*who, Kind::Plain) || self.config.sets;
             (0..self.count()).filter(plain).for_each(|who| node.before[who] = 0);
         }

@@ -3,7 +3,9 @@
 local commands = {
   GET = function(key) return store[key] and store[key][1] or false end,
   PTTL = function(key) return store[key] and store[key][2] or -2 end,
-  PEXPIRE = function(key, life) store[key][2] = tonumber(life) end,
+  PEXPIRE = function(key, life)
+    if store[key] then store[key][2] = tonumber(life) end
+  end,
   TIME = function() return {math.floor(clock / 1000000), clock % 1000000} end,
   PUBLISH = function() return 0 end,
   DEL = function(key)

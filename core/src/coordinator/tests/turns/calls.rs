@@ -7,7 +7,7 @@ use super::{ME, called, first, joins, looks, stands};
 const WOULD: &str = "n1 > place 0 8000 1007 0 someone
      n2-3 > place -3 0 1007 0
      = 0 ahead of 1
-     n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000";
+     n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000";
 
 /// It has lost as many tries as there are `pauses` in ms, each followed by another.
 fn lost(pauses: &[u32]) -> Stage {
@@ -28,12 +28,12 @@ fn lost(pauses: &[u32]) -> Stage {
 fn who_is_named_tries_and_wins() {
     called().play(
         "n1-3 > ok
-         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
          = acquired 1 until 9898ms
          n1-3 > 0
          release 2 of 1
-         n1-2 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 quorumlock:free:0:
+         n1-2 < EVAL leave 3 r q:r a:r #3 #2 hold 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #3 #2 hold 3000 4000 quorumlock:free:0:
          n1-3 > 1
          = released 2",
     );
@@ -44,7 +44,7 @@ fn who_is_named_tries_and_wins() {
 fn an_older_answer_does_not_take_back_what_a_message_said() {
     let lost = |token: u8| {
         format!(
-            "n1-3 < EVALSHA ask 3 r q:r a:r #{token} 10000 #2 1007 3000 2000
+            "n1-3 < EVALSHA ask 3 r q:r a:r #{token} 10000 #2 1007 3000 4000
              n3 > freed r
              n1-3 > place 0 9000 1007 1 someone
              n1-3 < EVAL leave 3 r q:r a:r #{token} #2 try ..
@@ -72,7 +72,7 @@ fn one_that_finds_the_key_free_as_it_joins_looks_once_more() {
         "n1 > place 0 9000 1003 0 someone
          n2 > place -3 0 1007 0
          n3 > place -3 0 1005 0
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1005 3000 2000",
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1005 3000 4000",
     );
 }
 
@@ -83,7 +83,7 @@ fn one_that_is_named_as_it_joins_tries_at_once() {
          n3 > says r {ME}
          n1-3 < -                       // it has no ticket yet
          n1-2 > place 0 9000 1007 0 someone
-         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000"
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000"
     ));
 }
 
@@ -93,7 +93,7 @@ fn one_that_is_named_during_a_look_does_not_wait_for_its_end() {
         "n1 > place 0 8000 1007 0 someone
          n3 > place 0 8000 1007 0 someone
          n3 > says r {ME}
-         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2 > place 0 8000 1007 0 someone
          n1-2 > ok
          n1-3 < EVAL leave 3 r q:r a:r #2 #2 place ..
@@ -107,17 +107,17 @@ fn a_lost_try_is_rolled_back_and_repeated_while_the_key_is_kept() {
         "n3 > ok
          n1-2 > place 0 9000 1007 0 someone
          = 0 ahead of 1
-         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
+         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 3000 4000 ''
          n1-3 > 0
          next 5ms
          +5ms
-         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 4000
          n3 > ok
          n1-2 > place 0 9000 1007 0 someone
-         n1-3 < EVAL leave 3 r q:r a:r #4 #2 try 2000 ''
+         n1-3 < EVAL leave 3 r q:r a:r #4 #2 try 3000 4000 ''
          next 15ms
          +10ms
-         n1-3 < EVALSHA ask 3 r q:r a:r #5 10000 #2 1007 3000 2000",
+         n1-3 < EVALSHA ask 3 r q:r a:r #5 10000 #2 1007 3000 4000",
     );
 }
 
@@ -127,7 +127,7 @@ fn one_that_was_called_rests_once_the_key_is_kept_no_more() {
         "n1-3 > place 0 9000 1007 1 someone
          n1-3 < EVAL leave ..
          n1-3 > 0
-         +999ms                         // kept for 2 s, as it has heard
+         +999ms                         // called for 2 s
          n1-3 < -
          +1ms
          n1-3 < EVALSHA ask 3 r q:r a:r '' ..
@@ -162,7 +162,7 @@ fn an_empty_message_makes_only_the_first_try() {
     stands().play("n3 > freed r \n n1-3 < -");
     first().play(
         "n3 > freed r
-         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000",
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000",
     );
 }
 
@@ -240,8 +240,8 @@ fn one_that_is_named_again_in_a_lost_try_tries_at_once() {
          n3 > says r {ME}
          n1-2 > place 0 9000 1007 0 someone
          = 0 ahead of 1
-         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
-         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000"
+         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 3000 4000 ''
+         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 4000"
     ));
 }
 
@@ -252,7 +252,7 @@ fn a_try_that_found_no_script_is_made_again() {
          n1-2 < SCRIPT LOAD acquire
          n1-3 < EVAL leave ..
          n1-2 < SCRIPT LOAD ask
-         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000",
+         n1-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 4000",
     );
 }
 
@@ -262,12 +262,12 @@ fn a_try_that_is_lost_before_all_have_answered_costs_no_place() {
     stage.steps("n1 breaks");
     stage.play(&format!(
         "n3 > says r {ME}
-         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2 > place 0 9000 1007 0 someone
-         n2-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
+         n2-3 < EVAL leave 3 r q:r a:r #3 #2 try 3000 4000 ''
          next 5ms
          +5ms
-         n2-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000"
+         n2-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 4000"
     ));
 }
 
@@ -277,22 +277,22 @@ fn a_try_that_finds_no_script_twice_costs_no_place() {
     stage.steps("n1 breaks");
     stage.play(&format!(
         "n3 > says r {ME}
-         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2 > -NOSCRIPT No matching script.
          n2 < SCRIPT LOAD acquire
          n2-3 < EVAL leave ..
          n2 < SCRIPT LOAD ask
-         n2-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 2000
+         n2-3 < EVALSHA ask 3 r q:r a:r #4 10000 #2 1007 3000 4000
          n3 > -NOSCRIPT No matching script.
          n3 < SCRIPT LOAD acquire
          n3 > 0
          n3 > -NOSCRIPT No matching script.
          n3 < SCRIPT LOAD ..
          n3 < SCRIPT LOAD acquire
-         n2-3 < EVAL leave 3 r q:r a:r #4 #2 try 2000 ''
+         n2-3 < EVAL leave 3 r q:r a:r #4 #2 try 3000 4000 ''
          next 5ms
          +5ms
          n3 < SCRIPT LOAD ask
-         n2-3 < EVALSHA ask 3 r q:r a:r #5 10000 #2 1007 3000 2000"
+         n2-3 < EVALSHA ask 3 r q:r a:r #5 10000 #2 1007 3000 4000"
     ));
 }

@@ -21,8 +21,8 @@ fn a_wait_that_is_over_gives_the_place_back_and_tells_how_many_are_ahead() {
          n2 > place 0 8000 1007 3 00000000000000000000000000000009:web-3
          n3 > place 2 900 1007 4
          +500ms
-         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 quorumlock:free:0:
          = contended 1 at 1 after 2500ms by web-3, 3 ahead: ..",
     );
 }
@@ -31,8 +31,8 @@ fn a_wait_that_is_over_gives_the_place_back_and_tells_how_many_are_ahead() {
 fn one_that_is_cancelled_gives_the_place_back() {
     stands().play(
         "cancel 1
-         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:",
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 quorumlock:free:0:",
     );
 }
 
@@ -51,8 +51,8 @@ fn one_that_is_cancelled_in_a_try_gives_both_back_at_once() {
     called().play(
         "n3 > ok
          cancel 1
-         n1-2 < EVAL leave 3 r q:r a:r #3 #2 place 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #3 #2 place 2000 quorumlock:free:0:",
+         n1-2 < EVAL leave 3 r q:r a:r #3 #2 place 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #3 #2 place 3000 4000 quorumlock:free:0:",
     );
 }
 
@@ -68,7 +68,7 @@ fn one_that_hears_no_quorum_for_a_while_keeps_its_place_and_its_ticket() {
          n2-3 > place 0 8000 1007 1 someone  // too late
          n1-3 < -
          +700ms
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000
          n1-3 > place 0 7000 1007 1 someone",
     );
 }
@@ -96,7 +96,7 @@ fn one_that_hears_no_quorum_for_as_long_as_a_place_lives_withdraws_and_waits_as_
          n3 < -
          +1s
          = 1 has left the queues
-         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 quorumlock:free:0:
          n1-2 < DIAL
          debts 3                        // what the others owe is sent once they are back",
     );
@@ -107,9 +107,9 @@ fn one_whose_try_too_few_masters_can_grant_withdraws() {
     called().play(
         "n1-2 > -OOM command not allowed when used memory > 'maxmemory'.
          = 1 has left the queues
-         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 2000 ''
-         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:",
+         n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 3000 4000 ''
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 quorumlock:free:0:",
     );
 }
 
@@ -128,7 +128,7 @@ fn one_whose_queue_is_full_waits_as_any_other() {
          n1-3 > text c0ffee
          n1-2 > place 2 900 0 4096
          n3 > place 2 900 1003 4000
-         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
          n1-3 > 0
          next 5ms
          +5ms
@@ -144,9 +144,9 @@ fn who_wins_gives_its_place_back_wherever_it_stood() {
     stage.steps("n1 breaks");
     stage.play(&format!(
         "n3 > says r {ME}
-         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2-3 > ok
-         n2-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n2-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
          = acquired 1 ..
          forget 1
          debts 3                        // n1 is sent it once it is back
@@ -164,7 +164,7 @@ fn a_place_is_given_back_where_only_a_try_has_stored_it() {
     stage.steps(&joins);
     stage.steps(
         "n2-3 > place 0 9000 1007 1 someone
-         n2-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 2000
+         n2-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000
          n2-3 > place 0 9000 1007 1 someone
          = 1 ahead of 1
          +100ms",
@@ -173,9 +173,9 @@ fn a_place_is_given_back_where_only_a_try_has_stored_it() {
     stage.play(&format!(
         "n3 > says r {ME}
          n1 < SCRIPT LOAD ask
-         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 2000
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2-3 > ok
-         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
          = acquired 1 .."
     ));
 }
@@ -184,19 +184,19 @@ fn a_place_is_given_back_where_only_a_try_has_stored_it() {
 fn the_next_in_this_process_comes_behind_those_who_wait_elsewhere() {
     called().play(
         "n1-3 > ok
-         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
          n1-3 > 0
          = acquired 1 ..
          acquire 5 fair:r wait 60s
          release 2 of 1
-         n1-2 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #3 #2 hold 2000 quorumlock:free:0:
+         n1-2 < EVAL leave 3 r q:r a:r #3 #2 hold 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #3 #2 hold 3000 4000 quorumlock:free:0:
          n1-3 < SET r #4 NX PX 10000    // the key may be kept for another
          n1-3 > 1
          = released 2
          n1-3 > nil
-         n1-3 < EVAL leave 3 r q:r a:r #4 '' try 2000 ''
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #5 '' 3000 2000",
+         n1-3 < EVAL leave 3 r q:r a:r #4 '' try 3000 4000 ''
+         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #5 '' 3000 4000",
     );
 }
 
@@ -209,8 +209,8 @@ fn a_release_that_may_not_see_the_queue_deletes_the_key_all_the_same() {
          n1-3 > ok
          = acquired 1 ..
          release 2 of 1
-         n1-2 < EVAL leave 3 r q:r a:r #1 '' hold 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #1 '' hold 2000 quorumlock:free:0:
+         n1-2 < EVAL leave 3 r q:r a:r #1 '' hold 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #1 '' hold 3000 4000 quorumlock:free:0:
          n1-3 > -NOPERM No permissions to access a key
          n3 < PUBLISH quorumlock:free:0:r ''     // once for each master that comes late
          n3 < PUBLISH quorumlock:free:0:r ''
@@ -234,8 +234,8 @@ fn one_that_may_not_wait_in_turn_wakes_no_other_and_takes_no_place_again() {
     let mut stage = joins();
     stage.steps(
         "n1-3 > -NOPERM User default has no permissions to run the 'evalsha' command
-         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 2000 ''
-         n3 < EVAL leave 3 r q:r a:r #2 #2 place 2000 quorumlock:free:0:
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 quorumlock:free:0:
          n1-3 > -NOPERM User default has no permissions to access a key
          n1-3 < EVAL release_all 1 r #2
          n1-3 < -

@@ -19,8 +19,9 @@ pub struct Place {
 /// much.
 pub(in crate::coordinator) const PLACE_LIVES: Duration = Duration::from_secs(3);
 
-/// How long a key is kept for who is next.
-pub(in crate::coordinator) const KEPT_FOR: Duration = Duration::from_secs(2);
+/// How long a key is kept for who is next: for longer than a place lives, so that who is next behind a
+/// dead one looks before the key ends.
+const KEPT_FOR: Duration = Duration::from_secs(4);
 
 /// What a client that waits in turn, or has waited, leaves for good besides its token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,7 +82,7 @@ impl Claim {
     ) -> &'a [u8] {
         let Packer { room, leave, label, .. } = packer;
         let (keys, more) = if self.ballot.is_some() { (4, 3) } else { (3, 0) };
-        let command = Command::new(room, 3 + keys + 5 + more);
+        let command = Command::new(room, 3 + keys + 6 + more);
         let command = way.call(command, leave, LEAVE);
         let command = self.name_queue(command.number(keys as u64), queue);
         let command = self.sign(command, label.as_deref());
@@ -89,7 +90,8 @@ impl Claim {
             Some(Place { waiter, .. }) => command.token(*waiter, None),
             None => command.arg(""),
         };
-        let command = command.arg(leaves.as_str()).number(millis(KEPT_FOR));
+        let command = command.arg(leaves.as_str());
+        let command = command.number(millis(PLACE_LIVES)).number(millis(KEPT_FOR));
         let command = command.arg(channels.unwrap_or_default());
         self.raise_fence(command)
     }

@@ -138,14 +138,14 @@ fn cases() -> Vec<Case> {
     // A look of a waiter that has no ticket, and of one that has.
     for before in [&[][..], &[HELD], KEPT, QUEUED, QUEUED_BEHIND] {
         for looks in [
-            &["", "2000", "waiter", "", "3000", "2000"],
-            &["", "2000", "waiter", "7", "3000", "2000"],
+            &["", "2000", "waiter", "", "3000", "4000"],
+            &["", "2000", "waiter", "7", "3000", "4000"],
         ] {
             all.push(case(ASK, TURN, looks, before));
         }
     }
     // Whatever else it may do, its key goes.
-    all.push(case(LEAVE, TURN, &["me", "waiter", "hold", "2000", ""], &[HELD]));
+    all.push(case(LEAVE, TURN, &["me", "waiter", "hold", "3000", "4000", ""], &[HELD]));
     const ASKS: &[&str] = &["45000", "30000", "2000", "2000", "me", "run", "before", "n1 n2 n3"];
     for before in [&[][..], NOTED, NOTED_BESIDE, FOREIGN] {
         all.push(case(AGREE, &[AGREEMENT], ASKS, before));

@@ -18,6 +18,7 @@ pub(super) fn runs() -> Vec<Run> {
         scenes::left(),
         scenes::emptied(),
         scenes::crosswise(),
+        scenes::first_dies(),
     ];
     let run = |config, quick| Run { kind: Kind::Holds, config, violates: None, quick };
     let short = short.into_iter().map(|config| run(config, true));

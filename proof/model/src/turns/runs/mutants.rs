@@ -1,4 +1,4 @@
-//! Rules broken on purpose.
+//! Rules broken on purpose, and limits.
 
 use super::{Run, scenes};
 use crate::runs::Kind;
@@ -14,6 +14,11 @@ fn caught(mutant: Mutant, property: &'static str, config: Config) -> Run {
 /// Creates a run whose mutant no property finds.
 fn margin(mutant: Mutant, config: Config) -> Run {
     Run { kind: Kind::Margin, config: config.mutant(mutant), violates: None, quick: true }
+}
+
+/// Creates a run of the rules as they are, which shows what is not promised.
+fn limit(property: &'static str, config: Config) -> Run {
+    Run { kind: Kind::Limit, config, violates: Some(property), quick: true }
 }
 
 pub(super) fn runs() -> Vec<Run> {
@@ -32,6 +37,7 @@ pub(super) fn runs() -> Vec<Run> {
         caught(Mutant::LeastStamp, ORDER, scenes::lost()),
         caught(Mutant::ClockAlone, ORDER, scenes::two()),
         caught(Mutant::NoTicket, PROGRESS, scenes::crosswise()),
+        caught(Mutant::KeptShort, ORDER, scenes::first_dies()),
         caught(Mutant::NothingKept, ORDER, scenes::plain()),
         caught(Mutant::EntriesStay, PROGRESS, scenes::dead()),
         caught(Mutant::KeptGrants, EXCLUSION, scenes::plain()),
@@ -39,6 +45,8 @@ pub(super) fn runs() -> Vec<Run> {
         caught(Mutant::ReleaseUncompared, EXCLUSION, scenes::two()),
         caught(Mutant::NoGuard, EXCLUSION, scenes::emptied()),
         caught(Mutant::OneIsEnough, EXCLUSION, scenes::two()),
+        limit(ORDER, scenes::first_dies_and_the_next_is_late()),
+        limit(ORDER, scenes::first_dies_and_the_next_is_unheard()),
         margin(Mutant::NoFirst, scenes::two()),
         margin(Mutant::NoFirst, scenes::dead()),
         margin(Mutant::NoFirst, scenes::plain()),

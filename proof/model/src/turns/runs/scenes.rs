@@ -58,6 +58,19 @@ pub(super) fn crosswise() -> Config {
     of("three waiters, each first at another node", "FFF").crosswise()
 }
 
+pub(super) fn first_dies() -> Config {
+    of("the first may die, beside a plain client", "DFP").released()
+}
+
+/// The next in turn reaches no quorum between the end of a place and that of the key kept for it.
+pub(super) fn first_dies_and_the_next_is_late() -> Config {
+    first_dies().named("the first may die, a slow tick").slow(1)
+}
+
+pub(super) fn first_dies_and_the_next_is_unheard() -> Config {
+    first_dies().named("the first may die, two losses").losses(2)
+}
+
 /// Those that take longer.
 pub(super) fn long() -> Vec<Config> {
     let five = |name, letters| Config::new(name, 5, letters);
@@ -85,6 +98,7 @@ pub(super) fn long() -> Vec<Config> {
         of("three that begin with a SET", "FFF").sets(),
         of("three waiters, a loss, each first at another node", "FFF").crosswise().losses(1),
         of("three waiters, any clocks", "FFF").clocks(3),
+        of("the first of three may die", "DFFP").released(),
         five("five nodes, a waiter", "HF"),
         five("five nodes, two waiters", "HFF"),
         five("five nodes, a holder that stays, two restarts", "SF").ttl(2).restarts(2),

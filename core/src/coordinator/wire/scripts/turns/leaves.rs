@@ -85,6 +85,29 @@ fn where_others_do_not_wait_what_is_freed_is_free_and_told_to_all() {
     }
 }
 
+/// A place that was to live for longer is cut: its client has other lives, or the clock was set back.
+#[test]
+fn the_place_that_a_key_is_kept_for_ends_before_the_key() {
+    for (far, left) in [(-500, PLACE - 500), (0, PLACE), (1, PLACE), (6_000, PLACE)] {
+        let begins = i64::try_from(BEGIN / 1_000).unwrap();
+        let far = (begins + PLACE + far).to_string();
+        for is_release in [true, false] {
+            let mut stage = Stage::with_waiters(&[2, 3]);
+            stage.ask(&["ZADD", ALIVE, &far, &waiter(2)]);
+            if is_release {
+                stage.set("r", &token(1));
+                stage.leaves(&claim(1, None), Leaves::Hold);
+            } else {
+                assert_eq!(stage.tries(3).why(), Some(2));
+            }
+            assert_eq!(stage.lock(), Some((kept_for(2), KEPT)), "{is_release}");
+            let ends = stage.ask(&["ZSCORE", ALIVE, &waiter(2)]);
+            assert_eq!(ends.text(), Some(&*(begins + left).to_string()), "{is_release}");
+        }
+    }
+    assert!(KEPT > PLACE);
+}
+
 /// Its acquire was a plain SET: it has a token, and no place.
 #[test]
 fn who_never_waited_is_released_and_rolled_back_likewise() {

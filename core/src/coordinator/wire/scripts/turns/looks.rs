@@ -118,8 +118,9 @@ fn an_empty_value_is_nothing_of_ours() {
         for kind in ["try", "place", "hold"] {
             for value in ["", "quorumlock:next:"] {
                 stage.set("r", value);
-                let words =
-                    ["EVAL", LEAVE, "3", "r", "queue", "alive", "", waiter, kind, "2000", ""];
+                let words = [
+                    "EVAL", LEAVE, "3", "r", "queue", "alive", "", waiter, kind, "3000", "4000", "",
+                ];
                 assert_eq!(stage.ask(&words), Reply::Int(0));
                 assert_eq!(stage.value("r").as_deref(), Some(value), "{kind} {waiter}");
             }

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub(super) const BEGIN: u64 = 1_700_000_000_123_456;
 /// The life that claims ask for, and for how long a key is kept and a place lives, in ms.
 pub(super) const LIFE: i64 = 10_000;
-pub(super) const KEPT: i64 = 2_000;
+pub(super) const KEPT: i64 = 4_000;
 pub(super) const PLACE: i64 = 3_000;
 /// How far a ballot may be from the clock, in us.
 pub(super) const WINDOW: u64 = 1_000_000;
