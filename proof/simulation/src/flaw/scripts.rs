@@ -46,8 +46,8 @@ impl Flaw {
                 "return holder and -1 or 0 end",
             ),
             Self::OneStamp => (ASK, "math.max(us, last and last + 1 or 0)", "last or us"),
-            Self::DeadLinger => (ASK, "{{'-inf', '(' .. now}", "{{'-inf', '(' .. (now - 5000)}"),
-            Self::OldPlacesStay => (ASK, ", {'(' .. most, '+inf'}", ""),
+            Self::DeadLinger => (ASK, "'-inf', '(' .. now)", "'-inf', '(' .. (now - 5000))"),
+            Self::OldPlacesStay => (ASK, "{late, early}", "{late}"),
             Self::KeptForTheDead => {
                 (LEAVE, "if ends and tonumber(ends) >= math.floor(us / 1000) then", "if ends then")
             }
