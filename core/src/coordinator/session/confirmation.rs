@@ -163,7 +163,7 @@ impl Session {
         let agreed = self.confirmation.agreed.is_some_and(|asked| agreement::is_fresh(asked, now));
         let lasts = self.is_brief || self.is_noted(now) || self.confirmation.is_asking();
         match &self.told {
-            _ if agreed && lasts && !self.departure.withdraws() => Ok(()),
+            _ if agreed && lasts => Ok(()),
             Some(told) => Err(Refusal::Disagreement(told.cause.clone())),
             None => Err(Refusal::Unconfirmed),
         }

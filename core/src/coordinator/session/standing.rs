@@ -125,6 +125,9 @@ impl Session {
     ) -> Result<(), Refusal> {
         self.admits(len)?;
         self.confirmed(now)?;
+        if self.departure.withdraws() {
+            return Err(Refusal::Unconfirmed);
+        }
         barred.map_or(Ok(()), |by| Err(Refusal::Barred { by: by.clone() }))
     }
 
