@@ -158,6 +158,8 @@ impl World {
     pub(super) fn cancel_adoptions(&mut self, place: usize) {
         let local = self.local(place);
         for (request, parcel) in std::mem::take(&mut self.clients[place].adopting) {
+            // That is no work that has ended well.
+            self.invariants.closed.opens(&parcel.token);
             if let Some(machine) = &mut self.clients[place].machine {
                 machine.handle_give_back(local, parcel.lock, Some(RequestId(request)));
             }
