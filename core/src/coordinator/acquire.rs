@@ -265,10 +265,10 @@ impl Coordinator {
         let is_barred = self.barred(now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && self.quorum_can_vote(now);
         let has_asked_all = round.held_back.is_none();
-        let channel = acquisition.request.keys.messages().next();
+        let channel = acquisition.request.keys.messages().next().filter(|_| has_asked_all);
         let standing = channel.map(|(channel, _)| self.refused_by(now, channel, &reports));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        if let Some(standing) = standing.filter(|_| has_asked_all) {
+        if let Some(standing) = standing {
             contention.find(standing);
         }
         let may_hurry = contention.may_hurry(&reports);

@@ -52,11 +52,15 @@ impl Coordinator {
     /// it is free. It is one of those whose reports count, whether or not this client may ask them for a
     /// vote: so a client that only looks listens where the others notify.
     pub fn first_node(&self, now: Instant, key: &str) -> Option<usize> {
-        let key = hash(key);
         let nodes = self.sessions.iter().enumerate();
         let reliable = nodes.filter(|(_, session)| session.is_reliable(now));
-        let (node, _) = reliable.max_by_key(|(_, session)| weight(session.name_hash, key))?;
-        Some(node)
+        self.heaviest(key, reliable.map(|(node, _)| node))
+    }
+
+    /// Returns the node of these that all clients prefer for `key`.
+    fn heaviest(&self, key: &str, nodes: impl Iterator<Item = usize>) -> Option<usize> {
+        let key = hash(key);
+        nodes.max_by_key(|node| weight(self.sessions[*node].name_hash, key))
     }
 
     /// Returns the node that is asked first by this acquire: where it is told that the key is free,
@@ -100,10 +104,8 @@ impl Coordinator {
             matches!(report.answer, Answer::Granted | Answer::Refused(Refusal::Stale))
         };
         let first = self.first_node(now, channel).and_then(|first| reports.get(first));
-        let key = hash(channel);
-        let heaviest =
-            || held.iter().max_by_key(|node| weight(self.sessions[*node].name_hash, key));
-        Standing::Held { speaker: first.filter(|first| lacks(first)).and_then(|_| heaviest()) }
+        let speaker = first.filter(|first| lacks(first));
+        Standing::Held { speaker: speaker.and_then(|_| self.heaviest(channel, held.iter())) }
     }
 
     /// Judges the answer of the node that was asked first.

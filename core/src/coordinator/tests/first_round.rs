@@ -2,6 +2,7 @@
 //! ahead of its commands.
 
 use super::super::Settings;
+use super::foreign::tell;
 use super::{Stage, all_open};
 
 const BRIEF: &str = "EVAL agree 1 quorumlock:agreement 15152 30000 2000 2000 0";
@@ -108,22 +109,9 @@ fn a_vote_counts_only_behind_a_question_that_is_confirmed() {
 /// Their answers decide which of the masters are shields.
 #[test]
 fn where_another_client_was_reported_the_first_round_waits_for_the_answers() {
-    let mut stage = opened(5);
-    stage.steps(
-        "+10s
-         n1-5 beats
-         n1 > server run1
-         n2 > server run2
-         n3 > server run3
-         n4 > server run4
-         n5 > server run5
-         n1-5 > master
-         n1-5 > memory",
-    );
+    let mut stage = tell(opened(5), "n5", "n1-4", "n1 n2 n3 n5 n9");
     stage.play(&format!(
-        "n5 > disagrees 39000 lists n1 n2 n3 n5 n9
-         n1-4 > confirmed
-         acquire 1 r
+        "acquire 1 r
          n1-5 < {WHOLE} ..
          n1-4 < -
          n1-3 > confirmed

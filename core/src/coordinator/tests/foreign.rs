@@ -7,7 +7,11 @@ use crate::coordinator::wire::Login;
 
 /// Opens five masters; those in `told` report a client of the `lists` when they are asked at 10 s.
 fn told(told: &str, others: &str, lists: &str) -> Stage {
-    let mut stage = open(5);
+    tell(open(5), told, others, lists)
+}
+
+/// The same, on five masters that are open.
+pub(super) fn tell(mut stage: Stage, told: &str, others: &str, lists: &str) -> Stage {
     stage.steps(
         "+10s
          n1-5 beats
