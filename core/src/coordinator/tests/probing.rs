@@ -1,5 +1,6 @@
 //! One node first, `n3` for `r`: what it may decide, and what happens at the others.
 
+use super::waking::waits;
 use super::{Stage, greets};
 use crate::coordinator::wire::Login;
 use crate::coordinator::{RestartGuard, Settings};
@@ -286,5 +287,32 @@ fn a_master_that_warms_up_during_a_probe_gets_the_key_of_the_winner() {
          n1-3 < EVAL release 1 r #3
          n1-3 > 1
          n3 < PUBLISH ..",
+    );
+}
+
+/// Acquire 1 waits for `r`, which is held at `n1` and `n2`; the first node lacks the key.
+#[test]
+fn where_the_first_master_lacks_the_holders_key_another_one_is_asked_first() {
+    waits().play(
+        "+250ms
+         jitter middle
+         n1-3 < SET r #3 NX PX 10000
+         n3 > ok
+         n1-2 > nil
+         n1-3 < EVAL release 1 r #3
+         n1-2 > 0
+         n3 > 1
+         +125ms
+         n2 < SET r #4 NX PX 10000      // and nothing keeps the holder's key from n3
+         n1,n3 < -
+         n2 > nil
+         n2 < EVAL release 1 r #4
+         n2 > 0
+         +124ms
+         n1-3 < -
+         +1ms
+         n1-3 < SET r #5 NX PX 10000    // all of them, 250 ms after the last time
+         n1-3 > ok
+         = acquired 1 ..",
     );
 }
