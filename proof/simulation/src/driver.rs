@@ -84,6 +84,10 @@ impl World {
             }
             let bytes = bytes[..taken].to_vec();
             machine.handle_written(local, own, epoch, taken);
+            let ends = [client as u8, node as u8];
+            self.sum = ends.iter().chain(&bytes).fold(self.sum, |sum, byte| {
+                (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
             self.look_at(id, &bytes);
             self.send(id, Direction::ToMaster, Piece::Bytes(bytes));
         }

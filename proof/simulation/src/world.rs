@@ -73,6 +73,8 @@ pub(super) struct World {
     pub(super) downgrades: u64,
     /// The number of acquires that failed because others have different settings.
     pub(super) stopped: u64,
+    /// A sum of all bytes that clients send, for `scripts/same-bytes`.
+    pub(super) sum: u64,
     /// The first violation of an invariant.
     pub(super) violation: Option<String>,
     log: Option<Vec<String>>,
@@ -126,6 +128,7 @@ impl World {
             turns: 0,
             downgrades: 0,
             stopped: 0,
+            sum: 0xcbf2_9ce4_8422_2325,
             violation: None,
             log: loud.then(Vec::new),
             setup,

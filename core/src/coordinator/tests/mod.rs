@@ -50,6 +50,7 @@ mod silence;
 mod slots;
 mod stage;
 mod standing;
+mod sums;
 mod telling;
 mod topup;
 mod trust;

@@ -9,6 +9,7 @@ use super::super::{
     AcquireRequest, Action, Agreement, AttemptId, Coordinator, DetachedLock, Epoch, Event, Random,
     RequestId, RestartGuard, Settings, SharedSettings,
 };
+use super::sums::Sums;
 use super::words::{Tokens, command, event};
 use crate::coordinator::wire::Login;
 use crate::quorum::{Backoff, ClockDrift, FencingWindow, Instant, Membership, agreement, standing};
@@ -70,6 +71,7 @@ pub(super) struct Stage {
     /// Acquires that were asked for.
     pub(super) asked: Vec<u64>,
     pub(super) tokens: Tokens,
+    sums: Sums,
 }
 
 pub(super) const DRIFT: ClockDrift =
@@ -169,6 +171,7 @@ impl Stage {
             holds: BTreeMap::new(),
             asked: Vec::new(),
             tokens: Tokens::new(),
+            sums: Sums::new(masters),
         };
         stage.pump();
         stage
@@ -271,6 +274,7 @@ impl Stage {
         assert_eq!(epoch, wire.epoch, "sends over another connection");
         wire.commands.receive(&bytes[..taken]);
         wire.sent.extend(&bytes[..taken]);
+        self.sums.add(node, &bytes[..taken]);
         wire.room = wire.room.map(|room| room - taken);
         while let Some(sent) = wire.commands.next().expect("a command") {
             wire.unseen.push_back(command(&sent, &mut self.tokens));
