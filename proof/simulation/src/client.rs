@@ -151,6 +151,8 @@ pub(super) struct Client {
     /// Masters to which a connection has ended: the client may never have read what they noted
     /// then.
     pub(super) unread: NodeSet,
+    /// Masters of which it has met a process: it can tell a new machine under an old address.
+    pub(super) met: NodeSet,
     /// The client has connected, which callers wait for.
     pub(super) is_connected: bool,
     /// The client was notified of others when it connected, and gives up.
@@ -207,6 +209,7 @@ impl Client {
             lines: (0..setup.masters).map(|_| None).collect(),
             disturbed: vec![now; setup.masters],
             unread: NodeSet::EMPTY,
+            met: NodeSet::EMPTY,
             is_connected: false,
             is_refused: false,
             requests: 0,

@@ -27,6 +27,7 @@ impl World {
             self.write(client);
             self.act_for(client);
         }
+        self.note_met(client);
         self.end_if_paid(client);
         self.sleep(client);
         let verdict = self.judge_load(client);

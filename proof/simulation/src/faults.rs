@@ -122,6 +122,9 @@ impl World {
         match end {
             End::Pause(client) => self.resume(client),
             End::WarmUp => {}
+            End::Absence(seat) if self.deceives(seat) => {
+                self.ends_after(Duration::from_millis(50), End::Absence(seat));
+            }
             End::Absence(seat) => self.seat(seat),
             End::Linger(client) => self.is_gone(client, true),
             End::Denial(node) => {
@@ -138,7 +141,11 @@ impl World {
                 }
             }
             End::Outage { node, keeps } => {
+                let keeps = keeps || self.setup.replaces && !self.have_all_met(node);
                 self.masters[node].start(keeps, now);
+                if !keeps && self.setup.replaces {
+                    self.replace(node);
+                }
                 let warm = now + nanos(self.setup.quarantine);
                 self.agenda.at(warm, Happening::Ends(End::WarmUp));
             }

@@ -38,6 +38,7 @@ mod picture;
 mod plan;
 mod play;
 mod processes;
+mod replaced;
 mod report;
 mod schedules;
 #[allow(dead_code)] // Other tests use the rest of it.

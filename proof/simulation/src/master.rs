@@ -138,6 +138,11 @@ impl Master {
         self.machine.receive(operator, self.clock.at(now), &packed(&words));
     }
 
+    /// Lets it report that it writes each command to disk.
+    pub(super) fn set_durable(&mut self, now: Time) {
+        self.operate(now, &["CONFIG", "SET", "appendonly", "yes", "appendfsync", "always"]);
+    }
+
     /// Returns what is under a key, without the mark of work that has ended well.
     pub(super) fn value(&self, key: &str, now: Time) -> Option<&str> {
         let value = self.machine.value(key.as_bytes(), self.clock.at(now))?;

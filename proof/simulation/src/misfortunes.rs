@@ -31,7 +31,7 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Fault {
     let short = span(rng, 1, 400);
     let long = span(rng, 50, 3_000);
     let span = if rng.chance(60) { short } else { long };
-    let keeps = !setup.forgetful || rng.chance(35);
+    let keeps = !setup.may_forget() || rng.chance(35);
     match setup.flaw {
         Some(Flaw::StepsForward) if rng.chance(50) => {
             return Fault::StepsForward { node, by: long };

@@ -47,6 +47,8 @@ pub(super) struct Setup {
     guard: RestartGuard,
     /// Masters may lose their memory when they restart.
     pub(super) forgetful: bool,
+    /// Masters whose persistence clients trust may be replaced by new, empty machines.
+    pub(super) replaces: bool,
     /// Masters' clocks may be set back.
     pub(super) steps_back: bool,
     /// Masters have only just started.
@@ -107,6 +109,7 @@ impl Setup {
                 (false, false) => RestartGuard::Off,
             },
             forgetful: guarded,
+            replaces: false,
             steps_back: !guarded && rng.chance(50),
             young: guarded && rng.chance(10),
             max_ttl,
@@ -141,6 +144,8 @@ impl Setup {
             let drawn = kinds::draw(rng, flaw);
             setup.put_at_odds(rng, drawn);
         }
+        // New clients could not tell, and those at odds start at any time.
+        setup.replaces = flaw.is_none() && !at_odds && setup.trusts() && rng.chance(60);
         setup
     }
 
@@ -160,6 +165,7 @@ impl Setup {
             is_reading: false,
             guard: RestartGuard::On,
             forgetful: true,
+            replaces: false,
             steps_back: false,
             young: false,
             max_ttl,
@@ -265,6 +271,11 @@ impl Setup {
     /// Returns whether masters report that they write each command to disk, and clients trust that.
     pub(super) fn trusts(&self) -> bool {
         self.guard == RestartGuard::TrustPersistence
+    }
+
+    /// Returns whether a master may lose its memory.
+    pub(super) const fn may_forget(&self) -> bool {
+        self.forgetful || self.replaces
     }
 
     /// Returns whether a fenced lock can be won at all: no window spans clocks that are further

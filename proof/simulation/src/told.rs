@@ -107,7 +107,7 @@ impl World {
 
     /// Checks that no master counts in an inspection that had lost its memory, and may not vote.
     fn judge_seen(&self, place: usize, since: Time, counts: NodeSet) -> Verdict {
-        if !self.setup.forgetful || self.setup.flaw.is_some() {
+        if !self.setup.may_forget() || self.setup.flaw.is_some() {
             return Ok(());
         }
         let (now, client) = (self.agenda.now, &self.clients[place]);

@@ -90,8 +90,7 @@ impl World {
                 master.deny(setup.denied);
             }
             if setup.trusts() {
-                let durable = ["CONFIG", "SET", "appendonly", "yes", "appendfsync", "always"];
-                master.operate(0, &durable);
+                master.set_durable(0);
             }
             master
         });
