@@ -186,16 +186,15 @@ impl Coordinator {
         if verdict == Verdict::Lost && !complete && round.speaks_of_clocks() {
             return;
         }
-        let warming = round.warming();
-        let ttl = match verdict {
+        let asked = match verdict {
             Verdict::Pending => None,
             _ => self
                 .attempts
                 .get(attempt_id)
                 .filter(|one| matches!(one.stage, Stage::Asked))
-                .map(|one| one.ttl.span()),
+                .map(|one| (one.ttl.span(), round.warming())),
         };
-        if let Some(ttl) = ttl {
+        if let Some((ttl, warming)) = asked {
             match validity::deadline(started, now, ttl, self.settings.drift) {
                 Some(deadline) if verdict == Verdict::Won => {
                     self.observe_win(now, id);
