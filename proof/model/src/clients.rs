@@ -42,7 +42,7 @@ impl Protocol {
     pub(crate) fn left_of_a_win(&self, state: &State, attempt: usize) -> Option<u8> {
         let late = self.config.is(Mutant::ClockStartedLate);
         let since = if late { 0 } else { state.attempts[attempt].since };
-        let ttl = span(self.config.ttl);
+        let ttl = span(self.config.ttl_of(attempt));
         let deadline = validity::deadline(ago(since), now(), ttl, self.drift())?;
         Some(ticks(deadline.since(now())))
     }

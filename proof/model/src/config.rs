@@ -54,6 +54,8 @@ pub struct Contender {
     /// been, at least.
     pub after: u8,
     pub rests: u8,
+    /// The ticks by which its ttl is longer than that of the others.
+    pub longer: u8,
 }
 
 #[derive(Clone, Debug)]
@@ -94,6 +96,8 @@ pub struct Config {
     /// The attempts, as bits, that another process adopts. The first round of each is the last of its
     /// client, the second is the adopter's.
     pub hands_over: u8,
+    /// An adoption that has not succeeded may begin again, any number of times.
+    pub adopts_again: bool,
     pub properties: &'static [Property],
     pub mutant: Option<Mutant>,
     /// The most distinct states.
@@ -105,8 +109,15 @@ impl Config {
     /// The ttl is two ticks, messages arrive in any order, and nothing else goes wrong.
     pub fn new(name: &'static str, nodes: usize, attempts: usize) -> Self {
         let all = (1 << nodes) - 1;
-        let one =
-            Contender { client: 0, lists: [all; 2], claims: 1, rounds: 0, after: 0, rests: 0 };
+        let one = Contender {
+            client: 0,
+            lists: [all; 2],
+            claims: 1,
+            rounds: 0,
+            after: 0,
+            rests: 0,
+            longer: 0,
+        };
         let attempts = (0..attempts).map(|client| Contender { client: client as u8, ..one });
         Self {
             name,
@@ -129,6 +140,7 @@ impl Config {
             clock_step: 0,
             forced: 0,
             hands_over: 0,
+            adopts_again: false,
             properties: Property::ALWAYS,
             mutant: None,
             states: 25_000_000,
@@ -160,6 +172,15 @@ impl Config {
         self.attempts[0].rounds = 2;
         self.order = Order::InOrder;
         self
+    }
+
+    /// Lets another process adopt the first attempt's lock in as many tries as it likes, beside a second
+    /// attempt that asks for a longer ttl, and a node restart: a vote from before it outlives the detached
+    /// keys.
+    pub fn outlived(mut self) -> Self {
+        self.attempts[1].longer = 1;
+        self.adopts_again = true;
+        self.handed_over().restarts(1)
     }
 
     /// Sets what each attempt claims.
@@ -210,7 +231,14 @@ impl Config {
 
     /// Returns the longest time that a key may live.
     pub fn longest(&self) -> u8 {
-        (self.ttl.max(self.extension_ttl) + self.lock_delay).max(self.stays_for())
+        let longer = self.attempts.iter().map(|one| one.longer).max().unwrap_or(0);
+        let ttl = (self.ttl + longer).max(self.extension_ttl);
+        (ttl + self.lock_delay).max(self.stays_for())
+    }
+
+    /// Returns the ttl with which an attempt acquires.
+    pub fn ttl_of(&self, attempt: usize) -> u8 {
+        self.ttl + self.attempts[attempt].longer
     }
 
     /// Returns how long keys live from their SET on, if they are to stay.

@@ -2,7 +2,8 @@
 //!
 //! The first client extends once more, and waits for every answer that comes. In order, an answer
 //! settles what that client has sent to the node: no SET of it arrives there any more. Nodes without an
-//! answer are *unsettled*. A client that detaches stops, and no client holds the lock. The adopter extends
+//! answer are *unsettled*, and so are those that warm up: what they granted before they restarted may yet
+//! be part of another client's quorum, which wins and releases while the token stands there. A client that detaches stops, and no client holds the lock. The adopter extends
 //! with the same token, over connections of its own, and holds the lock once a quorum of settled nodes
 //! has answered, in the core's judgement. It has to be the lock that was detached: no other attempt has
 //! won in between.
@@ -68,7 +69,8 @@ impl Protocol {
         let (mut next, this) = (*state, round_bit(attempt, DETACHES));
         let members = self.members(attempt);
         for (place, node) in next.nodes[..self.config.nodes].iter_mut().enumerate() {
-            let is_settled = (node.held | node.vacant) & this != 0;
+            let is_warming = node.warming & this != 0 && !self.config.is(Mutant::WarmingSettles);
+            let is_settled = (node.held | node.vacant) & this != 0 && !is_warming;
             if members >> place & 1 == 1 && !is_settled {
                 node.unsettled |= bit(attempt);
             }
@@ -107,6 +109,9 @@ impl Protocol {
                 emit(Action::Adopt { attempt }, self.begin_round(state, attempt, ADOPTS));
             }
             RoundPhase::Open => {
+                if self.config.adopts_again {
+                    emit(Action::Adopt { attempt }, self.adopts_anew(state, attempt));
+                }
                 let Some(left) = self.left_if_adopted(state, attempt) else { return };
                 let (mut next, this) = (*state, round_bit(attempt, ADOPTS));
                 if one.passed {
@@ -124,6 +129,17 @@ impl Protocol {
             }
             RoundPhase::Won => {}
         }
+    }
+
+    /// Begins the adopter's round once more. No answer to the round before counts for it.
+    fn adopts_anew(&self, state: &State, attempt: usize) -> State {
+        let (mut next, this) = (*state, round_bit(attempt, ADOPTS));
+        for node in &mut next.nodes[..self.config.nodes] {
+            node.held &= !this;
+            node.vacant &= !this;
+            node.warming &= !this;
+        }
+        self.begin_round(&next, attempt, ADOPTS)
     }
 
     /// Returns the ticks for which the adopter may rely on the lock, if the round is won now.

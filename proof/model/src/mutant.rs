@@ -27,11 +27,12 @@ pub enum Mutant {
     ReleaseOfAnybody,
     ForgottenIsDone,
     UnsettledCounts,
+    WarmingSettles,
     ShortenedTooEarly,
 }
 
 impl Mutant {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::DriftDropped,
         Self::RollbackSkipped,
         Self::HalfIsAQuorum,
@@ -56,6 +57,7 @@ impl Mutant {
         Self::ReleaseOfAnybody,
         Self::ForgottenIsDone,
         Self::UnsettledCounts,
+        Self::WarmingSettles,
         Self::ShortenedTooEarly,
     ];
 
@@ -85,6 +87,7 @@ impl Mutant {
             Self::ReleaseOfAnybody => "a release that does not compare",
             Self::ForgottenIsDone => "a release that a node did not know taken for done",
             Self::UnsettledCounts => "an adoption on nodes that may get a late SET",
+            Self::WarmingSettles => "an adoption on nodes that warmed up at the detachment",
             Self::ShortenedTooEarly => "a life shortened to what is left, without the drift",
         }
     }

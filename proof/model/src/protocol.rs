@@ -75,7 +75,8 @@ impl Protocol {
             owner: attempt as u8 + 1,
             ours,
             resources: self.config.attempts[attempt].claims,
-            life: (self.config.ttl + self.config.lock_delay).max(self.config.stays_for()),
+            life: (self.config.ttl_of(attempt) + self.config.lock_delay)
+                .max(self.config.stays_for()),
         }
     }
 

@@ -157,6 +157,12 @@ pub fn bounds(config: &Config) -> String {
         let claims = config.attempts.iter().map(|one| resources(one.claims));
         words.push(format!("claims {}", claims.collect::<Vec<_>>().join(" ")));
     }
+    if let Some(one) = config.attempts.iter().find(|one| one.longer > 0) {
+        words.push(format!("one for {}", config.ttl + one.longer));
+    }
+    if config.adopts_again {
+        words.push("adoptions begun again".to_owned());
+    }
     if let Some(one) = config.attempts.iter().find(|one| one.rests > 0) {
         words.push(format!("{} between", plural(usize::from(one.rests), "tick")));
     }

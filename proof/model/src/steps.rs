@@ -101,7 +101,8 @@ impl Protocol {
             let (a, b) = (&attempts[one], &attempts[attempt]);
             alone(one)
                 && alone(attempt)
-                && (a.lists, a.claims, a.rounds, a.after) == (b.lists, b.claims, b.rounds, b.after)
+                && (a.lists, a.claims, a.rounds, a.after, a.longer)
+                    == (b.lists, b.claims, b.rounds, b.after, b.longer)
                 && attempts.iter().all(|other| other.after >> one & 1 == other.after >> attempt & 1)
         };
         self.before(attempt).all(done)

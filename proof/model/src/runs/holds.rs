@@ -235,6 +235,7 @@ fn handed_over() -> Vec<Run> {
         Run::holds(two("handed over")).quick(),
         Run::holds(two("handed over, a restart").restarts(1)).quick(),
         Run::holds(two("handed over, the other extends, a restart").rounds(&[2, 1]).restarts(1)),
+        Run::holds(two("handed over beside a longer ttl, begun again, a restart").outlived()),
         Run::holds(Config::new("handed over, three clients", 3, 3).handed_over()),
         Run::holds(drift(two("handed over, clocks that gain"))),
         Run::holds(Config::new("five nodes, handed over", 5, 2).handed_over()),

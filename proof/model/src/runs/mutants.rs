@@ -77,6 +77,11 @@ pub(super) fn runs() -> Vec<Run> {
             &[Property::NeverReacquired],
             two("handed over").handed_over(),
         ),
+        caught(
+            Mutant::WarmingSettles,
+            &[Property::NeverReacquired],
+            two("handed over beside a longer ttl, begun again, a restart").outlived(),
+        ),
         caught(Mutant::TokenReused, EXCLUSION, reused),
         caught(Mutant::ReleaseOfAnybody, EXCLUSION, Config::new("three clients", 3, 3)),
         caught(Mutant::ReleaseOfAnybody, &[Property::OwnerOnly], two("two clients")),
