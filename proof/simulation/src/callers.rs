@@ -242,9 +242,6 @@ impl World {
         // A lock-delay: its keys stay, for commands that are still in flight.
         let (is_lost, stays) = (held.is_gone || !in_time, !held.asked.at_least.is_zero());
         if is_lost && !held.asked.lock_delay.is_zero() || stays && (is_lost || awaited) {
-            if held.asked.mode == Mode::InTurn {
-                self.left_at = Some(now);
-            }
             self.kept.insert(held.token);
         }
     }
@@ -259,7 +256,6 @@ impl World {
         self.invariants.never_again.over(&held.token);
         self.invariants.keepers.released(&held.token, self.agenda.now);
         self.kept.insert(held.token);
-        self.leaves_its_place();
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_forget(local, held.attempt);
         }

@@ -5,6 +5,7 @@ use super::client::name;
 use super::clock::{Time, nanos};
 use super::commands::{Deed, token, waiter};
 use super::line::Piece;
+use super::master::QUEUE;
 use super::world::World;
 use quorumlock_core::coordinator::Action;
 
@@ -105,6 +106,11 @@ impl World {
             if self.has_turns && about == Deed::Acquire {
                 let (token, waiter) = (token(&words), waiter(&words));
                 self.invariants.turns.tries(&token, self.agenda.now, waiter);
+            }
+            // The scripts of a client that was denied its place know of no queue.
+            let in_a_queue = |word: &Vec<u8>| word.starts_with(QUEUE.as_bytes());
+            if self.has_denied && about == Deed::Release && !words.iter().any(in_a_queue) {
+                self.invariants.turns.is_plain(&token(&words));
             }
             if self.setup.flaw.is_none() {
                 let verdict = self.judge_own(id, &words, about);

@@ -95,6 +95,7 @@ impl World {
             Fault::Denies { node, rights, span } => {
                 self.masters[node].deny(rights);
                 self.denials += 1;
+                self.has_denied = true;
                 self.ends_after(span, End::Denial(node));
             }
             Fault::MakesReplica { node, span } => {

@@ -60,8 +60,7 @@ impl World {
         let attempt = client.holds[&hold].attempt;
         let token = client.holds[&hold].token.clone();
         self.say(|| format!("{} detaches {token}", name(place)));
-        self.invariants.turns.detached(&token);
-        self.leaves_its_place();
+        self.invariants.turns.is_plain(&token);
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_detach(local, request, attempt);
         }

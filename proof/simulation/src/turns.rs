@@ -115,13 +115,6 @@ impl World {
         Ok(())
     }
 
-    /// Notes that a lock has been left to itself, or to another client: the place from which it was won
-    /// is in the way until it dies.
-    pub(super) fn leaves_its_place(&mut self) {
-        self.troubled_at = Some(self.agenda.now);
-        self.left_at = self.troubled_at;
-    }
-
     /// Returns whether nothing has been wrong for so long.
     pub(super) fn is_untroubled(&self, grace: Duration) -> bool {
         let stepped = self.masters.iter().any(|master| master.clock.stepped != 0);

@@ -15,9 +15,6 @@ const LEAVES_WITHIN: Duration = millis(1_200);
 /// After a fault, a client is well again once its connection is as old as this.
 pub(super) const WELL_AFTER: Duration = millis(1_500);
 
-/// How long a place lives that is not left.
-pub(super) const PLACE_LIVES: Duration = millis(3_100);
-
 /// Who is first knows it after its next look, and hears messages then.
 const KNOWS_AFTER: Duration = millis(1_300);
 
@@ -38,10 +35,8 @@ impl World {
     pub(super) fn judge_places(&self, node: usize, key: &str) -> Verdict {
         let now = self.agenda.now;
         let is_past = |since: Time, span: Duration| now > since + nanos(span);
-        // What is handed on or forgotten leaves its place to die.
-        let is_left = self.left_at.is_some_and(|at| !is_past(at, PLACE_LIVES));
         // What a fault has held up may come late, and stays for as long.
-        if self.everybody_goes || is_left || self.faults > 0 || self.setup.may_strand() {
+        if self.everybody_goes || self.faults > 0 || self.setup.may_strand() {
             return Ok(());
         }
         for (waiter, _) in self.masters[node].places(key, now) {

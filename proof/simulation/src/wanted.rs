@@ -7,7 +7,7 @@ use super::judge::KEYS;
 use super::master::{HINT, MARK};
 use super::network::ROOMY;
 use super::plan::{Asked, Mode};
-use super::waiters::{PLACE_LIVES, WELL_AFTER};
+use super::waiters::WELL_AFTER;
 use super::world::World;
 use std::time::Duration;
 
@@ -44,17 +44,7 @@ impl World {
             let now = self.agenda.now;
             let is_hinted =
                 self.masters.iter().any(|master| master.is_there(&format!("{HINT}{key}"), now));
-            // A guard that is lost keeps the place from which it was won.
-            let is_kept = self.clients.iter().any(|client| {
-                !client.adopting.is_empty()
-                    || client
-                        .holds
-                        .values()
-                        .any(|held| held.is_over && held.asked.keys.contains(&key))
-            });
-            let is_vacant = !is_kept
-                && self.left_at.is_none_or(|at| now > at + nanos(PLACE_LIVES + WELL_AFTER))
-                && self.masters.iter().all(|master| master.value(key, now).is_none());
+            let is_vacant = self.masters.iter().all(|master| master.value(key, now).is_none());
             let is_read = || {
                 let open = |value| value == MARK;
                 self.masters.iter().all(|master| master.value(key, now).is_none_or(open))

@@ -37,10 +37,10 @@ pub(super) struct World {
     pub(super) faults: u64,
     /// The number of masters' denials that have not ended.
     pub(super) denials: usize,
+    /// A master has denied commands that clients may use elsewhere.
+    pub(super) has_denied: bool,
     /// When a fault last began or ended, or something else that a queue gets over in time.
     pub(super) troubled_at: Option<Time>,
-    /// When a lock that was won in turn was last handed on, or forgotten.
-    pub(super) left_at: Option<Time>,
     /// A caller has waited in turn.
     pub(super) has_turns: bool,
     /// When the last fault ends.
@@ -108,8 +108,8 @@ impl World {
             slowness: Vec::new(),
             faults: 0,
             denials: 0,
+            has_denied: false,
             troubled_at: None,
-            left_at: None,
             has_turns: false,
             calm_from: plan.last().map_or(0, |(at, _)| *at).max(nanos(setup.length)) + 1,
             is_calm: false,

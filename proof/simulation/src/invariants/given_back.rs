@@ -5,8 +5,8 @@ use crate::clock::{Time, nanos};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// A client may write a little later.
-const AT_ONCE: Duration = Duration::from_millis(4);
+/// A client may write a little later, and hesitate again: by a millisecond each time.
+const AT_ONCE: Duration = Duration::from_millis(10);
 
 #[derive(Default)]
 pub(crate) struct GivenBack {

@@ -33,7 +33,7 @@ pub(crate) struct InTurn {
     tried: BTreeMap<String, Tried>,
     /// The tokens of those that wait in turn, as far as they are known.
     fair: BTreeSet<String>,
-    /// Those of them that were detached.
+    /// Those of them that are plain now.
     plain: BTreeSet<String>,
     /// Each resource at each master.
     keys: BTreeMap<(usize, String), Door>,
@@ -127,8 +127,9 @@ impl InTurn {
         tried.waiter = waiter.or_else(|| tried.waiter.take());
     }
 
-    /// Notes that a lock is detached: from then on it is plain.
-    pub(crate) fn detached(&mut self, token: &str) {
+    /// Notes that a lock is plain from now on: it is detached, or its client may not wait in turn. What it
+    /// releases is kept for no other.
+    pub(crate) fn is_plain(&mut self, token: &str) {
         self.plain.insert(token.to_owned());
     }
 
@@ -278,6 +279,28 @@ mod tests {
             }
             let verdict = wins(&mut turns, "bt");
             assert_eq!(verdict.is_ok(), passes, "{expired} {forced} {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_plain_client_releases_is_open() {
+        let never = |_: &str| false;
+        for is_plain in [false, true] {
+            let mut turns = InTurn::default();
+            turns.tries("ct", 1, Some("cw".to_owned()));
+            for node in 0..3 {
+                turns.changes((node, "k"), 5, (None, Some("ct")), never);
+            }
+            stands(&mut turns, &[0, 1], 10, &[("aw", 5)]);
+            if is_plain {
+                turns.is_plain("ct");
+            }
+            turns.tries("bt", 30, None);
+            for node in 0..2 {
+                turns.changes((node, "k"), 32, (Some("ct"), None), never);
+                turns.changes((node, "k"), 34, (None, Some("bt")), never);
+            }
+            assert_eq!(wins(&mut turns, "bt").is_ok(), is_plain);
         }
     }
 
