@@ -8,7 +8,7 @@ use super::port::ReservedPort;
 use super::server::answers;
 use super::witness::{self, is_agreement};
 use futures::future::join_all;
-pub(crate) use project::{Project, docker};
+pub(crate) use project::{Project, docker, try_docker};
 use quorumlock::{Redlock, RedlockBuilder, RestartGuard};
 use redis::{Client, Cmd, FromRedisValue, RedisResult};
 use std::io::Write;
@@ -19,8 +19,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// Bound on the time for a master to be ready.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Bound on the time for a master to be ready, or paused.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One project at a time in this process; between processes the test runner ensures it.
 static TURN: LazyLock<Arc<Mutex<()>>> = LazyLock::new(Arc::default);
@@ -129,7 +129,9 @@ impl Containers {
     }
 
     pub(crate) fn pause(&self, node: usize) {
-        docker(&["pause", &self.ids[node]]);
+        // On a busy machine the kernel may take longer to freeze it than runc waits.
+        let freezes = || try_docker(&["pause", &self.ids[node]]).is_ok();
+        eventually_blocking(&format!("master {node} is paused"), PATIENCE, freezes);
     }
 
     pub(crate) fn unpause(&self, node: usize) {

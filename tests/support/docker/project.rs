@@ -119,12 +119,23 @@ pub(crate) fn docker(arguments: &[&str]) -> String {
     run(Command::new("docker").args(arguments))
 }
 
+/// Runs docker and returns what it wrote, or its error output.
+pub(crate) fn try_docker(arguments: &[&str]) -> Result<String, String> {
+    try_run(Command::new("docker").args(arguments))
+}
+
 fn run(command: &mut Command) -> String {
+    try_run(command).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn try_run(command: &mut Command) -> Result<String, String> {
     let answer = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let (out, err) =
         (String::from_utf8_lossy(&answer.stdout), String::from_utf8_lossy(&answer.stderr));
-    assert!(answer.status.success(), "{command:?} failed: {}", err.trim());
-    out.trim().to_owned()
+    match answer.status.success() {
+        true => Ok(out.trim().to_owned()),
+        false => Err(format!("{command:?} failed: {}", err.trim())),
+    }
 }
 
 /// Checks whether the process that gave the project its name no longer exists.
