@@ -18,7 +18,7 @@ impl Sums {
 
 impl Drop for Sums {
     fn drop(&mut self) {
-        if option_env!("QUORUMLOCK_SENT").is_some() {
+        if option_env!("SAME_BYTES").is_some() {
             let sums: Vec<String> = self.0.iter().map(|sum| format!("{sum:016x}")).collect();
             #[expect(
                 clippy::disallowed_macros,
