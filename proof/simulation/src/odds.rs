@@ -184,6 +184,12 @@ impl Plan<'_> {
             let later = self.span(0, 10_000);
             self.restarts(back_after + later);
         }
+        // It may not even get to its first round: it has noted itself at some of the masters.
+        if self.setup.flaw.is_none() && self.rng.chance(30) {
+            let dies_at = back_after + self.rng.duration(millis(1) / 5..millis(6));
+            let back_after = self.span(100, 20_000);
+            self.at(dies_at, Act::Fault(Fault::KillsClient { seat, back_after }));
+        }
     }
 
     /// Restarts some masters without their memory, soon after a moment.
