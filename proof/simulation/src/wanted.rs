@@ -76,9 +76,13 @@ impl World {
         state.holds.values().any(|held| reads(held) && held.is_valid(local) && !held.is_given_up)
     }
 
+    /// Returns whether a reader waits beside one of its own client, and its rounds last long enough for the
+    /// slowest answer: a round waits for a tenth of the ttl.
     fn reads_beside(&self, one: &Could) -> bool {
         let asked = self.clients[one.client].asked.get(&one.request);
-        asked.is_some_and(|asked| asked.mode == Mode::Read) && self.reads(one.client, one.key)
+        let slowest = 2 * Duration::from_micros(self.setup.latency_us.end);
+        let is_answered = |asked: &Asked| asked.mode == Mode::Read && asked.ttl / 10 > slowest;
+        asked.is_some_and(is_answered) && self.reads(one.client, one.key)
     }
 
     /// Returns whether a client has been linked for long to masters that may all vote.
