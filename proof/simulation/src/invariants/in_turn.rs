@@ -37,6 +37,8 @@ pub(crate) struct InTurn {
     plain: BTreeSet<String>,
     /// Each resource at each master.
     keys: BTreeMap<(usize, String), Door>,
+    /// When a master last lost the token of a plain one of them, by resource.
+    opened: BTreeMap<String, Time>,
 }
 
 #[derive(Default)]
@@ -98,6 +100,9 @@ impl InTurn {
         let before_it = |place: &Place| place.at.get(&node).is_some_and(|(_, since)| *since < now);
         let of_key = self.places.iter().filter(|((one, _), _)| one == key);
         let one_stands = || of_key.clone().any(|(_, place)| before_it(place));
+        if before != after && before.is_some_and(|token| self.plain.contains(token)) {
+            self.opened.insert(key.to_owned(), now);
+        }
         let door = self.keys.entry((node, key.to_owned())).or_default();
         let was_open = before.is_some_and(|one| !shuts(one) || is_named(one));
         if door.value.as_deref() != before || (before != after && was_open) {
@@ -171,6 +176,11 @@ impl InTurn {
             }
         }
         Ok(())
+    }
+
+    /// Returns when a plain release last reached a master.
+    pub(crate) fn opened_at(&self, key: &str) -> Option<Time> {
+        self.opened.get(key).copied()
     }
 
     /// Returns whether a token was tried from a place.
@@ -301,6 +311,7 @@ mod tests {
                 turns.changes((node, "k"), 34, (None, Some("bt")), never);
             }
             assert_eq!(wins(&mut turns, "bt").is_ok(), is_plain);
+            assert_eq!(turns.opened_at("k"), is_plain.then_some(32));
         }
     }
 
