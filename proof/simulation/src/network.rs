@@ -21,6 +21,9 @@ const ROOMS: [usize; 4] = [150, 2_000, ROOMY, WIDE];
 pub(super) const ROOMY: usize = 100_000;
 const WIDE: usize = 1 << 22;
 
+/// By how much one message in fifty is late, in microseconds at most.
+pub(super) const LATEST_US: u64 = 60_000;
+
 impl World {
     pub(super) fn is_cut(&self, client: usize, node: usize, direction: Direction) -> bool {
         let seat = self.clients[client].seat;
@@ -30,7 +33,7 @@ impl World {
     fn latency(&mut self, id: LineId) -> u64 {
         let range = self.setup.latency_us.clone();
         // Clients at odds wait for answers: soon enough for every ttl.
-        let late = if self.is_at_odds() { 10_000 } else { 60_000 };
+        let late = if self.is_at_odds() { 10_000 } else { LATEST_US };
         let line = &mut self.lines[id.0];
         let mut micros = line.rng.within(range);
         if line.rng.chance(2) {

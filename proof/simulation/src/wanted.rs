@@ -5,7 +5,7 @@ use super::clock::{millis, nanos};
 use super::invariants::{Could, Verdict};
 use super::judge::KEYS;
 use super::master::{HINT, MARK};
-use super::network::ROOMY;
+use super::network::{LATEST_US, ROOMY};
 use super::plan::{Asked, Mode};
 use super::waiters::WELL_AFTER;
 use super::world::World;
@@ -25,8 +25,8 @@ impl World {
         let (beside, free): (Vec<Could>, Vec<Could>) =
             could.into_iter().partition(|one| self.reads_beside(one));
         let now = self.agenda.now;
-        let slow = self.setup.latency_us.end;
-        let soon = millis(70) + Duration::from_micros(6 * slow) + 4 * self.setup.lateness;
+        // A refusal that is under way, and the attempt behind it: each message may be late.
+        let soon = millis(10) + 4 * self.slowest() + 4 * self.setup.lateness;
         self.invariants.let_in.judge(now, &free, LONGEST, "which is free")?;
         self.invariants.let_in_beside.judge(now, &beside, soon, "and reads it")
     }
@@ -80,9 +80,14 @@ impl World {
     /// slowest answer: a round waits for a tenth of the ttl.
     fn reads_beside(&self, one: &Could) -> bool {
         let asked = self.clients[one.client].asked.get(&one.request);
-        let slowest = 2 * Duration::from_micros(self.setup.latency_us.end);
-        let is_answered = |asked: &Asked| asked.mode == Mode::Read && asked.ttl / 10 > slowest;
+        let answer = 2 * self.slowest();
+        let is_answered = |asked: &Asked| asked.mode == Mode::Read && asked.ttl / 10 > answer;
         asked.is_some_and(is_answered) && self.reads(one.client, one.key)
+    }
+
+    /// Returns how long a message takes at most.
+    fn slowest(&self) -> Duration {
+        Duration::from_micros(self.setup.latency_us.end + LATEST_US)
     }
 
     /// Returns whether a client has been linked for long to masters that may all vote.
