@@ -107,9 +107,11 @@ impl World {
                 let (token, waiter) = (token(&words), waiter(&words));
                 self.invariants.turns.tries(&token, self.agenda.now, waiter);
             }
+            // What stays closed for a while expires: it is kept for no waiter, even where that time is over.
             // The scripts of a client that was denied its place know of no queue.
             let in_a_queue = |word: &Vec<u8>| word.starts_with(QUEUE.as_bytes());
-            if self.has_denied && about == Deed::Release && !words.iter().any(in_a_queue) {
+            let releases = about == Deed::Release && !words.iter().any(in_a_queue);
+            if about == Deed::Shorten || (self.has_denied && releases) {
                 self.invariants.turns.is_plain(&token(&words));
             }
             if self.setup.flaw.is_none() {
