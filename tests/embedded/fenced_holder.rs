@@ -3,15 +3,11 @@
 //! Without them the damage is done, and shown.
 
 use crate::support::example;
+use std::process::Command;
 
 /// Runs the example; returns its exit code and its output.
 fn fenced_store(arguments: &[&str]) -> (Option<i32>, String) {
-    // The features that this test was built with, so that hardly anything is rebuilt.
-    let features = if cfg!(feature = "tls") { "embedded,tls" } else { "embedded" };
-    let mut cargo = example::cargo();
-    cargo.args(["run", "--quiet", "--locked", "--offline", "--example", "fenced_store"]);
-    cargo.args(["--features", features, "--"]).args(arguments);
-    let output = cargo.output().unwrap();
+    let output = Command::new(example::program("fenced_store")).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
     (output.status.code(), format!("{said}{complaints}"))

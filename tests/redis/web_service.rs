@@ -8,9 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
@@ -21,33 +19,6 @@ use tokio::time::timeout;
 const LEADER: &str = "web_service/leader";
 const SOON: Duration = Duration::from_secs(15);
 
-/// Builds the example; returns its program.
-fn program() -> &'static PathBuf {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        // The features that this test was built with, so that hardly anything is rebuilt.
-        let others = [
-            ("blocking", cfg!(feature = "blocking")),
-            ("tls", cfg!(feature = "tls")),
-            ("tokio-util", cfg!(feature = "tokio-util")),
-            ("tracing", cfg!(feature = "tracing")),
-        ];
-        let others = others.iter().filter(|(_, is_on)| *is_on).map(|(feature, _)| *feature);
-        let features = ["config", "embedded", "metrics"].into_iter().chain(others);
-        let features = features.collect::<Vec<_>>().join(",");
-        let mut cargo = example::cargo();
-        cargo.args(["build", "--quiet", "--locked", "--offline", "--message-format", "json"]);
-        cargo.args(["--example", "web_service", "--features", &features]);
-        let output = cargo.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let messages = String::from_utf8(output.stdout).unwrap();
-        let messages = messages.lines().map(|it| serde_json::from_str(it).unwrap());
-        let mut programs = messages
-            .filter_map(|it: serde_json::Value| Some(PathBuf::from(it["executable"].as_str()?)));
-        programs.next_back().unwrap()
-    })
-}
-
 /// One instance of the service. Killed on drop.
 struct Instance {
     process: Child,
@@ -57,7 +28,7 @@ struct Instance {
 
 impl Instance {
     async fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut command = tokio::process::Command::new(program());
+        let mut command = tokio::process::Command::new(example::program("web_service"));
         command.arg("127.0.0.1:0").args(arguments).stdout(Stdio::piped()).kill_on_drop(true);
         // Settings of the test run are not those of the service.
         std::env::vars().map(|(name, _)| name).filter(|it| it.starts_with("QUORUMLOCK_")).for_each(
