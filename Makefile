@@ -11,23 +11,24 @@ package: ## check that what cargo publish would send builds, with its docs; part
 	scripts/package
 
 lint: ## check format, clippy on every feature set, docs, dependencies, API and package; rewrites nothing
-	cargo fmt --all -- --check
-	scripts/clippy
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features --document-private-items
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
-	scripts/deny
-	scripts/dependencies
-	scripts/semver
-	scripts/package
+	@scripts/step 20 "format" cargo fmt --all -- --check
+	@scripts/step 600 "clippy" scripts/clippy
+	@RUSTDOCFLAGS="-D warnings" scripts/step 120 "docs, private items as well" \
+	  cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features --document-private-items
+	@RUSTDOCFLAGS="-D warnings" scripts/step 120 "docs" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
+	@scripts/step 240 "licences and advisories" scripts/deny
+	@scripts/step 20 "dependencies" scripts/dependencies
+	@scripts/step 20 "public API" scripts/semver
+	@scripts/step 240 "packages" scripts/package
 
 test: ## run every test against redis-servers that it starts; installs redis-server if needed
-	scripts/redis-server
-	scripts/sqlite3
-	scripts/postgresql
-	scripts/browser
-	scripts/faketime
-	scripts/python
-	scripts/test
+	@scripts/step 60 "redis-server" scripts/redis-server
+	@scripts/step 30 "sqlite3" scripts/sqlite3
+	@scripts/step 60 "postgresql" scripts/postgresql
+	@scripts/step 60 "browser" scripts/browser
+	@scripts/step 30 "faketime" scripts/faketime
+	@scripts/step 120 "python" scripts/python
+	@scripts/test
 
 test-servers: ## run the same on Redis 6.2, 7.0, 8, Valkey 8, 9 and a mixed quorum, in half an hour; SERVERS=, TARGETS=, FRESH=1
 	@TARGETS="$(TARGETS)" FRESH="$(FRESH)" scripts/test-servers $(SERVERS)
