@@ -192,6 +192,7 @@ impl World {
             _ => adopted.deadline,
         };
         self.adoptions += 1;
+        self.invariants.closed.adopted(&token, asked.at_least);
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {
             let excused = |other: &str| {

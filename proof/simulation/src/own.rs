@@ -35,6 +35,9 @@ impl World {
         }
         match deed {
             Deed::Acquire => {
+                if let Some(waiter) = waiter(words) {
+                    self.invariants.called.tries(&waiter, self.agenda.now);
+                }
                 self.invariants.given_back.tries(&token, (node, id.0), self.agenda.now);
                 let tried = self.invariants.own.tries(&token, node);
                 self.judge_try(id, words, &token, tried)

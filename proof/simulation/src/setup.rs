@@ -57,7 +57,7 @@ pub(super) struct Setup {
     pub(super) max_ttl: Duration,
     /// How long a master that has lost its memory may not vote, for the client that waits longest.
     pub(super) quarantine: Duration,
-    operation_timeout: Duration,
+    pub(super) operation_timeout: Duration,
     pub(super) wake_ups: bool,
     /// The largest distance between wall clocks.
     spread: Duration,

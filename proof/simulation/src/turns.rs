@@ -110,9 +110,21 @@ impl World {
             };
             let waiting: Vec<String> = waiting.into_iter().map(str::to_owned).collect();
             let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
-            self.invariants.gets_in.judge(key, now, self.wins, &waiting)?;
+            let misses = self.misses_answers(key);
+            self.invariants.gets_in.judge(key, now, self.wins, (&waiting, misses))?;
         }
         Ok(())
+    }
+
+    /// Returns whether a round of one that waits in turn may end before an answer that is late: it lasts for a
+    /// tenth of the ttl, or an operation timeout.
+    fn misses_answers(&self, key: &str) -> bool {
+        let both_ways = 2 * self.slowest();
+        let mut all = self.clients.iter().flat_map(|client| client.asked.values());
+        all.any(|asked| {
+            let lasts = self.setup.operation_timeout.min(asked.ttl / 10);
+            asked.mode == Mode::InTurn && *asked.keys == [key] && lasts <= both_ways
+        })
     }
 
     /// Returns whether nothing has been wrong for so long.

@@ -86,7 +86,7 @@ impl World {
     }
 
     /// Returns how long a message takes at most.
-    fn slowest(&self) -> Duration {
+    pub(super) fn slowest(&self) -> Duration {
         Duration::from_micros(self.setup.latency_us.end + LATEST_US)
     }
 

@@ -17,6 +17,13 @@ struct First {
 pub(crate) struct CalledIn(BTreeMap<&'static str, First>);
 
 impl CalledIn {
+    /// Notes that a waiter tries. A lost try is judged before all masters have answered: the waiter knows again
+    /// that it is first after its next look.
+    pub(crate) fn tries(&mut self, waiter: &str, now: Time) {
+        let taken = self.0.values_mut().filter(|first| first.free.is_none());
+        taken.filter(|first| first.waiter == waiter).for_each(|first| first.since = now);
+    }
+
     /// Checks who is first of all while the key `is_free` or not. It knows that it is first after a while,
     /// and gets in soon.
     pub(crate) fn judge(
@@ -69,4 +76,14 @@ fn who_is_first_of_all_and_hears_nothing_is_found() {
     assert_eq!(judge(49, Some("w"), true), Ok(()));
     assert_eq!(judge(60, Some("w"), false), Ok(()));
     assert_eq!(judge(61, Some("v"), true), Ok(()), "another");
+    assert_eq!(judge(72, Some("v"), false), Ok(()));
+    called.tries("v", 73 * ms);
+    let mut judge =
+        |at: u64, is_free| called.judge("a", at * ms, (Some("v".to_owned()), is_free), spans);
+    assert_eq!(judge(74, true), Ok(()), "it does not know since its try");
+    assert_eq!(judge(84, true), Ok(()));
+    called.tries("v", 85 * ms);
+    let mut judge =
+        |at: u64, is_free| called.judge("a", at * ms, (Some("v".to_owned()), is_free), spans);
+    assert!(judge(90, true).is_err(), "a try while the key is free has to win");
 }

@@ -45,6 +45,13 @@ impl StaysClosed {
         self.closed.push(Closed { token: token.to_owned(), keys, until, reads: false });
     }
 
+    /// Notes that another process has a lock now, by whose clock it measures what is left: a little of `span` may
+    /// be missing.
+    pub(crate) fn adopted(&mut self, token: &str, span: Duration) {
+        let of_token = self.closed.iter_mut().filter(|one| one.token == token);
+        of_token.for_each(|one| one.until -= nanos(span / 100));
+    }
+
     /// Notes a loss of what is to stay closed for a while: its keys are left until they expire.
     pub(crate) fn leaves(&mut self, token: &str) {
         self.left.insert(token.to_owned());
@@ -102,6 +109,9 @@ fn a_win_within_the_time_that_keys_stay_is_found_unless_the_work_has_failed() {
     assert!(closed.won(("2", false), &["a"], 999, |_| false).is_err());
     assert_eq!(closed.won(("2", false), &["a"], 1_000, |_| false), Ok(()), "over");
     assert_eq!(closed.won(("2", false), &["b"], 999, |_| false), Ok(()), "it has failed");
+    closed.adopted("t", Duration::from_nanos(500));
+    assert!(closed.won(("2", false), &["a"], 994, |_| false).is_err());
+    assert_eq!(closed.won(("2", false), &["a"], 995, |_| false), Ok(()), "by another clock");
 }
 
 #[test]
