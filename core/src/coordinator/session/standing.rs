@@ -49,12 +49,13 @@ impl Session {
         self.wait_for(now, self.quarantine);
     }
 
-    /// Remembers the server process, if it differs from the last one.
+    /// Remembers the server process, if it differs from the last one. One that does not identify itself has no
+    /// name: whoever has a name later may be another one.
     fn meet(&mut self, now: Instant) {
-        if let Some(run_id) = &self.identity.facts.run_id
-            && self.met.as_ref().is_none_or(|(last, _)| last != run_id)
-        {
-            self.met = Some((run_id.clone(), now));
+        let run_id = self.identity.facts.run_id.clone();
+        let is_other = |last: &Arc<str>| run_id.as_ref().is_some_and(|run_id| last != run_id);
+        if self.met.as_ref().is_none_or(|(last, _)| is_other(last)) {
+            self.met = Some((run_id.unwrap_or_default(), now));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::super::{RestartGuard, Settings};
 use super::Stage;
 use crate::coordinator::wire::Login;
+use std::time::Duration;
 
 /// The questions to a master that is trusted, after its answer to HELLO.
 const GREETED: &str = "n1 < DIAL
@@ -142,4 +143,37 @@ fn another_process_is_trusted_if_the_one_before_is_noted_there_and_only_then() {
             greeted = GREETED.lines().take(9).collect::<Vec<_>>().join("\n"),
         ));
     }
+}
+
+/// The one before had no right to identify itself. A new machine, without its rights and its memory, does.
+#[test]
+fn a_process_with_a_name_after_one_without_is_another_one() {
+    let answers = "n1 > memory
+                   n1 > config appendonly yes appendfsync always no-appendfsync-on-rewrite no
+                   n1 > text c0ffee
+                   n1 > text c0ffee
+                   n1 > confirmed";
+    let mut stage = Stage::with(1, &Login::default(), |settings| {
+        trusting(settings);
+        settings.quarantine = Duration::from_millis(50);
+    });
+    stage.play(&format!(
+        "{GREETED}
+         n1 > -NOPERM no
+         n1 > -NOPERM no
+         {answers}
+         = connected
+         n1 < EVAL agree ..
+         n1 > confirmed
+         n1 breaks
+         +60ms
+         {GREETED}
+         n1 > server run1 up 100000
+         n1 > master
+         {answers}
+         n1 < EVAL agree ..
+         n1 > confirmed
+         acquire 1 r
+         = no quorum 1 at 1 after 0ms: warming up (may vote in 50 ms)"
+    ));
 }
