@@ -9,12 +9,12 @@ use super::at_least::{AtLeast, Staying};
 use super::attempt::{Attempt, Hold, Stage};
 use super::fencing::KEPT_LONGER;
 use super::label::Label;
+use super::purpose::{Change, Purpose};
 use super::release::disarm;
-use super::round::RoundKind;
 use super::timers::Timer;
 use super::wire::{Ballot, Claim};
-use super::{AttemptId, Coordinator, DetachedLock, Event, KeepAlive, RequestId, RoundId, barrier};
-use crate::quorum::{Instant, NodeSet, Progress};
+use super::{AttemptId, Coordinator, DetachedLock, Event, KeepAlive, RequestId};
+use crate::quorum::{Instant, NodeSet};
 use crate::report::{LossReason, NodeReport};
 
 /// An adoption that is not decided.
@@ -89,16 +89,13 @@ impl Coordinator {
             let result = Err(NotAdopted::HeldHere);
             return self.events.push(Event::Adopted { request, result });
         }
-        let adoption = Box::new(Adoption { request, keep_alive: lock.keep_alive });
-        let attempt = self.detached_attempt(now, lock, Stage::Adopting(adoption));
+        let change = Change::Adopt(Adoption { request, keep_alive: lock.keep_alive });
+        let attempt = self.detached_attempt(now, lock, Stage::Changing(Box::new(change)));
         let id: AttemptId = self.attempts.reserve();
         self.local_queue.occupy(&attempt.claim.keys, id);
-        let life = attempt.claim.life.span();
         self.attempts.insert(id, attempt);
         self.adopting.insert(request, id);
-        if !self.is_held_up(now, life, barrier::Round::Adopt(id)) {
-            self.begin_adoption(now, id);
-        }
+        self.begin_extend(now, id, Purpose::Adopt);
     }
 
     /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
@@ -129,68 +126,35 @@ impl Coordinator {
         }
     }
 
-    /// Begins the first extension, without anything to wait for first.
-    pub(super) fn begin_adoption(&mut self, now: Instant, id: AttemptId) {
-        if self.attempts.get(id).and_then(Attempt::adoption).is_none() {
-            return;
-        }
-        let kind = |extension| RoundKind::Adopt { attempt: id, extension };
-        if let Some(round) = self.extend_everywhere(now, id, kind) {
-            self.judge_adopt(now, round);
-        }
-    }
-
-    /// Judges the round by the answers so far.
-    pub(super) fn judge_adopt(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get(id) else { return };
-        let RoundKind::Adopt { attempt: attempt_id, extension } = &round.kind else { return };
-        let attempt_id = *attempt_id;
-        let adopting = self.attempts.get(attempt_id).filter(|one| one.adoption().is_some());
-        let Some(attempt) = adopting else {
-            // Cancelled in the meantime.
-            return self.close_round(id);
-        };
-        let reports = || round.reports(self.sessions.iter().map(|session| &session.name));
-        let why = match extension.adopted(attempt.claim.unsettled, now, self.settings.drift) {
-            Progress::Extended(deadline) => return self.adopt(now, id, attempt_id, deadline),
-            Progress::Lost => NotAdopted::Lost(LossReason::QuorumGone(reports())),
-            Progress::Unconfirmed if round.is_complete() => NotAdopted::Unconfirmed(reports()),
-            Progress::Pending | Progress::Unconfirmed => return,
-        };
-        self.close_round(id);
-        self.refuse(now, attempt_id, why);
-    }
-
-    /// Turns the adoption into a hold, from a round that was won.
-    fn adopt(&mut self, now: Instant, round: RoundId, id: AttemptId, deadline: Instant) {
-        let Some(won) = self.rounds.get_mut(round) else { return };
-        let (started, is_complete) = (won.started, won.is_complete());
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let Some(adoption) = attempt.adoption() else { return };
+    /// Turns the adoption into a hold, after a round that began at `started` was won. Returns `false` if its
+    /// keep-alive is over.
+    pub(super) fn adopt(
+        &mut self,
+        now: Instant,
+        id: AttemptId,
+        started: Instant,
+        deadline: Instant,
+    ) -> bool {
+        let Some(attempt) = self.attempts.get_mut(id) else { return false };
+        let Some(adoption) = attempt.adoption() else { return false };
         let request = adoption.request;
         let keeper = adoption.keep_alive.map(|keep_alive| keep_alive.keeper(started));
         let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
         if deadline <= now {
-            self.close_round(round);
-            return self.refuse(now, id, NotAdopted::Lost(LossReason::Lapsed));
+            self.refuse(now, id, NotAdopted::Lost(LossReason::Lapsed));
+            return false;
         }
         attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
-        // What comes in from now on is a straggler of an extension that was won.
-        let lacking = won.become_extension().unwrap_or(NodeSet::EMPTY);
         self.timers.set(deadline, Timer::Deadline(id));
         self.adopting.remove(&request);
         let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
         let result = Ok(Adopted { attempt: id, deadline, is_last });
         self.events.push(Event::Adopted { request, result });
-        self.keep_after(started, id);
-        lacking.iter().for_each(|node| self.top_up(now, id, node));
-        if is_complete {
-            self.close_round(round);
-        }
+        true
     }
 
     /// Ends an adoption that is not won. The keys stay: they expire within their life.
-    fn refuse(&mut self, now: Instant, id: AttemptId, why: NotAdopted) {
+    pub(super) fn refuse(&mut self, now: Instant, id: AttemptId, why: NotAdopted) {
         let Some(attempt) = self.end_adoption(id) else { return };
         self.stays(now, &attempt, attempt.claim.life.span());
         let Some(request) = attempt.adoption().map(|adoption| adoption.request) else { return };
@@ -230,9 +194,12 @@ impl Coordinator {
 
 impl Attempt {
     /// Returns the adoption that is not decided, if it is one.
-    const fn adoption(&self) -> Option<&Adoption> {
+    fn adoption(&self) -> Option<&Adoption> {
         match &self.stage {
-            Stage::Adopting(adoption) => Some(adoption),
+            Stage::Changing(change) => match &**change {
+                Change::Adopt(adoption) => Some(adoption),
+                Change::Detach(_) | Change::Downgrade(_) => None,
+            },
             _ => None,
         }
     }

@@ -1,10 +1,9 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
 
-use super::adopt::Adoption;
 use super::at_least::Staying;
 use super::first_node::HeldBack;
+use super::purpose::Change;
 use super::round::RoundKind;
-use super::rw_lock::Downgrade;
 use super::session::{Part, PendingReply};
 use super::timers::Timer;
 use super::wire::{self, Claim, Millis, Token};
@@ -32,12 +31,8 @@ pub(super) enum Stage {
     Held(Hold),
     /// Lost for good. The entry remains until its guard is gone.
     Lost(LossReason),
-    /// Its last extension is under way. The hold is as it was, but nothing else acts on it.
-    Leaving(Box<Hold>),
-    /// Its downgrade is under way, and it has claimed its key as a reader.
-    Downgrading(Box<Downgrade>),
-    /// Detached elsewhere, and not held here before its first extension is won.
-    Adopting(Box<Adoption>),
+    /// An extension that changes the hold is under way.
+    Changing(Box<Change>),
 }
 
 /// A lock that was won.

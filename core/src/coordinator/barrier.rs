@@ -10,7 +10,7 @@
 //! is in [`crate::quorum::agreement`].
 
 use super::contention::Phase;
-use super::round::Asker;
+use super::purpose::Purpose;
 use super::{AttemptId, Coordinator, RequestId};
 use crate::quorum::{Instant, LONGEST_SILENCE, NodeSet, agreement};
 use std::sync::Arc;
@@ -20,10 +20,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Round {
     Acquire(RequestId),
-    Extend(Asker, AttemptId),
-    Detach(RequestId, AttemptId),
-    Adopt(AttemptId),
-    Downgrade(RequestId, AttemptId),
+    Extend(AttemptId, Purpose),
 }
 
 /// A round that waits for answers to questions that were asked at `since` or later, or not long
@@ -158,10 +155,7 @@ impl Coordinator {
                     self.begin_attempt(now, request);
                 }
             }
-            Round::Extend(asker, attempt) => self.begin_extension(now, asker, attempt),
-            Round::Detach(request, attempt) => self.begin_detachment(now, request, attempt),
-            Round::Adopt(attempt) => self.begin_adoption(now, attempt),
-            Round::Downgrade(request, attempt) => self.send_downgrade(now, request, attempt),
+            Round::Extend(attempt, purpose) => self.send_extension(now, attempt, purpose),
         }
     }
 

@@ -49,12 +49,7 @@ impl Coordinator {
                 self.learn_place(id, node, reply);
                 acquire::answer(reply)
             }
-            Some(
-                RoundKind::Extend { .. }
-                | RoundKind::Detach { .. }
-                | RoundKind::Downgrade { .. }
-                | RoundKind::Adopt { .. },
-            ) => {
+            Some(RoundKind::Extend { .. }) => {
                 // For the next round, not for this one: a second round trip could arrive after the
                 // release.
                 if reply.is_noscript() {
@@ -121,7 +116,7 @@ impl Coordinator {
         let Some(round) = self.rounds.get_mut(id) else { return };
         // A straggler of an extension that was already won.
         let topped_up = match round.kind {
-            RoundKind::Extend { won: true, attempt, .. }
+            RoundKind::Extend { purpose: None, attempt, .. }
                 if matches!(answer, Answer::Vacant | Answer::Taken) =>
             {
                 Some(attempt)
@@ -141,9 +136,6 @@ impl Coordinator {
             Some(RoundKind::Acquire { .. }) => self.judge_acquire(now, id),
             Some(RoundKind::Ask { .. }) => self.judge_ask(now, id),
             Some(RoundKind::Extend { .. }) => self.judge_extension(now, id),
-            Some(RoundKind::Detach { .. }) => self.judge_detach(now, id),
-            Some(RoundKind::Adopt { .. }) => self.judge_adopt(now, id),
-            Some(RoundKind::Downgrade { .. }) => self.judge_downgrade(now, id),
             Some(RoundKind::Release { .. }) => self.judge_release(id),
             Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
                 self.judge_heard(id);

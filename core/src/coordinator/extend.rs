@@ -1,61 +1,70 @@
-//! The extension: one round for a held lock, its effect on the deadline, and the top-up after it.
+//! The extension: one round for a hold, and what its outcome means for each purpose.
 
 use super::attempt::Attempt;
-use super::round::{Asker, RoundKind};
-use super::session::{PendingReply, Session};
+use super::purpose::{Asker, Purpose};
+use super::round::{Round, RoundKind};
+use super::session::Session;
 use super::timers::Timer;
 use super::wire::Reply;
-use super::{AttemptId, Coordinator, Event, Extended, NotExtended, RoundId, barrier, fencing};
+use super::{AttemptId, Coordinator, Event, Extended, NotAdopted, NotExtended, RoundId, barrier};
 use crate::quorum::{Extension, Instant, Progress, Report};
 use crate::report::{Answer, LossReason, UnknownCause};
 use std::time::Duration;
 
 impl Coordinator {
-    pub(super) fn begin_extend(&mut self, now: Instant, asker: Asker, id: AttemptId) {
-        if !self.may_extend(now, asker, id) {
-            return;
-        }
-        let Some(attempt) = self.attempts.get(id) else { return };
-        let life = attempt.claim.life.span();
-        if !self.is_held_up(now, life, barrier::Round::Extend(asker, id)) {
-            self.begin_extension(now, asker, id);
+    pub(super) fn begin_extend(&mut self, now: Instant, id: AttemptId, purpose: Purpose) {
+        let Some(life) = self.life_to_extend(now, id, purpose) else { return };
+        if !self.is_held_up(now, life, barrier::Round::Extend(id, purpose)) {
+            self.send_extension(now, id, purpose);
         }
     }
 
-    /// Checks whether the lock is still held. If it is not, `asker` is answered.
-    fn may_extend(&mut self, now: Instant, asker: Asker, id: AttemptId) -> bool {
-        let hold = self.attempts.get(id).and_then(Attempt::held);
-        if hold.is_some_and(|hold| now < hold.deadline) {
-            return true;
-        }
-        // Before the loss, after which the driver no longer knows the lock.
-        self.events.extension(id, Some(asker), Progress::Lost, Duration::ZERO, Vec::new);
-        self.lapse_if_due(now, id);
-        self.answer_lost(asker, id);
-        false
-    }
-
-    /// Begins an extension, without anything to wait for first.
-    pub(super) fn begin_extension(&mut self, now: Instant, asker: Asker, id: AttemptId) {
-        if !self.may_extend(now, asker, id) {
-            return;
-        }
-        let kind = |extension| {
-            let asker = Some(asker);
-            RoundKind::Extend { asker, attempt: id, extension, won: false }
+    /// Returns how long the keys of a hold live that may be extended for this purpose. If it may not, the
+    /// caller is answered.
+    fn life_to_extend(
+        &mut self,
+        now: Instant,
+        id: AttemptId,
+        purpose: Purpose,
+    ) -> Option<Duration> {
+        let may_extend = |attempt: &&Attempt| match (purpose, attempt.held()) {
+            (Purpose::Adopt, _) => attempt.awaits(Some(purpose)),
+            (Purpose::Downgrade(_), _) if attempt.claim.keys.as_writer().is_none() => false,
+            (_, hold) => hold.is_some_and(|hold| now < hold.deadline),
         };
-        if let Some(round) = self.extend_everywhere(now, id, kind) {
+        if let Some(attempt) = self.attempts.get(id).filter(may_extend) {
+            return Some(attempt.claim.life.span());
+        }
+        if let Purpose::Renew(asker) = purpose {
+            // Before the loss, after which the driver no longer knows the lock.
+            self.events.extension(id, asker, Progress::Lost, Duration::ZERO, Vec::new);
+        }
+        self.lapse_if_due(now, id);
+        self.answer_not_extended(id, purpose, NotExtended::Lost);
+        None
+    }
+
+    /// Sends an extension, without anything to wait for first.
+    pub(super) fn send_extension(&mut self, now: Instant, id: AttemptId, purpose: Purpose) {
+        if self.life_to_extend(now, id, purpose).is_none() {
+            return;
+        }
+        match purpose {
+            Purpose::Renew(_) | Purpose::Adopt => {}
+            Purpose::Detach(_) => self.prepare_detach(id),
+            Purpose::Downgrade(_) => self.prepare_downgrade(id),
+        }
+        if let Some(round) = self.extend_everywhere(now, id, purpose) {
             self.judge_extension(now, round);
         }
     }
 
-    /// Asks every node that takes it to extend the keys of an attempt. `kind` says what the round is
-    /// for.
-    pub(super) fn extend_everywhere(
+    /// Asks every node that takes it to extend the keys of an attempt.
+    fn extend_everywhere(
         &mut self,
         now: Instant,
         id: AttemptId,
-        kind: impl FnOnce(Extension) -> RoundKind,
+        purpose: Purpose,
     ) -> Option<RoundId> {
         let attempt = self.attempts.get(id)?;
         let (ttl, life) = (attempt.ttl.span(), attempt.claim.life.span());
@@ -63,7 +72,8 @@ impl Coordinator {
         let warming = |(node, session): (usize, &Session)| session.warming_up(now).map(|_| node);
         let warming = self.sessions.iter().enumerate().filter_map(warming).collect();
         let extension = Extension::new(self.settings.membership, now, ttl, warming);
-        let mut round = self.new_round(kind(extension), now, self.settings.round_timeout(ttl));
+        let kind = RoundKind::Extend { attempt: id, extension, purpose: Some(purpose) };
+        let mut round = self.new_round(kind, now, self.settings.round_timeout(ttl));
         let attempt = self.attempts.get(id)?;
         let claim = &attempt.claim;
         let command = claim.extend(&mut self.packer, attempt.renewed_life());
@@ -85,129 +95,173 @@ impl Coordinator {
 
     /// Judges the round by the answers so far.
     pub(super) fn judge_extension(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        let complete = round.is_complete();
-        let started = round.started;
-        let RoundKind::Extend { asker, attempt, extension, won } = &mut round.kind else {
-            return;
-        };
-        let attempt_id = *attempt;
-        let Some(hold) = self.attempts.get(attempt_id).and_then(Attempt::held) else {
-            // Released or lost in the meantime: no answer counts any more.
-            let asker = asker.take();
+        let Some(round) = self.rounds.get(id) else { return };
+        let is_complete = round.is_complete();
+        let RoundKind::Extend { attempt: attempt_id, purpose, .. } = round.kind else { return };
+        let Some(attempt) = self.attempts.get(attempt_id).filter(|one| one.awaits(purpose)) else {
+            // Released, lost or cancelled in the meantime: no answer counts any more.
             self.close_round(id);
-            asker.into_iter().for_each(|asker| self.answer_lost(asker, attempt_id));
+            if let Some(purpose) = purpose {
+                self.answer_not_extended(attempt_id, purpose, NotExtended::Lost);
+            }
             return;
         };
-        let (deadline, keeper) = (hold.deadline, hold.keeper);
-        let progress = extension.progress(deadline, now, self.settings.drift);
-        let is_decided = match progress {
-            Progress::Pending => false,
-            Progress::Extended(_) => !*won,
-            // A quorum is no longer possible. But an outstanding answer may show that the hold is
-            // lost, and the reader of the report needs to know which nodes held the key.
-            Progress::Unconfirmed => complete,
-            Progress::Lost => true,
-        };
-        if is_decided {
-            *won |= matches!(progress, Progress::Extended(_));
-            let (asker, lacking) = (asker.take(), extension.lacking());
-            let votes = || round.reports(self.sessions.iter().map(|session| &session.name));
-            self.events.extension(attempt_id, asker, progress, now.since(started), votes);
+        let outcome = self.outcome(now, round, attempt);
+        if let Some(progress) = outcome {
+            if let Some(Purpose::Renew(asker)) = purpose {
+                let votes = || round.reports(self.sessions.iter().map(|session| &session.name));
+                let took = now.since(round.started);
+                self.events.extension(attempt_id, asker, progress, took, votes);
+            }
             match progress {
-                Progress::Pending => {}
-                Progress::Extended(extended) => {
-                    // The keeper's end applies, whether the caller or the keeper asked.
-                    let extended = keeper.map_or(extended, |keeper| keeper.cap(extended));
-                    let extended = extended.max(deadline);
-                    self.move_deadline(attempt_id, deadline, extended);
-                    self.notify_if_untold(now, attempt_id);
-                    lacking.iter().for_each(|node| self.top_up(now, attempt_id, node));
-                    let is_last = keeper.is_some_and(|keeper| keeper.is_last(extended));
-                    if is_last && deadline < extended {
-                        self.events.last_extension(attempt_id, extended.since(now));
-                    }
-                    let (request, result) = (
-                        asker.and_then(Asker::request),
-                        Ok(Extended { deadline: extended, is_last }),
-                    );
-                    self.events.push(Event::Extended { request, attempt: attempt_id, result });
-                    self.keep_after(started, attempt_id);
-                }
-                Progress::Unconfirmed => match asker {
-                    Some(Asker::Caller(request)) => {
-                        let result = Err(NotExtended::Unconfirmed(votes()));
-                        let request = Some(request);
-                        self.events.push(Event::Extended { request, attempt: attempt_id, result });
-                    }
-                    Some(Asker::Keeper) => self.keep_again(now, attempt_id),
-                    None => {}
-                },
-                Progress::Lost => {
-                    let reason = match now >= deadline {
-                        true => LossReason::Lapsed,
-                        false => LossReason::QuorumGone(votes()),
-                    };
-                    self.lose_hold(attempt_id, reason);
-                    asker.into_iter().for_each(|asker| self.answer_lost(asker, attempt_id));
-                }
+                Progress::Extended(deadline) => self.extension_won(now, id, deadline),
+                Progress::Lost => self.extension_lost(now, id),
+                Progress::Unconfirmed | Progress::Pending => self.extension_unconfirmed(now, id),
             }
         }
-        if complete {
+        // What was won goes on: the masters that have not answered may lack the key.
+        if is_complete || outcome.is_some_and(|progress| !matches!(progress, Progress::Extended(_)))
+        {
             self.close_round(id);
         }
     }
 
-    /// Reports to a caller that the hold it extends is over. The keeper needs no report.
-    fn answer_lost(&mut self, asker: Asker, attempt: AttemptId) {
-        let Some(request) = asker.request() else { return };
-        let result = Err(NotExtended::Lost);
-        self.events.push(Event::Extended { request: Some(request), attempt, result });
-    }
-
-    pub(super) fn move_deadline(&mut self, id: AttemptId, old: Instant, new: Instant) {
-        if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) {
-            hold.deadline = new;
-            self.timers.cancel(old, Timer::Deadline(id));
-            self.timers.set(new, Timer::Deadline(id));
-        }
-    }
-
-    /// Sends the ordinary acquire command with the same token to a node that lacks the key in a
-    /// round that was won, or that was warming up when the lock was won. Its answer does not count, not even `Granted`: it may refer to a key
-    /// that an earlier, late SET put there, and whose life it does not prolong. Counting it leads
-    /// to two holders in 20 steps (`SAFETY.md`). The node counts when it says *held* later.
-    pub(super) fn top_up(&mut self, now: Instant, id: AttemptId, node: usize) {
-        self.send_top_up(now, id, node, true);
-    }
-
-    /// Handles the first answer of `node` to a top-up. If the fence there is not below the number of the
-    /// hold, others have asked for the lock where its key was missing, and have been refused by the
-    /// rest; or the key has expired there. The next number is above that fence. The token of the hold
-    /// stays what it is.
-    pub(super) fn topped_up(&mut self, now: Instant, id: AttemptId, node: usize, reply: &Reply) {
-        let Some(number) = fencing::number_above(reply, &self.settings) else { return };
-        let attempt = self.attempts.get_mut(id).filter(|one| one.held().is_some());
-        let Some(ballot) = attempt.and_then(|one| one.claim.ballot.as_mut()) else { return };
-        ballot.greatest = ballot.greatest.max(number);
-        self.ballots.learn_fence(ballot.greatest);
-        self.send_top_up(now, id, node, false);
-    }
-
-    fn send_top_up(&mut self, now: Instant, id: AttemptId, node: usize, may_repeat: bool) {
-        let Some(attempt) = self.attempts.get(id).filter(|one| one.held().is_some()) else {
-            return;
+    /// Returns how the round has ended, once it has. It has not while no quorum is possible but answers are
+    /// outstanding. One of them may show that the hold is lost, and the reader of the report needs to know
+    /// which nodes held the key.
+    fn outcome(&self, now: Instant, round: &Round, attempt: &Attempt) -> Option<Progress> {
+        let RoundKind::Extend { extension, purpose, .. } = &round.kind else { return None };
+        let (drift, is_complete) = (self.settings.drift, round.is_complete());
+        let progress = match attempt.hold() {
+            Some(hold) => extension.progress(hold.deadline, now, drift),
+            None => extension.adopted(attempt.claim.unsettled, now, drift),
         };
-        let barred = self.barred(now, attempt.claim.life.span());
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let set = attempt.claim.top_up(&mut self.packer, attempt.life_at(now));
-        let session = &mut self.sessions[node];
-        if session.takes(set.len(), now, barred.as_ref()).is_ok() {
-            session.prepare(&attempt.claim);
-            attempt.touched.insert(node);
-            session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);
-            self.events.topped_up(id, &session.name);
+        match (progress, purpose) {
+            // The value is better the more masters have answered.
+            (
+                Progress::Extended(_) | Progress::Unconfirmed | Progress::Pending,
+                Some(Purpose::Detach(_)),
+            ) if !is_complete => None,
+            (_, Some(Purpose::Detach(_))) => self.detachable(now, round, attempt),
+            (Progress::Lost, _) | (Progress::Extended(_), Some(_)) => Some(progress),
+            (Progress::Extended(_), None) => None,
+            (Progress::Unconfirmed | Progress::Pending, _) => {
+                is_complete.then_some(Progress::Unconfirmed)
+            }
         }
+    }
+
+    /// Handles an extension that was won: the hold has until `deadline`.
+    fn extension_won(&mut self, now: Instant, round: RoundId, deadline: Instant) {
+        let Some(won) = self.rounds.get_mut(round) else { return };
+        let started = won.started;
+        let RoundKind::Extend { attempt: id, purpose, extension } = &mut won.kind else { return };
+        let (id, lacking) = (*id, extension.lacking());
+        match purpose.take() {
+            None => {}
+            Some(Purpose::Renew(asker)) => self.renewed(now, id, asker, deadline),
+            Some(Purpose::Detach(request)) => return self.detach(now, request, round, id),
+            Some(Purpose::Adopt) if !self.adopt(now, id, started, deadline) => {
+                return self.close_round(round);
+            }
+            Some(Purpose::Adopt) => {}
+            Some(Purpose::Downgrade(request)) => self.become_reader(request, id, deadline),
+        }
+        self.keep_after(started, id);
+        self.notify_if_untold(now, id);
+        lacking.iter().for_each(|node| self.top_up(now, id, node));
+    }
+
+    /// Handles an extension that has found the hold lost.
+    fn extension_lost(&mut self, now: Instant, round: RoundId) {
+        let Some(lost) = self.rounds.get(round) else { return };
+        let RoundKind::Extend { attempt: id, purpose, .. } = lost.kind else { return };
+        let reports = lost.reports(self.sessions.iter().map(|session| &session.name));
+        let Some(hold) = self.attempts.get(id).and_then(Attempt::hold) else {
+            return self.refuse(now, id, NotAdopted::Lost(LossReason::QuorumGone(reports)));
+        };
+        let reason = match now >= hold.deadline {
+            true => LossReason::Lapsed,
+            false => LossReason::QuorumGone(reports),
+        };
+        self.settle_change(id);
+        self.lose_hold(id, reason);
+        if let Some(purpose) = purpose {
+            self.answer_not_extended(id, purpose, NotExtended::Lost);
+        }
+    }
+
+    /// Handles an extension that too few masters have confirmed: the hold is what it was.
+    fn extension_unconfirmed(&mut self, now: Instant, round: RoundId) {
+        let Some(open) = self.rounds.get(round) else { return };
+        let RoundKind::Extend { attempt: id, purpose, .. } = open.kind else { return };
+        let may_have_extended = open.may_have_extended();
+        let reports = || open.reports(self.sessions.iter().map(|session| &session.name));
+        let Some(purpose) = purpose else { return };
+        let reports = match purpose {
+            Purpose::Renew(Asker::Keeper) => return self.keep_again(now, id),
+            Purpose::Renew(Asker::Caller(_)) => reports(),
+            Purpose::Adopt => {
+                let why = NotAdopted::Unconfirmed(reports());
+                return self.refuse(now, id, why);
+            }
+            Purpose::Downgrade(request) if may_have_extended => {
+                return self.become_reader_unconfirmed(now, request, id);
+            }
+            Purpose::Detach(_) | Purpose::Downgrade(_) => {
+                let reports = reports();
+                self.undo_change(id);
+                self.keep_again(now, id);
+                reports
+            }
+        };
+        self.answer_not_extended(id, purpose, NotExtended::Unconfirmed(reports));
+    }
+
+    /// Moves the deadline of a hold, and answers its caller.
+    fn renewed(&mut self, now: Instant, id: AttemptId, asker: Asker, deadline: Instant) {
+        let Some(old) = self.attempts.get(id).and_then(Attempt::held).copied() else { return };
+        let extended = self.prolong(id, deadline);
+        if extended.is_last && old.deadline < extended.deadline {
+            self.events.last_extension(id, extended.deadline.since(now));
+        }
+        let request = match asker {
+            Asker::Caller(request) => Some(request),
+            Asker::Keeper => None,
+        };
+        self.events.push(Event::Extended { request, attempt: id, result: Ok(extended) });
+    }
+
+    /// Moves the deadline of a hold to `deadline`, but never back, and not past the end of its keep-alive,
+    /// whether the caller or the keeper asked.
+    pub(super) fn prolong(&mut self, id: AttemptId, deadline: Instant) -> Extended {
+        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else {
+            return Extended { deadline, is_last: false };
+        };
+        let capped = hold.keeper.map_or(deadline, |keeper| keeper.cap(deadline));
+        let deadline = capped.max(hold.deadline);
+        self.timers.cancel(hold.deadline, Timer::Deadline(id));
+        self.timers.set(deadline, Timer::Deadline(id));
+        hold.deadline = deadline;
+        Extended { deadline, is_last: hold.keeper.is_some_and(|keeper| keeper.is_last(deadline)) }
+    }
+
+    /// Reports to the caller of an extension why the hold is not what it asked for. The keeper needs no
+    /// report, and an adoption has answers of its own.
+    pub(super) fn answer_not_extended(
+        &mut self,
+        attempt: AttemptId,
+        purpose: Purpose,
+        why: NotExtended,
+    ) {
+        self.events.push(match purpose {
+            Purpose::Renew(Asker::Keeper) | Purpose::Adopt => return,
+            Purpose::Renew(Asker::Caller(request)) => {
+                Event::Extended { request: Some(request), attempt, result: Err(why) }
+            }
+            Purpose::Detach(request) => Event::Detached { request, attempt, result: Err(why) },
+            Purpose::Downgrade(request) => Event::Downgraded { request, attempt, result: Err(why) },
+        });
     }
 }
 

@@ -4,7 +4,7 @@
 //! from its table. It never acquires again: it only begins extension rounds.
 
 use super::attempt::Attempt;
-use super::round::Asker;
+use super::purpose::{Asker, Purpose};
 use super::timers::Timer;
 use super::{AttemptId, Coordinator};
 use crate::quorum::Instant;
@@ -15,7 +15,7 @@ impl Coordinator {
         let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
         hold.extend_at = None;
         if now < hold.deadline {
-            self.begin_extend(now, Asker::Keeper, id);
+            self.begin_extend(now, id, Purpose::Renew(Asker::Keeper));
         }
     }
 

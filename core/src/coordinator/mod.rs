@@ -38,6 +38,7 @@ mod listeners;
 mod local_queue;
 mod look;
 mod observe;
+mod purpose;
 mod random;
 mod release;
 mod remaining;
@@ -56,6 +57,7 @@ mod taken_back;
 #[cfg(any(test, feature = "testing"))]
 mod testing;
 mod timers;
+mod top_up;
 mod turns;
 mod wake_ups;
 pub mod wire;
@@ -73,7 +75,8 @@ use departure::Departure;
 use listeners::Listeners;
 use local_queue::LocalQueue;
 use observe::Events;
-use round::{Asker, Round};
+use purpose::{Asker, Purpose};
+use round::Round;
 use rw_lock::{Hints, Readers};
 use semaphore::Semaphores;
 use session::Session;
@@ -202,7 +205,7 @@ impl Coordinator {
     }
 
     pub fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
-        self.begin_extend(now, Asker::Caller(request), attempt);
+        self.begin_extend(now, attempt, Purpose::Renew(Asker::Caller(request)));
         self.serve_waiting(now);
     }
 

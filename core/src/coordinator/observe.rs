@@ -2,7 +2,8 @@
 //! decision depends on them.
 
 use super::contention::Phase;
-use super::round::{Asker, RoundKind};
+use super::purpose::Asker;
+use super::round::RoundKind;
 use super::{AttemptId, Coordinator, Event, FailureKind, RequestId, RoundId};
 use crate::quorum::{Instant, Progress};
 use crate::report::NodeReport;
@@ -159,18 +160,16 @@ impl Events {
         }
     }
 
-    /// Shows observers a decided extension, unless its asker already has an answer.
+    /// Shows observers a decided extension.
     pub(super) fn extension(
         &mut self,
         attempt: AttemptId,
-        asker: Option<Asker>,
+        asker: Asker,
         progress: Progress,
         took: Duration,
         votes: impl FnOnce() -> Vec<NodeReport>,
     ) {
-        if self.shows(Watching::Outcomes)
-            && let Some(asker) = asker
-        {
+        if self.shows(Watching::Outcomes) {
             // Rare, and a warning: every node's answer is always worth its cost.
             let is_extended = matches!(progress, Progress::Extended(_));
             let votes = if is_extended { Vec::new() } else { votes() };

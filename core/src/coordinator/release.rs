@@ -16,11 +16,9 @@ impl Coordinator {
     // Loss.
 
     pub(super) fn lapse_if_due(&mut self, now: Instant, id: AttemptId) {
-        let Some(attempt) = self.attempts.get(id) else { return };
-        let leaving = attempt.leaving().map(|(_, hold)| hold);
-        let hold = attempt.held().or(leaving).or(attempt.downgrading());
+        let hold = self.attempts.get(id).and_then(Attempt::hold);
         if hold.is_some_and(|hold| now >= hold.deadline) {
-            self.return_hold(id);
+            self.settle_change(id);
             self.lose_hold(id, LossReason::Lapsed);
         }
     }
@@ -248,19 +246,14 @@ pub(super) fn disarm(
     id: AttemptId,
     attempt: &Attempt,
 ) {
-    match &attempt.stage {
-        Stage::Held(hold) => {
-            timers.cancel(hold.deadline, Timer::Deadline(id));
-            if let Some(at) = hold.extend_at {
-                timers.cancel(at, Timer::Keep(id));
-            }
+    if matches!(attempt.stage, Stage::Asked | Stage::Lost(_)) {
+        return;
+    }
+    if let Some(hold) = attempt.hold() {
+        timers.cancel(hold.deadline, Timer::Deadline(id));
+        if let Some(at) = hold.extend_at {
+            timers.cancel(at, Timer::Keep(id));
         }
-        Stage::Leaving(hold) => timers.cancel(hold.deadline, Timer::Deadline(id)),
-        Stage::Downgrading(downgrade) => {
-            timers.cancel(downgrade.hold.deadline, Timer::Deadline(id));
-        }
-        Stage::Adopting(_) => {}
-        Stage::Asked | Stage::Lost(_) => return,
     }
     if attempt.has_places() {
         queue.leave(&attempt.claim.keys, id);

@@ -5,6 +5,7 @@
 
 use super::first_node::HeldBack;
 use super::look::Lives;
+use super::purpose::Purpose;
 use super::remaining::Holders;
 use super::timers::Timer;
 use super::{
@@ -27,28 +28,10 @@ pub(super) enum RoundKind {
         tally: Tally,
     },
     Extend {
-        /// Present until the answer is given.
-        asker: Option<Asker>,
         attempt: AttemptId,
         extension: Extension,
-        won: bool,
-    },
-    /// The last extension of a hold that is given to another process.
-    Detach {
-        request: RequestId,
-        attempt: AttemptId,
-        extension: Extension,
-    },
-    /// The first extension of a hold that another process has given us.
-    Adopt {
-        attempt: AttemptId,
-        extension: Extension,
-    },
-    /// The extension in which a writer becomes a reader.
-    Downgrade {
-        request: RequestId,
-        attempt: AttemptId,
-        extension: Extension,
+        /// Absent once it is won: what comes in from then on is a straggler.
+        purpose: Option<Purpose>,
     },
     Release {
         request: RequestId,
@@ -93,25 +76,9 @@ impl RoundKind {
         }
     }
 
-    /// Returns whether it extends this hold, for its caller or its keeper.
+    /// Returns whether it extends this hold.
     pub(super) fn extends(&self, id: AttemptId) -> bool {
         matches!(self, Self::Extend { attempt, .. } if *attempt == id)
-    }
-}
-
-/// The origin of an extension.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asker {
-    Caller(RequestId),
-    Keeper,
-}
-
-impl Asker {
-    pub(super) const fn request(self) -> Option<RequestId> {
-        match self {
-            Self::Caller(request) => Some(request),
-            Self::Keeper => None,
-        }
     }
 }
 
@@ -187,10 +154,7 @@ impl Round {
         self.outstanding.remove(node);
         match &mut self.kind {
             RoundKind::Acquire { tally, .. } => _ = tally.record(node, acquire::vote(&answer)),
-            RoundKind::Extend { extension, .. }
-            | RoundKind::Detach { extension, .. }
-            | RoundKind::Downgrade { extension, .. }
-            | RoundKind::Adopt { extension, .. } => {
+            RoundKind::Extend { extension, .. } => {
                 let report = extend::report(&answer);
                 extension.record(node, report);
                 // The node was warming up when it was asked. Its answer may lead to a top-up, but
@@ -323,20 +287,6 @@ impl Round {
             Answer::Unknown(cause) => !matches!(cause, UnknownCause::Server(_)),
             _ => false,
         })
-    }
-
-    /// Turns an adoption or a downgrade that was won into the extension that it is. Returns the
-    /// nodes that lack the key.
-    pub(super) fn become_extension(&mut self) -> Option<NodeSet> {
-        let (RoundKind::Adopt { attempt, extension }
-        | RoundKind::Downgrade { attempt, extension, .. }) = &self.kind
-        else {
-            return None;
-        };
-        let (attempt, extension) = (*attempt, extension.clone());
-        let lacking = extension.lacking();
-        self.kind = RoundKind::Extend { asker: None, attempt, extension, won: true };
-        Some(lacking)
     }
 
     /// Returns whether every node has answered or was given up.
