@@ -223,7 +223,7 @@ impl<K: Kind> Acquire<K> {
     /// logs repeat it.
     ///
     /// [`inspect`]: Redlock::inspect
-    /// [held]: crate::error::Contended::holder
+    /// [held]: crate::AcquireError::holder
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {

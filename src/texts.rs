@@ -5,11 +5,13 @@ use crate::election::Leader;
 use crate::error::*;
 use crate::inspect::{Holder, Inspection};
 use crate::preflight::{Finding, FindingKind, NodePreflight, Permission, Persistence};
-use crate::report::{Answer, Escaped, NodeReport, Quorum, Refusal, UnknownCause, is_hidden};
+use crate::report::{
+    Answer, Escaped, NodeReport, Obstacle, Quorum, Refusal, UnknownCause, is_hidden,
+};
 use crate::status::{NodeStanding, NodeStatus, Status};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use quorumlock_core::coordinator::{Full, SHARED, ServerFacts, StoredValue};
+use quorumlock_core::coordinator::{SHARED, ServerFacts, StoredValue};
 use quorumlock_core::quorum::Membership;
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
@@ -74,14 +76,12 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         waited,
         attempts: 2,
         nodes: nodes.clone(),
-        held_here: false,
-        holder: Some(label.clone()),
+        obstacle: Obstacle::Holder(Some(label.clone())),
         quorum: quorum(),
-        full: None,
         ahead: Some(3),
     };
-    let none = Contended { nodes: Vec::new(), ..contended.clone() };
-    let full = Full { permits: 3, free_in: None };
+    let asks_none = |obstacle| Contended { nodes: Vec::new(), obstacle, ..contended.clone() };
+    let full = Obstacle::Permits { all: 3, free_in: None };
     let no_quorum = NoQuorum {
         resource: resource.clone(),
         waited,
@@ -102,9 +102,9 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         nodes: nodes.clone(),
     };
     vec![
-        text(Contended { full: Some(Box::new(full)), ..contended.clone() }),
-        text(Contended { held_here: true, ..none.clone() }),
-        text(none),
+        text(Contended { obstacle: full, ..contended.clone() }),
+        text(asks_none(Obstacle::OwnGuard)),
+        text(asks_none(Obstacle::LocalQueue)),
         text(AcquireError::from(contended)),
         text(NoQuorum::picked_up_late(resource.clone(), waited)),
         text(ReentrantError::from(AcquireError::from(no_quorum))),

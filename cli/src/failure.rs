@@ -186,9 +186,10 @@ impl From<AcquireError> for Failure {
             AcquireError::Contended(it) => {
                 let failure = failure
                     .with_attempts(&it.resource, it.waited, it.attempts)
+                    .with("obstacle", it.obstacle.as_str())
                     .with("holder", Value::Null)
                     .with("remaining_ms", Value::Null);
-                match it.ahead() {
+                match it.ahead {
                     Some(ahead) => failure.with("ahead", ahead),
                     None => failure,
                 }

@@ -8,6 +8,7 @@
 
 pub mod coordinator;
 pub mod escape;
+pub mod obstacle;
 pub mod quorum;
 pub mod report;
 pub mod status;

@@ -14,17 +14,15 @@ pub(super) fn not_acquired(
     waited: Duration,
     quorum: Quorum,
 ) -> AcquireError {
-    let Failure { kind, reports: nodes, attempts, held_here, holder, full, ahead } = failure;
+    let Failure { kind, reports: nodes, attempts, ahead } = failure;
     match kind {
-        FailureKind::Contended => AcquireError::Contended(Contended {
+        FailureKind::Contended(obstacle) => AcquireError::Contended(Contended {
             resource,
             waited,
             attempts,
             nodes,
-            held_here,
-            holder,
-            full: full.map(Box::new),
-            ahead: ahead.map(|ahead| u16::try_from(ahead).unwrap_or(u16::MAX)),
+            obstacle,
+            ahead,
             quorum,
         }),
         FailureKind::NoQuorum | FailureKind::TooLate => {

@@ -1,9 +1,7 @@
 //! The errors of an acquire.
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
-use crate::report::{Answer, Escaped, NodeReport, OneLine, Quorum, Refusal, Span};
-use quorumlock_core::coordinator::wire::{DONE, NEXT};
-use quorumlock_core::coordinator::{Full, SHARED};
+use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
 use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
 use std::sync::Arc;
@@ -68,11 +66,19 @@ impl AcquireError {
     }
 
     /// Returns the label of the holder, if another client has the lock and masters have named it: see
-    /// [`Contended::holder`].
+    /// [`Obstacle::Holder`].
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) {
+    /// if let Err(error) = redlock.acquire("shard:7").await {
+    ///     println!("ask {}", error.holder().unwrap_or("again later"));
+    /// }
+    /// # }
+    /// ```
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
         match self {
-            Self::Contended(error) => error.holder(),
+            Self::Contended(error) => error.obstacle.holder(),
             _ => None,
         }
     }
@@ -92,11 +98,7 @@ impl AcquireError {
     }
 }
 
-/// Another holder has the lock: a quorum of masters could have voted for us, and did not. For a
-/// fenced acquire, another client may also have been just ahead of us: a greater token has been
-/// there. That lasts if the masters' clocks were set back. For a reader of a
-/// [`RwLock`](crate::RwLock), a writer may also wait for the lock: the text says so if no master has
-/// another reason.
+/// A quorum of masters could have voted for us, and did not: an [`Obstacle`] was in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Contended {
@@ -106,84 +108,15 @@ pub struct Contended {
     pub waited: Duration,
     /// The number of attempts that were made.
     pub attempts: u32,
-    /// The answer of every master to the last attempt. Empty if another caller in this process had
-    /// the lock or was before us, and no master was asked.
+    /// What was in the way.
+    pub obstacle: Obstacle,
+    /// How many waiters were ahead in the queue when this acquire last asked, as a quorum of masters says:
+    /// see [`Acquire::fair`](crate::Acquire::fair). One that has just died, or has just won, counts for
+    /// up to 3 s. `None` if the acquire did not wait in turn, or gave up before it had a place.
+    pub ahead: Option<usize>,
+    /// The answer of every master to the last attempt. Empty if no master was asked.
     pub nodes: Vec<NodeReport>,
-    /// Whether a guard of this very client had the lock, so that no master was asked. If it was
-    /// the caller's own, the acquire has waited for itself: acquisitions that nest go through a
-    /// [`reentrant`](crate::Redlock::reentrant) handle.
-    pub held_here: bool,
-    pub(crate) holder: Option<Arc<str>>,
     pub(crate) quorum: Quorum,
-    /// It was a permit that was asked for.
-    pub(crate) full: Option<Box<Full>>,
-    /// A queue is bounded on the masters; errors are moved around.
-    pub(crate) ahead: Option<u16>,
-}
-
-impl Contended {
-    /// Returns how many others waited in turn before this one when it last asked, as a quorum of masters
-    /// says: see [`Acquire::fair`](crate::Acquire::fair). One that has just died, or has just won, counts for
-    /// up to 3 s. `None` if it did not wait in turn, or gave up before it had a place.
-    #[must_use]
-    pub fn ahead(&self) -> Option<usize> {
-        self.ahead.map(usize::from)
-    }
-
-    /// Returns the label of the holder, as most of the masters have named it that refused the last
-    /// attempt. It is what they said then; another client may hold the lock by now. To ask once
-    /// more, [`inspect`](crate::Redlock::inspect).
-    ///
-    /// `None` if the holder has no label or is another kind of client, if two are named as often, if
-    /// [readers](Self::is_shared) keep a writer out or a waiting writer a reader, if the lock is kept
-    /// for one that waits [in turn](crate::Acquire::fair) or [stays closed](Self::has_ended), or if no
-    /// master was asked: the first attempt of an acquire does not ask, so that it is no slower, and neither does a fenced one, nor one of
-    /// several resources.
-    ///
-    /// ```no_run
-    /// # async fn example(redlock: quorumlock::Redlock) {
-    /// use quorumlock::AcquireError;
-    ///
-    /// if let Err(AcquireError::Contended(held)) = redlock.acquire("shard:7").await {
-    ///     println!("ask {}", held.holder().unwrap_or("again later"));
-    /// }
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn holder(&self) -> Option<&str> {
-        self.holder.as_deref().filter(|label| ![SHARED, NEXT, DONE].contains(label))
-    }
-
-    /// Checks whether readers had the lock, as most of the masters said that refused the last attempt
-    /// and named a holder: see [`RwLock::read`](crate::RwLock::read). Who they are,
-    /// [`inspect`](crate::Redlock::inspect) says.
-    #[must_use]
-    pub fn is_shared(&self) -> bool {
-        self.holder.as_deref() == Some(SHARED)
-    }
-
-    /// Checks whether the work of the last holder has ended well and only keeps the resource closed, as
-    /// most of the masters said that refused the last attempt and named a holder: see
-    /// [`Acquire::at_least`](crate::Acquire::at_least).
-    #[must_use]
-    pub fn has_ended(&self) -> bool {
-        self.holder.as_deref() == Some(DONE)
-    }
-
-    /// Returns the time until a quorum may be free, as far as masters have said how long they are not.
-    fn free_in(&self) -> Option<Duration> {
-        let waits = self.nodes.iter().map(|node| match &node.answer {
-            Answer::Granted | Answer::Outstanding => Some(Duration::ZERO),
-            Answer::Refused(Refusal::Held { remaining }) => *remaining,
-            _ => None,
-        });
-        quorum_in(self.quorum.membership(), &waits.collect::<Vec<_>>())
-    }
-
-    /// Returns the holder as a text may name it.
-    pub(crate) fn named(&self) -> Option<&str> {
-        self.holder().filter(|label| !label.is_empty())
-    }
 }
 
 /// Too few masters could vote in time for any client to win.
@@ -256,82 +189,81 @@ impl NoQuorum {
 }
 
 impl Contended {
-    /// Writes that all permits of a semaphore are taken.
-    fn fmt_full(&self, f: &mut fmt::Formatter<'_>, full: &Full) -> fmt::Result {
-        let Full { permits, free_in } = *full;
-        let resource = Escaped(&self.resource);
-        match permits {
-            1 => write!(f, "the only permit of {resource:?} is taken")?,
-            all => write!(f, "all {all} permits of {resource:?} are taken")?,
-        }
-        if let Some(left) = free_in {
-            write!(f, ", the first expires in {}", Span(left))?;
-        }
-        let waited = Span(self.waited);
-        match self.attempts {
-            0 => write!(f, " (after {waited}, behind other callers of this client)"),
-            1 => write!(f, " (after {waited}, 1 slot tried)"),
-            n => write!(f, " (after {waited}, {n} slots tried)"),
+    /// Writes what is in the way, and the time that this took if no quorum refused.
+    fn fmt_obstacle(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (resource, waited) = (Escaped(&self.resource), Span(self.waited));
+        match &self.obstacle {
+            Obstacle::OwnGuard => write!(
+                f,
+                "{resource:?} is held by a guard of this client (after {waited}): to nest, acquire \
+                 through one Redlock::reentrant()"
+            ),
+            Obstacle::LocalQueue => write!(
+                f,
+                "{resource:?} is waited for by other callers of this client (after {waited})"
+            ),
+            Obstacle::Permits { all, free_in } => {
+                match all {
+                    1 => write!(f, "the only permit of {resource:?} is taken")?,
+                    all => write!(f, "all {all} permits of {resource:?} are taken")?,
+                }
+                if let Some(left) = free_in {
+                    write!(f, ", the first expires in {}", Span(*left))?;
+                }
+                match self.attempts {
+                    0 => write!(f, " (after {waited}, behind other callers of this client)"),
+                    1 => write!(f, " (after {waited}, 1 slot tried)"),
+                    n => write!(f, " (after {waited}, {n} slots tried)"),
+                }
+            }
+            Obstacle::Holder(Some(label)) if !label.is_empty() => {
+                write!(f, "{resource:?} is held by {}", Escaped(label))
+            }
+            Obstacle::Readers => write!(f, "{resource:?} is held by readers"),
+            Obstacle::Writer => write!(f, "{resource:?} is wanted by a writer that waits"),
+            Obstacle::Reserved => write!(f, "{resource:?} is kept for one that waits in turn"),
+            Obstacle::Queue => write!(f, "{resource:?} is waited for by others"),
+            Obstacle::Ended { free_in } => {
+                write!(f, "{resource:?} is closed")?;
+                if let Some(left) = free_in {
+                    write!(f, " for {}", Span(*left))?;
+                }
+                f.write_str(", since its work has ended well")
+            }
+            Obstacle::GreaterToken => {
+                write!(f, "{resource:?} has had a greater fencing token")
+            }
+            // One without a label, or of a kind that is newer than this text.
+            _ => write!(f, "{resource:?} is held by somebody else"),
         }
     }
 }
 
 impl fmt::Display for Contended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(full) = &self.full {
-            return self.fmt_full(f, full);
-        }
-        if self.nodes.is_empty() {
-            let (resource, waited) = (Escaped(&self.resource), Span(self.waited));
-            return if self.held_here {
-                write!(
-                    f,
-                    "{resource:?} is held by a guard of this client (after {waited}): to nest, \
-                     acquire through one Redlock::reentrant()"
-                )
-            } else {
-                write!(
-                    f,
-                    "{resource:?} is waited for by other callers of this client (after {waited})"
-                )
-            };
-        }
-        let refused = |for_that: fn(&Refusal) -> bool| {
-            let answers = self.nodes.iter().map(|node| &node.answer);
-            answers.filter(|it| matches!(it, Answer::Refused(why) if for_that(why))).count()
-        };
-        let held = refused(|why| matches!(why, Refusal::Held { .. }));
-        let wanted = refused(|why| matches!(why, Refusal::Wanted { .. }));
-        let behind = refused(|why| matches!(why, Refusal::Behind { .. }));
-        let stale = refused(|why| matches!(why, Refusal::Stale));
-        write!(f, "{:?} ", Escaped(&self.resource))?;
-        match self.named() {
-            _ if held == 0 && wanted > 0 => f.write_str("is wanted by a writer that waits")?,
-            _ if held == 0 && behind > 0 => f.write_str("is waited for by others")?,
-            _ if held == 0 => f.write_str("has had a greater fencing token")?,
-            Some(label) => write!(f, "is held by {}", Escaped(label))?,
-            None if self.is_shared() => f.write_str("is held by readers")?,
-            None if self.has_ended() => {
-                f.write_str("is closed")?;
-                if let Some(left) = self.free_in() {
-                    write!(f, " for {}", Span(left))?;
-                }
-                f.write_str(", since its work has ended well")?;
-            }
-            None if self.holder.as_deref() == Some(NEXT) => {
-                f.write_str("is kept for one that waits in turn")?;
-            }
-            None => f.write_str("is held by somebody else")?,
+        self.fmt_obstacle(f)?;
+        if self.nodes.is_empty() || matches!(self.obstacle, Obstacle::Permits { .. }) {
+            return Ok(());
         }
         match self.ahead {
             None => {}
             Some(0) => f.write_str(", first in the queue")?,
             Some(ahead) => write!(f, ", {ahead} ahead in the queue")?,
         }
+        let refuses = |answer: &Answer| {
+            let Answer::Refused(why) = answer else { return false };
+            matches!(
+                why,
+                Refusal::Held { .. }
+                    | Refusal::Wanted { .. }
+                    | Refusal::Behind { .. }
+                    | Refusal::Stale
+            )
+        };
+        let refused = self.nodes.iter().filter(|node| refuses(&node.answer)).count();
         write!(
             f,
-            ": {} of {} masters refused, {} granted, {} needed",
-            held + wanted + behind + stale,
+            ": {refused} of {} masters refused, {} granted, {} needed",
             self.nodes.len(),
             granted(&self.nodes),
             self.quorum,

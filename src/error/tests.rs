@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::fencing::FencingToken;
+use crate::report::Obstacle;
 use quorumlock_core::quorum::Membership;
 
 /// Characters that a line of a log or a terminal can spare.
@@ -15,75 +16,45 @@ fn lost(reason: LossReason, at_max_hold: bool) -> Lost {
     Lost { resource: RESOURCE.into(), reason, held_for, at_max_hold }
 }
 
-fn contended(held_here: bool) -> AcquireError {
+fn contended(obstacle: Obstacle) -> AcquireError {
     let (waited, nodes) = (Duration::from_secs(10), Vec::new());
     let quorum = Quorum::new(Membership::of(5).expect("a membership"));
     let resource = RESOURCE.into();
-    let (holder, full) = (None, None);
-    Contended { resource, waited, attempts: 0, nodes, held_here, holder, full, ahead: None, quorum }
-        .into()
-}
-
-#[test]
-fn a_holder_is_named_in_a_text_if_it_has_a_name() {
-    for (holder, named) in [
-        (Some("host:7"), Some("host:7")),
-        (Some(""), None),
-        (Some("a\nb"), Some("a\nb")),
-        (Some("\u{1b}[2J"), Some("\u{1b}[2J")),
-        (None, None),
-    ] {
-        let AcquireError::Contended(mut error) = contended(false) else { unreachable!() };
-        error.holder = holder.map(Into::into);
-        assert_eq!((error.holder(), error.named()), (holder, named));
-    }
+    Contended { resource, waited, attempts: 0, obstacle, ahead: None, nodes, quorum }.into()
 }
 
 #[cfg(feature = "embedded")]
 #[tokio::test]
-async fn one_that_waits_in_turn_is_told_how_many_are_ahead() {
-    use crate::report::{Answer, Refusal};
+async fn every_obstacle_has_its_words_and_the_place_in_the_queue_follows() {
     let masters = crate::embedded::Masters::start_in_memory(2).unwrap();
     let redlock = masters.builder().connect().await.unwrap();
     let other = masters.builder().connect().await.unwrap();
     let _guard = redlock.acquire("r").await.unwrap();
     let Err(AcquireError::Contended(refused)) = other.try_acquire("r").await else { panic!() };
-    let told = |ahead, holder: Option<&str>, refusals: [Refusal; 2]| {
-        let mut error = refused.clone();
-        for (node, why) in error.nodes.iter_mut().zip(refusals) {
-            node.answer = Answer::Refused(why);
-        }
-        (error.ahead, error.holder) = (ahead, holder.map(Into::into));
-        assert_eq!(error.ahead(), ahead.map(usize::from));
-        assert_eq!(error.holder().is_some(), holder == Some("me"));
-        error.to_string()
-    };
-    let (held, behind) = (Refusal::Held { remaining: None }, Refusal::Behind { ahead: 3 });
-    let [holds, waits] = [&held, &behind].map(|why| [why.clone(), why.clone()]);
-    let closed = [4, 9].map(|left| Refusal::Held { remaining: Some(Duration::from_secs(left)) });
-    for (ahead, holder, refusals, begins) in [
-        (Some(3), Some("me"), holds.clone(), "held by me, 3 ahead in the queue: 2 of "),
-        (
-            None,
-            Some("quorumlock:done:"),
-            closed,
-            "closed for 9 s, since its work has ended well: 2 of ",
-        ),
-        (
-            None,
-            Some("quorumlock:done:"),
-            holds.clone(),
-            "closed, since its work has ended well: 2 of ",
-        ),
-        (Some(3), None, waits, "waited for by others, 3 ahead in the queue: 2 of "),
-        (Some(0), None, [held, behind], "else, first in the queue: 2 of "),
-        (None, Some("quorumlock:next:"), holds, "kept for one that waits in turn: 2 of "),
+    let holder = |label: &str| Obstacle::Holder(Some(label.into()));
+    let ended = |free_in| Obstacle::Ended { free_in };
+    let nine = Some(Duration::from_secs(9));
+    for (ahead, obstacle, begins) in [
+        (Some(3), holder("me"), "held by me, 3 ahead in the queue"),
+        (None, holder(""), "held by somebody else"),
+        (None, holder("a\nb"), "held by a\\nb"),
+        (None, holder("\u{1b}[2J"), "held by \\u{1b}[2J"),
+        (Some(0), Obstacle::Holder(None), "held by somebody else, first in the queue"),
+        (None, Obstacle::Readers, "held by readers"),
+        (None, Obstacle::Writer, "wanted by a writer that waits"),
+        (None, ended(nine), "closed for 9 s, since its work has ended well"),
+        (None, ended(None), "closed, since its work has ended well"),
+        (Some(3), Obstacle::Queue, "waited for by others, 3 ahead in the queue"),
+        (None, Obstacle::Reserved, "kept for one that waits in turn"),
     ] {
-        let told = told(ahead, holder, refusals);
-        assert!(
-            told.starts_with("\"r\" is ") && told.contains(&format!("{begins}2 masters refused")),
-            "{told}"
-        );
+        let label = match &obstacle {
+            Obstacle::Holder(label) => label.clone(),
+            _ => None,
+        };
+        let error = Contended { ahead, obstacle, ..refused.clone() };
+        let begins = format!("\"r\" is {begins}: 2 of 2 masters refused");
+        assert!(error.to_string().starts_with(&begins), "{error}");
+        assert_eq!(AcquireError::from(error).holder(), label.as_deref());
     }
 }
 
@@ -100,8 +71,14 @@ fn each_text_is_one_line_that_begins_with_the_main_fact() {
         (lost(LossReason::QuorumGone(Vec::new()), false).to_string(), "lost \"orders:4200\""),
         (lost(LossReason::Released, false).to_string(), "lost \"orders:4200\""),
         (NotDrained { owed: 12 }.to_string(), "12 releases and rollbacks were not confirmed"),
-        (contended(true).to_string(), "\"orders:4200\" is held by a guard of this client"),
-        (contended(false).to_string(), "\"orders:4200\" is waited for by other callers"),
+        (
+            contended(Obstacle::OwnGuard).to_string(),
+            "\"orders:4200\" is held by a guard of this client",
+        ),
+        (
+            contended(Obstacle::LocalQueue).to_string(),
+            "\"orders:4200\" is waited for by other callers",
+        ),
         (
             NoQuorum::picked_up_late(RESOURCE.into(), Duration::from_secs(10)).to_string(),
             "\"orders:4200\" was won, but not picked up before its deadline",
@@ -146,5 +123,8 @@ fn each_text_is_one_line_that_begins_with_the_main_fact() {
 fn two_causes_never_share_one_text() {
     let lapsed = [false, true].map(|at_max_hold| lost(LossReason::Lapsed, at_max_hold).to_string());
     assert_ne!(lapsed[0], lapsed[1]);
-    assert_ne!(contended(true).to_string(), contended(false).to_string());
+    assert_ne!(
+        contended(Obstacle::OwnGuard).to_string(),
+        contended(Obstacle::LocalQueue).to_string()
+    );
 }

@@ -9,8 +9,6 @@ use super::{
 use crate::error::AcquireError;
 use quorumlock_core::coordinator::WATCHED;
 #[cfg(feature = "tracing")]
-use quorumlock_core::coordinator::WaitsFor;
-#[cfg(feature = "tracing")]
 use std::sync::atomic::{AtomicU32, Ordering};
 #[cfg(feature = "tracing")]
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +37,7 @@ struct Observed {
 #[cfg(feature = "tracing")]
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Waiting {
-    pub(super) waits_for: WaitsFor,
+    pub(super) waits_for: &'static str,
     /// Whether the time is known until the holder's keys expire.
     pub(super) is_dated: bool,
     pub(super) ahead: Option<usize>,

@@ -53,15 +53,11 @@ impl Telemetry {
             Observation::Waits { request, waits_for, left, ahead } => {
                 #[cfg(feature = "tracing")]
                 if let Some((span, resource)) = acquire(*request)
-                    && span.waits(Waiting {
-                        waits_for: *waits_for,
-                        is_dated: left.is_some(),
-                        ahead: *ahead,
-                    })
+                    && span.waits(Waiting { waits_for, is_dated: left.is_some(), ahead: *ahead })
                 {
                     debug!(
                         target: ACQUIRE, parent: span.id(),
-                        resource, waits_for = waits_for.as_str(), left_ms = left.map(ms), ahead, "waiting"
+                        resource, waits_for, left_ms = left.map(ms), ahead, "waiting"
                     );
                 }
             }

@@ -72,14 +72,14 @@ async fn who_gives_up_is_told_how_many_were_ahead_and_leaves() {
     let AcquireError::Contended(attempt) = two.try_acquire(KEY).await.unwrap_err() else {
         panic!()
     };
-    assert_eq!(attempt.ahead(), None, "one attempt joins no queue");
+    assert_eq!(attempt.ahead, None, "one attempt joins no queue");
     assert_eq!(three.inspect(KEY).await.unwrap().waiting_in_turn(), Some(0));
 
     let waits = tokio::spawn(async move { two.acquire(KEY).no_timeout().await.unwrap() });
     eventually(async || three.inspect(KEY).await.unwrap().waiting_in_turn() == Some(1)).await;
     let error = three.acquire(KEY).timeout(1_500 * MS).await.unwrap_err();
     let AcquireError::Contended(error) = error else { panic!("{error}") };
-    assert_eq!(error.ahead(), Some(1), "{error}");
+    assert_eq!(error.ahead, Some(1), "{error}");
     let told = error.to_string();
     assert!(told.starts_with("\"printer\" is held by worker-7, 1 ahead in the queue: "), "{told}");
     let inspection = three.inspect(KEY).await.unwrap();

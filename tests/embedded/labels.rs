@@ -62,7 +62,7 @@ async fn who_is_refused_learns_the_label_of_the_holder() {
     let AcquireError::Contended(tried) = other.try_acquire("r").await.unwrap_err() else {
         panic!("it is held")
     };
-    assert_eq!(tried.holder(), None, "one attempt does not ask");
+    assert_eq!(tried.obstacle.holder(), None, "one attempt does not ask");
     let here = holder.try_acquire("r").await.unwrap_err();
     assert_eq!(here.holder(), None, "no master was asked");
     drop(guard);

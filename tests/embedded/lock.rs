@@ -2,6 +2,7 @@
 
 use crate::support::prelude::*;
 use quorumlock::embedded::{Masters, Memory};
+use quorumlock::report::Obstacle;
 use quorumlock::{AcquireError, Redlock, Released, RestartGuard};
 use std::io::ErrorKind;
 use std::time::{Duration, Instant, SystemTime};
@@ -223,14 +224,15 @@ async fn who_acquires_twice_hears_of_the_reentrant_handle() {
     let short = Duration::from_millis(20);
     for again in [redlock.acquire([KEY, "another"]).timeout(short), redlock.try_acquire(KEY)] {
         let Err(AcquireError::Contended(held)) = again.await else { panic!("it is held") };
-        assert!(held.held_here && held.nodes.is_empty(), "{held:?}");
+        assert_eq!((&held.obstacle, held.nodes.len()), (&Obstacle::OwnGuard, 0));
         let text = held.to_string();
         assert!(text.contains("is held by a guard of this client (after "), "{text}");
         assert!(text.ends_with("to nest, acquire through one Redlock::reentrant()"), "{text}");
     }
     // Another client of the same process is told what it would be told anywhere.
     let Err(AcquireError::Contended(held)) = other.try_acquire(KEY).await else { panic!() };
-    assert!(!held.held_here && held.to_string().contains("held by somebody else"), "{held}");
+    assert_eq!(held.obstacle, Obstacle::Holder(None), "{held}");
+    assert!(held.to_string().contains("held by somebody else"), "{held}");
 }
 
 /// Others of this client that wait are no guard of it.
@@ -243,7 +245,7 @@ async fn who_waits_behind_other_callers_is_told_that() {
     assert!(futures::poll!(&mut first).is_pending());
     let behind = redlock.acquire(KEY).timeout(Duration::from_millis(20)).await.unwrap_err();
     let AcquireError::Contended(behind) = behind else { panic!("{behind}") };
-    assert!(!behind.held_here, "{behind}");
+    assert_eq!(behind.obstacle, Obstacle::LocalQueue, "{behind}");
     assert!(behind.to_string().contains("is waited for by other callers of this client"));
 }
 

@@ -15,6 +15,7 @@ use super::wire::{Leaves, Reply};
 use super::{
     AcquireRequest, AttemptId, Coordinator, Event, Failure, FailureKind, Keys, RequestId, RoundId,
 };
+use crate::obstacle::Obstacle;
 use crate::quorum::{Instant, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
 use std::time::Duration;
@@ -49,13 +50,17 @@ impl Coordinator {
             let in_front = self.failure_in_front(&acquisition.request.keys);
             return self.events.push(acquisition.not_served(request, now, in_front));
         }
-        let held_here = self.local_queue.is_held(&acquisition.request.keys);
-        self.events.queued(request, held_here);
+        self.events.queued(request, &self.obstacle_here(&acquisition.request.keys));
         self.local_queue.wait(&acquisition.request.keys, request);
         self.timers.set(acquisition.until(), Timer::Attempt(request));
         let key = acquisition.request.keys.first().clone();
         self.acquisitions.insert(request, acquisition);
         self.want_behind(now, &key);
+    }
+
+    /// Returns what keeps an acquire of `keys` from asking the masters.
+    fn obstacle_here(&self, keys: &Keys) -> Obstacle {
+        if self.local_queue.is_held(keys) { Obstacle::OwnGuard } else { Obstacle::LocalQueue }
     }
 
     /// Returns why an acquire that waits for one of `keys` in this process has not been served. If
@@ -68,11 +73,8 @@ impl Coordinator {
                 Phase::Waiting { failure, .. } => Some(failure),
                 Phase::Confirming | Phase::Trying { .. } => None,
             });
-        let outage = failures.find(|one| one.kind != FailureKind::Contended).cloned();
-        outage.unwrap_or_else(|| {
-            let held_here = self.local_queue.is_held(keys);
-            Failure { held_here, ..Failure::contended(0) }
-        })
+        let outage = failures.find(|one| !one.kind.is_contended()).cloned();
+        outage.unwrap_or_else(|| Failure::contended(self.obstacle_here(keys), 0))
     }
 
     /// Serves the queue after places have become free. An acquire that is first in all its queues
@@ -289,7 +291,7 @@ impl Coordinator {
         let kind = match apart {
             _ if won => FailureKind::TooLate,
             Some(cause) => FailureKind::Disagreement(cause),
-            None => FailureKind::of(self.settings.membership, &reports),
+            None => FailureKind::of(self.settings.membership, &reports, round.named()),
         };
         let (number, took) = (contention.attempts, now.since(round.started));
         self.events.attempt(request, number, Err(&kind), took, || reports.clone());
@@ -299,13 +301,11 @@ impl Coordinator {
             contention.probes = false;
             return self.try_again(now, request);
         }
-        let (attempts, held_here) = (contention.attempts, false);
-        let (holder, full) = (round.holder(), None);
-        let failure = Failure { kind, reports, attempts, held_here, holder, full, ahead: None };
+        let failure = Failure { kind, reports, attempts: contention.attempts, ahead: None };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         if acquisition.may_retry(now) {
             let keys = acquisition.request.keys.clone();
-            if failure.kind == FailureKind::Contended {
+            if failure.kind.is_contended() {
                 self.want(now, request, &keys);
             }
             let Some(failure) = self.wait_in_turn(now, request, attempt_id, failure) else {
@@ -313,7 +313,7 @@ impl Coordinator {
             };
             // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| self.random.jitter());
-            let is_told = failure.kind == FailureKind::Contended && self.settings.wake_ups;
+            let is_told = failure.kind.is_contended() && self.settings.wake_ups;
             let listening = is_told && self.listen(now, &keys);
             // The first of the readers that wait tries for all of them.
             let polls = keys.as_reader().is_none() || self.readers.wait(keys.first(), request);
@@ -355,9 +355,7 @@ impl Coordinator {
             _ if one.has_turn() => None,
             // Either there is no pause to wait for, or the masters that refused were not a quorum.
             Phase::Waiting { random: None, .. } => Some(request),
-            Phase::Waiting { failure, .. } if failure.kind != FailureKind::Contended => {
-                Some(request)
-            }
+            Phase::Waiting { failure, .. } if !failure.kind.is_contended() => Some(request),
             _ => None,
         });
         for request in starved.collect::<Vec<_>>() {

@@ -1,7 +1,8 @@
 //! One acquire, from its caller's request to its answer.
 
 use super::contention::{Contention, Phase};
-use super::{AcquireRequest, Event, Failure, FailureKind, RequestId, Settings};
+use super::{AcquireRequest, Event, Failure, RequestId, Settings};
+use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 
 /// One acquire, over all its attempts.
@@ -32,13 +33,13 @@ impl Acquisition {
     /// Returns whether its latest attempt was refused, and not by an outage.
     pub(super) fn was_refused(&self) -> bool {
         let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
-        self.attempts() > 0 && failure.kind == FailureKind::Contended
+        self.attempts() > 0 && failure.kind.is_contended()
     }
 
     /// Returns whether too few masters have answered it lately.
     pub(super) fn is_starved(&self) -> bool {
         let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
-        failure.kind != FailureKind::Contended
+        !failure.kind.is_contended()
     }
 
     /// Returns the number of attempts begun.
@@ -54,7 +55,9 @@ impl Acquisition {
         let attempts = self.attempts();
         let failure = match self.contention.map(|contention| contention.phase) {
             Some(Phase::Waiting { failure, .. }) => failure,
-            Some(Phase::Confirming | Phase::Trying { .. }) => Failure::contended(attempts),
+            Some(Phase::Confirming | Phase::Trying { .. }) => {
+                Failure::contended(Obstacle::LocalQueue, attempts)
+            }
             None => in_front,
         };
         Event::NotAcquired { request, failure, waited }

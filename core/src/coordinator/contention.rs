@@ -3,6 +3,7 @@
 use super::first_node::Standing;
 use super::turns::Turn;
 use super::{AttemptId, Failure, RoundId, Settings};
+use crate::obstacle::Obstacle;
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
 use crate::report::Answer;
 use std::time::Duration;
@@ -148,7 +149,7 @@ impl Contention {
     pub(super) fn step_back(&mut self, now: Instant, base: Duration, random: u64) -> Instant {
         let pause = base / 2 + Backoff { base, cap: base }.delay(0, None, random) / 2;
         let again_at = now.after(pause).min(self.until);
-        let failure = Failure::contended(self.attempts);
+        let failure = Failure::contended(Obstacle::LocalQueue, self.attempts);
         self.probes = true;
         let failed = AttemptId::NONE;
         self.phase = Phase::Waiting { failed, since: now, random: None, again_at, failure };

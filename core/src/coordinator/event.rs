@@ -1,8 +1,7 @@
 //! The output of the machine: what to do, and what has been decided.
 
-use super::{
-    Adopted, AttemptId, DetachedLock, Epoch, Full, NotAdopted, Observation, RequestId, Seen,
-};
+use super::{Adopted, AttemptId, DetachedLock, Epoch, NotAdopted, Observation, RequestId, Seen};
+use crate::obstacle::Obstacle;
 use crate::quorum::{Instant, Membership, NodeSet};
 use crate::report::{Answer, LossReason, NodeReport, Refusal};
 use std::num::NonZeroU64;
@@ -124,30 +123,23 @@ pub struct Failure {
     pub kind: FailureKind,
     pub reports: Vec<NodeReport>,
     pub attempts: u32,
-    /// No master was asked, since a guard of this machine has one of the keys.
-    pub held_here: bool,
-    /// The label of the holder, as most masters name it that were asked for it.
-    pub holder: Option<Arc<str>>,
-    /// It was for any of several permits, and all were taken.
-    pub full: Option<Full>,
     /// How many wait in turn before it, as a quorum says.
     pub ahead: Option<usize>,
 }
 
 impl Failure {
-    /// Creates the failure of an acquire that was behind another one in this process.
-    pub(super) const fn contended(attempts: u32) -> Self {
-        let kind = FailureKind::Contended;
-        let (holder, full, ahead) = (None, None, None);
-        Self { kind, reports: Vec::new(), attempts, held_here: false, holder, full, ahead }
+    /// Creates the failure of an acquire that has asked no master: `obstacle` is in this process.
+    pub(super) const fn contended(obstacle: Obstacle, attempts: u32) -> Self {
+        let kind = FailureKind::Contended(obstacle);
+        Self { kind, reports: Vec::new(), attempts, ahead: None }
     }
 }
 
 /// The kind of a failure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FailureKind {
-    /// Another holder has the lock.
-    Contended,
+    /// A quorum could have voted for us, and did not.
+    Contended(Obstacle),
     /// Too few masters could vote in time.
     NoQuorum,
     /// A quorum granted when no validity was left.
@@ -160,17 +152,22 @@ impl FailureKind {
     /// Returns the kind in a word, as events name it.
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Contended => "contended",
+            Self::Contended(_) => "contended",
             Self::NoQuorum => "no_quorum",
             Self::TooLate => "too_late",
             Self::Disagreement(_) => "disagreement",
         }
     }
 
-    /// Returns the cause of a loss. It is another holder if a quorum could have voted for us. If no
+    /// Returns whether other clients kept us from a quorum that could vote.
+    pub const fn is_contended(&self) -> bool {
+        matches!(self, Self::Contended(_))
+    }
+
+    /// Returns the cause of a loss, where `named` is the holder that most of the masters have named. It is another holder if a quorum could have voted for us. If no
     /// quorum could, it is an outage, even if the lock is held. It is a disagreement instead if the
     /// disagreement alone would have been enough to prevent a quorum.
-    pub(super) fn of(membership: Membership, reports: &[NodeReport]) -> Self {
+    pub(super) fn of(membership: Membership, reports: &[NodeReport], named: Obstacle) -> Self {
         let nodes = |wanted: fn(&Answer) -> bool| -> NodeSet {
             let said = reports.iter().enumerate();
             said.filter_map(|(node, report)| wanted(&report.answer).then_some(node)).collect()
@@ -189,7 +186,7 @@ impl FailureKind {
         let able =
             nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
         if held != NodeSet::EMPTY && membership.is_quorum(able) {
-            return Self::Contended;
+            return Self::Contended(Obstacle::of(membership, reports, named));
         }
         let disagreeing = nodes(|answer| {
             matches!(answer, Answer::Refused(Refusal::Disagreement(_) | Refusal::Barred { .. }))

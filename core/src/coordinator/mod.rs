@@ -97,11 +97,11 @@ pub use id::{AttemptId, RequestId, RoundId};
 pub use inspect::{Beside, Mark, SHARED, Seen, StoredValue, readers_in};
 pub use keys::{Keys, Queue, ReadWrite};
 pub use label::{Label, Owner};
-pub use observe::{Observation, WATCHED, WaitsFor, Watching};
+pub use observe::{Observation, WATCHED, Watching};
 pub use random::Random;
 pub use request::{AcquireRequest, KeepAlive};
 pub use restart_guard::RestartGuard;
-pub use semaphore::{Full, Slots};
+pub use semaphore::Slots;
 pub use session::{Epoch, Persistence, Role, ServerFacts};
 pub use settings::{Settings, round_timeout};
 #[cfg(any(test, feature = "testing"))]

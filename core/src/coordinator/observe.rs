@@ -5,6 +5,7 @@ use super::contention::Phase;
 use super::purpose::Asker;
 use super::round::RoundKind;
 use super::{AttemptId, Coordinator, Event, FailureKind, RequestId, RoundId};
+use crate::obstacle::Obstacle;
 use crate::quorum::{Instant, Progress};
 use crate::report::NodeReport;
 use std::collections::VecDeque;
@@ -41,7 +42,7 @@ pub enum Observation {
     /// An acquire waits, for its place in this process or for its next attempt.
     Waits {
         request: RequestId,
-        waits_for: WaitsFor,
+        waits_for: &'static str,
         /// The time until a quorum is free unless the key is extended; only for a holder.
         left: Option<Duration>,
         /// How many are ahead of it in the queue of the masters, once a quorum has told; only for one that
@@ -64,43 +65,6 @@ pub enum Observation {
     },
     /// A node that had no key in a round that was won has been asked to set it.
     ToppedUp { attempt: AttemptId, node: Arc<str> },
-}
-
-/// What an acquire waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WaitsFor {
-    /// A holder in another process, or in another client of this one.
-    Holder,
-    /// A guard of this client.
-    OwnGuard,
-    /// Acquires of this client that came before it.
-    LocalQueue,
-    /// Masters, of which too few may vote.
-    Quorum,
-    /// An end of the disagreement among clients, or among the masters' clocks.
-    Agreement,
-}
-
-impl WaitsFor {
-    const fn after(kind: &FailureKind) -> Self {
-        match kind {
-            FailureKind::Contended => Self::Holder,
-            FailureKind::NoQuorum | FailureKind::TooLate => Self::Quorum,
-            FailureKind::Disagreement(_) => Self::Agreement,
-        }
-    }
-
-    /// Returns it in words, as events name it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Holder => "holder",
-            Self::OwnGuard => "own_guard",
-            Self::LocalQueue => "local_queue",
-            Self::Quorum => "quorum",
-            Self::Agreement => "agreement",
-        }
-    }
 }
 
 /// The events that have not been taken out.
@@ -180,9 +144,9 @@ impl Events {
     }
 
     /// Shows observers that an acquire waits in the local queue.
-    pub(super) fn queued(&mut self, request: RequestId, held_here: bool) {
+    pub(super) fn queued(&mut self, request: RequestId, obstacle: &Obstacle) {
         if self.shows(Watching::Votes) {
-            let waits_for = if held_here { WaitsFor::OwnGuard } else { WaitsFor::LocalQueue };
+            let waits_for = obstacle.as_str();
             let waits = Observation::Waits { request, waits_for, left: None, ahead: None };
             self.push(Event::Observed(waits));
         }
@@ -216,10 +180,13 @@ impl Coordinator {
         }
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Phase::Waiting { failure, .. } = &contention.phase else { return };
-        let (waits_for, ahead) = (WaitsFor::after(&failure.kind), failure.ahead);
-        let left = match waits_for {
-            WaitsFor::Holder => contention.free_in(&self.settings),
-            _ => None,
+        let ahead = failure.ahead;
+        let (waits_for, left) = match &failure.kind {
+            FailureKind::Contended(obstacle) => {
+                (obstacle.as_str(), contention.free_in(&self.settings))
+            }
+            FailureKind::NoQuorum | FailureKind::TooLate => ("quorum", None),
+            FailureKind::Disagreement(_) => ("agreement", None),
         };
         self.events.push(Event::Observed(Observation::Waits { request, waits_for, left, ahead }));
     }

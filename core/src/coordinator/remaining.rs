@@ -5,6 +5,7 @@ use super::contention::Phase;
 use super::timers::Timer;
 use super::wire::{DONE, NEXT, Reply};
 use super::{AttemptId, Coordinator, Owner, RequestId, SHARED};
+use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,36 +17,35 @@ const NO_KEY: i64 = -2;
 /// free.
 const LEAST: Duration = Duration::from_millis(1);
 
-/// The holders that nodes have named: their labels, or that they have none.
+/// The holders that nodes have named.
 #[derive(Default)]
-pub(super) struct Holders(Vec<(usize, Option<Arc<str>>)>);
+pub(super) struct Holders(Vec<(usize, Obstacle)>);
 
 impl Holders {
-    pub(super) fn note(&mut self, node: usize, label: Option<&str>) {
-        self.0.push((node, label.map(Arc::from)));
+    /// Notes the value of the key on `node`, if it has reported it.
+    pub(super) fn note(&mut self, node: usize, value: Option<&str>) {
+        self.0.push((node, value.map_or(Obstacle::Holder(None), in_the_way)));
     }
 
-    /// Returns the label that most of the nodes have named which `count`; `None` if that is a holder
-    /// without one, or if two are named as often.
-    pub(super) fn most(&self, counts: impl Fn(usize) -> bool) -> Option<Arc<str>> {
-        let named = || self.0.iter().filter(|(node, _)| counts(*node)).map(|(_, label)| label);
-        let times = |label: &Option<Arc<str>>| named().filter(|one| *one == label).count();
-        let most = named().max_by_key(|label| times(label))?;
-        let is_alone = named().all(|label| label == most || times(label) < times(most));
-        most.clone().filter(|_| is_alone)
+    /// Returns the holder that most of the nodes have named which `count`; one without a label if two are
+    /// named as often.
+    pub(super) fn most(&self, counts: impl Fn(usize) -> bool) -> Obstacle {
+        let named = || self.0.iter().filter(|(node, _)| counts(*node)).map(|(_, holder)| holder);
+        let times = |holder: &Obstacle| named().filter(|one| *one == holder).count();
+        let most = named().max_by_key(|holder| times(holder));
+        let is_alone =
+            |most: &&Obstacle| named().all(|holder| holder == *most || times(holder) < times(most));
+        most.filter(is_alone).cloned().unwrap_or(Obstacle::Holder(None))
     }
 }
 
-/// Returns the label in the value of a key, or what stands for it.
-pub(super) fn label_of(value: &str) -> Option<&str> {
+/// Returns the obstacle that the value of a key is.
+fn in_the_way(value: &str) -> Obstacle {
     match value {
-        // Readers have no label in common. The mark stands for them.
-        SHARED => Some(SHARED),
-        // Nor has a key that is kept a holder.
-        value if value.starts_with(NEXT) => Some(NEXT),
-        // Nor one whose work has ended well, which only keeps it closed.
-        value if value.starts_with(DONE) => Some(DONE),
-        value => Owner::of(value).and_then(|owner| owner.label),
+        SHARED => Obstacle::Readers,
+        value if value.starts_with(NEXT) => Obstacle::Reserved,
+        value if value.starts_with(DONE) => Obstacle::Ended { free_in: None },
+        value => Obstacle::Holder(Owner::of(value).and_then(|owner| owner.label).map(Arc::from)),
     }
 }
 
@@ -79,7 +79,7 @@ impl Coordinator {
                 if let Some(round) = self.rounds.get_mut(*round).filter(|_| left != NO_KEY) {
                     let life = life.map(|life| life.max(LEAST));
                     life.into_iter().for_each(|life| round.note_remaining(node, life));
-                    round.note_holder(node, value.and_then(Reply::text).and_then(label_of));
+                    round.note_value(node, value.and_then(Reply::text));
                 }
             }
             // From a node that was not waited for.

@@ -12,6 +12,7 @@ use super::{
     AttemptId, Coordinator, RequestId, RoundId, Seen, StoredValue, acquire, extend, inspect,
     release,
 };
+use crate::obstacle::Obstacle;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use std::sync::Arc;
@@ -215,13 +216,13 @@ impl Round {
         }
     }
 
-    /// Notes the label of the holder of the key on `node`; `None` if it has none.
-    pub(super) fn note_holder(&mut self, node: usize, label: Option<&str>) {
-        self.named.note(node, label);
+    /// Notes the value of the key on `node`, if it has reported it.
+    pub(super) fn note_value(&mut self, node: usize, value: Option<&str>) {
+        self.named.note(node, value);
     }
 
-    /// Returns the label of the holder that most of the nodes have named that have refused us.
-    pub(super) fn holder(&self) -> Option<Arc<str>> {
+    /// Returns the holder that most of the nodes have named that have refused us.
+    pub(super) fn named(&self) -> Obstacle {
         let held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
         self.named.most(|node| self.answers.get(node).is_some_and(|(answer, _)| held(answer)))
     }

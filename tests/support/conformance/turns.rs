@@ -114,11 +114,11 @@ pub(crate) async fn one_that_gives_up_is_told_how_many_are_ahead_and_leaves_noth
     let holder = hold(&cluster.client().await).await;
     let wait = 1_500 * MS;
     let alone = assert_contended(two.acquire(PRINTER).fair().timeout(wait).await);
-    assert_eq!(alone.ahead(), Some(0), "{alone}");
+    assert_eq!(alone.ahead, Some(0), "{alone}");
     let stays = begin_to_wait(&one);
     stand(&cluster, 1, SOON).await;
     let behind = assert_contended(two.acquire(PRINTER).fair().timeout(wait).await);
-    assert_eq!(behind.ahead(), Some(1), "{behind}");
+    assert_eq!(behind.ahead, Some(1), "{behind}");
     assert!(behind.waited >= wait, "{:?}", behind.waited);
     stand(&cluster, 1, GIVEN_BACK).await;
     stays.abort();
@@ -248,7 +248,7 @@ pub(crate) async fn one_attempt_takes_no_place<B: Backend>() {
     cluster.eventually_held_by(PRINTER, &[0, 1, 2]).await;
     let before = cluster.values(PRINTER).await;
     let refused = assert_contended(two.try_acquire(PRINTER).fair().await);
-    assert_eq!((refused.ahead(), refused.attempts), (None, 1), "{refused}");
+    assert_eq!((refused.ahead, refused.attempts), (None, 1), "{refused}");
     assert_eq!(cluster.values(PRINTER).await, before);
     assert_eq!(two.inspect(PRINTER).await.unwrap().waiting_in_turn(), Some(0));
     for node in 0..3 {

@@ -20,7 +20,7 @@ mod slots;
 pub(super) use pool::Semaphores;
 pub use slots::Slots;
 
-use super::{AcquireRequest, Coordinator, Event, Failure, FailureKind, RequestId};
+use super::{AcquireRequest, Coordinator, Event, Failure, RequestId};
 use crate::quorum::{Backoff, Instant, Nanos, slots::order};
 use pool::{Phase, Seeker};
 use std::sync::Arc;
@@ -31,15 +31,6 @@ const MOST_IN_VAIN: u32 = 3;
 
 /// While messages come, a pause is at most so many times the widest window of the backoff.
 const CAPS_PER_PAUSE: u32 = 8;
-
-/// All permits of a semaphore are taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Full {
-    pub permits: u8,
-    /// The time until the first of them expires, if it is not released before; `None` if that is
-    /// unknown.
-    pub free_in: Option<Duration>,
-}
 
 impl Coordinator {
     /// Returns the slot that this attempt to get a permit was for.
@@ -179,7 +170,7 @@ impl Coordinator {
     /// Goes on after a slot was refused.
     fn slot_refused(&mut self, now: Instant, request: RequestId, failure: Failure) {
         let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
-        let is_full = failure.kind == FailureKind::Contended;
+        let is_full = failure.kind.is_contended();
         seeker.failure = Some(failure);
         let (waits, in_vain) = (seeker.waits(now), seeker.in_vain);
         match (is_full, waits) {

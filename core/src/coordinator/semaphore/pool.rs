@@ -1,6 +1,6 @@
 //! The state of semaphores in this process: who seeks a permit, and which slots may be free.
 
-use crate::coordinator::{AcquireRequest, Failure, FailureKind, RequestId, Slots};
+use crate::coordinator::{AcquireRequest, Failure, RequestId, Slots};
 use crate::quorum::Instant;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Seeker {
     /// Returns whether the latest try has met something else than a permit that was taken.
     pub(super) fn has_met_outage(&self) -> bool {
         let kind = self.failure.as_ref().map(|failure| &failure.kind);
-        kind.is_some_and(|kind| *kind != FailureKind::Contended)
+        kind.is_some_and(|kind| !kind.is_contended())
     }
 
     pub(super) fn waits(&self, now: Instant) -> bool {

@@ -1,9 +1,9 @@
 //! Who is next: those of this process who wait for a permit of one semaphore, in their order.
 
-use super::Full;
 use super::pool::{Passing, Phase, Pool, Seeker};
 use crate::coordinator::timers::Timer;
 use crate::coordinator::{Coordinator, Event, Failure, FailureKind, Keys, RequestId};
+use crate::obstacle::Obstacle;
 use crate::quorum::{Backoff, Instant};
 use std::sync::Arc;
 
@@ -108,12 +108,13 @@ impl Coordinator {
         let pool = seeker.and_then(|one| self.semaphores.pools.get(one.slots.channel()));
         let expires_at = pool.and_then(|pool| pool.expires_at);
         let Some(seeker) = self.take_seeker(request) else { return };
-        let mut failure = seeker.failure.unwrap_or_else(|| Failure::contended(0));
-        if failure.kind == FailureKind::Contended {
-            let permits = seeker.slots.permits();
-            let free_in = expires_at.map(|at| at.since(now)).filter(|left| !left.is_zero());
-            failure.full = Some(Full { permits, free_in });
-        }
+        let free_in = expires_at.map(|at| at.since(now)).filter(|left| !left.is_zero());
+        let full = Obstacle::Permits { all: seeker.slots.permits(), free_in };
+        let mut failure = match seeker.failure {
+            Some(failure) if !failure.kind.is_contended() => failure,
+            Some(failure) => Failure { kind: FailureKind::Contended(full), ..failure },
+            None => Failure::contended(full, 0),
+        };
         failure.attempts = seeker.attempts;
         let waited = now.since(seeker.began);
         self.events.push(Event::NotAcquired { request, failure, waited });

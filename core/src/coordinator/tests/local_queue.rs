@@ -1,9 +1,10 @@
 //! The order of waiters within a process, without a command to the masters.
 
 use super::super::local_queue::LocalQueue;
-use super::super::{Event, Failure, Keys, RequestId};
+use super::super::{Event, FailureKind, Keys, RequestId};
 use super::stage::Stage;
 use super::{open, play};
+use crate::obstacle::Obstacle;
 
 #[test]
 fn the_next_waiter_in_line_goes_in_one_write_with_the_release() {
@@ -222,26 +223,29 @@ fn an_outage_is_told_as_one_to_those_who_wait_behind_it_too() {
     );
 }
 
-/// Returns the failure of the latest acquire.
-fn failure(stage: &mut Stage) -> Failure {
-    let failure = |event| match event {
-        Event::NotAcquired { failure, .. } => Some(failure),
+/// Returns what was in the way of the latest acquire.
+fn obstacle(stage: &mut Stage) -> Obstacle {
+    let obstacle = |event| match event {
+        Event::NotAcquired { failure, .. } => match failure.kind {
+            FailureKind::Contended(obstacle) => Some(obstacle),
+            _ => None,
+        },
         _ => None,
     };
-    stage.events.drain(..).rev().find_map(failure).expect("a failure")
+    stage.events.drain(..).rev().find_map(obstacle).expect("an acquire that others kept out")
 }
 
 #[test]
 fn a_guard_of_this_process_is_named_as_what_is_in_the_way() {
     let mut stage = open(1);
     stage.steps("acquire 1 r\nn1 < SET ..\nacquire 2 r\n= contended 2 ..");
-    assert!(!failure(&mut stage).held_here, "it has not won yet");
+    assert_eq!(obstacle(&mut stage), Obstacle::LocalQueue, "it has not won yet");
     stage.steps("n1 > ok\n= acquired 1 ..\nacquire 3 r\n= contended 3 ..");
-    assert!(failure(&mut stage).held_here, "at once");
+    assert_eq!(obstacle(&mut stage), Obstacle::OwnGuard, "at once");
     stage.steps("acquire 4 r wait 5ms\n+5ms\n= contended 4 ..");
-    assert!(failure(&mut stage).held_here, "after a wait");
+    assert_eq!(obstacle(&mut stage), Obstacle::OwnGuard, "after a wait");
     stage.steps("forget 1\nacquire 5 r\nn1 < SET ..\nn1 > nil\n= contended 5 ..");
-    assert!(!failure(&mut stage).held_here, "the master refused");
+    assert_eq!(obstacle(&mut stage), Obstacle::Holder(None), "the master refused");
 }
 
 /// Returns whether an acquire steps back after a lock has passed on here that many times, once a

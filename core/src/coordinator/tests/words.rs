@@ -4,6 +4,7 @@ use super::super::wire::{self, Reply};
 use super::super::{
     AttemptId, Event, FailureKind, NotAdopted, NotExtended, Release, Seen, StoredValue,
 };
+use crate::obstacle::Obstacle;
 use crate::report::{LossReason, NodeReport};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -109,19 +110,21 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
         }
         Event::NotAcquired { request, failure, waited } => {
             let kind = match &failure.kind {
-                FailureKind::Contended => "contended",
+                FailureKind::Contended(_) => "contended",
                 FailureKind::NoQuorum | FailureKind::TooLate => "no quorum",
                 FailureKind::Disagreement(_) => "disagreement",
             };
             let tried = failure.attempts;
             let waited = span(*waited);
-            if let Some(full) = failure.full {
-                let left = full.free_in.map_or_else(|| "?".into(), span);
-                let (request, permits) = (request.0, full.permits);
-                return format!("all {permits} taken {request} at {tried} after {waited}: {left}");
-            }
-            let holder =
-                failure.holder.as_ref().map_or_else(String::new, |who| format!(" by {who}"));
+            let holder = match &failure.kind {
+                FailureKind::Contended(Obstacle::Permits { all, free_in }) => {
+                    let left = free_in.map_or_else(|| "?".into(), span);
+                    let request = request.0;
+                    return format!("all {all} taken {request} at {tried} after {waited}: {left}");
+                }
+                FailureKind::Contended(Obstacle::Holder(Some(label))) => format!(" by {label}"),
+                _ => String::new(),
+            };
             let said = said(&failure.reports);
             let ahead = failure.ahead.map_or_else(String::new, |ahead| format!(", {ahead} ahead"));
             format!("{kind} {} at {tried} after {waited}{holder}{ahead}: {said}", request.0)

@@ -3,12 +3,12 @@
 use super::turn::Told;
 use crate::coordinator::contention::{Contention, Phase};
 use crate::coordinator::fencing::{has_no_script, refusal};
-use crate::coordinator::remaining::label_of;
 use crate::coordinator::round::RoundKind;
 use crate::coordinator::session::{Part, PendingReply};
 use crate::coordinator::timers::Timer;
 use crate::coordinator::wire::{Claim, Reply};
 use crate::coordinator::{Coordinator, FailureKind, RequestId, RoundId};
+use crate::obstacle::Obstacle;
 use crate::quorum::turns::{self, Event};
 use crate::quorum::{Instant, Membership, NodeSet};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
@@ -83,7 +83,7 @@ impl Coordinator {
         let told = Told { stamp, ahead: usize::try_from(*ahead).unwrap_or_default() };
         let Some(round) = self.rounds.get_mut(id) else { return };
         if let Some(value) = holder.text().filter(|value| !value.is_empty()) {
-            round.note_holder(node, label_of(value));
+            round.note_value(node, Some(value));
         }
         let request = round.kind.acquirer();
         if let Some(turn) = request.and_then(|request| self.acquisitions.turn_mut(request)) {
@@ -122,14 +122,13 @@ impl Coordinator {
             }
             false => Event::Unable,
         };
-        let holder = round.holder();
+        let named = round.named();
         if let Phase::Waiting { failure, .. } = &mut contention.phase {
             failure.kind = match event {
-                Event::Silent => FailureKind::of(membership, &reports),
-                _ => FailureKind::Contended,
+                Event::Silent => FailureKind::of(membership, &reports, named),
+                _ => FailureKind::Contended(Obstacle::of(membership, &reports, named)),
             };
             (failure.reports, failure.ahead) = (reports, ahead);
-            failure.holder = holder;
         }
         self.tell_wait(request, ahead);
         self.learn_turn(now, request, event);

@@ -4,7 +4,7 @@ use super::Turn;
 use crate::coordinator::contention::Phase;
 use crate::coordinator::timers::Timer;
 use crate::coordinator::wire::Token;
-use crate::coordinator::{self, AttemptId, Coordinator, Failure, FailureKind, RequestId};
+use crate::coordinator::{self, AttemptId, Coordinator, Failure, RequestId};
 use crate::quorum::Instant;
 use crate::quorum::turns::{Does, Event};
 
@@ -21,7 +21,7 @@ impl Coordinator {
         let (keys, until) = (acquisition.request.keys.clone(), acquisition.until());
         let contention = acquisition.contention.as_ref()?;
         let has_place = contention.turn.is_some();
-        let may_stand = failure.kind == FailureKind::Contended && !contention.is_denied_turns;
+        let may_stand = failure.kind.is_contended() && !contention.is_denied_turns;
         if keys.queue().is_none() || !(has_place || may_stand) {
             return Some(failure);
         }
