@@ -181,7 +181,7 @@ pub enum NodeState {
     Free,
     /// This holder's key, with the time it has left on that master.
     Held(Holder),
-    /// No holder's key: it is kept for who is next [in turn](crate::Acquire::fair), for this long at
+    /// No holder's key: it is reserved for the next waiter [in turn](crate::Acquire::fair), for this long at
     /// most.
     Kept(Duration),
     /// The master did not say, or what it says does not count yet.
@@ -342,7 +342,9 @@ impl fmt::Display for Inspection {
             write!(f, "{}{} ", if place == 0 { ": " } else { "; " }, OneLine(node))?;
             match state {
                 NodeState::Free => f.write_str("free")?,
-                NodeState::Kept(left) => write!(f, "kept for who is next, for {}", Span(*left))?,
+                NodeState::Kept(left) => {
+                    write!(f, "reserved for the next waiter, for {}", Span(*left))?
+                }
                 NodeState::Held(holder) => holder.fmt(f)?,
                 NodeState::Unknown(answer) => answer.fmt(f)?,
             }

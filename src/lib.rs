@@ -28,10 +28,10 @@
 //! | elect a leader, see who leads | [`Redlock::election`] |
 //! | serve those who wait in the order in which they came | [`Acquire::fair`], [`RedlockBuilder::fair`] |
 //! | let many read, or one write | [`Redlock::rw_lock`] |
-//! | let so many in at a time | [`Redlock::semaphore`] |
+//! | limit concurrency to N holders | [`Redlock::semaphore`] |
 //! | run a job once in a period | [`Redlock::once`], [`Acquire::at_least`] |
 //! | lock several resources at once | [`Redlock::acquire`] with an array |
-//! | acquire what a caller already holds | [`Redlock::reentrant`] |
+//! | nest acquires of one resource | [`Redlock::reentrant`] |
 //! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |
 //! | give a lock to another process | [`Guard::detach`], [`Redlock::adopt`] |
 //! | see who holds a lock, take it away | [`Redlock::inspect`], [`Redlock::force_release`] |

@@ -46,7 +46,7 @@ when the command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its envi
 ours.
 ";
 
-/// A program under a distributed lock (Redlock over independent Redis masters), and who holds it.
+/// Run programs under a distributed lock (Redlock over independent Redis masters), and inspect locks.
 #[derive(Debug, Parser)]
 #[command(name = "quorumlock", version, after_help = format!("{EXAMPLES}\n\n{TABLE}"))]
 #[command(arg_required_else_help = false, max_term_width = 100)]
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// Print results and errors as JSON, one line each.
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
-    /// Say on stderr what is being done, too.
+    /// Also print progress on stderr.
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
     /// When to use colours in what is printed for people.
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Which masters, and where all other settings come from.
+/// The masters, and the sources of all other settings.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MastersArgs {
     /// A master, such as redis://10.0.0.1:6379; once for each of them. Instead of QUORUMLOCK_NODES
@@ -77,7 +77,7 @@ pub(crate) struct MastersArgs {
     /// A master of the second list, while one list takes over from another.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
     pub(crate) joint_with: Vec<String>,
-    /// Fail if any master answers and cannot be used, and not only where the others are too few.
+    /// Fail if any master answers and cannot be used, even if the others are enough.
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) strict: bool,
     /// Accept a max_ttl above 24 h. Masters that have just started do not vote for that long.
@@ -90,25 +90,25 @@ pub(crate) struct MastersArgs {
     pub(crate) config: Option<PathBuf>,
 }
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a command under a lock: acquire, run, keep the lock alive, release.
     Run(Box<RunArgs>),
-    /// Run a command while we lead an election: campaign, run, campaign again after a loss; resign
-    /// when the command ends.
+    /// Run a command while leading an election: campaign, run, campaign again after a loss, and
+    /// resign when the command ends.
     Elect(Box<ElectArgs>),
     /// Show who holds a lock, on which masters, and when it expires.
     Inspect(InspectArgs),
     /// List the locks and permits that are held: by whom, when they expire, and how many clients
     /// wait.
     List(ListArgs),
-    /// List them again and again: a table on a terminal, otherwise a line for each change.
+    /// List locks continuously: a table on a terminal, otherwise a line for each change.
     Watch(WatchArgs),
-    /// Take a lock away from whoever holds it now. That holder believes that it
-    /// still has it, until its next extension or its deadline.
+    /// Force a release. The current holder does not notice before its next extension or its
+    /// deadline.
     ForceRelease(ForceReleaseArgs),
-    /// Tell whether each master is fit for locks and may vote, and what to do about it if not.
+    /// Check that each master is usable and may vote, and suggest fixes.
     Doctor,
     /// Measure round trips, acquires and releases on the configured masters, for a second or so.
     Bench(BenchArgs),
@@ -127,11 +127,11 @@ pub(crate) enum Command {
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// How many times each task acquires and releases.
+    /// Number of acquires and releases of each task.
     #[arg(long, default_value_t = 200)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) cycles: u32,
-    /// How many tasks do so at the same time, each with a resource of its own.
+    /// Number of concurrent tasks, each with a resource of its own.
     #[arg(long, default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) tasks: u32,
@@ -150,8 +150,7 @@ pub(crate) struct RunArgs {
     /// What to run, and its arguments.
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
-    /// For how long to wait while somebody else holds the lock or too few masters answer.
-    /// Default: 10s.
+    /// How long to wait while another client holds the lock or too few masters answer. Default: 10s.
     #[arg(long, value_name = "DURATION", value_parser = duration, group = "waits")]
     pub(crate) timeout: Option<Duration>,
     /// Make one attempt.
@@ -160,55 +159,55 @@ pub(crate) struct RunArgs {
     /// Wait until the lock is free, however long that takes.
     #[arg(long, group = "waits")]
     pub(crate) no_timeout: bool,
-    /// How long the lock outlives us if we are killed. It is extended while the command runs.
-    /// Default: 10s.
+    /// Time to live of the lock, which is extended while the command runs: how long it remains if
+    /// this process is killed. Default: 10s.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) ttl: Option<Duration>,
-    /// End the command when the lock has been held for so long. Default: 1h.
+    /// End the command once the lock has been held for this long. Default: 1h.
     #[arg(long, value_name = "DURATION", value_parser = duration, group = "holds")]
     pub(crate) max_hold: Option<Duration>,
     /// Hold the lock for as long as the command runs.
     #[arg(long, group = "holds")]
     pub(crate) keep_alive_forever: bool,
-    /// How much longer than its ttl the lock keeps others out if we are killed or lose it.
+    /// How much longer than its ttl the lock stays closed if this process is killed or loses it.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) lock_delay: Option<Duration>,
-    /// Who holds it, for those who inspect it. Default: host and process id.
+    /// Holder name that inspect shows. Default: host and process id.
     #[arg(long, value_name = "TEXT")]
     pub(crate) label: Option<String>,
     /// Ask for a fencing token, and hand it to the command. Use it for every lock on the resource, or for none.
     #[arg(long)]
     pub(crate) fenced: bool,
-    /// Wait in turn: who has waited for longer gets the lock first, among all who have this option. Use
-    /// it for every lock on the resource.
+    /// Queue fairly: waiters with this option are served in order of arrival. Use it for every lock
+    /// on the resource.
     #[arg(long)]
     pub(crate) fair: bool,
-    /// Take one of so many permits of the resource, 1 to 64, instead of the lock on it. Use the same
-    /// number everywhere.
+    /// Take one of this many permits of the resource, 1 to 64, instead of the lock on it. Use the
+    /// same number everywhere.
     #[arg(long, value_name = "N", conflicts_with_all = ["fenced", "fair"])]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) permits: Option<u8>,
-    /// Hold the lock together with others that have this option, while no client holds it alone. A lock
-    /// without it excludes all of these.
+    /// Share the lock with other holders that use this option. A lock without it excludes all of
+    /// them.
     #[arg(long, conflicts_with_all = ["fenced", "fair", "permits", "at_least"])]
     pub(crate) shared: bool,
-    /// Keep others out for so long from the start, if the command succeeds or we are killed. A
-    /// command that fails opens the lock at once. At most max_ttl.
+    /// Keep the lock closed for this long from its start if the command succeeds or this process is
+    /// killed. A command that fails opens the lock at once. At most max_ttl.
     #[arg(long, value_name = "DURATION", value_parser = duration, group = "leaves")]
     pub(crate) at_least: Option<Duration>,
-    /// Do not release at the end: nobody gets the lock for another ttl.
+    /// Do not release at the end: the lock stays closed for another ttl.
     #[arg(long, group = "leaves")]
     pub(crate) forget: bool,
     /// The time from SIGTERM to SIGKILL when the lock is being lost; never more than a third of the
     /// ttl, and never beyond the deadline.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s")]
     pub(crate) grace: Duration,
-    /// The exit code if somebody else holds the lock. Default: 111. With 0, nothing is said of it.
+    /// Exit code if another client holds the lock. Default: 111. With 0, nothing is printed.
     #[arg(short = 'E', long, value_name = "CODE")]
     pub(crate) conflict_exit_code: Option<u8>,
 }
 
-/// Why there are no arguments to go by.
+/// The reason why there are no arguments.
 #[derive(Debug)]
 pub(crate) enum Unparsed {
     /// Help or version were asked for; this is it.

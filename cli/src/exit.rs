@@ -72,7 +72,7 @@ impl Exit {
 pub(crate) const TABLE: &str = "\
 Exit codes:
   1    doctor found a failure; force-release was answered with no, or is not confirmed
-  111  held by somebody else
+  111  held by another client
   112  no quorum: too few masters could vote (doctor: all are fit, and some must wait)
   113  the lock was lost while the command ran, which was ended
   114  the command line is wrong

@@ -166,7 +166,7 @@ pub(crate) fn said(state: &NodeState) -> String {
     match state {
         NodeState::Free => "free".to_owned(),
         NodeState::Held(holder) => holder.to_string(),
-        NodeState::Kept(left) => format!("kept for who is next, for {}", Span(*left)),
+        NodeState::Kept(left) => format!("reserved for the next waiter, for {}", Span(*left)),
         NodeState::Unknown(answer) => answer.to_string(),
         _ => "unknown".to_owned(),
     }

@@ -100,7 +100,7 @@ pub(crate) fn to_text(inspection: &Inspection) -> String {
 fn state(inspection: &Inspection) -> String {
     match inspection.state() {
         LockState::Held(holder) => holder.to_string(),
-        LockState::Free if inspection.is_kept() => "free, and kept for who is next".to_owned(),
+        LockState::Free if inspection.is_kept() => "free, reserved for the next waiter".to_owned(),
         LockState::Free => "free".to_owned(),
         _ => "neither held nor free by quorum".to_owned(),
     }
@@ -120,7 +120,7 @@ pub(crate) fn in_turn(waiting: Option<usize>) -> String {
 pub(crate) fn in_queue(ahead: Option<usize>) -> String {
     match ahead {
         None => String::new(),
-        Some(0) => ", first in the queue".to_owned(),
+        Some(0) => ", next in the queue".to_owned(),
         Some(ahead) => format!(", {ahead} ahead in the queue"),
     }
 }

@@ -221,7 +221,9 @@ impl Contended {
             }
             Obstacle::Readers => write!(f, "{resource:?} is held by readers"),
             Obstacle::Writer => write!(f, "{resource:?} is wanted by a writer that waits"),
-            Obstacle::Reserved => write!(f, "{resource:?} is kept for one that waits in turn"),
+            Obstacle::Reserved => {
+                write!(f, "{resource:?} is reserved for the next waiter in the queue")
+            }
             Obstacle::Queue => write!(f, "{resource:?} is waited for by others"),
             Obstacle::Ended { free_in } => {
                 write!(f, "{resource:?} is closed")?;
@@ -231,10 +233,10 @@ impl Contended {
                 f.write_str(", since its work has ended well")
             }
             Obstacle::GreaterToken => {
-                write!(f, "{resource:?} has had a greater fencing token")
+                write!(f, "a greater fencing token was already granted for {resource:?}")
             }
             // One without a label, or of a kind that is newer than this text.
-            _ => write!(f, "{resource:?} is held by somebody else"),
+            _ => write!(f, "{resource:?} is held by another client"),
         }
     }
 }
@@ -247,7 +249,7 @@ impl fmt::Display for Contended {
         }
         match self.ahead {
             None => {}
-            Some(0) => f.write_str(", first in the queue")?,
+            Some(0) => f.write_str(", next in the queue")?,
             Some(ahead) => write!(f, ", {ahead} ahead in the queue")?,
         }
         let refuses = |answer: &Answer| {

@@ -36,16 +36,16 @@ async fn every_obstacle_has_its_words_and_the_place_in_the_queue_follows() {
     let nine = Some(Duration::from_secs(9));
     for (ahead, obstacle, begins) in [
         (Some(3), holder("me"), "held by me, 3 ahead in the queue"),
-        (None, holder(""), "held by somebody else"),
+        (None, holder(""), "held by another client"),
         (None, holder("a\nb"), "held by a\\nb"),
         (None, holder("\u{1b}[2J"), "held by \\u{1b}[2J"),
-        (Some(0), Obstacle::Holder(None), "held by somebody else, first in the queue"),
+        (Some(0), Obstacle::Holder(None), "held by another client, next in the queue"),
         (None, Obstacle::Readers, "held by readers"),
         (None, Obstacle::Writer, "wanted by a writer that waits"),
         (None, ended(nine), "closed for 9 s, since its work has ended well"),
         (None, ended(None), "closed, since its work has ended well"),
         (Some(3), Obstacle::Queue, "waited for by others, 3 ahead in the queue"),
-        (None, Obstacle::Reserved, "kept for one that waits in turn"),
+        (None, Obstacle::Reserved, "reserved for the next waiter in the queue"),
     ] {
         let label = match &obstacle {
             Obstacle::Holder(label) => label.clone(),

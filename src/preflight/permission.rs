@@ -44,7 +44,7 @@ permissions! {
         "releases go by a script instead, which costs the server three times as much";
     /// `PTTL`: the remaining life of a key, within scripts too.
     Pttl = "PTTL", Failure:
-        "no lock can be extended or kept alive there, and who waits does not learn for how long";
+        "no lock can be extended or kept alive there, and waiters cannot see the remaining time";
     /// `PEXPIRE`, within scripts: the extension, and the life of the agreement.
     Pexpire = "PEXPIRE", Failure:
         "connect() refuses it: clients could not agree there, and no lock be extended";
@@ -96,9 +96,9 @@ permissions! {
     PubSubNumSub = "PUBSUB NUMSUB", Note:
         "a list of locks does not say how many wait; locks do not need it";
     /// `PUBLISH`: a release notifies the waiters.
-    Publish = "PUBLISH", Note: "a release there wakes nobody who waits: they only poll";
+    Publish = "PUBLISH", Note: "releases there cannot notify waiters, which fall back to polling";
     /// `SUBSCRIBE`: a waiter is notified of a release.
-    Subscribe = "SUBSCRIBE", Note: "who waits is not woken by a release there, and only polls";
+    Subscribe = "SUBSCRIBE", Note: "waiters there are not notified of a release, and fall back to polling";
 }
 
 const NO_AGREEMENT: &str = "connect() refuses it: clients could not agree there";

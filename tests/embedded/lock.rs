@@ -232,7 +232,7 @@ async fn who_acquires_twice_hears_of_the_reentrant_handle() {
     // Another client of the same process is told what it would be told anywhere.
     let Err(AcquireError::Contended(held)) = other.try_acquire(KEY).await else { panic!() };
     assert_eq!(held.obstacle, Obstacle::Holder(None), "{held}");
-    assert!(held.to_string().contains("held by somebody else"), "{held}");
+    assert!(held.to_string().contains("held by another client"), "{held}");
 }
 
 /// Others of this client that wait are no guard of it.

@@ -35,7 +35,7 @@ async fn held(redlock: &Redlock) -> Guard {
 #[tokio::test]
 async fn contended() {
     let (masters, redlock) = occupied_master().await;
-    let text = "\"orders:42\" is held by somebody else: 1 of 1 masters refused, 0 granted, 1 needed \
+    let text = "\"orders:42\" is held by another client: 1 of 1 masters refused, 0 granted, 1 needed \
                 (after <time>, 1 attempt): 127.0.0.1:<1> held after <time>";
     assert_text(refused(&redlock).await, &masters, text);
 }
@@ -47,7 +47,7 @@ async fn stale() {
     let fence = (1_u64 << 53) - 1;
     let key = "quorumlock:fence:orders:42";
     witness::set_foreign(&masters[0], key, &fence.to_string(), LONG).await;
-    let text = "\"orders:42\" has had a greater fencing token: 1 of 1 masters refused, 0 granted, \
+    let text = "a greater fencing token was already granted for \"orders:42\": 1 of 1 masters refused, 0 granted, \
                 1 needed (after <time>, 2 attempts): 127.0.0.1:<1> a greater fencing token was \
                 there after <time>";
     let error = redlock.try_acquire("orders:42").fenced().await.unwrap_err();
@@ -62,7 +62,7 @@ async fn contended_after_a_wait() {
     let attempts = error.attempts;
     assert!(attempts > 1);
     let text = format!(
-        "\"orders:42\" is held by somebody else: 1 of 1 masters refused, 0 granted, 1 needed \
+        "\"orders:42\" is held by another client: 1 of 1 masters refused, 0 granted, 1 needed \
          (after <time>, {attempts} attempts): 127.0.0.1:<1> held, expires in <time> after <time>"
     );
     assert_text(error, &masters, &text);

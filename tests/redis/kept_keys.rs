@@ -50,7 +50,7 @@ async fn it_is_no_holder_and_keeps_all_others_out() {
     };
     assert_eq!(error.obstacle, Obstacle::Reserved, "{error}");
     assert!(
-        error.to_string().starts_with("\"r\" is kept for one that waits in turn: 2 of 3"),
+        error.to_string().starts_with("\"r\" is reserved for the next waiter in the queue: 2 of 3"),
         "{error}"
     );
     for kept in

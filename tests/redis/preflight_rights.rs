@@ -182,7 +182,7 @@ async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
         (
             "~* resetchannels +@all",
             "note: PUBLISH is denied (NOPERM ..): grant a pattern that covers our channels (&); without it \
-             a release there wakes nobody who waits: they only poll",
+             releases there cannot notify waiters, which fall back to polling",
         ),
         (
             "~* &* +@all -zrank",

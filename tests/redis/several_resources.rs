@@ -71,7 +71,7 @@ async fn where_one_is_held_none_is_taken() {
         let guard = rival.acquire(held).await.unwrap();
         let error = redlock.try_acquire(BOTH).await.unwrap_err();
         assert!(error.is_contended(), "{error}");
-        assert!(error.to_string().starts_with("\"a, b\" is held by somebody else"), "{error}");
+        assert!(error.to_string().starts_with("\"a, b\" is held by another client"), "{error}");
         stand_everywhere(&masters, &[held]).await;
         guard.release().await.unwrap();
     }

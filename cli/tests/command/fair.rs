@@ -81,11 +81,11 @@ async fn a_key_that_is_kept_is_shown_to_be_free() {
     assert_eq!((&json["waiting_in_turn"], &json["nodes"][0]["state"]), (&0.into(), &"kept".into()));
     let inspected = told(&mut cli::on(&masters, &["inspect", "r"]));
     assert!(
-        inspected.stdout.starts_with("\"r\" is free, and kept for who is next\n"),
+        inspected.stdout.starts_with("\"r\" is free, reserved for the next waiter\n"),
         "{inspected:?}"
     );
     assert_eq!(
-        inspected.stdout.matches("  kept for who is next, for ").count(),
+        inspected.stdout.matches("  reserved for the next waiter, for ").count(),
         3,
         "{inspected:?}"
     );
@@ -99,7 +99,10 @@ async fn a_key_that_is_kept_is_shown_to_be_free() {
     assert_eq!(witness::value(&masters[0], "r").await.as_deref(), Some(kept));
     let refused = told(&mut shell(&masters, &["--timeout", "500ms"], "exit 7"));
     assert_eq!(refused.code, Some(111), "{refused:?}");
-    assert!(refused.stderr.contains("\"r\" is kept for one that waits in turn"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("\"r\" is reserved for the next waiter in the queue"),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]

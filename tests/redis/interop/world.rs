@@ -55,7 +55,7 @@ impl<P: Peer> World<P> {
     pub(crate) async fn assert_contended_here(&self, resource: &str) {
         let error = self.ours.try_acquire(resource).await.unwrap_err();
         assert!(error.is_contended(), "{error}");
-        let text = format!("\"{resource}\" is held by somebody else");
+        let text = format!("\"{resource}\" is held by another client");
         assert!(error.to_string().starts_with(&text), "{error}");
     }
 
