@@ -1,14 +1,16 @@
 //! Commands to a master, and its replies.
 
 mod claim;
+mod layout;
 mod login;
 mod replies;
 mod reply;
 mod resp;
 mod token;
 
-pub(super) use claim::PLACE_LIVES;
-pub use claim::{Ballot, Claim, Leaves, Packer, Place, Way};
+pub use claim::{Ballot, Claim, Packer, Way};
+pub(super) use layout::PLACE_LIVES;
+pub use layout::{Giving, Leaves, Place, ReleaseScript};
 pub use login::Login;
 pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};

@@ -44,34 +44,27 @@ impl Session {
 
     /// Loads a script that the server has forgotten, and with it all others.
     pub(in crate::coordinator) fn reload(&mut self, script: &str) {
-        (self.known.reads, self.known.asks) = (false, false);
+        self.known.loaded.clear();
         self.load(script);
     }
 
-    /// Loads the scripts that a claim calls by their hashes, if it is the first reader's on this
-    /// connection.
+    /// Loads the scripts that a claim calls by their hashes, if it is the first on this connection that
+    /// calls them.
     #[inline]
     pub(in crate::coordinator) fn prepare(&mut self, claim: &Claim) {
-        if claim.keys.as_reader().is_some() {
-            self.load_for_readers();
-        }
-        if claim.place.is_some() {
-            self.load_for_turns();
+        let scripts = claim.scripts();
+        if !scripts.is_empty() {
+            self.load_all(scripts);
         }
     }
 
     #[cold]
-    fn load_for_turns(&mut self) {
-        if !std::mem::replace(&mut self.known.asks, true) {
-            self.load(wire::ASK);
-        }
-    }
-
-    #[cold]
-    fn load_for_readers(&mut self) {
-        if !std::mem::replace(&mut self.known.reads, true) {
-            self.load(wire::ACQUIRE_READ);
-            self.load(wire::EXTEND_READ);
+    fn load_all(&mut self, scripts: &[&'static str]) {
+        for script in scripts {
+            if !self.known.loaded.contains(script) {
+                self.known.loaded.push(script);
+                self.load(script);
+            }
         }
     }
 

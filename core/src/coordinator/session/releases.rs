@@ -4,8 +4,8 @@
 use super::{Incoming, PendingReply, Session};
 use crate::coordinator::ledger::{Debt, Deleted};
 use crate::coordinator::release;
-use crate::coordinator::wire::{Claim, Leaves, Packer, Reply, Way};
-use crate::coordinator::{Keys, Queue, Settings};
+use crate::coordinator::wire::{Claim, Giving, Packer, ReleaseScript, Reply, Way};
+use crate::coordinator::{Keys, Settings};
 use crate::quorum::Instant;
 use std::sync::Arc;
 
@@ -14,59 +14,47 @@ use std::sync::Arc;
 pub(super) struct Known {
     /// It has a command for single keys.
     pub(super) native: bool,
-    /// The server has run the script for single keys in full, and so knows it by its hash.
-    release: bool,
-    /// The same for the script for several keys and fences.
-    release_all: bool,
-    /// The same for the script of readers, and those that were loaded for them.
-    release_read: bool,
-    pub(super) reads: bool,
-    /// The same for those of clients that wait in turn.
-    leave: bool,
-    /// Our user may not leave in turn: what it holds is released as any other lock.
+    /// The scripts that the server has run in full, and so knows by their hashes.
+    ran: Vec<ReleaseScript>,
+    /// The scripts that were loaded for claims that call them by their hashes.
+    pub(super) loaded: Vec<&'static str>,
+    /// Our user may not leave a queue: what it holds is released as any other lock.
     denies_turns: bool,
-    pub(super) asks: bool,
     /// Our user may not call anything by its hash.
     denies_hashes: bool,
 }
 
 impl Known {
-    fn script(&mut self, claim: &Claim) -> &mut bool {
-        match claim.keys.as_reader() {
-            Some(_) => &mut self.release_read,
-            None if self.queue_of(claim).is_some() => &mut self.leave,
-            None if claim.is_plain() => &mut self.release,
-            None => &mut self.release_all,
-        }
+    fn script(&self, claim: &Claim) -> ReleaseScript {
+        claim.release_script(!self.denies_turns)
     }
 
-    /// Returns the queue of a claim that the script of those who wait in turn releases.
-    fn queue_of<'a>(&self, claim: &'a Claim) -> Option<&'a Queue> {
-        claim.keys.queue().filter(|_| !self.denies_turns)
+    fn knows(&self, claim: &Claim) -> bool {
+        self.ran.contains(&self.script(claim))
     }
 
     /// Returns the cheapest way that may work.
-    fn way(&mut self, debt: &Debt) -> Way {
+    fn way(&self, debt: &Debt) -> Way {
         match debt.deletion.what.claim() {
             _ if matches!(debt.deletion.what, Deleted::Kept(_)) => Way::Shorten,
-            claim if self.native && claim.is_plain() => Way::Native,
-            claim if debt.by_hash && !self.denies_hashes && *self.script(claim) => Way::Hash,
+            claim if self.native && self.script(claim) == ReleaseScript::Plain => Way::Native,
+            claim if debt.by_hash && !self.denies_hashes && self.knows(claim) => Way::Hash,
             _ => Way::Full,
         }
     }
 
     /// Learns from an answer whether the way that was used works.
     fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
-        let claim = debt.deletion.what.claim();
+        let script = self.script(debt.deletion.what.claim());
         match (way, reply) {
-            (_, denied) if denied.is_denied() && self.queue_of(claim).is_some() => {
+            (_, denied) if denied.is_denied() && script == ReleaseScript::Queued => {
                 self.denies_turns = true;
             }
             (_, other) if other.is_wrong_type() => {}
             (Way::Native, Reply::Error(_)) => self.native = false,
             (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
-            (Way::Hash, Reply::Error(_)) => *self.script(claim) = false,
-            (Way::Full, Reply::Int(_)) => *self.script(claim) = true,
+            (Way::Hash, Reply::Error(_)) => self.ran.retain(|one| *one != script),
+            (Way::Full, Reply::Int(_)) if !self.ran.contains(&script) => self.ran.push(script),
             _ => {}
         }
     }
@@ -86,39 +74,23 @@ impl Session {
         debt.repeat_while_unkillable(self.unkillable_since);
         let (deletion, mut tells) = (debt.deletion.clone(), debt.tells.clone());
         let way = self.known.way(&debt);
+        let claim = deletion.what.claim();
         let command = match &deletion.what {
-            Deleted::Kept(kept) => kept.claim.shorten(packer, kept.left(now)),
-            Deleted::Claim(claim) => {
-                self.give_back(claim, deletion.leaves, way, &mut tells, packer)
+            Deleted::Kept(kept) => claim.shorten(packer, kept.left(now)),
+            Deleted::Claim(_) => {
+                let (leaves, script) = (deletion.leaves, self.known.script(claim));
+                let giving = Giving { leaves, way, script, channels: &self.channels };
+                let (command, announces) = claim.give_back(packer, giving, tells.is_some());
+                tells = tells.filter(|_| !announces);
+                command
             }
         };
         self.push(PendingReply::Deletion(debt, way), command);
-        // Who may not leave in turn stood nowhere: only what it held is free now. A waiter that told of
-        // its own withdrawal would wake itself, and all others, again and again.
-        let is_in_turn = deletion.what.claim().keys.queue().is_some();
-        if is_in_turn && deletion.leaves != Leaves::Hold {
+        if !claim.frees(deletion.leaves) {
             return;
         }
         for (channel, message) in tells.iter().flat_map(Keys::messages) {
             self.tell(channel, message, packer);
-        }
-    }
-
-    /// Packs the release of a claim. What its script tells is taken out of `tells`: it knows whether
-    /// there is anything to tell.
-    fn give_back<'a>(
-        &self,
-        claim: &Claim,
-        leaves: Leaves,
-        way: Way,
-        tells: &mut Option<Keys>,
-        packer: &'a mut Packer,
-    ) -> &'a [u8] {
-        let mut channels = || tells.take().map(|_| &*self.channels);
-        match (claim.keys.as_reader(), self.known.queue_of(claim)) {
-            (Some(beside), _) => claim.release_read(packer, beside, way, channels()),
-            (_, Some(queue)) => claim.leave(packer, queue, leaves, way, channels()),
-            _ => claim.release(packer, way),
         }
     }
 

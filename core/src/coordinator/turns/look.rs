@@ -22,7 +22,6 @@ impl Coordinator {
             return;
         };
         let (place, acquire) = (turn.place, acquisition.request.clone());
-        let Some(queue) = acquire.keys.queue().cloned() else { return };
         let life = acquire.life();
         let claim = Claim {
             ballot: acquire.fences.map(|fences| self.propose(now, fences)),
@@ -36,7 +35,7 @@ impl Coordinator {
         let timeout = self.settings.round_timeout(acquire.ttl.span());
         let mut round = self.new_round(RoundKind::Ask { request }, now, timeout);
         let id: RoundId = self.rounds.reserve();
-        let command = claim.ask(&mut self.packer, &queue, place, false);
+        let Some(command) = claim.look(&mut self.packer) else { return };
         let (mut asked, mut warming) = (NodeSet::EMPTY, NodeSet::EMPTY);
         for (node, session) in self.sessions.iter().enumerate() {
             match session.part(command.len(), now, None) {

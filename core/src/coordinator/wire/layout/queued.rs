@@ -1,9 +1,9 @@
-//! The commands of who waits in turn, and what they say of its place.
+//! The token under one key, with the queue of those that wait for it beside it: the commands of a waiter, and its
+//! place.
 
-use super::super::resp::Command;
-use super::super::{LEAVE, Token, millis};
-use super::{Claim, Packer, Way};
 use crate::coordinator::Queue;
+use crate::coordinator::wire::resp::Command;
+use crate::coordinator::wire::{Claim, LEAVE, Packer, Token, Way, millis};
 use std::time::Duration;
 
 /// A place in the queue of those who wait in turn.
