@@ -253,7 +253,4 @@ pub fn kill(client: i64) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod scripts;
-
-#[cfg(test)]
 mod tests;

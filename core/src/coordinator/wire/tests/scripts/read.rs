@@ -7,5 +7,5 @@ mod stage;
 mod walks;
 
 /// Also for a real master.
-#[path = "../../../../../tests/support/readers/mod.rs"]
+#[path = "../../../../../../tests/support/readers/mod.rs"]
 mod readers;

@@ -1,5 +1,7 @@
 //! Replies are parsed as the parser of the `redis` crate parses them, however the bytes are cut.
 
+mod scripts;
+
 use super::replies::{LARGEST, LONGEST_LINE};
 use super::*;
 use redis::{PushKind, Value};
