@@ -118,7 +118,7 @@ fn prose() -> io::Result<Vec<String>> {
         });
         texts.extend(written.map(|(_, text)| text.to_lowercase()));
     }
-    for folder in ["", "docs", "docker"] {
+    for folder in ["", "docs", "docs/decisions", "docker"] {
         for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "md") {

@@ -19,7 +19,7 @@ fn read(path: &str) -> String {
 
 /// Reads the documents, by their paths from the root.
 fn documents() -> BTreeMap<String, Document> {
-    let folders = ["", "docs", "docker", "proof/model", "benches/peers"];
+    let folders = ["", "docs", "docs/decisions", "docker", "proof/model", "benches/peers"];
     let files = folders.into_iter().flat_map(|folder| {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         entries.map(move |entry| Path::new(folder).join(entry.unwrap().file_name()))
