@@ -117,13 +117,16 @@ impl World {
     }
 
     /// Returns whether a round of one that waits in turn may end before an answer that is late: it lasts for a
-    /// tenth of the ttl, or an operation timeout.
+    /// tenth of the ttl, or an operation timeout. A flaw has to be found in the short time that is left of a world.
     fn misses_answers(&self, key: &str) -> bool {
-        let both_ways = 2 * self.slowest();
+        let slowest = self.slowest();
+        if self.setup.flaw.is_some() {
+            return false;
+        }
         let mut all = self.clients.iter().flat_map(|client| client.asked.values());
         all.any(|asked| {
             let lasts = self.setup.operation_timeout.min(asked.ttl / 10);
-            asked.mode == Mode::InTurn && *asked.keys == [key] && lasts <= both_ways
+            asked.mode == Mode::InTurn && *asked.keys == [key] && lasts <= slowest
         })
     }
 
