@@ -50,7 +50,7 @@ impl Session {
     }
 
     /// Remembers the server process, if it differs from the last one. One that does not identify itself has no
-    /// name: whoever has a name later may be another one.
+    /// name: a process with a name may then be another one.
     fn meet(&mut self, now: Instant) {
         let run_id = self.identity.facts.run_id.clone();
         let is_other = |last: &Arc<str>| run_id.as_ref().is_some_and(|run_id| last != run_id);

@@ -1,7 +1,7 @@
 //! What a subscriber or a recorder is shown, and that without one nothing is.
 #![cfg(feature = "watched")]
 
-use super::super::{Event, FailureKind, Observation, Watching};
+use super::super::{Event, Observation, Watching};
 use super::open;
 use super::stage::Stage;
 use crate::quorum::Progress;

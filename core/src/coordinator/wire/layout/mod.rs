@@ -156,6 +156,12 @@ impl Claim {
         }
     }
 
+    /// Packs a release for which nothing is announced.
+    pub fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
+        let (leaves, script) = (Leaves::Hold, self.release_script(true));
+        self.give_back(packer, Giving { leaves, way, script, channels: "" }, false).0
+    }
+
     /// Returns whether a client that could not leave its queue has anything to announce. It stood nowhere, so
     /// only what it held is free now: a waiter that announced its own withdrawal would wake itself, and all
     /// others, again and again.

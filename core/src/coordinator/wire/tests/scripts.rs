@@ -62,9 +62,7 @@ impl Master {
     }
 
     fn release(&mut self, claim: &Claim) -> Reply {
-        let (leaves, script) = (Leaves::Nothing, claim.release_script(true));
-        let giving = Giving { leaves, way: Way::Full, script, channels: "" };
-        let command = claim.give_back(&mut self.packer, giving, false).0.to_vec();
+        let command = claim.release(&mut self.packer, Way::Full).to_vec();
         self.ask(&command)
     }
 }
