@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint package test test-servers test-upgrade fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint lint-sources lint-packages package test test-servers test-upgrade fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down docker-command
 SEEDS ?= 1000000
 SHIPPED = -p quorumlock -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
@@ -11,15 +11,21 @@ package: ## check that what cargo publish would send builds, with its docs; part
 	scripts/package
 
 lint: ## check format, clippy on every feature set, docs, dependencies, API and package; rewrites nothing
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-sources lint-packages
+
+# Clippy keeps one core busy, and the compiler of other crates the other.
+lint-sources:
 	@scripts/step 20 "format" cargo fmt --all -- --check
-	@scripts/step 600 "clippy" scripts/clippy
-	@RUSTDOCFLAGS="-D warnings" scripts/step 120 "docs, private items as well" \
+	@scripts/step 300 "clippy" scripts/clippy
+	@RUSTDOCFLAGS="-D warnings" scripts/step 60 "docs, private items as well" \
 	  cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features --document-private-items
-	@RUSTDOCFLAGS="-D warnings" scripts/step 120 "docs" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
-	@scripts/step 240 "licences and advisories" scripts/deny
+	@RUSTDOCFLAGS="-D warnings" scripts/step 30 "docs" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
+
+lint-packages:
+	@scripts/step 200 "licences and advisories" scripts/deny
 	@scripts/step 20 "dependencies" scripts/dependencies
 	@scripts/step 20 "public API" scripts/semver
-	@scripts/step 240 "packages" scripts/package
+	@scripts/step 200 "packages" scripts/package
 
 test: ## run every test against redis-servers that it starts; installs redis-server if needed
 	@scripts/step 60 "redis-server" scripts/redis-server

@@ -6,7 +6,7 @@ use super::play::{draw, play, play_plan};
 use super::report::{draw_picture, report};
 use super::seed::Seed;
 use super::shrink::shrink;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -97,17 +97,29 @@ fn any_world_has_one_holder_at_a_time_and_leaves_nothing_behind() {
 /// The most worlds with a flaw that are played until it is found.
 const MOST: u64 = 1_000;
 
-/// The seeds are always the same.
+/// Plays worlds with a flaw until it is found. The seeds are always the same.
+fn find(flaw: Flaw, expected: &str) {
+    let found = (0..MOST).find_map(|seed| {
+        let violation = play(Seed(seed), Some(flaw)).violation?;
+        violation.contains(expected).then_some((seed, violation))
+    });
+    let (seed, violation) = found.unwrap_or_else(|| panic!("{flaw:?} was not found out"));
+    eprintln!("{flaw:?} after {} worlds: {violation}", seed + 1);
+}
+
 #[test]
 fn a_world_with_a_flaw_is_found_out() {
-    for (flaw, expected) in FLAWS {
-        let found = (0..MOST).find_map(|seed| {
-            let violation = play(Seed(seed), Some(flaw)).violation?;
-            violation.contains(expected).then_some((seed, violation))
-        });
-        let (seed, violation) = found.unwrap_or_else(|| panic!("{flaw:?} was not found out"));
-        eprintln!("{flaw:?} after {} worlds: {violation}", seed + 1);
-    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some((flaw, expected)) = FLAWS.get(next.fetch_add(1, Relaxed)) {
+                    find(*flaw, expected);
+                }
+            });
+        }
+    });
 }
 
 #[test]
