@@ -300,7 +300,7 @@ impl Holder {
 
     /// Checks whether both are the same acquisition.
     #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn same_hold_as(&self, other: &Self) -> bool {
         self.value.is_of_the_holder_of(&other.value)
     }
 }

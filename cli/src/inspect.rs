@@ -69,8 +69,7 @@ fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
         let slot = permit.slot().unwrap_or_default();
         let state = match permit.holder() {
             Some(holder) => {
-                let has_it =
-                    |state: &NodeState| matches!(state, NodeState::Held(it) if it.is(holder));
+                let has_it = |state: &NodeState| matches!(state, NodeState::Held(it) if it.same_hold_as(holder));
                 let on = permit.nodes().iter().filter(|node| has_it(&node.state)).count();
                 format!("{holder}, on {on} of {} masters", permit.nodes().len())
             }

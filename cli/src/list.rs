@@ -59,7 +59,7 @@ pub(crate) async fn connect(masters: MastersArgs) -> Result<Redlock, Failure> {
 pub(crate) async fn find(redlock: &Redlock, args: &ListArgs) -> Found {
     let mut list = redlock.list(args.prefix());
     if args.all {
-        list = list.with_leftovers();
+        list = list.include_free();
     }
     let (mut locks, mut error) = (Vec::new(), None);
     while let Some(lock) = list.next().await {
@@ -95,7 +95,8 @@ pub(crate) fn state(lock: &ListedLock) -> &'static str {
 
 pub(crate) fn to_json(lock: &ListedLock) -> Value {
     let nodes = lock.inspection().nodes().iter();
-    let has_it = |state: &NodeState| matches!(state, NodeState::Held(it) if it.is(lock.holder()));
+    let has_it =
+        |state: &NodeState| matches!(state, NodeState::Held(it) if it.same_hold_as(lock.holder()));
     let held_on: Vec<&str> =
         nodes.filter(|node| has_it(&node.state)).map(|node| &*node.node).collect();
     let mut value = json!({
@@ -107,7 +108,7 @@ pub(crate) fn to_json(lock: &ListedLock) -> Value {
         "remaining_ms": lock.holder().remaining().map(millis),
         "held_on": held_on,
         "waiting": lock.waiting(),
-        "recognized": lock.is_recognized(),
+        "recognized": lock.is_ours(),
     });
     if let Some(readers) = readers_to_json(lock.holder()) {
         value["readers"] = readers;

@@ -85,7 +85,7 @@ impl Watched {
                     self.held.extend(known);
                     continue;
                 }
-                Some((old, since)) if old.holder().is(lock.holder()) => {
+                Some((old, since)) if old.holder().same_hold_as(lock.holder()) => {
                     let is_new = list::state(old) != list::state(&lock);
                     let waits = old.waiting() != lock.waiting();
                     let reads = !readers_are(old.holder(), lock.holder());
@@ -181,7 +181,9 @@ impl Change {
 
 /// Checks whether both have the same readers.
 fn readers_are(one: &Holder, other: &Holder) -> bool {
-    let has = |holder: &Holder, reader: &Holder| holder.readers().iter().any(|it| it.is(reader));
+    let has = |holder: &Holder, reader: &Holder| {
+        holder.readers().iter().any(|it| it.same_hold_as(reader))
+    };
     one.readers().len() == other.readers().len() && one.readers().iter().all(|it| has(other, it))
 }
 

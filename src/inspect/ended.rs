@@ -23,12 +23,12 @@ mod tests {
         let holder =
             |value: &str| Holder::of(StoredValue::new(value.into(), Some(Duration::from_secs(9))));
         let (at_work, ended) = (holder(token), holder(&format!("quorumlock:done:{token}")));
-        assert!(ended.has_ended() && !at_work.has_ended() && ended.is(&at_work));
+        assert!(ended.has_ended() && !at_work.has_ended() && ended.same_hold_as(&at_work));
         assert!(ended.has_token(), "it is recognized");
         assert_eq!(ended.to_string(), "ended, closed for 9 s");
         let named = holder(&format!("quorumlock:done:{token}:me"));
         assert_eq!(named.to_string(), "ended by me, closed for 9 s");
-        assert!(!named.is(&ended) && !holder("quorumlock:done:theirs").has_ended());
+        assert!(!named.same_hold_as(&ended) && !holder("quorumlock:done:theirs").has_ended());
         assert!(!format!("{ended:?}").contains("0123"));
     }
 }

@@ -31,7 +31,7 @@ impl Redlock {
     ///
     /// A lock is listed as held if a quorum of masters has the same value under its key, at about
     /// the same moment. One that may be held is listed, too: masters that did not answer could make
-    /// up the quorum. [`with_leftovers`](LockList::with_leftovers) lists the rest. Masters that are
+    /// up the quorum. [`include_free`](LockList::include_free) lists the rest. Masters that are
     /// down, may not be asked or do not vote yet are [problems](LockList::problems), and no error
     /// as long as the others are enough.
     ///
@@ -102,7 +102,7 @@ pub struct ListedLock {
 impl LockList {
     /// Lists keys as well that are not held, or cannot be told from an application's own: what was
     /// left over on a few masters, and what is just being acquired or released.
-    pub fn with_leftovers(mut self) -> Self {
+    pub fn include_free(mut self) -> Self {
         if let State::Idle(walk) = &mut self.state {
             walk.leftovers = true;
         }
@@ -215,7 +215,7 @@ impl ListedLock {
     }
 
     /// Returns the holder. If the lock is not held by quorum: the one whose key most masters have.
-    /// Resources that are locked together have the same holder: see [`Holder::is`].
+    /// Resources that are locked together have the same holder: see [`Holder::same_hold_as`].
     #[must_use]
     pub const fn holder(&self) -> &Holder {
         &self.holder
@@ -224,8 +224,7 @@ impl ListedLock {
     /// Counts the masters that have the holder's key.
     #[must_use]
     pub fn held_on(&self) -> usize {
-        let has_it =
-            |state: &NodeState| matches!(state, NodeState::Held(it) if it.is(&self.holder));
+        let has_it = |state: &NodeState| matches!(state, NodeState::Held(it) if it.same_hold_as(&self.holder));
         self.inspection.nodes().iter().filter(|node| has_it(&node.state)).count()
     }
 
@@ -240,7 +239,7 @@ impl ListedLock {
     /// Checks whether the key has a token of this crate, and expires. Otherwise another Redlock
     /// client may hold it, or it may be an application's own key and no lock at all.
     #[must_use]
-    pub fn is_recognized(&self) -> bool {
+    pub fn is_ours(&self) -> bool {
         self.holder.has_token() && self.holder.remaining().is_some()
     }
 
@@ -268,7 +267,7 @@ impl fmt::Display for ListedLock {
         if let Some(waiting) = self.waiting.filter(|waiting| *waiting > 0) {
             write!(f, ", {waiting} waiting")?;
         }
-        if !self.is_recognized() {
+        if !self.is_ours() {
             f.write_str(" (perhaps no lock: another client's key, or an application's own)")?;
         }
         Ok(())

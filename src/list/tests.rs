@@ -132,7 +132,7 @@ fn a_value_that_is_no_token_of_ours_is_marked() {
         let membership = Membership::of(1).unwrap();
         let (_, lock) =
             merge("r".into(), "r".into(), vec![("n".into(), seen)], membership).unwrap();
-        assert_eq!(lock.is_recognized(), expected, "{value}");
+        assert_eq!(lock.is_ours(), expected, "{value}");
         assert_eq!(lock.to_string().contains("perhaps no lock"), !expected, "{lock}");
     }
 }

@@ -246,7 +246,7 @@ impl Walker {
             let Some((verdict, lock)) = merged else { continue };
             let is_listed = match verdict {
                 Verdict::Held => true,
-                Verdict::Unclear => *leftovers || lock.is_recognized(),
+                Verdict::Unclear => *leftovers || lock.is_ours(),
                 Verdict::Leftover => *leftovers,
             };
             locks.extend(is_listed.then(|| lock.at_slot(slot)));

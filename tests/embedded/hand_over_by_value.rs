@@ -111,11 +111,11 @@ async fn work_that_has_ended_well_is_not_adopted_again_by_any_client() {
 
     let ended = other.inspect("nightly").await.unwrap();
     let holder = ended.holder().unwrap();
-    assert!(holder.has_ended() && holder.is(at_work.holder().unwrap()));
+    assert!(holder.has_ended() && holder.same_hold_as(at_work.holder().unwrap()));
     assert_eq!(holder.label(), Some("me"));
     assert!(ended.to_string().starts_with("\"nightly\" is ended by me, closed for "), "{ended}");
     let lock = other.list("nightly").next().await.unwrap().unwrap();
-    assert!(lock.is_recognized() && lock.holder().has_ended() && lock.held_on() == 3);
+    assert!(lock.is_ours() && lock.holder().has_ended() && lock.held_on() == 3);
     // An operator that has seen it at work takes it away all the same.
     other.force_release(&at_work).await.unwrap();
     drop(other.try_acquire("nightly").await.unwrap());

@@ -54,5 +54,5 @@ async fn only_those_very_bytes_are_taken_away() {
     let contended = redlock.try_acquire("r").await.unwrap_err();
     assert!(matches!(contended, AcquireError::Contended(_)), "{contended}");
     let now = redlock.inspect("r").await.unwrap();
-    assert!(!now.holder().unwrap().is(earlier.holder().unwrap()));
+    assert!(!now.holder().unwrap().same_hold_as(earlier.holder().unwrap()));
 }

@@ -40,7 +40,7 @@ async fn it_is_no_holder_and_keeps_all_others_out() {
     assert_eq!(inspection.nodes()[2].state, NodeState::Free);
     let refused = redlock.force_release(&inspection).await.unwrap_err().to_string();
     assert!(refused.contains("\"r\" was not held"), "{refused}");
-    for list in [redlock.list(""), redlock.list("").with_leftovers()] {
+    for list in [redlock.list(""), redlock.list("").include_free()] {
         let listed: Vec<_> = list.collect().await;
         assert!(listed.is_empty(), "{listed:?}");
     }

@@ -49,24 +49,26 @@ async fn what_a_quorum_holds_is_listed_and_nothing_else() {
     let found = listed(&redlock, "").await;
     assert_eq!(names(&found), ["invoices:2", "orders:1", "orders:2", "orders:3"]);
     for lock in found.values() {
-        assert!(lock.is_held() && lock.is_recognized(), "{lock}");
+        assert!(lock.is_held() && lock.is_ours(), "{lock}");
         assert_eq!((lock.holder().label(), lock.held_on()), (Some("worker-7"), 3), "{lock}");
         assert!(lock.holder().remaining().is_some_and(|left| left <= LONG), "{lock}");
         assert_eq!(lock.waiting(), Some(0), "{lock}");
     }
     let [one, two, too] = ["orders:1", "orders:2", "invoices:2"].map(|name| found[name].holder());
-    assert!(two.is(too) && !one.is(two), "resources that were locked together have one holder");
+    assert!(
+        two.same_hold_as(too) && !one.same_hold_as(two),
+        "resources that were locked together have one holder"
+    );
 
     let orders = listed(&redlock, "orders:").await;
     assert_eq!(names(&orders), ["orders:1", "orders:2", "orders:3"]);
     assert_eq!(names(&listed(&redlock, "orders:?").await), [""; 0]);
 
-    let everything: Vec<_> = redlock.list("").with_leftovers().collect().await;
+    let everything: Vec<_> = redlock.list("").include_free().collect().await;
     let mut rest: Vec<_> = everything.into_iter().map(Result::unwrap).collect();
     rest.retain(|lock| !lock.is_held());
     rest.sort_by_key(|lock| lock.resource().to_owned());
-    let told: Vec<_> =
-        rest.iter().map(|it| (it.resource(), it.held_on(), it.is_recognized())).collect();
+    let told: Vec<_> = rest.iter().map(|it| (it.resource(), it.held_on(), it.is_ours())).collect();
     assert_eq!(told, [("left", 1, true), ("session:1", 1, false), ("session:2", 1, false)]);
 }
 
@@ -78,7 +80,7 @@ async fn a_key_of_another_kind_of_client_is_listed_with_a_mark() {
     on_all(&masters, &["SET", "forever", TOKEN]).await;
     let found = listed(&redlock, "").await;
     assert_eq!(names(&found), ["forever", "theirs"]);
-    assert!(found.values().all(|lock| lock.is_held() && !lock.is_recognized()), "{found:?}");
+    assert!(found.values().all(|lock| lock.is_held() && !lock.is_ours()), "{found:?}");
     assert_eq!(found["theirs"].held_on(), 2);
     redlock.force_release(found["theirs"].inspection()).await.unwrap();
     assert_eq!(names(&listed(&redlock, "").await), ["forever"]);

@@ -30,7 +30,7 @@ type Cells = [String; HEADS.len()];
 
 fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     let holder = lock.holder();
-    let mark = if lock.is_recognized() { "" } else { "?" };
+    let mark = if lock.is_ours() { "" } else { "?" };
     let remaining = holder.remaining().map_or("never".to_owned(), |it| Span(it).to_string());
     let masters = lock.inspection().nodes().len();
     [
@@ -129,7 +129,7 @@ impl fmt::Display for Table<'_> {
             writeln!(f)?;
         }
         let locks = || self.rows.iter().map(|(lock, _)| lock);
-        if locks().any(|lock| !lock.is_recognized()) {
+        if locks().any(|lock| !lock.is_ours()) {
             writeln!(f, "?: not a token of quorumlock: another client's lock, or no lock at all")?;
         }
         let held = held(locks());

@@ -151,7 +151,7 @@ impl Obstacle {
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Held { holder, queue, .. }, Self::Held { holder: other, queue: theirs, .. }) => {
-                holder.is(other) && queue.ahead == theirs.ahead
+                holder.same_hold_as(other) && queue.ahead == theirs.ahead
             }
             (Self::Wanted(_), Self::Wanted(_)) => true,
             (Self::WarmingUp { .. }, Self::WarmingUp { .. }) => true,
