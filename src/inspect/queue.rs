@@ -77,8 +77,8 @@ mod tests {
     fn the_line_says_how_many_wait_and_keeps_their_names_to_itself() {
         let kept = Some((KEPT, Some(1_500)));
         let told = |lives, waiting| Inspection { waiting, ..inspected(lives) };
-        let line = "\"r\" is free, reserved for the next waiter, 1 waits in turn: n0 kept for who is next, \
-                    for 1.5 s; n1 reserved for the next waiter, for 1.5 s; n2 free";
+        let line = "\"r\" is free, reserved for the next waiter, 1 waits in turn: n0 reserved for the next \
+                    waiter, for 1.5 s; n1 reserved for the next waiter, for 1.5 s; n2 free";
         assert_eq!(told([kept, kept, None], Some(1)).to_string(), line);
         let line = "\"r\" is free, 12 wait in turn: n0 free; n1 free; n2 free";
         assert_eq!(told([None; 3], Some(12)).to_string(), line);
