@@ -119,9 +119,13 @@ impl Coordinator {
                 Progress::Unconfirmed | Progress::Pending => self.extension_unconfirmed(now, id),
             }
         }
-        // What was won goes on: the masters that have not answered may lack the key.
-        if is_complete || outcome.is_some_and(|progress| !matches!(progress, Progress::Extended(_)))
-        {
+        // What was won goes on: the masters that have not answered may lack the key. A renewal ends with its
+        // answers, as those before it did.
+        let goes_on = match purpose {
+            None | Some(Purpose::Renew(_)) => true,
+            Some(_) => outcome.is_none_or(|progress| matches!(progress, Progress::Extended(_))),
+        };
+        if is_complete || !goes_on {
             self.close_round(id);
         }
     }
@@ -174,8 +178,9 @@ impl Coordinator {
 
     /// Handles an extension that has found the hold lost.
     fn extension_lost(&mut self, now: Instant, round: RoundId) {
-        let Some(lost) = self.rounds.get(round) else { return };
-        let RoundKind::Extend { attempt: id, purpose, .. } = lost.kind else { return };
+        let Some(lost) = self.rounds.get_mut(round) else { return };
+        let RoundKind::Extend { attempt: id, purpose, .. } = &mut lost.kind else { return };
+        let (id, purpose) = (*id, purpose.take());
         let reports = lost.reports(self.sessions.iter().map(|session| &session.name));
         let Some(hold) = self.attempts.get(id).and_then(Attempt::hold) else {
             return self.refuse(now, id, NotAdopted::Lost(LossReason::QuorumGone(reports)));

@@ -90,7 +90,7 @@ impl Attempt {
         }
     }
 
-    /// Returns whether the answers to an extension for this purpose count. Without a purpose, it was won.
+    /// Returns whether the answers to an extension for this purpose count. Without a purpose, it is decided.
     pub(super) fn awaits(&self, purpose: Option<Purpose>) -> bool {
         match &self.stage {
             Stage::Held(_) => matches!(purpose, None | Some(Purpose::Renew(_))),

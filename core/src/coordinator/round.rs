@@ -31,7 +31,7 @@ pub(super) enum RoundKind {
     Extend {
         attempt: AttemptId,
         extension: Extension,
-        /// Absent once it is won: what comes in from then on is a straggler.
+        /// Absent once it is won or lost: what comes in from then on is a straggler.
         purpose: Option<Purpose>,
     },
     Release {
