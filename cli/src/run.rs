@@ -258,7 +258,7 @@ impl Run<'_> {
     /// resource for which that is known.
     async fn not_acquired(&self, error: AcquireError) -> Failure {
         let ahead = match &error {
-            AcquireError::Contended(contended) => contended.ahead,
+            AcquireError::Contended(contended) => contended.ahead.map(usize::from),
             _ => None,
         };
         let failure = Failure::from(error);

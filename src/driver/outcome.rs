@@ -22,7 +22,7 @@ pub(super) fn not_acquired(
             attempts,
             nodes,
             obstacle,
-            ahead,
+            ahead: ahead.map(|ahead| u16::try_from(ahead).unwrap_or(u16::MAX)),
             quorum,
         }),
         FailureKind::NoQuorum | FailureKind::TooLate => {

@@ -113,7 +113,7 @@ pub struct Contended {
     /// How many waiters were ahead in the queue when this acquire last asked, as a quorum of masters says:
     /// see [`Acquire::fair`](crate::Acquire::fair). One that has just died, or has just won, counts for
     /// up to 3 s. `None` if the acquire did not wait in turn, or gave up before it had a place.
-    pub ahead: Option<usize>,
+    pub ahead: Option<u16>,
     /// The answer of every master to the last attempt. Empty if no master was asked.
     pub nodes: Vec<NodeReport>,
     pub(crate) quorum: Quorum,
