@@ -1,0 +1,1 @@
+//! Nothing: see the manifest of the judge.
