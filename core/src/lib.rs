@@ -8,10 +8,15 @@
 
 pub mod coordinator;
 pub mod escape;
+mod lock;
+mod master;
 pub mod obstacle;
 pub mod quorum;
 pub mod report;
+mod shared;
 pub mod status;
+mod waiting;
+pub mod wire;
 
 #[cfg(impure)]
 mod impure;

@@ -14,8 +14,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Obstacle {
     /// Another client holds the lock. Its label, unless it has none, is another kind of client, two labels
-    /// were named as often, or no master was asked: the first attempt of an acquire does not ask, so that
-    /// it is no slower, and neither does a fenced one, nor one of several resources.
+    /// were named as often, or the lock was released meanwhile. Where the last attempt has not asked for
+    /// it, the masters are asked once afterwards: by `try_acquire`, by an acquire that is fenced, and by
+    /// one of several resources. The error then comes one round trip later, or an operation timeout if no
+    /// quorum answers.
     Holder(Option<Arc<str>>),
     /// Readers hold the lock.
     Readers,

@@ -2,6 +2,10 @@
 
 #![warn(missing_docs)]
 
+mod fold;
+
+pub use fold::{Folded, Said, fold};
+
 use crate::escape::OneLine;
 use crate::quorum::{Membership, NodeSet};
 use std::fmt;
@@ -44,6 +48,9 @@ pub enum Answer {
     Unknown(UnknownCause),
     /// The round was decided before this answer came.
     Outstanding,
+    /// To an acquire for which too few other masters could vote: it may vote, and its grant would not have
+    /// been enough.
+    Available,
 }
 
 /// The reason why one master refused.
@@ -132,7 +139,7 @@ pub enum LossReason {
     Released,
     /// This `Redlock` was shut down, or its runtime is gone: the lock is no longer maintained.
     Closed,
-    /// Its guard was detached: the lock is that of the one who adopts it. A lease of that guard sees this.
+    /// Its guard was detached: the lock is its adopter's. A lease of that guard sees this.
     Detached,
     /// Its guard was to become a reader's: the lock is no longer its own alone. A lease of that guard
     /// sees this.
@@ -169,6 +176,30 @@ impl Answer {
             *remaining = Some(left);
         }
     }
+
+    /// Returns whether the master was asked, and so how long that took. Of what was decided in this
+    /// process, a latency would only be noise.
+    const fn is_of_the_master(&self) -> bool {
+        !matches!(
+            self,
+            Self::Refused(
+                Refusal::Down(_)
+                    | Refusal::Unfit(_)
+                    | Refusal::Disagreement(_)
+                    | Refusal::Barred { .. }
+                    | Refusal::Unconfirmed
+                    | Refusal::WarmingUp { .. }
+                    | Refusal::QueueFull,
+            ) | Self::Unknown(UnknownCause::Down(_))
+                | Self::Available
+                | Self::Outstanding
+        )
+    }
+
+    /// Returns whether another ballot would have been enough.
+    pub(crate) const fn refuses_ballot(&self) -> bool {
+        matches!(self, Self::Refused(Refusal::Stale | Refusal::Clock { .. }))
+    }
 }
 
 impl fmt::Display for Answer {
@@ -183,6 +214,7 @@ impl fmt::Display for Answer {
             Self::Shortened => f.write_str("shortened"),
             Self::Unknown(cause) => cause.fmt(f),
             Self::Outstanding => f.write_str("not waited for"),
+            Self::Available => f.write_str("could have granted"),
         }
     }
 }
@@ -191,9 +223,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Held { remaining: None } => f.write_str("held"),
-            Self::Held { remaining: Some(left) } => {
-                write!(f, "held, expires in {}", Span(*left))
-            }
+            Self::Held { remaining: Some(left) } => write!(f, "held, expires in {}", Span(*left)),
             Self::Wanted { remaining } => {
                 write!(f, "a writer waits, for {} unless it renews that", Span(*remaining))
             }
@@ -238,20 +268,9 @@ impl fmt::Display for UnknownCause {
 impl fmt::Display for NodeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", OneLine(&self.node), self.answer)?;
-        match self.answer {
-            // Decided in this process: a latency would only be noise.
-            Answer::Refused(
-                Refusal::Down(_)
-                | Refusal::Unfit(_)
-                | Refusal::Disagreement(_)
-                | Refusal::Barred { .. }
-                | Refusal::Unconfirmed
-                | Refusal::WarmingUp { .. }
-                | Refusal::QueueFull,
-            )
-            | Answer::Unknown(UnknownCause::Down(_))
-            | Answer::Outstanding => Ok(()),
-            _ => write!(f, " after {}", Span(self.latency)),
+        match self.answer.is_of_the_master() {
+            true => write!(f, " after {}", Span(self.latency)),
+            false => Ok(()),
         }
     }
 }
@@ -273,8 +292,7 @@ impl Quorum {
 
     /// Checks whether those that said `answer` are enough.
     pub fn is_met(self, nodes: &[NodeReport], answer: &Answer) -> bool {
-        let said = |(place, node): (usize, &NodeReport)| (node.answer == *answer).then_some(place);
-        self.0.is_quorum(nodes.iter().enumerate().filter_map(said).collect())
+        self.0.is_quorum(NodeSet::places(nodes, |node| node.answer == *answer))
     }
 }
 
@@ -298,7 +316,7 @@ impl fmt::Debug for Quorum {
     }
 }
 
-/// A span as people read it: `850 us`, `1.2 ms`, `406 ms`, `9.4 s`, `17 s`, `2 min 3 s`. What is left over
+/// A span as people read it: `850 µs`, `1.2 ms`, `406 ms`, `9.4 s`, `17 s`, `2 min 3 s`. What is left over
 /// is cut off.
 #[derive(Clone, Copy, Debug)]
 pub struct Span(pub Duration);
@@ -322,7 +340,8 @@ impl fmt::Display for Span {
             1.. => tenths(f, millis / 100, "s"),
             0 if millis >= 10 => write!(f, "{millis} ms"),
             0 if millis >= 1 => tenths(f, micros / 100, "ms"),
-            0 => write!(f, "{micros} us"),
+            0 if micros >= 1 => write!(f, "{micros} µs"),
+            0 => f.write_str("0 s"),
         }
     }
 }
@@ -344,7 +363,7 @@ mod tests {
         let shown = [0, 850, 1_000, 1_290, 9_999, 10_999, 406_000, 999_999].map(micros);
         assert_eq!(
             shown,
-            ["0 us", "850 us", "1 ms", "1.2 ms", "9.9 ms", "10 ms", "406 ms", "999 ms"]
+            ["0 s", "850 µs", "1 ms", "1.2 ms", "9.9 ms", "10 ms", "406 ms", "999 ms"]
         );
         let millis = |millis| Span(Duration::from_millis(millis)).to_string();
         let shown = [1_000, 9_406, 17_999, 59_999, 60_000, 123_000, 3_600_000].map(millis);

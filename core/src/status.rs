@@ -209,9 +209,7 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.can_acquire_in {
             Some(Duration::ZERO) => f.write_str("locks can be acquired: ")?,
-            Some(left) => {
-                write!(f, "no lock can be acquired for {}: ", Span(left))?;
-            }
+            Some(left) => write!(f, "no lock can be acquired for {}: ", Span(left))?,
             None => f.write_str("no lock can be acquired: ")?,
         }
         f.write_str(&self.count())?;

@@ -1,119 +1,133 @@
 //! The masters' answers, and what the coordinator does with them.
 
-use super::round::RoundKind;
-use super::session::{Incoming, Stranded, Wake};
-use super::wire::Reply;
-use super::{Action, Coordinator, Event, Fault, RoundId, acquire, extend, inspect, turns, wire};
+use super::Coordinator;
+use crate::lock::remaining::Reported;
+use crate::lock::{Round, RoundKind, acquire, extend, inspect};
+use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
+use crate::shared::{Cx, Event, RoundId};
+use crate::waiting::in_turn::{self, StoredPlace};
+use crate::waiting::{Step, Waiters};
+use crate::wire::{self, Reply};
 use std::sync::Arc;
 
 impl Coordinator {
-    pub(super) fn handle_incoming(&mut self, now: Instant, node: usize, incoming: Incoming) {
+    pub(super) fn handle_incoming(&mut self, node: usize, incoming: Incoming) {
+        let Self { cx, locks, waiters } = self;
         match incoming {
             Incoming::Nothing => {}
-            Incoming::Identified => self.identified(now, node),
-            Incoming::HandedOver => self.open(now, node),
-            Incoming::Broken(fault) => self.break_session(now, node, fault),
-            Incoming::Vote(round, reply) => self.replied(now, round, node, &reply),
-            Incoming::Uncounted(round, why) => {
-                self.answered(now, round, node, Answer::Refused(why));
+            Incoming::Identified => self.identified(node),
+            Incoming::HandedOver => self.open(node),
+            Incoming::Broken(fault) => self.break_session(node, fault),
+            Incoming::Vote(round, reply) => self.replied(round, node, &reply),
+            Incoming::Uncounted(id, why) => {
+                locks.rounds.get_mut(id).into_iter().for_each(Round::leave_uncounted);
+                self.answered(id, node, Answer::Refused(why));
             }
-            Incoming::Remaining(request, attempt, reply) => {
-                self.learn_remaining(node, request, attempt, &reply);
+            Incoming::Remaining(request, round, attempt, reply) => {
+                if let Some(reported) = Reported::in_reply(&reply)
+                    && !locks.learn_remaining(node, round, attempt, &reported)
+                {
+                    waiters.learn_remaining(cx, node, request, attempt, &reported);
+                }
             }
-            Incoming::ToppedUp(attempt, reply) => self.topped_up(now, attempt, node, &reply),
-            Incoming::Release { round, answer } => self.answered(now, round, node, answer),
-            Incoming::NotDone(debt) => self.release_again(now, node, debt),
-            Incoming::Told { key, listeners } => {
-                let ours = u64::from(self.listens(node, &key));
-                self.local_queue.heard(&key, listeners > ours);
-                self.slot_heard(&key, listeners > ours);
-            }
-            Incoming::Subscribed(key) => self.subscribed(now, node, &key),
-            Incoming::Freed { key, message } => {
-                self.wake_contender(now, &key, Some(&message));
-                self.hear(&key, Some(&message));
-            }
+            Incoming::ToppedUp(attempt, reply) => locks.topped_up(cx, attempt, node, &reply),
+            Incoming::Release { round, answer } => self.answered(round, node, answer),
+            Incoming::NotDone(debt) => locks.release_again(cx, node, debt),
+            Incoming::Told { key, listeners } => waiters.counted(node, &key, listeners),
+            Incoming::Subscribed(key) => waiters.subscribed(cx, node, &key),
+            Incoming::Freed { key, message } => waiters.freed_elsewhere(cx, &key, &message),
         }
+        self.go_on();
     }
 
     /// Handles the reply to a command of a round.
-    fn replied(&mut self, now: Instant, id: RoundId, node: usize, reply: &Reply) {
-        let answer = match self.rounds.get(id).map(|round| &round.kind) {
+    fn replied(&mut self, id: RoundId, node: usize, reply: &Reply) {
+        let Self { cx, locks, .. } = self;
+        let kind = locks.rounds.get(id).map(|round| &round.kind);
+        if reply.is_noscript() {
+            // For the next round, not for this one: a second round trip could arrive after the
+            // release.
+            let scripts: &[_] = match kind {
+                Some(RoundKind::Acquire { .. }) => &[wire::ACQUIRE],
+                Some(RoundKind::Extend { .. }) => &[wire::EXTEND],
+                Some(RoundKind::Ask { .. }) => &[wire::ASK],
+                // Too late for its round, which alone knew which script it had called.
+                None => &[wire::ACQUIRE, wire::EXTEND],
+                _ => &[],
+            };
+            scripts.iter().for_each(|script| cx.masters.sessions[node].reload(script));
+        }
+        let answer = match kind {
             Some(RoundKind::Acquire { .. }) => {
-                if reply.is_noscript() {
-                    self.sessions[node].reload(wire::ACQUIRE);
-                }
-                self.learn(now, id, node, reply);
-                self.learn_place(id, node, reply);
+                self.learn(id, node, reply);
                 acquire::answer(reply)
             }
-            Some(RoundKind::Extend { .. }) => {
-                // For the next round, not for this one: a second round trip could arrive after the
-                // release.
-                if reply.is_noscript() {
-                    self.sessions[node].reload(wire::EXTEND);
-                }
-                extend::answer(reply)
-            }
             Some(RoundKind::Ask { .. }) => {
-                if reply.is_noscript() {
-                    self.sessions[node].reload(wire::ASK);
-                }
-                self.learn(now, id, node, reply);
-                self.learn_place(id, node, reply);
-                turns::told(reply)
+                self.learn(id, node, reply);
+                in_turn::told(reply)
             }
-            Some(RoundKind::Inspect { .. }) => return self.inspected(now, id, node, reply),
-            Some(RoundKind::Look { .. }) => return self.looked(now, id, node, reply),
+            Some(RoundKind::Extend { .. }) => extend::answer(reply),
+            Some(RoundKind::Inspect { .. }) => return locks.inspected(cx, id, node, reply),
+            Some(RoundKind::Look { .. }) => return locks.looked(cx, id, node, reply),
+            Some(RoundKind::InTheWay(_)) => return locks.found_in_the_way(cx, id, node, reply),
             Some(RoundKind::ForceRelease { .. }) => inspect::deleted(reply),
-            // Its answers come from the ledger.
-            Some(RoundKind::Release { .. }) => return,
-            // Too late for its round, which alone knew which script it had called.
-            None => {
-                if reply.is_noscript() {
-                    self.sessions[node].reload(wire::ACQUIRE);
-                    self.sessions[node].reload(wire::EXTEND);
-                }
-                return;
-            }
+            // The answers of a release come from the ledger.
+            Some(RoundKind::Release { .. }) | None => return,
         };
-        self.answered(now, id, node, answer);
+        self.answered(id, node, answer);
+    }
+
+    /// Learns what a refusal says beside that: a fence and a clock, a place in the queue, the holder.
+    fn learn(&mut self, id: RoundId, node: usize, reply: &Reply) {
+        let Reply::Array(parts) = reply else { return };
+        let Self { cx, locks, waiters } = self;
+        let clock_us = cx.masters.learn_fence(parts);
+        let Some(round) = locks.rounds.get_mut(id) else { return };
+        let Some(request) = round.kind.acquirer() else { return };
+        if let Some(clock_us) = clock_us {
+            waiters.learn_clock(cx, request, node, clock_us);
+        }
+        if let Some(place) = StoredPlace::in_parts(parts) {
+            place.holder.into_iter().for_each(|value| round.note_value(node, Some(value)));
+            waiters.learn_place(request, node, place.told);
+        }
     }
 
     /// Handles a command of a round whose connection is gone.
-    fn strand(&mut self, now: Instant, node: usize, stranded: &Stranded, cause: &Arc<str>) {
+    fn strand(&mut self, node: usize, stranded: &Stranded, cause: &Arc<str>) {
         let Stranded { round: id, may_have_left } = *stranded;
-        let answer = match self.rounds.get(id).map(|round| &round.kind) {
+        let answer = match self.locks.rounds.get(id).map(|round| &round.kind) {
             Some(RoundKind::Acquire { attempt, .. }) if !may_have_left => {
-                if let Some(attempt) = self.attempts.get_mut(*attempt) {
+                if let Some(attempt) = self.locks.attempts.get_mut(*attempt) {
                     attempt.touched.remove(node);
                 }
                 Answer::Refused(Refusal::Down(cause.clone()))
             }
             _ => Answer::Unknown(UnknownCause::ConnectionLost(cause.clone())),
         };
-        self.answered(now, id, node, answer);
+        self.answered(id, node, answer);
     }
 
     /// Handles a round whose operation timeout has passed: what has not been answered is unknown.
     /// All of it is noted before the round is judged. Otherwise the failure would be reported as if
     /// some answers were still awaited. A release goes on, but no caller waits for it any more.
-    pub(super) fn time_out(&mut self, now: Instant, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
+    pub(super) fn time_out(&mut self, id: RoundId) {
+        let Self { cx, locks, waiters } = self;
+        let Some(round) = locks.rounds.get_mut(id) else { return };
         if round.held_back.is_some() {
-            return self.ask_the_others(now, id);
+            return locks.ask_the_others(cx, waiters, id);
         }
         for node in round.outstanding().iter() {
-            round.record(node, Answer::Unknown(UnknownCause::TimedOut), now);
+            round.record(node, Answer::Unknown(UnknownCause::TimedOut), cx.now);
         }
-        self.judge(now, id);
+        self.judge(id);
     }
 
     /// Notes the answer of one node, and judges its round.
-    fn answered(&mut self, now: Instant, id: RoundId, node: usize, answer: Answer) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
+    fn answered(&mut self, id: RoundId, node: usize, answer: Answer) {
+        let Some(round) = self.locks.rounds.get_mut(id) else { return };
         // A straggler of an extension that was already won.
         let topped_up = match round.kind {
             RoundKind::Extend { purpose: None, attempt, .. }
@@ -123,122 +137,186 @@ impl Coordinator {
             }
             _ => None,
         };
-        round.record(node, answer, now);
-        self.judge(now, id);
+        round.record(node, answer, self.cx.now);
+        self.judge(id);
         if let Some(attempt) = topped_up {
-            self.top_up(now, attempt, node);
+            self.locks.top_up(&mut self.cx, attempt, node);
         }
     }
 
     /// Judges a round by the answers so far.
-    fn judge(&mut self, now: Instant, id: RoundId) {
-        match self.rounds.get(id).map(|round| &round.kind) {
-            Some(RoundKind::Acquire { .. }) => self.judge_acquire(now, id),
-            Some(RoundKind::Ask { .. }) => self.judge_ask(now, id),
-            Some(RoundKind::Extend { .. }) => self.judge_extension(now, id),
-            Some(RoundKind::Release { .. }) => self.judge_release(id),
+    #[inline]
+    fn judge(&mut self, id: RoundId) {
+        let Self { cx, locks, waiters } = self;
+        match locks.rounds.get(id).map(|round| &round.kind) {
+            Some(RoundKind::Acquire { .. }) => locks.judge_acquire(cx, waiters, id),
+            Some(RoundKind::Ask { .. }) => locks.judge_ask(cx, waiters, id),
+            Some(RoundKind::Extend { .. }) => locks.judge_extension(cx, waiters, id),
+            Some(RoundKind::Release { .. }) => locks.judge_release(cx, id),
             Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
-                self.judge_heard(id);
+                locks.judge_heard(cx, id);
             }
-            Some(RoundKind::Look { .. }) => self.judge_look(id),
+            Some(RoundKind::Look { .. }) => locks.judge_look(cx, id),
+            Some(RoundKind::InTheWay(_)) => locks.judge_in_the_way(cx, id),
             None => {}
         }
+        self.go_on();
     }
 
     /// Handles a server that has answered all it was asked, in the handshake or with a heartbeat.
-    fn identified(&mut self, now: Instant, node: usize) {
-        self.barrier.stir();
+    fn identified(&mut self, node: usize) {
+        let Cx { now, masters, .. } = &mut self.cx;
+        masters.barrier.stir();
         // Its report counts, whether or not the master itself can be used.
-        self.weigh_numbers(now);
-        if let Some(fault) = self.unfit(node) {
-            return self.break_session(now, node, fault);
+        masters.weigh_numbers(*now);
+        if let Some(fault) = masters.unfit(node) {
+            return self.break_session(node, fault);
         }
-        let session = &mut self.sessions[node];
-        session.judge_standing(now, &self.settings);
+        let session = &mut masters.sessions[node];
+        session.judge_standing(*now);
         if session.is_open() {
-            session.take_back(now, &self.settings);
-            self.unsubscribe_unwanted(node);
-            self.wake_starved(now);
-            self.listen_anew(now);
-        } else if session.hand_over(now) {
-            self.open(now, node);
+            session.take_back(*now);
+            self.waiters.unsubscribe_unwanted(&mut self.cx, node);
+            self.came_back();
+        } else if session.hand_over(*now) {
+            self.open(node);
         }
     }
 
-    fn open(&mut self, now: Instant, node: usize) {
-        self.barrier.stir();
-        let Self { sessions, settings, random, packer, .. } = self;
-        sessions[node].open(now, settings, &mut **random, packer);
-        sessions[node].take_back(now, settings);
-        self.wake_starved(now);
-        self.listen_anew(now);
+    fn open(&mut self, node: usize) {
+        self.cx.masters.open(self.cx.now, node);
+        self.came_back();
         self.note_connected();
     }
 
-    /// Returns why this node may not be used, if it may not.
-    fn unfit(&self, node: usize) -> Option<Fault> {
-        let session = &self.sessions[node];
-        let identity = session.identity()?;
-        let by_itself = identity.unfit().map(Fault::unfit);
-        let fault = by_itself.or_else(|| session.distrust(&self.settings));
-        if let Some(fault) = fault.or_else(|| self.twin(node)) {
-            return Some(fault);
-        }
-        identity.unconfirmed.clone()
-    }
-
-    /// Returns a fault if another address leads to the same server.
-    fn twin(&self, node: usize) -> Option<Fault> {
-        let run_id = self.sessions[node].identity()?.facts.run_id.as_ref()?;
-        let twin = self.sessions.iter().enumerate().find_map(|(other, one)| {
-            let theirs = one.identity()?.facts.run_id.as_ref()?;
-            (other != node && theirs == run_id).then_some(&one.name)
-        })?;
-        let alike = match self.settings.membership.also() {
-            Some(_) => ", and one that is in both lists is spelled alike in both",
-            None => "",
-        };
-        Some(Fault::unfit(format!("the same server as {twin}: each master counts once{alike}")))
-    }
-
-    pub(super) fn break_session(&mut self, now: Instant, node: usize, fault: Fault) {
-        self.barrier.stir();
-        let session = &mut self.sessions[node];
-        if session.has_connection() {
-            self.actions.push_back(Action::Close { node, epoch: session.epoch() });
-        }
+    pub(super) fn break_session(&mut self, node: usize, fault: Fault) {
         let cause = fault.cause.clone();
-        for vote in session.close(now, fault, &mut *self.random) {
-            self.strand(now, node, &vote, &cause);
+        for vote in self.cx.masters.close(self.cx.now, node, fault) {
+            self.strand(node, &vote, &cause);
         }
-        self.miss_messages(now, node);
-        self.listen_anew(now);
+        self.waiters.miss_messages(&mut self.cx, node);
+        self.waiters.listen_anew(&mut self.cx);
         self.note_connected();
     }
 
-    pub(super) fn wake_sessions(&mut self, now: Instant) {
-        for node in 0..self.sessions.len() {
-            match self.sessions[node].wake(now, &self.settings, &mut *self.random, &mut self.packer)
-            {
-                Wake::Nothing => {}
-                Wake::Dial => {
-                    let epoch = self.sessions[node].dial();
-                    self.actions.push_back(Action::Dial { node, epoch });
-                }
+    fn note_connected(&mut self) {
+        if self.cx.masters.note_connected() {
+            self.cx.events.push(Event::Connected);
+        }
+    }
+
+    pub(super) fn wake_sessions(&mut self) {
+        for node in 0..self.cx.masters.sessions.len() {
+            match self.cx.masters.wake(self.cx.now, node) {
+                Wake::Nothing | Wake::Dial => {}
                 Wake::Changed => {
-                    self.weigh_numbers(now);
-                    self.wake_starved(now);
-                    self.listen_anew(now);
+                    self.cx.masters.weigh_numbers(self.cx.now);
+                    self.came_back();
                 }
-                Wake::Close(fault) => self.break_session(now, node, fault),
+                Wake::Close(fault) => self.break_session(node, fault),
             }
         }
     }
 
-    fn note_connected(&mut self) {
-        if !self.connected && self.sessions.iter().all(|session| session.was_tried) {
-            self.connected = true;
-            self.events.push(Event::Connected);
+    /// Lets waiters go on after a master has come back, or counts again.
+    fn came_back(&mut self) {
+        self.waiters.wake_starved(&mut self.cx);
+        self.go_on();
+        self.waiters.listen_anew(&mut self.cx);
+    }
+
+    // What follows.
+
+    /// Handles the end of reading: all that has arrived by `now` has been read. Time alone is not a
+    /// reason to go on without a master: after a stop, its answer may have been there for a long
+    /// time.
+    pub fn handle_caught_up(&mut self, now: Instant) {
+        self.cx.now = now;
+        if self.cx.masters.opens_at().is_none_or(|at| at > now) {
+            return;
+        }
+        self.cx.masters.barrier.stir();
+        self.let_through(true);
+        self.serve();
+    }
+
+    /// Begins rounds that were held up, in their order: those whose masters have answered.
+    fn let_through(&mut self, is_read: bool) {
+        let Some(mut gate) = self.cx.masters.held_up() else { return };
+        while let Some(round) = self.cx.masters.let_through(self.cx.now, &mut gate, is_read) {
+            let Self { cx, locks, waiters } = self;
+            match round {
+                barrier::Round::Acquire(request) => waiters.let_through(request),
+                barrier::Round::Extend(attempt, purpose) => {
+                    locks.send_extension(cx, waiters, attempt, purpose);
+                }
+            }
+            self.go_on();
+        }
+    }
+
+    /// Serves those that wait, until nothing is left to do.
+    pub(super) fn serve(&mut self) {
+        self.go_on();
+        self.let_through(false);
+        while self.serve_one(Waiters::serve_next) {}
+        while self.serve_one(Waiters::serve_seeker) {}
+        while self.serve_one(Waiters::serve_reader) {}
+    }
+
+    #[inline]
+    pub(super) fn serve_one(&mut self, serve: impl Fn(&mut Waiters, &mut Cx) -> bool) -> bool {
+        let has_served = serve(&mut self.waiters, &mut self.cx);
+        if has_served {
+            self.go_on();
+        }
+        has_served
+    }
+
+    /// Takes the steps that acquires have asked for, in their order.
+    #[inline]
+    pub(super) fn go_on(&mut self) {
+        if self.waiters.has_steps() {
+            self.take_steps();
+        }
+    }
+
+    #[inline(never)]
+    fn take_steps(&mut self) {
+        let mut behind = 0;
+        while let Some((step, left)) = self.waiters.next_step(behind) {
+            behind = left;
+            self.take(step);
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        let Self { cx, locks, waiters } = self;
+        match step {
+            Step::Attempt(request) => {
+                let Some((acquire, asking, contention)) = waiters.ask(cx, request) else { return };
+                match locks.attempt(cx, request, acquire, asking) {
+                    Some(begun) => {
+                        contention.begun(cx.now, &begun);
+                        locks.judge_acquire(cx, waiters, begun.round);
+                    }
+                    None => waiters.without_randomness(cx, request),
+                }
+            }
+            Step::Ask(request) => {
+                let Some(asking) = waiters.look(cx, request) else { return };
+                if let Some((round, asked)) = locks.look_where_it_stands(cx, request, asking) {
+                    waiters.looks(cx, request, round, asked);
+                    locks.judge_ask(cx, waiters, round);
+                }
+            }
+            Step::Drop(round) => locks.close_round(cx, round),
+            Step::Look { request, slots, all } => {
+                let at = (!all).then_some(&**slots.channel());
+                locks.look(cx, request, slots.names(), at);
+            }
+            Step::Withdraw { round, attempt } => locks.withdraw(cx, waiters, round, attempt),
+            Step::Release(attempt) => locks.begin_release(cx, waiters, None, attempt, true),
         }
     }
 }

@@ -1,19 +1,31 @@
 //! What tests ask of the machine.
 
-use super::{AttemptId, Coordinator};
+use super::Coordinator;
+use crate::quorum::Instant;
+use crate::shared::AttemptId;
 
 impl Coordinator {
     /// Returns the number of entries for requests, apart from debts.
     pub fn entries(&self) -> usize {
-        let requests = self.acquisitions.len() + self.attempts.len() + self.rounds.len();
-        let requests = requests + self.barrier.len() + self.listeners.len() + self.semaphores.len();
-        let requests = requests + self.adopting.len() + self.local_queue.len();
-        let requests = requests + self.readers.len() + self.hints.len();
-        requests + self.timers.next_at().into_iter().count()
+        let requests =
+            self.waiters.acquisitions.len() + self.locks.attempts.len() + self.locks.rounds.len();
+        let requests = requests
+            + self.cx.masters.barrier.len()
+            + self.waiters.listeners.len()
+            + self.waiters.semaphores.len();
+        let requests = requests + self.locks.adopting.len() + self.waiters.local_queue.len();
+        let requests = requests + self.waiters.readers.len() + self.waiters.hints.len();
+        requests + usize::from(self.cx.timers.next_at() < Instant::NEVER)
     }
 
     /// Returns the value in Redis for an attempt, while the attempt is remembered.
     pub fn token(&self, attempt: AttemptId) -> Option<String> {
-        Some(self.attempts.get(attempt)?.claim.value(self.settings.label.as_deref()))
+        Some(
+            self.locks
+                .attempts
+                .get(attempt)?
+                .claim
+                .value(self.cx.masters.settings.label.as_deref()),
+        )
     }
 }

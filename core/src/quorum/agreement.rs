@@ -9,19 +9,19 @@
 //!  A asks           A's last SET                         A's deadline        A's note ends
 //!  |-- at most L ---|----------- ttl, at most D ---------------|               |
 //!  |---------------------- D + L + drift(L) -----------------------------------|
-//!       B asks here and is told of A: B does not use this master
+//!       B asks here and learns of A: B does not use this master
 //! ```
 //!
-//! So a client that asks a master after `A` asked it, and before `A`'s last hold is over, is told
+//! So a client that asks a master after `A` asked it, and before `A`'s last hold is over, learns
 //! of `A`. The exception is a master that has lost its memory, and such a master does not vote for
 //! `D`.
 //!
-//! Where lists differ, one master is not enough: `A` may win at others. A client that was told
+//! Where lists differ, one master is not enough: `A` may win at others. A client that knows
 //! stops altogether, unless the masters that hold *its* note keep the other client from every
 //! quorum. Those masters are its shields:
 //!
 //! ```text
-//!  ours    1 2 3 4 5      told by 4 of a client of 1 2 3 4 6
+//!  ours    1 2 3 4 5      4 reports a client of 1 2 3 4 6
 //!  shields 1 2 3          it can have 4 and 6 alone: we go on, without 4
 //!  shields 1 2            it can have 3, 4 and 6: both stop
 //! ```
@@ -116,7 +116,7 @@ impl Numbers {
         Self { max_ttl: self.max_ttl.max(other.max_ttl), window }
     }
 
-    /// Returns how long a master that may have forgotten does not vote. A client that was told of
+    /// Returns how long a master that may have forgotten does not vote. A client that knows
     /// others' numbers uses those and its own together, and at every master. A restart elsewhere
     /// may have forgotten what the other client was granted there.
     pub fn quarantine(self, drift: ClockDrift) -> Duration {

@@ -1,6 +1,7 @@
 //! The distance of our wall clock from the nodes' clocks, and of those from each other.
 
-use super::{FencingWindow, Membership, NodeSet, fence::micros};
+use super::fence::micros;
+use super::{FencingWindow, Membership, NodeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 

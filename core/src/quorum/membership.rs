@@ -16,6 +16,12 @@ impl NodeSet {
         if count < Self::CAPACITY { Self((1 << count) - 1) } else { Self(u64::MAX) }
     }
 
+    /// Returns the places of those that are `wanted`.
+    pub fn places<T>(all: impl IntoIterator<Item = T>, wanted: impl Fn(T) -> bool) -> Self {
+        let all = all.into_iter().enumerate();
+        all.filter_map(|(place, one)| wanted(one).then_some(place)).collect()
+    }
+
     pub fn insert(&mut self, node: usize) {
         self.0 |= Self::bit(node);
     }

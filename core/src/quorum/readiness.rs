@@ -1,16 +1,12 @@
-//! The time until a quorum may vote.
+//! The time until a quorum may vote, and whatever else a quorum reaches.
 
 use super::{Membership, NodeSet};
-use std::time::Duration;
 
-/// Returns how long it takes until a quorum may vote if nothing but time passes. That is zero if
-/// one may vote now, and `None` if too few masters need nothing but time. `waits` has each node's
-/// wait by its place; `None` for one that time alone does not fix.
-pub fn quorum_in(membership: Membership, waits: &[Option<Duration>]) -> Option<Duration> {
-    let may_vote_in = |span: Duration| -> NodeSet {
-        let nodes = waits.iter().enumerate();
-        nodes.filter_map(|(node, wait)| wait.is_some_and(|it| it <= span).then_some(node)).collect()
-    };
-    let enough = |span: &Duration| membership.is_quorum(may_vote_in(*span));
-    waits.iter().flatten().copied().filter(enough).min()
+/// Returns the smallest number, or the shortest time, that those of a quorum do not exceed. `values` has
+/// each node's by its place; `None` for one that has none. For waits, that is how long it takes until a
+/// quorum may vote if nothing but time passes: zero if one may vote now.
+pub fn quorum_in<T: Copy + Ord>(membership: Membership, values: &[Option<T>]) -> Option<T> {
+    let up_to = |most: T| NodeSet::places(values, |value| value.is_some_and(|value| value <= most));
+    let enough = |most: &T| membership.is_quorum(up_to(*most));
+    values.iter().flatten().copied().filter(enough).min()
 }

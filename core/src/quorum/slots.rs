@@ -50,6 +50,14 @@ mod tests {
         }
     }
 
+    /// What the reference implementation makes of 1, of all ones, and of a client and a slot.
+    #[test]
+    fn a_weight_is_the_finaliser_of_murmur_hash_3() {
+        assert_eq!(weight(1, 0), 0xb456_bcfc_34c2_cb2c);
+        assert_eq!(weight(u64::MAX, 0), 0x64b5_720b_4b82_5f21);
+        assert_eq!(weight(0x0123_4567_89ab_cdef, 3), 0x4fc9_874a_ab32_ef5c);
+    }
+
     #[test]
     fn clients_spread_over_the_slots() {
         let mut first = [0_u32; 10];

@@ -20,7 +20,7 @@ pub enum Sight {
     Unclear,
 }
 
-/// What an observer is told.
+/// What an observer learns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum News {
     /// The leader that was seen leads.
@@ -34,7 +34,7 @@ pub enum News {
 pub struct Terms {
     /// How long a term must be gone to be forgotten: the quarantine.
     forget_after: Duration,
-    /// The greatest term that was told; zero before the first.
+    /// The greatest term that was reported; zero before the first.
     greatest: u64,
     /// Since when a quorum has had something else each time that it was clear.
     gone_since: Option<Instant>,

@@ -1,13 +1,14 @@
 //! Turns: what a client does that waits in turn, phase by event, and where it stands.
 //!
 //! The specification is [`TABLE`]: the coordinator does what it says, the model explores it, and a test
-//! compares it with the table in the model's README. Who is stored at a quorum with its ticket when
-//! the lock is released is served before all who come later, while its place lives.
+//! compares it with the table in the model's README. A waiter that is stored at a quorum with its
+//! ticket when the lock is released is served before all that come later, while its place lives.
 
+use super::readiness::quorum_in;
 use super::{Membership, NodeSet};
 
 /// What a waiter knows of its place.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Phase {
     /// Others are first, or it does not know.
     #[default]
@@ -103,18 +104,13 @@ pub fn turn(phase: Phase, event: Event) -> (Does, Phase) {
 ///
 /// The stamps are by place in the list of masters. Those of a master that may not vote are left out.
 pub fn ticket(membership: Membership, stamps: &[Option<u64>]) -> Option<u64> {
-    let up_to = |most: u64| -> NodeSet {
-        let few = stamps.iter().enumerate().filter(|(_, one)| one.is_some_and(|it| it <= most));
-        few.map(|(node, _)| node).collect()
-    };
-    let enough = stamps.iter().flatten().filter(|one| membership.is_quorum(up_to(**one)));
-    enough.min().copied()
+    quorum_in(membership, stamps)
 }
 
 /// Returns what the answers of a round come to: which masters have answered and accept the waiter, which
 /// have not answered, which would have granted, and which have none before it.
 ///
-/// Silence is not inability: who cannot know keeps its place.
+/// Silence is not inability: a waiter that cannot know keeps its place.
 pub fn told(
     membership: Membership,
     able: NodeSet,

@@ -1,7 +1,7 @@
 //! One attempt: the commands sent, and the moment of the win.
 
 use super::{Stage, open, play};
-use crate::coordinator::wire::Login;
+use crate::wire::Login;
 
 #[test]
 fn one_set_goes_to_all_at_once_and_the_quorum_th_grant_wins() {

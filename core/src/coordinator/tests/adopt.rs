@@ -2,8 +2,8 @@
 
 use super::stage::Stage;
 use super::{all_open, play};
-use crate::coordinator::RestartGuard;
-use crate::coordinator::wire::Login;
+use crate::master::RestartGuard;
+use crate::wire::Login;
 
 /// Three masters; `r` was held by request 1, and is a value of request 2 at 1 s.
 pub(super) const DETACHED: &str = "acquire 1 r

@@ -54,6 +54,8 @@ fn an_acquire_that_contends_keeps_its_place_beside_an_adopted_lock() {
          n1-3 < EVALSHA extend 1 r #1 10000
          n1-3 > 1
          = adopted 4 ..
+         adopt 5 of 2
+         = adopt 5: held here
          drop 4
          n1-3 < EVAL release 1 r #1
          n1-3 > 1

@@ -1,8 +1,8 @@
 //! Clients of the same masters that have different settings.
 
-use super::super::agreement::{Agreement, Answered, Said};
-use super::super::wire::Reply;
 use super::{open, play, play_from_the_start};
+use crate::master::agreement::{Agreement, Answered, Said};
+use crate::wire::Reply;
 use std::time::Duration;
 
 /// The master's report on another client's settings, and the fault that the master then has.
@@ -170,7 +170,7 @@ fn an_answer_that_nobody_can_read_is_no_agreement() {
 /// Returns what the agreement of a client reads out of these parts of an answer.
 fn read(numbers: [i64; 2], differences: &[(&str, &str)]) -> Answered {
     let stage = open(1);
-    let agreement: Agreement = stage.machine.settings.agreement.clone();
+    let agreement: Agreement = stage.machine.cx.masters.settings.agreement.clone();
     let text = |text: &str| Reply::Text(text.as_bytes().into());
     let told = differences.iter().map(|(field, value)| [text(field), text(value), Reply::Int(9)]);
     let parts = numbers.into_iter().map(Reply::Int).chain(told.flatten()).collect();

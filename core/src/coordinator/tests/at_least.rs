@@ -3,9 +3,9 @@
 //! The keys of `least 20s` live for 20,202 ms: so long, 1 % and 2 ms.
 
 use super::{Stage, open, play};
-use crate::coordinator::AtLeast;
-use crate::coordinator::wire::Millis;
 use crate::quorum::{ClockDrift, Instant};
+use crate::shared::AtLeast;
+use crate::wire::Millis;
 use std::time::Duration;
 
 /// Three masters that have granted `r` to request 1, for 10 s and for 20 s at least.

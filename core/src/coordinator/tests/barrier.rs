@@ -126,7 +126,7 @@ fn each_round_waits_for_an_answer_of_its_own_time() {
          = no quorum 1 at 1 after 16000ms: ..
          n1 < -",
     );
-    let timeout = stage.machine.opens_at().expect("a round is held up").since(stage.now);
+    let timeout = stage.machine.masters().opens_at().expect("a round is held up").since(stage.now);
     assert_eq!(timeout, Duration::from_millis(200), "counted from the second question");
     stage.steps(
         "n1 > confirmed

@@ -1,8 +1,8 @@
 //! The claims of an acquire, apart from one key for its ttl.
 
 use super::{Stage, all_open, play};
-use crate::coordinator::Settings;
-use crate::coordinator::wire::Login;
+use crate::shared::Settings;
+use crate::wire::Login;
 
 #[test]
 fn several_resources_are_one_command_to_each_master() {

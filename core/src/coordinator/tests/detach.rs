@@ -1,9 +1,10 @@
 //! The detachment: the last extension, and that nothing follows it.
 
-use super::super::{RestartGuard, Settings};
 use super::stage::Stage;
 use super::{all_open, open, play};
-use crate::coordinator::wire::Login;
+use crate::master::RestartGuard;
+use crate::shared::Settings;
+use crate::wire::Login;
 
 /// Three masters; all hold `r` for request 1 until 9898 ms.
 const HELD: &str = "acquire 1 r

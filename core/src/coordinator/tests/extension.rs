@@ -119,7 +119,7 @@ fn an_extension_comes_to_what_the_masters_say() {
             stage.steps("= extend 2 lost \n = - \n +60s \n = -");
         } else if event.contains("unconfirmed") {
             stage.steps("= - \n +6s \n = -");
-            assert!(stage.machine.attempts.iter().all(|one| one.held().is_some()), "{said}");
+            assert!(stage.machine.locks.attempts.iter().all(|one| one.held().is_some()), "{said}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A client's first round: its notes are brief until then, and the questions that prolong them go
 //! ahead of its commands.
 
-use super::super::Settings;
 use super::foreign::tell;
 use super::{Stage, all_open};
+use crate::shared::Settings;
 
 const BRIEF: &str = "EVAL agree 1 quorumlock:agreement 15152 30000 2000 2000 0";
 const WHOLE: &str = "EVAL agree 1 quorumlock:agreement 45454 30000 2000 2000 0";
@@ -72,6 +72,32 @@ fn a_round_rests_on_no_brief_note_whose_answer_comes_later() {
          n1 > 1
          +1s
          = disagreement 1 .."
+    ));
+}
+
+/// A master may have done what it was asked, though its answer does not count.
+#[test]
+fn a_downgrade_whose_answer_does_not_count_leaves_a_reader() {
+    opened(3).play(&format!(
+        "acquire 1 write:r
+         n1-3 < {WHOLE} ..
+         n1-3 < SET r #1 NX PX 10000
+         n1-2 > confirmed
+         n1-2 > ok
+         = acquired 1 until 9898ms
+         downgrade 2 of 1
+         n1-3 < SCRIPT LOAD acquire_read
+         n1-3 < SCRIPT LOAD extend_read
+         n1-3 < EVALSHA extend_read 2 r in:r #1 10000
+         n1-2 > text c0ffee
+         n1-2 > text c0ffee
+         n1-2 > -NOPERM no sorted sets
+         n3 > disagrees 60000 max_ttl 60000
+         n3 > ok
+         n3 > text c0ffee
+         n3 > text c0ffee
+         n3 > 1
+         = downgraded 2 until 9898ms"
     ));
 }
 

@@ -1,9 +1,9 @@
 //! Clients with other lists of masters, or with other numbers.
 
-use super::super::{Agreement, RestartGuard};
 use super::stage::Stage;
 use super::{all_open, open};
-use crate::coordinator::wire::Login;
+use crate::master::{Agreement, RestartGuard};
+use crate::wire::Login;
 
 /// Opens five masters; those in `told` report a client of the `lists` when they are asked at 10 s.
 fn told(told: &str, others: &str, lists: &str) -> Stage {

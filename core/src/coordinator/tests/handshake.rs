@@ -1,7 +1,7 @@
 //! The handshake: what must be known before the first SET.
 
 use super::{Stage, play_from_the_start};
-use crate::coordinator::wire::Login;
+use crate::wire::Login;
 
 #[test]
 fn a_handshake_is_one_write_and_a_master_votes_once_it_answers() {

@@ -1,8 +1,8 @@
 //! Masters without a fault and without a key.
 
-use super::super::RequestId;
 use super::stage::{NOTHING_LEFT, Stage};
 use super::words::reply;
+use crate::shared::RequestId;
 use std::time::Duration;
 
 impl Stage {

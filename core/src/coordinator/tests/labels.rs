@@ -3,8 +3,8 @@
 
 use super::stage::Stage;
 use super::{all_open, play};
-use crate::coordinator::Settings;
-use crate::coordinator::wire::Login;
+use crate::shared::Settings;
+use crate::wire::Login;
 
 /// Plays a script on a master of a client whose builder has the label `usual`, and returns
 /// everything that was sent.
@@ -71,7 +71,7 @@ fn every_command_of_a_claim_has_the_same_value() {
 
 #[test]
 fn an_empty_label_leaves_the_token_alone() {
-    use crate::coordinator::{AcquireRequest, Keys, Label};
+    use crate::shared::{AcquireRequest, Keys, Label};
     use std::time::Duration;
     let label = |settings: &mut Settings| settings.label = Some("usual".into());
     let mut stage = all_open(Stage::with(1, &Login::default(), label), 1);

@@ -1,11 +1,11 @@
 //! Debts: owed until an integer answers, or nothing can be left to delete.
 
-use super::super::Keys;
-use super::super::ledger::{Debt, Deleted, Deletion};
-use super::super::session::LARGEST_LEDGER;
-use super::super::wire::{Claim, Leaves, Packer, Token};
 use super::{open, play};
+use crate::master::ledger::{Debt, Deleted, Deletion};
+use crate::master::session::LARGEST_LEDGER;
 use crate::quorum::{Instant, NodeSet};
+use crate::shared::Keys;
+use crate::wire::{Claim, Leaves, Packer, Token};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -240,7 +240,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
     });
     for _ in 1..LARGEST_LEDGER {
         let (now, debt) = (stage.now, Debt::new(deletion.clone()));
-        stage.machine.sessions[0].send_deletion(now, debt, &mut Packer::new(None));
+        stage.machine.cx.masters.sessions[0].send_deletion(now, debt, &mut Packer::new(None));
         stage.pump();
         // It is owed, and no longer on its way: only the number of them counts.
         stage.says(0, b"-LOADING\r\n");

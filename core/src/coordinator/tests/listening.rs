@@ -1,6 +1,7 @@
-//! Listeners that are no acquires. Of three nodes, `n3` publishes about `r`, and `n2` where `n3` is
-//! gone.
+//! Where listeners and waiters listen, as masters come and go. Of three nodes, `n3` publishes about
+//! `r`, and `n2` where `n3` is gone.
 
+use super::greets;
 use super::waking::{open, waits};
 
 #[test]
@@ -103,4 +104,47 @@ fn so_many_listeners_are_notified_and_no_more() {
     stage.unseen.clear();
     (0..5_000).for_each(|one| stage.steps(&format!("unlisten {one} r")));
     stage.play("");
+}
+
+#[test]
+fn a_waiter_follows_the_master_that_notifies() {
+    let mut stage = waits();
+    stage.steps(
+        "n3 breaks
+         +20ms
+         n1-2 < EVAL look 1 r
+         n1-2 < SET ..
+         n1-2 > -1
+         n1-2 > nil
+         n1 < EVAL ..
+         n2 < EVAL ..
+         n2 < SUBSCRIBE quorumlock:free:0:r
+         n1-2 > 0
+         n2 > subscribed r
+         n2 < EVAL look 1 r
+         n2 < SET ..
+         n2 > 9000
+         n2 > nil
+         n2 < EVAL ..
+         n2 > 0
+         +40ms",
+    );
+    stage.steps(&greets(3, "hello 9", "run3"));
+    stage.play(
+        "n3 < CLIENT KILL ID 1
+         n3 > 1
+         +250ms
+         n1-3 < SET ..
+         n1-3 > nil
+         n1-3 < EVAL release ..
+         n2 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 < SUBSCRIBE quorumlock:free:0:r",
+    );
+}
+
+#[test]
+fn a_master_that_is_gone_for_good_keeps_no_subscriptions() {
+    let mut stage = waits();
+    stage.steps("cancel 1 \n n3 breaks");
+    assert_eq!(stage.machine.waiters.topics(), 0);
 }

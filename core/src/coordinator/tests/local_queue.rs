@@ -1,10 +1,10 @@
 //! The order of waiters within a process, without a command to the masters.
 
-use super::super::local_queue::LocalQueue;
-use super::super::{Event, FailureKind, Keys, RequestId};
 use super::stage::Stage;
 use super::{open, play};
 use crate::obstacle::Obstacle;
+use crate::shared::{Event, FailureKind, Keys, RequestId};
+use crate::waiting::local_queue::LocalQueue;
 
 #[test]
 fn the_next_waiter_in_line_goes_in_one_write_with_the_release() {
@@ -270,4 +270,17 @@ fn the_eighth_in_a_row_steps_back_for_who_listened_before_there_was_a_queue() {
     assert!(steps_back_after(8, true));
     assert!(!steps_back_after(7, true));
     assert!(!steps_back_after(8, false));
+}
+
+#[test]
+fn an_older_request_that_comes_late_to_a_free_place_is_served() {
+    let mut queue = LocalQueue::default();
+    let (a, both) = (Keys::from("a"), Keys::several(["a", "b"].map(Into::into)).unwrap());
+    assert!(queue.take(&a, RequestId(0)));
+    queue.wait(&both, RequestId(2));
+    queue.wait(&Keys::from("b"), RequestId(1));
+    while let Some(head) = queue.next_head() {
+        assert_eq!((head, queue.advance(&Keys::from("b"), head)), (RequestId(1), true));
+    }
+    assert_eq!(queue.contender("b"), Some(RequestId(1)));
 }

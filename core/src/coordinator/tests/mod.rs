@@ -63,9 +63,9 @@ mod ways;
 mod withdrawal;
 mod words;
 
-use crate::coordinator::Settings;
-use crate::coordinator::wire::Login;
 use crate::quorum::Membership;
+use crate::shared::Settings;
+use crate::wire::Login;
 use stage::Stage;
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
 //! What a subscriber or a recorder is shown, and that without one nothing is.
 #![cfg(feature = "watched")]
 
-use super::super::{Event, Observation, Watching};
 use super::open;
 use super::stage::Stage;
 use crate::quorum::Progress;
 use crate::report::Answer;
+use crate::shared::{Event, Observation, Watching};
 use crate::status::{Margin, NodeStanding};
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ fn an_extension_is_seen_with_who_is_topped_up_by_it() {
     else {
         panic!("{seen:?}")
     };
-    assert_eq!(*node, stage.machine.sessions[2].name);
+    assert_eq!(*node, stage.machine.cx.masters.sessions[2].name);
 }
 
 /// Returns what acquires were seen to wait for.
@@ -154,12 +154,12 @@ fn the_votes_of_an_attempt_are_only_seen_for_who_wants_them() {
 #[test]
 fn a_master_that_goes_down_changes_its_standing_and_the_margin() {
     let mut stage = open(3);
-    let stands = |stage: &Stage, node| match stage.machine.standing(stage.now, node) {
+    let stands = |stage: &Stage, node| match stage.machine.masters().standing(stage.now, node) {
         Some(NodeStanding::Voting) => "voting",
         Some(NodeStanding::Down(_)) => "down",
         other => panic!("{other:?}"),
     };
-    let margin = |stage: &Stage| stage.machine.margin(stage.now);
+    let margin = |stage: &Stage| stage.machine.masters().margin(stage.now);
     assert_eq!((stands(&stage, 0), margin(&stage)), ("voting", Some(Margin::Spare)));
     stage.breaks(0);
     assert_eq!((stands(&stage, 0), margin(&stage)), ("down", Some(Margin::Bare)));
@@ -171,9 +171,9 @@ fn a_master_that_goes_down_changes_its_standing_and_the_margin() {
 fn what_a_master_that_is_gone_has_to_be_told_is_owed() {
     let mut stage = open(3);
     stage.steps(HELD);
-    assert_eq!(stage.machine.owed(0), 0);
+    assert_eq!(stage.machine.masters().owed(0), 0);
     stage.breaks(0);
     let attempt = stage.hold(1);
     stage.machine.handle_release(stage.now, None, attempt, true);
-    assert_eq!([0, 1, 2].map(|node| stage.machine.owed(node)), [1, 0, 0]);
+    assert_eq!([0, 1, 2].map(|node| stage.machine.masters().owed(node)), [1, 0, 0]);
 }

@@ -2,8 +2,9 @@
 
 use super::waking::waits;
 use super::{Stage, greets};
-use crate::coordinator::wire::Login;
-use crate::coordinator::{RestartGuard, Settings};
+use crate::master::RestartGuard;
+use crate::shared::Settings;
+use crate::wire::Login;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

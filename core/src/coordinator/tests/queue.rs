@@ -1,9 +1,9 @@
 //! A master that cannot keep up: its queue is bounded in bytes.
 
-use super::super::session::LARGEST_QUEUE;
-use super::super::wire::{Claim, Packer, Token};
 use super::{Stage, open};
+use crate::master::session::LARGEST_QUEUE;
 use crate::quorum::NodeSet;
+use crate::wire::{Claim, Packer, Token};
 use std::time::Duration;
 
 const TTL: Duration = Duration::from_secs(10);

@@ -1,5 +1,7 @@
 //! Readers and writers of one resource: what they send, who waits, and what a hint does.
 
+mod writers;
+
 use super::{open, play, telling};
 
 #[test]
@@ -269,33 +271,6 @@ fn scripts_that_a_master_has_forgotten_are_loaded_with_the_next_command() {
          n1-2 < SCRIPT LOAD extend_read
          n1-3 < EVAL look 1 r
          n1-3 < EVALSHA acquire_read 3 r in:r next:r #3 10000 0",
-    );
-}
-
-#[test]
-fn a_writer_that_leaves_lets_the_readers_of_its_process_try_in_the_same_write() {
-    let mut stage = telling();
-    stage.steps(LOADED_AND_GONE);
-    stage.play(
-        "acquire 1 write:r
-         n1-3 < SET ..
-         n1-3 > ok
-         = acquired 1 ..
-         acquire 2 read:r wait 10s
-         n1-3 < EVALSHA acquire_read ..
-         n1-3 > refuses 0 9000 0 0
-         n1-3 < EVAL release_read ..
-         n3 < SUBSCRIBE ..
-         n1-3 > 0
-         drop 1
-         n1-3 < EVAL release 1 r #2
-         n3 < PUBLISH ..
-         n3 < EVAL look 1 r
-         n3 < EVALSHA acquire_read ..
-         n1-3 > 1
-         n3 > 1
-         n3 > nil
-         n3 > ok",
     );
 }
 

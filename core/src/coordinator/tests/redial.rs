@@ -42,7 +42,7 @@ fn what_comes_from_an_older_connection_is_ignored() {
     stage.steps("n1 breaks \n +50ms \n n1 < DIAL");
     let now = stage.now;
     stage.machine.handle_connected(now, 0, old);
-    stage.machine.handle_dial_failed(now, 0, old, "old");
+    stage.machine.handle_closed(now, 0, old, "old");
     stage.machine.handle_closed(now, 0, old, "old");
     stage.machine.handle_bytes(now, 0, old, b"+OK\r\n");
     stage.machine.handle_written(now, 0, old, 1);

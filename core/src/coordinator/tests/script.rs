@@ -36,12 +36,12 @@
 //! At the end everything must have been named. Once the stage is cleared (all holds dropped, all
 //! masters healthy), nothing may be left in the machine's tables.
 
-use super::super::{
-    AcquireRequest, AtLeast, Beside, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots,
-};
 use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
+use crate::lock::Beside;
 use crate::quorum::Nanos;
+use crate::shared::AtLeast;
+use crate::shared::{AcquireRequest, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots};
 use crate::status::{NodeStanding, NodeStatus};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -165,7 +165,7 @@ impl Stage {
             "unlisten" => self.machine.handle_unlisten(RequestId(number(1)), words[2]),
             "force" => {
                 let (request, value) = (RequestId(number(1)), words[3].to_owned());
-                self.machine.handle_force_release(now, request, words[2], value);
+                self.machine.handle_force_release(now, request, words[2], None, value);
             }
             "withdraw" => self.machine.handle_withdraw(now),
             "shutdown" => self.machine.handle_shutdown(now),
@@ -174,8 +174,8 @@ impl Stage {
                 let named = self.machine.poll_timeout().map(|at| millis(at.as_nanos()));
                 return same(named.as_deref().unwrap_or("-"), words[1]);
             }
-            "debts" => return same(&self.machine.debts().to_string(), words[1]),
-            "drained" => return same(&self.machine.is_drained().to_string(), words[1]),
+            "debts" => return same(&self.machine.masters().debts().to_string(), words[1]),
+            "drained" => return same(&self.machine.masters().is_drained().to_string(), words[1]),
             "jitter" => {
                 let picked = match words[1] {
                     "least" => 0,
@@ -215,7 +215,7 @@ impl Stage {
             };
             Some(format!("{} {kind} {cause}", one.node).to_lowercase())
         };
-        self.machine.status(self.now).nodes().iter().filter_map(fault).collect()
+        self.machine.masters().status(self.now).nodes().iter().filter_map(fault).collect()
     }
 
     fn node_step(&mut self, node: usize, words: &[&str], step: &str) -> Result<(), String> {
@@ -228,7 +228,7 @@ impl Stage {
             ">" => self.says(node, &reply(step.split_once("> ").map_or("", |(_, told)| told))),
             "opens" => {
                 self.greets(node);
-                if !self.machine.sessions[node].is_open() {
+                if !self.machine.cx.masters.sessions[node].is_open() {
                     return Err(format!("n{} is not open", node + 1));
                 }
             }
@@ -239,7 +239,7 @@ impl Stage {
             "breaks" => self.breaks(node),
             "unreachable" => {
                 let epoch = self.wires[node].epoch;
-                self.machine.handle_dial_failed(self.now, node, epoch, "connection refused");
+                self.machine.handle_closed(self.now, node, epoch, "connection refused");
             }
             // The server is another process now; what it knew about connections is gone.
             "restarts" => {

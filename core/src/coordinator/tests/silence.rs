@@ -92,7 +92,7 @@ fn heartbeats_are_jittered_by_a_fifth_either_way() {
     for (jitter, first, second) in
         [("least", "8000ms", "16000ms"), ("most", "11999.999999ms", "23999.999998ms")]
     {
-        let mut stage = super::Stage::new(1, &crate::coordinator::wire::Login::default());
+        let mut stage = super::Stage::new(1, &crate::wire::Login::default());
         stage.play(&format!(
             "jitter {jitter}
              n1 opens

@@ -1,9 +1,9 @@
 //! The slots of a semaphore: told on one channel, looked at together, tried at one node first. Of
 //! three nodes, `n3` is the first of `r`.
 
-use super::super::{Event, RequestId};
 use super::open;
 use super::waking;
+use crate::shared::{Event, RequestId};
 
 #[test]
 fn a_slot_costs_what_a_lock_costs_and_is_told_on_the_channel_of_all() {
@@ -149,8 +149,8 @@ fn a_permit_that_is_won_for_a_seeker_that_is_gone_is_given_back() {
     stage.steps("acquire 1 r \n n1 < SET r #1 .. \n n1 > ok \n = acquired 1 ..");
     let (attempt, deadline) = (stage.hold(1), stage.now);
     let request = RequestId(7).own();
-    stage.machine.events.push(Event::Acquired { request, attempt, deadline, ballot: None });
-    stage.machine.serve_seekers(stage.now);
+    stage.machine.cx.events.push(Event::Acquired { request, attempt, deadline, ballot: None });
+    stage.machine.serve();
     stage.pump();
     stage.play("n1 < EVAL release 1 r #1 \n n1 > 1 \n debts 0");
 }

@@ -4,15 +4,15 @@
 //! The stage does what the driver does and nothing more. Everything that the machine sends is kept
 //! as words until the test has named it, so that nothing happens unseen.
 
-use super::super::wire::Replies;
-use super::super::{
-    AcquireRequest, Action, Agreement, AttemptId, Coordinator, DetachedLock, Epoch, Event, Random,
-    RequestId, RestartGuard, Settings, SharedSettings,
-};
+use super::super::Coordinator;
 use super::sums::Sums;
 use super::words::{Tokens, command, event};
-use crate::coordinator::wire::Login;
+use crate::lock::DetachedLock;
+use crate::master::{Agreement, Epoch, RestartGuard, SharedSettings};
 use crate::quorum::{Backoff, ClockDrift, FencingWindow, Instant, Membership, agreement, standing};
+use crate::shared::{AcquireRequest, Action, AttemptId, Event, Random, RequestId, Settings};
+use crate::wire::Login;
+use crate::wire::Replies;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -135,7 +135,7 @@ impl Stage {
     /// The same, as if a round had begun before: no question is brief.
     fn set(settings: Settings, logins: &[Login]) -> Self {
         let mut stage = Self::fresh(settings, logins);
-        stage.machine.note_for_rounds(stage.now);
+        stage.machine.cx.masters.note_for_rounds(stage.now);
         stage
     }
 
@@ -287,15 +287,15 @@ impl Stage {
         let machine = &self.machine;
         format!(
             "{} acquisitions, {} attempts, {} rounds, {} places, timers to {:?}, {} debts",
-            machine.acquisitions.len()
-                + machine.semaphores.len()
-                + machine.readers.len()
-                + machine.hints.len(),
-            machine.attempts.len(),
-            machine.rounds.len(),
-            machine.local_queue.len(),
-            machine.timers.next_at(),
-            machine.debts(),
+            machine.waiters.acquisitions.len()
+                + machine.waiters.semaphores.len()
+                + machine.waiters.readers.len()
+                + machine.waiters.hints.len(),
+            machine.locks.attempts.len(),
+            machine.locks.rounds.len(),
+            machine.waiters.local_queue.len(),
+            Some(machine.cx.timers.next_at()).filter(|at| *at < Instant::NEVER),
+            machine.masters().debts(),
         )
     }
 }

@@ -1,8 +1,9 @@
 //! Masters whose persistence is trusted.
 
-use super::super::{RestartGuard, Settings};
 use super::Stage;
-use crate::coordinator::wire::Login;
+use crate::master::RestartGuard;
+use crate::shared::Settings;
+use crate::wire::Login;
 use std::time::Duration;
 
 /// The questions to a master that is trusted, after its answer to HELLO.

@@ -191,6 +191,36 @@ fn a_script_that_is_forgotten_again_costs_a_look_again() {
     }
 }
 
+/// The masters' clocks are set forward by 4 s while it waits: what they showed before is no clock.
+#[test]
+fn a_fenced_one_whose_ballot_is_behind_tries_again_with_the_clocks_of_that_try() {
+    let mut stage = telling();
+    stage.steps(
+        "wall 5000000
+         acquire 1 fair:r fenced wait 60s
+         n1-3 < EVALSHA acquire 2 r fence:r #1 10000 0 ..
+         n1-3 > refuses 0 9000 0 5000000
+         n1-3 < EVAL leave 4 r q:r a:r fence:r #1 '' try 3000 4000 '' 5000001 ..
+         n3 < SUBSCRIBE ..
+         n1-3 < SCRIPT LOAD ask
+         n1-3 < EVALSHA ask ..
+         n1-3 > 0
+         n3 > subscribed r
+         n1-3 > text c0ffee
+         n1-3 > place 0 9000 1007 0 someone
+         n1-3 < EVALSHA ask ..
+         n1-3 > place 0 9000 1007 0 someone
+         = 0 ahead of 1",
+    );
+    stage.play(&format!(
+        "n3 > says r {ME}
+         n1-3 < EVALSHA ask 4 r q:r a:r fence:r #3 10000 #2 1007 3000 4000 5000004 ..
+         n1-3 > refuses -2 0 0 9000000
+         n1-3 < EVAL leave ..
+         n1-3 < EVALSHA ask 4 r q:r a:r fence:r #4 10000 #2 1007 3000 4000 9000001 .."
+    ));
+}
+
 #[test]
 fn a_fenced_one_asks_with_a_ballot() {
     let mut stage = telling();

@@ -1,9 +1,9 @@
 //! Wake-ups between processes, and one node first. Of three nodes, `n3` is asked first for `r`, and
 //! it notifies when `r` becomes free.
 
-use super::super::Settings;
 use super::Stage;
-use crate::coordinator::wire::Login;
+use crate::shared::Settings;
+use crate::wire::Login;
 
 pub(super) fn open(masters: usize) -> Stage {
     let mut stage = Stage::with(masters, &Login::default(), |settings| settings.wake_ups = true);
@@ -306,7 +306,7 @@ fn who_is_told_by_himself_alone_does_not_step_back() {
 #[test]
 fn nobody_listens_any_more_to_what_nobody_wants() {
     let mut stage = waits();
-    assert_eq!(stage.machine.topics(), 1);
+    assert_eq!(stage.machine.waiters.topics(), 1);
     stage.steps(
         "cancel 1
          +10s
@@ -320,7 +320,7 @@ fn nobody_listens_any_more_to_what_nobody_wants() {
          n3 > freed r                   // late, and harmless
          no faults",
     );
-    assert_eq!(stage.machine.topics(), 0);
+    assert_eq!(stage.machine.waiters.topics(), 0);
     stage.play("");
 }
 

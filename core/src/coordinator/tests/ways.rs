@@ -1,7 +1,7 @@
 //! The ways in which a master is asked to release: in full, by hash, by its own command.
 
 use super::{Stage, greets, open};
-use crate::coordinator::wire::Login;
+use crate::wire::Login;
 
 /// Opens masters of which some, by their numbers, are Valkey 9.
 fn of_kinds(masters: usize, valkeys: &[usize]) -> Stage {

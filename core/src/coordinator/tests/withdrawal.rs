@@ -103,7 +103,7 @@ fn a_note_that_is_prolonged_in_flight_is_withdrawn_afterwards() {
 }
 
 /// What a client has left behind, and for how many ms its notes have to stand: `D` is 30302 ms.
-const LEFT: [(&str, &str, u64); 8] = [
+const LEFT: [(&str, &str, u64); 9] = [
     ("acquire 1 r", "drop 1 \n n1 < EVAL release .. \n n1 > 1", 0),
     // Its life is 10 s, and the drift of that 102 ms.
     ("acquire 1 r", "forget 1", 10_102),
@@ -116,6 +116,13 @@ const LEFT: [(&str, &str, u64); 8] = [
     ),
     ("acquire 1 r", "drop 1 \n n1 < EVAL release ..", 10_102),
     ("acquire 1 r fenced", "drop 1 \n n1 < EVAL release_all .. \n n1 > 1", 30_608),
+    // A reader has no fence, but the writer that it was had one.
+    (
+        "acquire 1 write:r fenced",
+        "downgrade 2 of 1 \n n1 < SCRIPT LOAD acquire_read \n n1 < SCRIPT LOAD extend_read \n n1 < EVALSHA extend_read .. \n \
+         n1 > text c0ffee \n n1 > text c0ffee \n n1 > 1 \n = downgraded 2 .. \n drop 1 \n n1 < EVAL release_read .. \n n1 > 1",
+        30_608,
+    ),
     ("acquire 1 r", "detach 2 of 1 \n n1 < EVALSHA .. \n n1 > 1 \n = detached 2", 10_102),
 ];
 

@@ -1,17 +1,16 @@
 //! Commands and events as words, and words as the replies of a master.
 
-use super::super::wire::{self, Reply};
-use super::super::{
-    AttemptId, Event, FailureKind, NotAdopted, NotExtended, Release, Seen, StoredValue,
-};
+use crate::lock::{NotAdopted, Seen, StoredValue};
 use crate::obstacle::Obstacle;
 use crate::report::{LossReason, NodeReport};
+use crate::shared::{AttemptId, Event, FailureKind, NotExtended, Release};
+use crate::wire::{self, Reply};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const WITHDRAW: &str = include_str!("../scripts/withdraw.lua").trim_ascii_end();
-const INSPECT: &str = include_str!("../scripts/inspect.lua").trim_ascii_end();
-const AGREE: &str = include_str!("../scripts/agree.lua").trim_ascii_end();
+const WITHDRAW: &str = include_str!("../../wire/scripts/withdraw.lua").trim_ascii_end();
+const INSPECT: &str = include_str!("../../wire/scripts/inspect.lua").trim_ascii_end();
+const AGREE: &str = include_str!("../../wire/scripts/agree.lua").trim_ascii_end();
 
 /// Tokens by the order in which they were first seen: `#1`, `#2`.
 pub(super) struct Tokens {
@@ -149,7 +148,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
                 format!("release {} unconfirmed: {}", request.0, said(reports))
             }
         },
-        Event::Inspected { request, nodes, waiting, .. } => {
+        Event::Inspected { request, nodes, waiting } => {
             let told: Vec<String> = nodes.iter().map(|(_, one)| seen(one)).collect();
             let waiting = waiting.map_or_else(String::new, |many| format!(", {many} in turn"));
             format!("inspected {}: {}{waiting}", request.0, told.join(" | "))
@@ -161,6 +160,11 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
         Event::Lost { attempt, reason } => {
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
             format!("lost {}: {}", request.expect("a hold"), loss(reason))
+        }
+        Event::InTheWay { request, found } => {
+            let word = |one: &Option<_>| one.as_ref().map_or("nothing", Obstacle::as_str);
+            let found: Vec<_> = found.iter().map(word).collect();
+            format!("in the way of {}: {}", request.0, found.join(" "))
         }
         Event::Looked { request, free_in } => {
             let free_in = free_in.iter().map(|one| one.map_or_else(|| "?".into(), span));

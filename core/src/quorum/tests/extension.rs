@@ -130,6 +130,12 @@ fn a_round_knows_who_was_warming_up_when_it_was_asked() {
     let warming: NodeSet = [0, 2].into_iter().collect();
     let round = Extension::new(masters(3), at(0), ms(100), warming);
     assert_eq!([0, 1, 2].map(|node| round.is_warming(node)), [true, false, true]);
+    assert_eq!(round.warming(), warming);
+}
+
+#[test]
+fn a_master_lacks_the_key_if_it_is_vacant_or_taken_there() {
+    assert_eq!(round("hvtu_").lacking(), [1, 2].into_iter().collect());
 }
 
 #[test]

@@ -34,6 +34,13 @@ fn no_deadline_is_moved_beyond_the_end() {
     assert_eq!(Keeper::new(Instant::NEVER).cap(at(5_001)), at(5_001));
 }
 
+#[test]
+fn what_is_left_is_the_time_until_the_end_if_there_is_one() {
+    let left = [3_000, 5_000, 6_000].map(|now| Keeper::new(at(5_000)).left(at(now)));
+    assert_eq!(left, [ms(2_000), ms(0), ms(0)].map(Some));
+    assert_eq!(Keeper::new(Instant::NEVER).left(at(3_000)), None);
+}
+
 /// Now, the deadline, and the start of the next round.
 const RETRIES: [(u64, u64, u64); 5] = [
     (0, 4_000, 1_000),

@@ -118,6 +118,15 @@ fn the_table_decides_once_the_missing_votes_cannot_change_it() {
 }
 
 #[test]
+fn a_master_votes_once() {
+    let mut tally = Tally::new(masters(3));
+    let votes = [(0, Vote::Granted), (0, Vote::Refused), (1, Vote::Refused), (1, Vote::Granted)];
+    for (node, vote) in votes {
+        assert_eq!(tally.record(node, vote), Verdict::Pending, "{node}");
+    }
+}
+
+#[test]
 fn strangers_votes_never_count() {
     let mut tally = Tally::new(masters(3));
     for stranger in [3, 4, 63, 64, usize::MAX] {

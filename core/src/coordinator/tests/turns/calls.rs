@@ -296,3 +296,17 @@ fn a_try_that_finds_no_script_twice_costs_no_place() {
          n2-3 < EVALSHA ask 3 r q:r a:r #5 10000 #2 1007 3000 4000"
     ));
 }
+
+#[test]
+fn one_that_loses_its_try_to_others_is_first_no_more_even_if_not_all_have_answered() {
+    let mut stage = first();
+    stage.steps("n1 breaks");
+    stage.play(
+        "n3 > freed r
+         n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
+         n2 > place 0 9000 1007 1 someone
+         n2-3 < EVAL leave 3 r q:r a:r #3 #2 try 3000 4000 ''
+         n3 > freed r
+         n2-3 < -",
+    );
+}

@@ -1,5 +1,6 @@
 //! How a wait in turn ends without a win, and what it leaves.
 
+use super::super::standing::{WAITS_IN_TURN, guarded, up};
 use super::super::{greets, play, telling};
 use super::{JOINS, ME, STANDS, called, joins, looks, stands};
 
@@ -56,6 +57,23 @@ fn one_that_is_cancelled_in_a_try_gives_both_back_at_once() {
     );
 }
 
+/// A look stores the place at a master that warms up, too, and a try is not sent there.
+#[test]
+fn one_that_is_cancelled_in_a_try_gives_its_place_back_where_the_try_was_not_sent() {
+    let mut stage = guarded(3);
+    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
+    stage.steps("= connected");
+    stage.steps(WAITS_IN_TURN);
+    stage.play(
+        "n1-3 > place -3 0 1009 0
+         = 0 ahead of 1
+         n1-2 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1009 3000 4000
+         cancel 1
+         n1-2 < EVAL leave 3 r q:r a:r #3 #2 place 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''",
+    );
+}
+
 /// A fork, or a slow disk: no quorum answers a look in time.
 #[test]
 fn one_that_hears_no_quorum_for_a_while_keeps_its_place_and_its_ticket() {
@@ -70,6 +88,24 @@ fn one_that_hears_no_quorum_for_a_while_keeps_its_place_and_its_ticket() {
          +700ms
          n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000
          n1-3 > place 0 7000 1007 1 someone",
+    );
+}
+
+#[test]
+fn a_wait_that_ends_when_no_quorum_answers_has_met_an_outage() {
+    let mut stage = telling();
+    stage.steps(&JOINS.replace("wait 60s", "wait 2s"));
+    stage.steps(STANDS);
+    stage.play(
+        "+1s
+         n1-3 < EVALSHA ask ..
+         n1 > place 0 8000 1007 1 someone
+         +300ms
+         n2-3 > place 0 8000 1007 1 someone  // too late
+         +700ms
+         n1-2 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
+         n3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 quorumlock:free:0:
+         = no quorum 1 at 1 after 2000ms: ..",
     );
 }
 

@@ -1,0 +1,222 @@
+//! What callers ask for, through the driver.
+
+use super::Coordinator;
+use crate::lock::{Asker, Beside, DetachedLock, Mark, NotAdopted, Purpose};
+use crate::quorum::Instant;
+use crate::report::LossReason;
+use crate::shared::{AcquireRequest, AttemptId, Event, Keys, RequestId};
+use crate::waiting::Waiters;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Coordinator {
+    pub fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: AcquireRequest) {
+        self.cx.now = now;
+        self.waiters.begin(&mut self.cx, request, acquire);
+        self.serve();
+    }
+
+    /// Cancels the request of a caller that no longer waits. Harmless if it has its answer.
+    pub fn handle_cancel(&mut self, now: Instant, request: RequestId) {
+        self.cx.now = now;
+        self.waiters.cancel(&mut self.cx, request);
+        self.go_on();
+        self.locks.cancel_adopt(&mut self.cx, &mut self.waiters, request);
+        self.serve();
+    }
+
+    pub fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
+        self.extend(now, attempt, Purpose::Renew(Asker::Caller(request)));
+    }
+
+    /// Detaches a hold. It is held until the answer to `request`, and over from then on, unless the
+    /// answer is that too few masters have confirmed.
+    pub fn handle_detach(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
+        self.extend(now, attempt, Purpose::Detach(request));
+    }
+
+    /// Makes a writer a reader. It is held until the answer to `request`, and afterwards unless the
+    /// answer is that it is lost: by a reader, or still by a writer if too few masters have
+    /// confirmed and none can have done it.
+    pub fn handle_downgrade(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
+        self.extend(now, attempt, Purpose::Downgrade(request));
+    }
+
+    fn extend(&mut self, now: Instant, attempt: AttemptId, purpose: Purpose) {
+        self.cx.now = now;
+        self.locks.begin_extend(&mut self.cx, &mut self.waiters, attempt, purpose);
+        self.serve();
+    }
+
+    /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_cancel`] ends that.
+    pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
+        self.cx.now = now;
+        let Self { cx, locks, waiters } = self;
+        if waiters.has(&lock.keys) {
+            let result = Err(NotAdopted::HeldHere);
+            cx.events.push(Event::Adopted { request, result });
+        } else {
+            locks.begin_adopt(cx, waiters, request, lock);
+        }
+        self.serve();
+    }
+
+    /// Releases a lock that was detached, and that is in no other hands. If `adopting` it is not
+    /// decided, that ends.
+    pub fn handle_give_back(
+        &mut self,
+        now: Instant,
+        lock: DetachedLock,
+        adopting: Option<RequestId>,
+    ) {
+        self.cx.now = now;
+        self.locks.give_detached_back(&mut self.cx, &mut self.waiters, lock, adopting);
+        self.serve();
+    }
+
+    /// Releases a hold. `request` is answered when a quorum has deleted the key; a guard that was
+    /// dropped has none. A hold that was given up `in_time`, before its deadline, has not lapsed,
+    /// however late the machine learns of it.
+    pub fn handle_release(
+        &mut self,
+        now: Instant,
+        request: Option<RequestId>,
+        attempt: AttemptId,
+        in_time: bool,
+    ) {
+        self.cx.now = now;
+        self.locks.begin_release(&mut self.cx, &mut self.waiters, request, attempt, in_time);
+        self.serve();
+        self.withdraw();
+    }
+
+    /// Gives up a hold whose work has ended well. Where its acquire has asked for that, the keys
+    /// stay for some time yet; otherwise this is a release. `request` and `in_time` are those of
+    /// [`Coordinator::handle_release`].
+    pub fn handle_finish(
+        &mut self,
+        now: Instant,
+        request: Option<RequestId>,
+        attempt: AttemptId,
+        in_time: bool,
+    ) {
+        self.locks.end_well(attempt);
+        self.handle_release(now, request, attempt, in_time);
+    }
+
+    /// Leaves the key until it expires.
+    pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
+        self.cx.now = now;
+        self.locks.forget(&mut self.cx, &mut self.waiters, attempt);
+        self.serve();
+        self.withdraw();
+    }
+
+    /// Handles a guard that saw its deadline pass before an extension could move it: the hold is
+    /// lost.
+    pub fn handle_lapsed(&mut self, now: Instant, attempt: AttemptId) {
+        self.cx.now = now;
+        self.locks.lose_hold(&mut self.cx, &mut self.waiters, attempt, LossReason::Lapsed);
+        self.serve();
+    }
+
+    /// Asks every node for the value under `key`, and for its readers and how many wait in turn, which
+    /// is `beside` it.
+    pub fn handle_inspect(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        key: &str,
+        beside: Option<&Beside>,
+    ) {
+        self.cx.now = now;
+        self.locks.inspect(&mut self.cx, request, key, beside);
+    }
+
+    /// Asks what is under each of these keys, which have refused an acquire, until a quorum has answered.
+    pub fn handle_in_the_way(&mut self, now: Instant, request: RequestId, keys: &Keys) {
+        self.cx.now = now;
+        self.locks.ask_what_is_in_the_way(&mut self.cx, request, keys);
+    }
+
+    /// Returns whether a hold of this client has this key, or is about to have it.
+    pub fn is_held_here(&self, key: &Arc<str>) -> bool {
+        self.waiters.has(&Keys::one(key.clone()))
+    }
+
+    /// Deletes `key` wherever its value is `value`, also if the work of that holder has ended well since. With
+    /// the key of its `readers`, removes the reader `value` instead, and no other.
+    pub fn handle_force_release(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        key: &str,
+        readers: Option<&str>,
+        value: impl Into<Mark>,
+    ) {
+        self.cx.now = now;
+        self.locks.force_release(&mut self.cx, request, key, readers, value.into());
+    }
+
+    /// Asks how long each of `keys` still lives: the first node of `channel` alone, or without one
+    /// all nodes whose reports count, and then the result is the time until a quorum is free.
+    pub fn handle_look(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        keys: &[Arc<str>],
+        channel: Option<&str>,
+    ) {
+        self.cx.now = now;
+        self.locks.look(&mut self.cx, request, keys, channel);
+    }
+
+    /// Notifies `listener` of each message on the channel of this name from now on, and each time
+    /// one may have been missed.
+    pub fn handle_listen(&mut self, now: Instant, listener: RequestId, channel: Arc<str>) {
+        self.cx.now = now;
+        self.waiters.notify(&mut self.cx, listener, channel);
+    }
+
+    /// Notifies `listener` no longer. What no caller wants any more is unsubscribed from with the
+    /// next heartbeat.
+    pub fn handle_unlisten(&mut self, listener: RequestId, channel: &str) {
+        self.waiters.listeners.forget(listener, channel);
+    }
+
+    /// Stops all attempts: those under way are rolled back, and what is owed is still paid. Once
+    /// nothing is held, the notes at the masters are [taken back](Self::handle_withdraw).
+    pub fn handle_shutdown(&mut self, now: Instant) {
+        self.cx.now = now;
+        for request in self.waiters.requests() {
+            self.waiters.cancel(&mut self.cx, request);
+            self.go_on();
+        }
+        self.locks.leave_adoptions(&mut self.cx, &mut self.waiters);
+        while self.serve_one(Waiters::serve_seeker) {}
+        let sessions = self.cx.masters.sessions.iter_mut();
+        sessions.for_each(|session| session.collect(now));
+        self.handle_withdraw(now);
+    }
+
+    /// Withdraws this client. Nothing more will be asked of this machine: it shuts down, there is
+    /// evidence of a mistake in its setup, or no caller waits for it any more. Its notes at the masters
+    /// are taken back, and so is any note that it may yet make.
+    pub fn handle_withdraw(&mut self, now: Instant) {
+        self.cx.now = now;
+        self.cx.masters.depart();
+        self.withdraw();
+    }
+
+    /// Returns the slot that this attempt to get a permit was for.
+    pub fn slot(&self, attempt: AttemptId) -> Option<u8> {
+        self.locks.attempts.get(attempt)?.permit()
+    }
+
+    /// Returns the longest life of any key that is being deleted or that a hold has. Once it has
+    /// passed, no such key is left.
+    pub fn longest_life(&self) -> Duration {
+        let held = self.locks.attempts.iter().map(|attempt| attempt.claim.life.span());
+        held.max().unwrap_or_default().max(self.cx.masters.longest_life())
+    }
+}

@@ -1,0 +1,214 @@
+//! The adoption: a value that another process has detached becomes a hold of this one.
+//!
+//! It is an extension and no new vote. The token was won elsewhere, and a quorum that still holds it
+//! and has prolonged it now excludes all others. Before that round is won, the lock is not held
+//! here: there is no deadline. A round that is not won deletes nothing. The value goes back to the
+//! caller, who may try again or pass it on, and a deletion would end the lock of the one who has it then.
+
+use super::release::disarm;
+use super::staying::Staying;
+use super::{Attempt, Change, DetachedLock, Hold, Locks, Purpose, Stage};
+use crate::quorum::{Instant, NodeSet};
+use crate::report::{LossReason, NodeReport};
+use crate::shared::{AtLeast, AttemptId, Cx, Event, KeepAlive, Label, RequestId, Timer};
+use crate::waiting::Waiters;
+use crate::wire::Claim;
+
+/// An adoption that is not decided.
+pub(crate) struct Adoption {
+    request: RequestId,
+    keep_alive: Option<KeepAlive>,
+}
+
+/// A lock that was adopted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Adopted {
+    pub attempt: AttemptId,
+    pub deadline: Instant,
+    /// Whether that is the end of the keep-alive.
+    pub is_last: bool,
+}
+
+/// The reason why a lock was not adopted. Nothing was deleted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NotAdopted {
+    /// A guard of this machine has one of the keys, or is about to have it.
+    HeldHere,
+    /// A quorum no longer holds the token, or its keep-alive is over.
+    Lost(LossReason),
+    /// Too few nodes have confirmed. Another try may succeed.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+impl NotAdopted {
+    /// Returns the reason in a word, as events and metrics name it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::HeldHere => "held_here",
+            Self::Lost(_) => "lost",
+            Self::Unconfirmed(_) => "unconfirmed",
+        }
+    }
+
+    /// Returns what every node has said.
+    pub fn nodes(&self) -> &[NodeReport] {
+        match self {
+            Self::Lost(LossReason::QuorumGone(nodes)) | Self::Unconfirmed(nodes) => nodes,
+            Self::HeldHere | Self::Lost(_) => &[],
+        }
+    }
+}
+
+impl Locks {
+    /// Extends a lock, which is held once that is won. None of its keys is held in this process.
+    pub(crate) fn begin_adopt(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        request: RequestId,
+        lock: DetachedLock,
+    ) {
+        let change = Change::Adopt(Adoption { request, keep_alive: lock.keep_alive });
+        let attempt = self.detached_attempt(cx, lock, Stage::Changing(Box::new(change)));
+        let id: AttemptId = self.attempts.reserve();
+        waiters.occupy(&attempt.claim.keys, id);
+        self.attempts.insert(id, attempt);
+        self.adopting.insert(request, id);
+        self.begin_extend(cx, waiters, id, Purpose::Adopt);
+    }
+
+    /// Releases a lock that was detached, and that is in no other hands. If `adopting` it is not
+    /// decided, that ends.
+    pub(crate) fn give_detached_back(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        lock: DetachedLock,
+        adopting: Option<RequestId>,
+    ) {
+        if !adopting.is_some_and(|request| self.cancel_adopt(cx, waiters, request)) {
+            let attempt = self.detached_attempt(cx, lock, Stage::Asked);
+            self.give_back(cx, waiters, attempt, None);
+        }
+    }
+
+    /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
+    fn detached_attempt(&mut self, cx: &mut Cx, lock: DetachedLock, stage: Stage) -> Attempt {
+        let DetachedLock { keys, token, label, fenced, ttl, life, at_least, unsettled, .. } = lock;
+        let ballot = fenced.map(|(fences, number)| {
+            cx.masters.ballots.learn_fence(number.get());
+            cx.masters.ballot(fences, number.get())
+        });
+        let unsettled = NodeSet::places(cx.masters.names(), |name| unsettled.contains(name));
+        // Ours does not follow this token, even if there is none.
+        let label = Some(Label::of_holder(label.as_deref().unwrap_or_default()).into());
+        let at_least = at_least.map(|span| AtLeast::new(span, cx.masters.settings.drift));
+        let staying = Staying::of_adopted(at_least, life);
+        let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
+        Attempt {
+            claim: Claim { keys, token, life, ballot, label, unsettled, place: None },
+            staying,
+            ttl,
+            began: cx.now,
+            touched: NodeSet::first(cx.masters.sessions.len()),
+            stage,
+        }
+    }
+
+    /// Turns the adoption into a hold, after a round that began at `started` was won. Returns `false` if its
+    /// keep-alive is over.
+    pub(crate) fn adopt(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        started: Instant,
+        deadline: Instant,
+    ) -> bool {
+        let Some(attempt) = self.attempts.get_mut(id) else { return false };
+        let Some(adoption) = attempt.adoption() else { return false };
+        let request = adoption.request;
+        let keeper = adoption.keep_alive.map(|keep_alive| keep_alive.keeper(started));
+        let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
+        if deadline <= cx.now {
+            self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::Lapsed));
+            return false;
+        }
+        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
+        cx.timers.set(deadline, Timer::Deadline(id));
+        self.adopting.remove(&request);
+        let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
+        let result = Ok(Adopted { attempt: id, deadline, is_last });
+        cx.events.push(Event::Adopted { request, result });
+        true
+    }
+
+    /// Ends an adoption that is not won. The keys stay: they expire within their life.
+    pub(crate) fn refuse(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        why: NotAdopted,
+    ) {
+        let Some(attempt) = self.end_adoption(cx, waiters, id) else { return };
+        cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+        let Some(request) = attempt.adoption().map(|adoption| adoption.request) else { return };
+        cx.events.push(Event::Adopted { request, result: Err(why) });
+    }
+
+    /// Cancels the adoption of a caller that is gone. It has taken the value with it, so the lock is
+    /// in no other hands, and is released. Returns `false` if there is no such adoption.
+    pub(crate) fn cancel_adopt(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        request: RequestId,
+    ) -> bool {
+        let id = self.adopting.get(&request).copied();
+        let attempt = id.and_then(|id| self.end_adoption(cx, waiters, id));
+        let is_cancelled = attempt.is_some();
+        if let Some(attempt) = attempt {
+            self.give_back(cx, waiters, attempt, None);
+        }
+        is_cancelled
+    }
+
+    /// Ends all adoptions, for a shutdown. Their callers get their values back.
+    pub(crate) fn leave_adoptions(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
+        let ids: Vec<AttemptId> = self.adopting.values().copied().collect();
+        for attempt in
+            ids.into_iter().filter_map(|id| self.end_adoption(cx, waiters, id)).collect::<Vec<_>>()
+        {
+            cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+        }
+    }
+
+    /// Takes an adoption that is not decided out of all tables.
+    fn end_adoption(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+    ) -> Option<Attempt> {
+        let attempt = self.attempts.remove(id)?;
+        disarm(cx, waiters, id, &attempt);
+        if let Some(adoption) = attempt.adoption() {
+            self.adopting.remove(&adoption.request);
+        }
+        Some(attempt)
+    }
+}
+
+impl Attempt {
+    /// Returns the adoption that is not decided, if it is one.
+    fn adoption(&self) -> Option<&Adoption> {
+        match &self.stage {
+            Stage::Changing(change) => match &**change {
+                Change::Adopt(adoption) => Some(adoption),
+                Change::Detach(_) | Change::Downgrade(_) => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! One attempt to hold a lock, from its first SET to its release: the life of one token.
+
+use super::probe::HeldBack;
+use super::staying::Staying;
+use super::{Change, Locks, RoundKind};
+use crate::master::{Part, PendingReply};
+use crate::quorum::{Instant, Keeper, NodeSet, Tally};
+use crate::report::{Answer, LossReason};
+use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId};
+use crate::wire::{self, Claim, Millis, Place, Token};
+use std::num::NonZeroU64;
+
+/// An attempt: what is needed to extend it, and to undo it.
+pub(crate) struct Attempt {
+    pub(crate) claim: Claim,
+    pub(crate) ttl: Millis,
+    /// No SET of this attempt was sent before then.
+    pub(crate) began: Instant,
+    /// The nodes where the keys may exist: all to which a SET has left.
+    pub(crate) touched: NodeSet,
+    pub(crate) stage: Stage,
+    /// Present if the keys stay for some time after work that has ended well.
+    pub(crate) staying: Option<Box<Staying>>,
+}
+
+/// The stage of an attempt.
+pub(crate) enum Stage {
+    Asked,
+    Held(Hold),
+    /// Lost for good. The entry remains until its guard is gone.
+    Lost(LossReason),
+    /// An extension that changes the hold is under way.
+    Changing(Box<Change>),
+}
+
+/// A lock that was won.
+#[derive(Clone, Copy)]
+pub(crate) struct Hold {
+    pub(crate) deadline: Instant,
+    /// Extends the lock in time, if the caller asked for that.
+    pub(crate) keeper: Option<Keeper>,
+    /// The time of the keeper's next extension; `None` while a round of the keeper's is under way.
+    pub(crate) extend_at: Option<Instant>,
+    /// Readers have not been notified yet that they may be let in beside this one.
+    pub(crate) untold: bool,
+}
+
+/// The way the nodes are asked.
+pub(crate) struct Asking {
+    /// Whether to ask also for the remaining life of the key that refuses us, and its holder.
+    pub(crate) remaining: bool,
+    /// The node to ask first. The others are asked next, unless it refuses.
+    pub(crate) first: Option<usize>,
+    /// The place from which it waits in turn, once it has one.
+    pub(crate) place: Option<Box<Place>>,
+    /// A refusal by the node that is asked first is no verdict from then on: all nodes are asked.
+    pub(crate) ends_at: Instant,
+}
+
+/// An attempt that was begun.
+pub(crate) struct Begun {
+    pub(crate) round: RoundId,
+    pub(crate) attempt: AttemptId,
+    /// The nodes to which its SET has left.
+    pub(crate) touched: NodeSet,
+    pub(crate) asks_all: bool,
+}
+
+impl Locks {
+    /// Sends one SET to every node that takes it, under a token of its own.
+    pub(crate) fn attempt(
+        &mut self,
+        cx: &mut Cx,
+        request: RequestId,
+        acquire: AcquireRequest,
+        asking: Asking,
+    ) -> Option<Begun> {
+        let (life, staying) = (acquire.life(), Staying::of(&acquire));
+        let AcquireRequest { keys, fences, ttl, label, .. } = acquire;
+        let barred = cx.masters.barred(cx.now, life.span());
+        let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences));
+        let Asking { remaining, first, place, ends_at } = asking;
+        // Never used before, and never again.
+        let token = Token::new(cx.masters.random.bits()?);
+        let mut attempt = Attempt {
+            claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY, place },
+            ttl,
+            began: cx.now,
+            touched: NodeSet::EMPTY,
+            stage: Stage::Asked,
+            staying,
+        };
+        let attempt_id: AttemptId = self.attempts.reserve();
+        let round_id: RoundId = self.rounds.reserve();
+        let tally = Tally::new(cx.masters.settings.membership);
+        let kind = RoundKind::Acquire { request, attempt: attempt_id, tally };
+        let timeout = cx.masters.settings.round_timeout(ttl.span());
+        let mut round = self.new_round(cx, kind, timeout);
+        let set = attempt.claim.acquire(&mut cx.masters.packer);
+
+        let mut takers = NodeSet::EMPTY;
+        for (node, session) in cx.masters.sessions.iter().enumerate() {
+            match session.part(set.len(), cx.now, barred.as_ref()) {
+                Part::Vote => takers.insert(node),
+                // Nothing of an attempt that may lose is in the way of the holder there, who needs its
+                // key back before that node votes again. The winner brings its own.
+                Part::Uncounted(reason) | Part::Absent(reason) => {
+                    round.record(node, Answer::Refused(reason), cx.now);
+                }
+            }
+        }
+        // A SET that could not win is not sent.
+        if cx.masters.settings.membership.is_quorum(takers) {
+            let mut asked = takers;
+            if let Some(first) = first.filter(|first| takers.contains(*first)) {
+                asked = [first].into_iter().collect();
+                let others = takers.difference(asked);
+                let patience = cx.masters.settings.patience(ttl.span());
+                round.hold_back(HeldBack { first, others, set: set.to_vec(), ends_at }, patience);
+            }
+            // A script's refusal reports the remaining life by itself.
+            let looks = attempt.claim.looks() && remaining;
+            let look = looks.then(|| wire::look(attempt.claim.keys.first()));
+            for node in asked.iter() {
+                let session = &mut cx.masters.sessions[node];
+                session.prepare(&attempt.claim);
+                // Sent before the vote: once a refusal decides, its duration must be known.
+                if let Some(look) = &look {
+                    session.push(PendingReply::Remaining(request, round_id, attempt_id), look);
+                }
+                session.push(session.vote(cx.now, round_id), set);
+            }
+            attempt.touched = asked;
+        }
+        self.open_round(cx, round_id, round);
+        let touched = attempt.touched;
+        self.attempts.insert(attempt_id, attempt);
+        Some(Begun { round: round_id, attempt: attempt_id, touched, asks_all: first.is_none() })
+    }
+}
+
+impl Attempt {
+    /// Returns the hold, as long as it may still be relied on.
+    pub(crate) const fn held(&self) -> Option<&Hold> {
+        match &self.stage {
+            Stage::Held(hold) => Some(hold),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn held_mut(&mut self) -> Option<&mut Hold> {
+        match &mut self.stage {
+            Stage::Held(hold) => Some(hold),
+            _ => None,
+        }
+    }
+
+    /// Returns what ended the hold, if there was one.
+    pub(crate) const fn loss(&self) -> Option<&LossReason> {
+        match &self.stage {
+            Stage::Lost(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Returns whether others are kept out for a while after the lock is lost.
+    pub(crate) fn is_delayed(&self) -> bool {
+        self.claim.life > self.ttl || self.staying.is_some()
+    }
+
+    /// Returns the fencing token that the attempt has if it wins and is fenced.
+    pub(crate) fn ballot(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.claim.ballot.as_ref()?.number)
+    }
+}

@@ -1,0 +1,123 @@
+//! The detachment: a hold becomes a value, which another process may adopt.
+//!
+//! The one who adopts a lock has to know that no other client has held it since it was won, and no
+//! deadline of ours means anything to another process. What tells is the token: once it is gone from
+//! a master, nothing sets it there again, unless a SET of ours is still on its way. So a lock is
+//! detached by one last extension. On each connection its answer comes behind everything that was
+//! ever sent there for the lock, and nothing is sent after it. The value names the masters whose
+//! answers do not count for the adoption. One that has not answered may yet get a late SET. One that
+//! was warming up may have voted for another client before it restarted: that client may win on the
+//! old vote and release, and the token is there all the while.
+
+use super::release::disarm;
+use super::{Attempt, Change, Locks, Round, RoundKind, Stage};
+use crate::quorum::{NodeSet, Progress};
+use crate::shared::{AttemptId, Cx, Event, KeepAlive, Keys, RequestId, RoundId};
+use crate::waiting::Waiters;
+use crate::wire::{Claim, Millis, Token};
+use std::fmt;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A lock as a value: all that its next holder needs. The process that has it owns the lock.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DetachedLock {
+    pub keys: Keys,
+    pub token: Token,
+    /// What follows the token under the keys.
+    pub label: Option<Arc<str>>,
+    /// The fence of each key, and the fencing token, if there is one.
+    pub fenced: Option<(Arc<Keys>, NonZeroU64)>,
+    pub ttl: Millis,
+    /// How long the keys live, unless they are released or extended.
+    pub life: Millis,
+    /// The time for which the keys stay if the work ends well, if there is any left.
+    pub at_least: Option<Duration>,
+    /// What is left of the keep-alive, if there is one.
+    pub keep_alive: Option<KeepAlive>,
+    /// The masters that may yet get a late SET, or were warming up: what they say does not count for
+    /// the adoption.
+    pub unsettled: Vec<Arc<str>>,
+}
+
+impl Locks {
+    /// Takes a hold from the keeper and from stragglers of earlier extensions: what they might send would
+    /// follow the last extension.
+    pub(crate) fn prepare_detach(&mut self, cx: &mut Cx, id: AttemptId) {
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
+        if let Some(hold) = attempt.take_from_keeper(&mut cx.timers, id) {
+            attempt.stage = Stage::Changing(Box::new(Change::Detach(hold)));
+        }
+    }
+
+    /// Ends a hold that is given away. It is not in the tables any more: no timer, no answer and no
+    /// keeper finds it.
+    pub(crate) fn detach(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        request: RequestId,
+        round: RoundId,
+        id: AttemptId,
+    ) {
+        let (Some(won), Some(attempt)) = (self.rounds.get(round), self.attempts.get(id)) else {
+            return;
+        };
+        let unsettled = unsettled(cx, won, attempt);
+        let Some(attempt) = self.attempts.remove(id) else { return };
+        disarm(cx, waiters, id, &attempt);
+        cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+        let keeper = attempt.hold().and_then(|hold| hold.keeper);
+        let (life, at_least) = (attempt.renewed_life(), attempt.rest_at(cx.now));
+        let Attempt { claim, ttl, .. } = attempt;
+        let label = claim.behind_token(cx.masters.settings.label.as_ref());
+        let Claim { keys, token, ballot, .. } = claim;
+        let fenced = ballot.and_then(|one| Some((one.fences, NonZeroU64::new(one.number)?)));
+        let keep_alive = keeper.map(|keeper| KeepAlive::left(keeper, cx.now));
+        // Another process may release it, which knows of no queue.
+        let keys = keys.without_queue();
+        let unsettled =
+            unsettled.iter().map(|node| cx.masters.sessions[node].name.clone()).collect();
+        let lock =
+            DetachedLock { keys, token, label, fenced, ttl, life, at_least, keep_alive, unsettled };
+        let result = Ok(Box::new(lock));
+        cx.events.push(Event::Detached { request, attempt: id, result });
+    }
+}
+
+/// Returns how the last extension has ended, by the masters whose answers will count for the adoption.
+pub(crate) fn detachable(cx: &Cx, round: &Round, attempt: &Attempt) -> Option<Progress> {
+    let RoundKind::Extend { extension, .. } = &round.kind else { return None };
+    let settled = extension.clone().without(unsettled(cx, round, attempt));
+    Some(settled.progress(attempt.hold()?.deadline, cx.now, cx.masters.settings.drift))
+}
+
+/// Returns the masters that may yet get a late SET, or were warming up.
+fn unsettled(cx: &Cx, round: &Round, attempt: &Attempt) -> NodeSet {
+    let unsettled = attempt.touched.difference(settled(cx, attempt, round.replied()));
+    let warming = match &round.kind {
+        RoundKind::Extend { extension, .. } => extension.warming(),
+        _ => NodeSet::EMPTY,
+    };
+    unsettled.union(attempt.claim.unsettled).union(warming)
+}
+
+/// Returns those that `replied` where no connection before this one can deliver a SET.
+fn settled(cx: &Cx, attempt: &Attempt, replied: NodeSet) -> NodeSet {
+    let delivers = |node: &usize| cx.masters.sessions[*node].may_yet_deliver(attempt.began);
+    replied.difference(replied.iter().filter(delivers).collect())
+}
+
+/// Without the token: whoever reads it owns the lock.
+impl fmt::Debug for DetachedLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DetachedLock")
+            .field("keys", &self.keys)
+            .field("fenced", &self.fenced)
+            .field("ttl", &self.ttl)
+            .field("life", &self.life)
+            .field("unsettled", &self.unsettled)
+            .finish_non_exhaustive()
+    }
+}

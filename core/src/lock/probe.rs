@@ -1,0 +1,73 @@
+//! A probe: the node that is asked first, and then the others unless that node refuses, too.
+//!
+//! It can only show that a key is held on the first node. If it shows anything else, or nothing within a
+//! moment, the others are asked, and have a timeout of their own to answer. A node that is slow, down or
+//! far away decides nothing alone, and delays nothing by more than that moment.
+
+use super::{Locks, RoundKind};
+use crate::master::{Part, PendingReply};
+use crate::quorum::{Instant, NodeSet};
+use crate::report::{Answer, Refusal};
+use crate::shared::{Cx, RoundId, Timer};
+use crate::waiting::Waiters;
+use crate::wire;
+
+/// The command that is sent to the other nodes unless the first refuses.
+pub(crate) struct HeldBack {
+    pub(crate) first: usize,
+    pub(crate) others: NodeSet,
+    pub(crate) set: Vec<u8>,
+    /// From then on, its refusal is no verdict: the wait is over, and all nodes are asked.
+    pub(crate) ends_at: Instant,
+}
+
+impl Locks {
+    /// Judges the answer of the node that was asked first.
+    pub(crate) fn judge_first(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
+        let Some(round) = self.rounds.get(id) else { return };
+        let ends = round.held_back.as_ref().is_some_and(|held_back| cx.now >= held_back.ends_at);
+        match round.first_answer() {
+            None | Some(Answer::Outstanding) => {}
+            // At the end of a wait, that is not a verdict: all nodes are asked.
+            Some(Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. })) if !ends => {
+                self.lose(cx, waiters, id, false);
+            }
+            Some(_) => self.ask_the_others(cx, waiters, id),
+        }
+    }
+
+    /// Asks the other nodes, after the first has not refused or has not answered in time. They have
+    /// a timeout of their own.
+    pub(crate) fn ask_the_others(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
+        let Some(round) = self.rounds.get(id) else { return };
+        let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
+        let Some(claim) = self.attempts.get(attempt_id).map(|one| &one.claim) else { return };
+        let barred = cx.masters.barred(cx.now, claim.life.span());
+        let looks = claim.looks() && waiters.asks_remaining(cx, request);
+        let look = looks.then(|| wire::look(claim.keys.first()));
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        let Some(held_back) = round.held_back.take() else { return };
+        let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
+        cx.timers.cancel(round.timeout_at, Timer::Round(id));
+        round.timeout_at = cx.now.after(cx.masters.settings.round_timeout(attempt.ttl.span()));
+        cx.timers.set(round.timeout_at, Timer::Round(id));
+        for node in held_back.others.iter() {
+            let session = &mut cx.masters.sessions[node];
+            match session.part(held_back.set.len(), cx.now, barred.as_ref()) {
+                Part::Vote => {
+                    session.prepare(&attempt.claim);
+                    if let Some(look) = &look {
+                        session.push(PendingReply::Remaining(request, id, attempt_id), look);
+                    }
+                    session.push(session.vote(cx.now, id), &held_back.set);
+                }
+                Part::Uncounted(reason) | Part::Absent(reason) => {
+                    round.record(node, Answer::Refused(reason), cx.now);
+                    continue;
+                }
+            }
+            attempt.touched.insert(node);
+        }
+        self.judge_acquire(cx, waiters, id);
+    }
+}

@@ -1,0 +1,105 @@
+//! What an extension is for. In any case it is one round: every master is asked to prolong the keys of one
+//! hold.
+
+use super::adopt::Adoption;
+use super::downgrade::Downgrade;
+use super::{Attempt, Hold, Locks, Stage};
+use crate::shared::{AttemptId, RequestId, Timer, Timers};
+use crate::waiting::Waiters;
+
+/// The purpose of an extension.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It moves the deadline, and may be one of several that are under way.
+    Renew(Asker),
+    /// The last one of a hold that is given to another process.
+    Detach(RequestId),
+    /// The first one of a hold that another process has given us.
+    Adopt,
+    /// A writer becomes a reader.
+    Downgrade(RequestId),
+}
+
+/// The origin of an extension that moves the deadline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    Caller(RequestId),
+    Keeper,
+}
+
+/// What the extension under way makes of a hold. Nothing else acts on the hold meanwhile.
+pub(crate) enum Change {
+    /// It leaves, and is as it was until then.
+    Detach(Hold),
+    /// It is a writer's or a reader's, depending on the masters' answers.
+    Downgrade(Downgrade),
+    /// It is not held here before the extension is won.
+    Adopt(Adoption),
+}
+
+impl Change {
+    const fn hold(&self) -> Option<&Hold> {
+        match self {
+            Self::Detach(hold) | Self::Downgrade(Downgrade { hold, .. }) => Some(hold),
+            Self::Adopt(_) => None,
+        }
+    }
+}
+
+impl Locks {
+    /// Makes a hold that was to change what it was before.
+    pub(crate) fn undo_change(&mut self, id: AttemptId) {
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
+        let Stage::Changing(change) = &mut attempt.stage else { return };
+        let hold = match &mut **change {
+            Change::Detach(hold) => *hold,
+            Change::Downgrade(downgrade) => downgrade.undo(&mut attempt.claim),
+            Change::Adopt(_) => return,
+        };
+        attempt.stage = Stage::Held(hold);
+    }
+
+    /// Makes a hold that was to leave what it was before, and one that was to become a reader's a reader's.
+    pub(crate) fn settle_change(&mut self, waiters: &mut Waiters, id: AttemptId) {
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
+        let Stage::Changing(change) = &attempt.stage else { return };
+        let Some(hold) = change.hold().copied() else { return };
+        if attempt.downgrading() {
+            waiters.left(&attempt.claim.keys, id);
+        }
+        attempt.stage = Stage::Held(hold);
+    }
+}
+
+impl Attempt {
+    /// Returns the hold, which its keeper no longer extends.
+    pub(crate) fn take_from_keeper(&self, timers: &mut Timers, id: AttemptId) -> Option<Hold> {
+        let mut hold = *self.held()?;
+        if let Some(at) = hold.extend_at.take() {
+            timers.cancel(at, Timer::Keep(id));
+        }
+        Some(hold)
+    }
+
+    /// Returns the hold, even while an extension changes it.
+    pub(crate) const fn hold(&self) -> Option<&Hold> {
+        match &self.stage {
+            Stage::Held(hold) => Some(hold),
+            Stage::Changing(change) => change.hold(),
+            Stage::Asked | Stage::Lost(_) => None,
+        }
+    }
+
+    /// Returns whether the answers to an extension for this purpose count. Without a purpose, it is decided.
+    pub(crate) fn awaits(&self, purpose: Option<Purpose>) -> bool {
+        match &self.stage {
+            Stage::Held(_) => matches!(purpose, None | Some(Purpose::Renew(_))),
+            Stage::Changing(change) => match **change {
+                Change::Detach(_) => matches!(purpose, Some(Purpose::Detach(_))),
+                Change::Downgrade(_) => matches!(purpose, Some(Purpose::Downgrade(_))),
+                Change::Adopt(_) => purpose == Some(Purpose::Adopt),
+            },
+            Stage::Asked | Stage::Lost(_) => false,
+        }
+    }
+}

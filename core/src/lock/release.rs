@@ -1,0 +1,278 @@
+//! The end of a held lock: loss and release.
+
+use super::{Attempt, Locks, RoundKind, Stage};
+use crate::master::{Debt, Deleted, Deletion};
+use crate::quorum::{NodeSet, Tally, Verdict, Vote};
+use crate::report::{Answer, LossReason, UnknownCause};
+use crate::shared::{AttemptId, Cx, Event, Keys, Release, RequestId, RoundId, Timer};
+use crate::waiting::Waiters;
+use crate::wire::{Leaves, Way};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Locks {
+    // Loss.
+
+    pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        let hold = self.attempts.get(id).and_then(Attempt::hold);
+        if hold.is_some_and(|hold| cx.now >= hold.deadline) {
+            self.settle_change(waiters, id);
+            self.lose_hold(cx, waiters, id, LossReason::Lapsed);
+        }
+    }
+
+    /// Marks a hold as lost for good. The keys stay until the guard is gone. A holder that works on
+    /// without noticing is then not exposed to the next holder any earlier than necessary.
+    pub(crate) fn lose_hold(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        reason: LossReason,
+    ) {
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
+        if attempt.held().is_none() {
+            return;
+        }
+        disarm(cx, waiters, id, attempt);
+        attempt.stage = Stage::Lost(reason.clone());
+        cx.events.push(Event::Lost { attempt: id, reason });
+    }
+
+    // Release.
+
+    /// Deletes the key wherever it may exist. `request` is answered when a quorum has deleted it.
+    pub(crate) fn begin_release(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        request: Option<RequestId>,
+        id: AttemptId,
+        in_time: bool,
+    ) {
+        if !in_time {
+            self.lapse_if_due(cx, waiters, id);
+        }
+        let Some(attempt) = self.attempts.remove(id) else {
+            if let Some(request) = request {
+                let release = Release::Lost(LossReason::Released);
+                cx.events.push(Event::Released { request, release });
+            }
+            return;
+        };
+        disarm(cx, waiters, id, &attempt);
+        let stays = attempt.loss().is_some() && attempt.is_delayed() || attempt.stays(cx.now);
+        let life = if stays { attempt.claim.life.span() } else { Duration::ZERO };
+        cx.masters.keep(cx.now, &attempt.claim, life);
+        let counts = |reason: &&LossReason| !(in_time && **reason == LossReason::Lapsed);
+        let lost = attempt.loss().filter(counts).cloned();
+        match (request, lost) {
+            // Whatever was still under way when the lock was lost has the lock-delay to arrive in.
+            (request, Some(reason)) if attempt.is_delayed() => {
+                if let Some(request) = request {
+                    let release = Release::Lost(reason);
+                    cx.events.push(Event::Released { request, release });
+                }
+            }
+            (None, _) => self.give_back(cx, waiters, attempt, None),
+            (Some(request), Some(reason)) => {
+                self.give_back(cx, waiters, attempt, None);
+                cx.events.push(Event::Released { request, release: Release::Lost(reason) });
+            }
+            (Some(request), None) => self.confirm_release(cx, waiters, request, attempt),
+        }
+    }
+
+    fn confirm_release(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        request: RequestId,
+        attempt: Attempt,
+    ) {
+        let tally = Tally::new(cx.masters.settings.membership);
+        let deadline = attempt.held().map(|hold| hold.deadline);
+        let kind = RoundKind::Release { request, tally, deadline, gone: NodeSet::EMPTY };
+        let timeout = cx.masters.settings.round_timeout(attempt.ttl.span());
+        let mut round = self.new_round(cx, kind, timeout);
+        for (node, session) in cx.masters.sessions.iter().enumerate() {
+            if !attempt.touched.contains(node) {
+                round.record(node, Answer::Vacant, cx.now);
+            } else if let Some(fault) = session.fault() {
+                round.record(
+                    node,
+                    Answer::Unknown(UnknownCause::Down(fault.cause.clone())),
+                    cx.now,
+                );
+            }
+        }
+        let id: RoundId = self.rounds.reserve();
+        self.open_round(cx, id, round);
+        self.give_back(cx, waiters, attempt, Some(id));
+        self.judge_release(cx, id);
+    }
+
+    pub(crate) fn judge_release(&mut self, cx: &mut Cx, id: RoundId) {
+        let Some(round) = self.rounds.get(id) else { return };
+        let RoundKind::Release { request, tally, gone, .. } = &round.kind else { return };
+        let request = *request;
+        let release = match tally.verdict() {
+            Verdict::Pending => return,
+            Verdict::Won => Release::Released,
+            Verdict::Lost => {
+                let reports = round.reports(cx.masters.names());
+                if cx.masters.settings.membership.can_spare(*gone) {
+                    Release::Unconfirmed(reports)
+                } else {
+                    Release::Lost(LossReason::QuorumGone(reports))
+                }
+            }
+        };
+        cx.events.push(Event::Released { request, release });
+        self.close_round(cx, id);
+    }
+
+    /// Leaves the key until it expires: it is neither extended nor deleted.
+    pub(crate) fn forget(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        if let Some(attempt) = self.attempts.remove(id) {
+            disarm(cx, waiters, id, &attempt);
+            cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+        }
+    }
+
+    /// Gives back a lock, or what was set of it: to the next acquire in this process, or to the
+    /// waiters that are notified.
+    pub(crate) fn give_back(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        attempt: Attempt,
+        round: Option<RoundId>,
+    ) {
+        if attempt.stays(cx.now) {
+            // They are not free: there is nothing to announce.
+            return self.owe(cx, attempt, round, false, &Told::By(None), Leaves::Hold);
+        }
+        let Announce { told, by_hash } =
+            waiters.freed(cx, &attempt.claim.keys, attempt.has_places());
+        let leaves = match attempt.stage {
+            Stage::Asked => Leaves::Place,
+            _ => Leaves::Hold,
+        };
+        self.owe(cx, attempt, round, by_hash, &told, leaves);
+    }
+
+    /// Records the deletion as a debt of every node where the key may exist.
+    pub(crate) fn owe(
+        &mut self,
+        cx: &mut Cx,
+        attempt: Attempt,
+        round: Option<RoundId>,
+        by_hash: bool,
+        told: &Told,
+        leaves: Leaves,
+    ) {
+        let stays = attempt.stays(cx.now);
+        let Attempt { claim, touched, began, staying, .. } = attempt;
+        let (keys, ttl) = (claim.keys.clone(), claim.life.span());
+        let what = match staying.filter(|_| stays) {
+            Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
+            None => Deleted::Claim(claim),
+        };
+        let is_told = told.is_anybody();
+        let deletion = Arc::new(Deletion { what, leaves, ttl, is_told, round, began });
+        for node in touched.iter() {
+            let mut debt = Debt::new(deletion.clone());
+            (debt.tells, debt.by_hash) = (told.by(node, &keys), by_hash);
+            cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
+        }
+    }
+
+    /// Repeats a release that `node` has not done. Waiters elsewhere may have been notified by
+    /// another node before, and may have tried while the key still existed here. They are notified
+    /// again, after this release.
+    pub(crate) fn release_again(&mut self, cx: &mut Cx, node: usize, debt: Debt) {
+        let deletion = debt.deletion.clone();
+        let tells_itself = debt.tells.is_some();
+        cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
+        let claim = deletion.what.claim();
+        if deletion.is_told && !tells_itself {
+            for (channel, message) in claim.keys.messages() {
+                cx.masters.publish(cx.now, channel, message);
+            }
+        }
+    }
+}
+
+/// The nodes that notify waiters elsewhere that a key is free: one for each key, where they listen.
+pub(crate) enum Told {
+    /// This node announces all keys; with `None`, no node does.
+    By(Option<usize>),
+    /// Each key is announced by a node of its own.
+    Apart(Vec<(usize, Arc<str>)>),
+}
+
+/// How a release announces that keys are free.
+pub(crate) struct Announce {
+    pub(crate) told: Told,
+    /// Whether the release may call a script that the server is thought to know. The SET of the next acquire may
+    /// follow in the same write: a forgotten script would cost it that vote.
+    pub(crate) by_hash: bool,
+}
+
+impl Told {
+    const fn is_anybody(&self) -> bool {
+        match self {
+            Self::By(teller) => teller.is_some(),
+            Self::Apart(told) => !told.is_empty(),
+        }
+    }
+
+    /// Returns those of `keys` that `node` announces.
+    fn by(&self, node: usize, keys: &Keys) -> Option<Keys> {
+        match self {
+            Self::By(teller) => (*teller == Some(node)).then(|| keys.clone()),
+            Self::Apart(told) => {
+                let told = told.iter().filter(|(teller, _)| *teller == node);
+                Keys::several(told.map(|(_, key)| key.clone()))
+            }
+        }
+    }
+}
+
+/// Cancels the timers of a hold that is over, and frees its places. Nothing is left to do if this
+/// was done when it was lost.
+pub(crate) fn disarm(cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, attempt: &Attempt) {
+    if matches!(attempt.stage, Stage::Asked | Stage::Lost(_)) {
+        return;
+    }
+    if let Some(hold) = attempt.hold() {
+        cx.timers.cancel(hold.deadline, Timer::Deadline(id));
+        if let Some(at) = hold.extend_at {
+            cx.timers.cancel(at, Timer::Keep(id));
+        }
+    }
+    if attempt.has_places() {
+        waiters.left(&attempt.claim.keys, id);
+    }
+}
+
+/// Reads what a master said to a release that was sent in this way: whether the keys were ours, or
+/// an error.
+pub(crate) fn answer(said: Result<bool, Arc<str>>, way: Way) -> Answer {
+    match said {
+        Ok(true) if way == Way::Shorten => Answer::Shortened,
+        Ok(true) => Answer::Deleted,
+        Ok(false) => Answer::Vacant,
+        Err(error) => Answer::Unknown(UnknownCause::Server(error)),
+    }
+}
+
+/// Returns how an answer to a release counts.
+pub(crate) const fn vote(answer: &Answer) -> Vote {
+    match answer {
+        Answer::Deleted | Answer::Shortened => Vote::Granted,
+        Answer::Vacant => Vote::Refused,
+        _ => Vote::Unknown,
+    }
+}

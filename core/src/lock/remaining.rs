@@ -1,0 +1,104 @@
+//! The key that refused an attempt: its remaining life, which bounds the pause before the next
+//! attempt, and its holder, for the error.
+
+use super::{Attempt, Locks, SHARED, Stage};
+use crate::obstacle::Obstacle;
+use crate::quorum::NodeSet;
+use crate::shared::{AttemptId, Owner, RoundId};
+use crate::wire::{DONE, NEXT, Reply};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The life of a key where there is none, as PTTL reports it.
+const NO_KEY: i64 = -2;
+
+/// The life of a key that refuses us, where PTTL rounds it down to nothing: zero is for a key that is
+/// free.
+const LEAST: Duration = Duration::from_millis(1);
+
+/// The holders that nodes have named.
+#[derive(Default)]
+pub(crate) struct Holders(Vec<(usize, Obstacle)>);
+
+impl Holders {
+    /// Notes the value of the key on `node`, if it has reported it.
+    pub(crate) fn note(&mut self, node: usize, value: Option<&str>) {
+        self.0.push((node, value.map_or(Obstacle::Holder(None), in_the_way)));
+    }
+
+    /// Returns the nodes that have named one.
+    pub(crate) fn nodes(&self) -> NodeSet {
+        self.0.iter().map(|(node, _)| *node).collect()
+    }
+
+    /// Returns the holder that most of the nodes have named which `count`; one without a label if two are
+    /// named as often.
+    pub(crate) fn most(&self, counts: impl Fn(usize) -> bool) -> Obstacle {
+        let named = || self.0.iter().filter(|(node, _)| counts(*node)).map(|(_, holder)| holder);
+        let times = |holder: &Obstacle| named().filter(|one| *one == holder).count();
+        let most = named().max_by_key(|holder| times(holder));
+        let is_alone =
+            |most: &&Obstacle| named().all(|holder| holder == *most || times(holder) < times(most));
+        most.filter(is_alone).cloned().unwrap_or(Obstacle::Holder(None))
+    }
+}
+
+/// Returns the obstacle that the value of a key is.
+fn in_the_way(value: &str) -> Obstacle {
+    match value {
+        SHARED => Obstacle::Readers,
+        value if value.starts_with(NEXT) => Obstacle::Reserved,
+        value if value.starts_with(DONE) => Obstacle::Ended { free_in: None },
+        value => Obstacle::Holder(Owner::of(value).and_then(|owner| owner.label).map(Arc::from)),
+    }
+}
+
+/// A node's report of a key that may refuse us.
+pub(crate) struct Reported<'a> {
+    /// Its life; `None` if it never expires.
+    pub(crate) life: Option<Duration>,
+    pub(crate) is_there: bool,
+    pub(crate) value: Option<&'a str>,
+}
+
+impl<'a> Reported<'a> {
+    pub(crate) fn in_reply(reply: &'a Reply) -> Option<Self> {
+        let (left, value) = match reply {
+            Reply::Int(left) => (*left, None),
+            Reply::Array(parts) => match parts.as_slice() {
+                [Reply::Int(left), value] => (*left, value.text()),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let is_there = left != NO_KEY;
+        // -1: a key that never expires.
+        let life = u64::try_from(left).ok().map(Duration::from_millis);
+        Some(Self { life: if is_there { life } else { Some(Duration::ZERO) }, is_there, value })
+    }
+}
+
+impl Locks {
+    /// Notes what a node reports of the key that refuses an attempt. Returns `false` if the attempt is
+    /// decided.
+    pub(crate) fn learn_remaining(
+        &mut self,
+        node: usize,
+        round: RoundId,
+        attempt: AttemptId,
+        reported: &Reported<'_>,
+    ) -> bool {
+        let undecided = |attempt: &Attempt| matches!(attempt.stage, Stage::Asked);
+        if !self.attempts.get(attempt).is_some_and(undecided) {
+            return false;
+        }
+        // Where there was no key, one that refuses has come since, and nothing has been
+        // reported of it.
+        if let Some(round) = self.rounds.get_mut(round).filter(|_| reported.is_there) {
+            let life = reported.life.map(|life| life.max(LEAST));
+            life.into_iter().for_each(|life| round.note_remaining(node, life));
+            round.note_value(node, reported.value);
+        }
+        true
+    }
+}

@@ -1,0 +1,324 @@
+//! One command to every node, its votes and its stragglers.
+//!
+//! A round belongs to the coordinator, not to the caller's future. A round that was won ends when
+//! every node has answered or the operation timeout has passed, however early its verdict came.
+
+use super::in_the_way::Question;
+use super::look::Lives;
+use super::probe::HeldBack;
+use super::remaining::Holders;
+use super::{Locks, Purpose, Seen, StoredValue, acquire, extend, inspect, release};
+use crate::obstacle::Obstacle;
+use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
+use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
+use crate::shared::{AttemptId, Cx, RequestId, RoundId, Timer};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The maximum number of rooms of closed rounds that are kept.
+const MOST_ROOMS: usize = 256;
+
+/// The question that the votes of a round decide.
+pub(crate) enum RoundKind {
+    /// An attempt at a lock.
+    Acquire { request: RequestId, attempt: AttemptId, tally: Tally },
+    /// `purpose` is absent once it is won or lost: what comes in from then on is a straggler.
+    Extend { attempt: AttemptId, extension: Extension, purpose: Option<Purpose> },
+    /// Our key has not expired at any node before the `deadline`. It was `gone` before that at these nodes.
+    Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
+    /// What each node has `seen`, and how many are `waiting` in turn, by each node that says so.
+    Inspect { request: RequestId, seen: Vec<Seen>, waiting: Vec<Option<u64>> },
+    /// The deletion of a key, whoever holds it.
+    ForceRelease { request: RequestId, tally: Tally },
+    /// Where an acquire that waits in turn stands, and whether a try would be granted.
+    Ask { request: RequestId },
+    /// What is under the keys that have refused an acquire. Boxed: it is rare.
+    InTheWay(Box<Question>),
+    /// A look at so many keys, and what each node has said of the first ones. If one node is asked `alone`,
+    /// what it says is the answer.
+    Look { request: RequestId, keys: usize, lives: Vec<Lives>, alone: bool },
+}
+
+impl RoundKind {
+    /// Returns the request of an acquire.
+    pub(crate) const fn acquirer(&self) -> Option<RequestId> {
+        match self {
+            Self::Acquire { request, .. } | Self::Ask { request } => Some(*request),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it extends this hold.
+    pub(crate) fn extends(&self, id: AttemptId) -> bool {
+        matches!(self, Self::Extend { attempt, .. } if *attempt == id)
+    }
+}
+
+/// Each node's answer, and when it came.
+pub(crate) type Answers = Vec<(Answer, Instant)>;
+
+pub(crate) struct Round {
+    pub(crate) kind: RoundKind,
+    pub(crate) started: Instant,
+    pub(crate) timeout_at: Instant,
+    /// The nodes that are asked unless the first one refuses.
+    pub(crate) held_back: Option<HeldBack>,
+    answers: Answers,
+    /// A node has answered, which does not count.
+    is_uncounted: bool,
+    /// The nodes that have not answered.
+    outstanding: NodeSet,
+    /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
+    lives: Vec<Option<Duration>>,
+    /// The holders of such keys, as the nodes have named them.
+    named: Holders,
+}
+
+impl Locks {
+    pub(crate) fn new_round(&mut self, cx: &Cx, kind: RoundKind, timeout: Duration) -> Round {
+        let room = self.rooms.pop().unwrap_or_default();
+        Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), room)
+    }
+
+    /// Lets a round run, whose commands have left: until it is closed, or its time is over.
+    pub(crate) fn open_round(&mut self, cx: &mut Cx, id: RoundId, round: Round) {
+        cx.timers.set(round.timeout_at, Timer::Round(id));
+        self.rounds.insert(id, round);
+    }
+
+    pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        cx.timers.cancel(round.timeout_at, Timer::Round(id));
+        if self.rooms.len() < MOST_ROOMS {
+            self.rooms.push(std::mem::take(&mut round.answers));
+        }
+        self.rounds.free(id);
+    }
+
+    /// Closes a round, and returns it to report the answers.
+    pub(crate) fn take_round(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
+        let round = self.rounds.remove(id)?;
+        cx.timers.cancel(round.timeout_at, Timer::Round(id));
+        Some(round)
+    }
+
+    /// Does the same once all nodes are done.
+    pub(crate) fn take_complete(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
+        self.rounds.get(id).filter(|round| round.is_complete())?;
+        self.take_round(cx, id)
+    }
+}
+
+impl Round {
+    /// Creates a round in the room that the `answers` of an earlier one have left.
+    pub(crate) fn new(
+        kind: RoundKind,
+        started: Instant,
+        timeout: Duration,
+        nodes: usize,
+        mut answers: Answers,
+    ) -> Self {
+        answers.clear();
+        answers.resize(nodes, (Answer::Outstanding, started));
+        let (timeout_at, outstanding) = (started.after(timeout), NodeSet::first(nodes));
+        let (lives, named) = (Vec::new(), Holders::default());
+        Self {
+            kind,
+            started,
+            timeout_at,
+            held_back: None,
+            answers,
+            is_uncounted: false,
+            outstanding,
+            lives,
+            named,
+        }
+    }
+
+    /// Notes the answer of `node`, and counts it for the question of the round. A node's first answer
+    /// is its only one: a late one changes nothing.
+    pub(crate) fn record(&mut self, node: usize, mut answer: Answer, now: Instant) {
+        if !self.outstanding.contains(node) {
+            return;
+        }
+        self.outstanding.remove(node);
+        match &mut self.kind {
+            RoundKind::Acquire { tally, .. } => _ = tally.record(node, acquire::vote(&answer)),
+            RoundKind::Extend { extension, .. } => {
+                let report = extend::report(&answer);
+                extension.record(node, report);
+                // The node was warming up when it was asked. Its answer may lead to a top-up, but
+                // does not count.
+                if report != Report::Unknown && extension.is_warming(node) {
+                    answer = Answer::Unknown(UnknownCause::WarmingUp);
+                }
+            }
+            RoundKind::Release { tally, deadline, gone, .. } => {
+                let vote = release::vote(&answer);
+                tally.record(node, vote);
+                if vote == Vote::Refused && deadline.is_some_and(|deadline| now < deadline) {
+                    gone.insert(node);
+                }
+            }
+            RoundKind::Inspect { seen, .. } => {
+                if let Some(slot) = seen.get_mut(node) {
+                    *slot = Err(answer.clone());
+                }
+            }
+            RoundKind::ForceRelease { tally, .. } => _ = tally.record(node, inspect::vote(&answer)),
+            RoundKind::Look { .. } | RoundKind::Ask { .. } | RoundKind::InTheWay(_) => {}
+        }
+        if let Some(left) = self.life(node) {
+            answer.note_remaining(left);
+        }
+        if let Some(slot) = self.answers.get_mut(node) {
+            *slot = (answer, now);
+        }
+    }
+
+    /// Notes what an inspection has found on `node`, and how many wait there in turn.
+    pub(crate) fn find(
+        &mut self,
+        node: usize,
+        found: Option<StoredValue>,
+        queued: Option<u64>,
+        now: Instant,
+    ) {
+        let is_first = self.outstanding.contains(node);
+        self.record(node, if found.is_some() { Answer::Taken } else { Answer::Vacant }, now);
+        if let RoundKind::Inspect { seen, waiting, .. } = &mut self.kind
+            && let (Some(slot), Some(count)) = (seen.get_mut(node), waiting.get_mut(node))
+            && is_first
+        {
+            (*slot, *count) = (Ok(found), queued);
+        }
+    }
+
+    /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
+    /// comes next.
+    pub(crate) fn note_remaining(&mut self, node: usize, left: Duration) {
+        self.lives.resize(self.answers.len(), None);
+        if let Some(life) = self.lives.get_mut(node) {
+            *life = Some(left);
+        }
+    }
+
+    /// Notes the value of the key on `node`, if it has reported it.
+    pub(crate) fn note_value(&mut self, node: usize, value: Option<&str>) {
+        self.named.note(node, value);
+    }
+
+    /// Returns the holder that most of the nodes have named that have refused us.
+    pub(crate) fn named(&self) -> Obstacle {
+        let held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
+        self.named.most(|node| self.answers.get(node).is_some_and(|(answer, _)| held(answer)))
+    }
+
+    /// Returns whether any node has reported the value of a key.
+    pub(crate) fn has_named(&self) -> bool {
+        self.named.nodes() != NodeSet::EMPTY
+    }
+
+    /// Returns the remaining life of the key on `node`, if the node has reported it.
+    pub(crate) fn life(&self, node: usize) -> Option<Duration> {
+        self.lives.get(node).copied().flatten()
+    }
+
+    /// Returns whether a node has refused a ballot that is too far from its clock.
+    pub(crate) fn speaks_of_clocks(&self) -> bool {
+        let clock = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Clock { .. }));
+        self.answers.iter().any(|(answer, _)| clock(answer))
+    }
+
+    /// Returns whether a node has refused a ballot: another ballot would have been enough.
+    pub(crate) fn refuses_ballots(&self) -> bool {
+        self.answers.iter().any(|(answer, _)| answer.refuses_ballot())
+    }
+
+    /// Asks one node first, and waits for it alone while `patience` lasts.
+    pub(crate) fn hold_back(&mut self, others: HeldBack, patience: Duration) {
+        self.held_back = Some(others);
+        self.timeout_at = self.started.after(patience);
+    }
+
+    /// Returns the nodes that were warming up when the round began.
+    pub(crate) fn warming(&self) -> NodeSet {
+        let warming =
+            |answer: &Answer| matches!(answer, Answer::Refused(Refusal::WarmingUp { .. }));
+        NodeSet::places(&self.answers, |(answer, _)| warming(answer))
+    }
+
+    pub(crate) fn has_granted(&self, node: usize) -> bool {
+        self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
+    }
+
+    /// Returns the answer of the node that is asked first, while the others have not been asked.
+    pub(crate) fn first_answer(&self) -> Option<&Answer> {
+        let (answer, _) = self.answers.get(self.held_back.as_ref()?.first)?;
+        Some(answer)
+    }
+
+    /// Returns the nodes that have replied to an extension, whatever they replied. All that was sent
+    /// to them before, on the same connection, has been executed.
+    pub(crate) fn replied(&self) -> NodeSet {
+        NodeSet::places(&self.answers, |(answer, _)| match answer {
+            Answer::Held | Answer::Vacant | Answer::Taken => true,
+            Answer::Unknown(cause) => {
+                matches!(cause, UnknownCause::Server(_) | UnknownCause::WarmingUp)
+            }
+            _ => false,
+        })
+    }
+
+    /// Notes that a node has answered, which does not count.
+    pub(crate) fn leave_uncounted(&mut self) {
+        self.is_uncounted = true;
+    }
+
+    /// Returns whether a node may have done what an extension asks: an error says that it has not.
+    pub(crate) fn may_have_extended(&self) -> bool {
+        self.is_uncounted
+            || self.answers.iter().any(|(answer, _)| match answer {
+                Answer::Held => true,
+                Answer::Unknown(cause) => !matches!(cause, UnknownCause::Server(_)),
+                _ => false,
+            })
+    }
+
+    /// Returns whether every node has answered or was given up.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.outstanding == NodeSet::EMPTY
+    }
+
+    /// Returns the nodes that were asked and have not answered.
+    pub(crate) const fn outstanding(&self) -> NodeSet {
+        self.outstanding
+    }
+
+    /// Returns every node's answer, by name.
+    pub(crate) fn reports<'a>(&self, names: impl Iterator<Item = &'a Arc<str>>) -> Vec<NodeReport> {
+        let reports = names.zip(&self.answers).map(|(node, (answer, came_at))| NodeReport {
+            node: node.clone(),
+            answer: answer.clone(),
+            latency: came_at.since(self.started),
+        });
+        reports.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_answer_of_a_node_is_its_only_one() {
+        let began = Instant::from_nanos(0);
+        let kind =
+            RoundKind::Inspect { request: RequestId(1), seen: Vec::new(), waiting: Vec::new() };
+        let mut round = Round::new(kind, began, Duration::from_secs(1), 1, Vec::new());
+        round.record(0, Answer::Vacant, began);
+        round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));
+        round.record(1, Answer::Granted, began); // There is no such node.
+        assert_eq!(round.answers, [(Answer::Vacant, began)]);
+    }
+}

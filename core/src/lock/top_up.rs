@@ -1,0 +1,45 @@
+//! The top-up: a master that lacks the key of a hold is asked to set it.
+
+use super::Locks;
+use crate::master::{PendingReply, fencing};
+use crate::shared::{AttemptId, Cx};
+use crate::wire::Reply;
+
+impl Locks {
+    /// Sends the ordinary acquire command with the same token to a node that lacks the key in a
+    /// round that was won, or that was warming up when the lock was won. Its answer does not count,
+    /// not even `Granted`: it may refer to a key that an earlier, late SET put there, and whose life
+    /// it does not prolong. Counting it leads to two holders in 20 steps (`SAFETY.md`). The node
+    /// counts when it says *held* later.
+    pub(crate) fn top_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize) {
+        self.send_top_up(cx, id, node, true);
+    }
+
+    /// Handles the first answer of `node` to a top-up. If the fence there is not below the number of the
+    /// hold, others have asked for the lock where its key was missing, and have been refused by the
+    /// rest; or the key has expired there. The next number is above that fence. The token of the hold
+    /// stays what it is.
+    pub(crate) fn topped_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize, reply: &Reply) {
+        let Some(number) = fencing::number_above(reply, &cx.masters.settings) else { return };
+        let attempt = self.attempts.get_mut(id).filter(|one| one.held().is_some());
+        let Some(ballot) = attempt.and_then(|one| one.claim.ballot.as_mut()) else { return };
+        ballot.greatest = ballot.greatest.max(number);
+        cx.masters.ballots.learn_fence(ballot.greatest);
+        self.send_top_up(cx, id, node, false);
+    }
+
+    fn send_top_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize, may_repeat: bool) {
+        let Some(attempt) = self.attempts.get_mut(id).filter(|one| one.held().is_some()) else {
+            return;
+        };
+        let barred = cx.masters.barred(cx.now, attempt.claim.life.span());
+        let set = attempt.claim.top_up(&mut cx.masters.packer, attempt.life_at(cx.now));
+        let session = &mut cx.masters.sessions[node];
+        if session.takes(set.len(), cx.now, barred.as_ref()).is_ok() {
+            session.prepare(&attempt.claim);
+            attempt.touched.insert(node);
+            session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);
+            cx.events.topped_up(id, &session.name);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Rollbacks and releases to which one master still owes an answer.
+//!
+//! An integer settles a debt (the server has compared and deleted), and so does the error that something
+//! of another type has the name of the key: that is not ours. Nothing else does. A debt
+//! is forgotten only once nothing can be left to delete: a ttl and its drift after the moment from
+//! which no SET of its attempt can arrive any more. The master's clock may be slower than ours.
+
+use crate::quorum::Instant;
+use crate::shared::{AtLeast, Keys, RoundId, Settings};
+use crate::wire::{Claim, Leaves, Millis};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One compare-and-delete, shared by all masters that have to answer it. Each session packs it when
+/// it is sent, in the way that its server then knows.
+#[derive(Debug)]
+pub(crate) struct Deletion {
+    pub(crate) what: Deleted,
+    /// What of a place among those who wait in turn goes with it, if there is one.
+    pub(crate) leaves: Leaves,
+    /// The life of the key that it deletes.
+    pub(crate) ttl: Duration,
+    /// Waiters in other processes are notified, for each key at one master.
+    pub(crate) is_told: bool,
+    /// The round that waits for the answers, if there is one.
+    pub(crate) round: Option<RoundId>,
+    /// No SET of the attempt was sent before this instant.
+    pub(crate) began: Instant,
+}
+
+/// The target of a deletion.
+#[derive(Debug)]
+pub(crate) enum Deleted {
+    /// The keys that an attempt has set.
+    Claim(Claim),
+    /// The same, once they need not stay any longer. Until then their life is shortened, and they are
+    /// marked. So it takes the same script to delete them.
+    Kept(Box<Kept>),
+}
+
+impl Deleted {
+    /// Returns the keys.
+    pub(crate) fn claim(&self) -> &Claim {
+        match self {
+            Self::Claim(claim) => claim,
+            Self::Kept(kept) => &kept.claim,
+        }
+    }
+}
+
+/// The keys of work that has ended well.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) claim: Claim,
+    pub(crate) at_least: AtLeast,
+    /// The start of the attempt that won.
+    pub(crate) began: Instant,
+}
+
+impl Kept {
+    /// Returns how long the keys have yet to live; nothing if they may be deleted.
+    pub(crate) fn left(&self, now: Instant) -> Millis {
+        self.at_least.left(self.began, now).unwrap_or(Duration::ZERO.into())
+    }
+}
+
+/// A deletion that one master has to answer.
+#[derive(Debug)]
+pub(crate) struct Debt {
+    pub(crate) deletion: Arc<Deletion>,
+    /// The keys whose waiters are notified, after the deletion, that they are free.
+    pub(crate) tells: Option<Keys>,
+    /// Whether the deletion may call a script that the server is thought to know. That costs a
+    /// round trip if the server does not know it.
+    pub(crate) by_hash: bool,
+    /// No SET of the attempt can arrive from this instant on. Everything before it has been
+    /// answered, or all predecessors are dead.
+    certain_from: Option<Instant>,
+    /// The deletion was sent before, and it is unknown whether it was executed. If nothing is left
+    /// to delete, that does not show that another client has deleted it.
+    pub(crate) may_have_run: bool,
+    /// An integer does not settle the debt before this instant: a predecessor that may not be
+    /// killed can still deliver the SET.
+    repeat_until: Option<Instant>,
+}
+
+impl Debt {
+    pub(crate) const fn new(deletion: Arc<Deletion>) -> Self {
+        Self {
+            deletion,
+            tells: None,
+            by_hash: true,
+            certain_from: None,
+            may_have_run: false,
+            repeat_until: None,
+        }
+    }
+
+    /// Repeats the deletion while a predecessor lives on that may not be killed: its SET may arrive
+    /// after ours. An attempt that began after the predecessor was replaced has no SET there.
+    pub(crate) fn repeat_while_unkillable(&mut self, since: Option<Instant>) {
+        let since = since.filter(|since| self.deletion.began <= *since);
+        self.repeat_until = since.map(|since| since.after(self.deletion.ttl));
+    }
+}
+
+/// The debts of one master that are not in flight.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    owed: VecDeque<Debt>,
+    retry_at: Option<Instant>,
+}
+
+impl Ledger {
+    pub(crate) fn len(&self) -> usize {
+        self.owed.len()
+    }
+
+    /// Returns the longest life of a key that is being deleted.
+    pub(crate) fn longest_life(&self) -> Duration {
+        self.owed.iter().map(|debt| debt.deletion.ttl).max().unwrap_or_default()
+    }
+
+    /// Returns when there is something to send again, while the connection is open.
+    pub(crate) const fn retry_at(&self) -> Option<Instant> {
+        self.retry_at
+    }
+
+    /// Keeps a debt that was not answered: there was no connection, or it was lost.
+    pub(crate) fn owe(&mut self, debt: Debt) {
+        self.owed.push_back(debt);
+    }
+
+    /// Handles an integer as the answer: the debt is settled, unless it has to be repeated.
+    pub(crate) fn answered(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
+        if debt.repeat_until.is_some_and(|until| now < until) {
+            // The waiters have been notified.
+            debt.tells = None;
+            self.retry(debt, now, pause);
+        }
+    }
+
+    /// Handles an error as the answer (NOREPLICAS, LOADING, a denied right): the debt remains,
+    /// unless the key cannot be there any more.
+    pub(crate) fn refused(&mut self, mut debt: Debt, now: Instant, settings: &Settings) {
+        (debt.may_have_run, debt.by_hash) = (true, false);
+        let certain_from = *debt.certain_from.get_or_insert(now);
+        let ttl = debt.deletion.ttl;
+        if now.since(certain_from) <= ttl.saturating_add(settings.drift.of(ttl)) {
+            self.retry(debt, now, settings.operation_timeout);
+        }
+    }
+
+    fn retry(&mut self, debt: Debt, now: Instant, pause: Duration) {
+        self.owed.push_back(debt);
+        self.retry_at.get_or_insert(now.after(pause));
+    }
+
+    /// Notes that a connection has opened: its predecessors are dead, as far as they may be killed.
+    pub(crate) fn opened(&mut self, now: Instant) {
+        for debt in &mut self.owed {
+            debt.certain_from.get_or_insert(now);
+        }
+    }
+
+    /// Takes all debts, to be sent now.
+    pub(crate) fn take(&mut self) -> VecDeque<Debt> {
+        self.retry_at = None;
+        std::mem::take(&mut self.owed)
+    }
+}

@@ -1,0 +1,185 @@
+//! The masters, as this client sees them: their sessions, what they are owed, and which of them count.
+//!
+//! It knows commands, votes and connections, and neither locks nor waiters.
+
+pub(crate) mod agreement;
+pub(crate) mod barrier;
+mod departure;
+mod fault;
+pub(crate) mod fencing;
+pub(crate) mod first_node;
+pub(crate) mod ledger;
+pub mod restart_guard;
+pub(crate) mod session;
+mod status;
+#[cfg(any(test, feature = "testing"))]
+mod taken_back;
+
+pub use agreement::{Agreement, Difference, Introduction, SharedSettings};
+pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
+pub(crate) use ledger::{Debt, Deleted, Deletion, Kept};
+pub use restart_guard::RestartGuard;
+pub use session::{Epoch, Persistence, Role, ServerFacts};
+pub(crate) use session::{Incoming, Part, PendingReply, Session, Stranded, Wake};
+#[cfg(any(test, feature = "testing"))]
+pub use taken_back::Rule;
+
+use crate::master::barrier::Barrier;
+use crate::master::departure::Departure;
+use crate::quorum::{Ballots, Instant};
+use crate::report::Quorum;
+use crate::shared::{Action, Random, Settings};
+use crate::wire::{Login, Packer};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The masters of this client.
+pub struct Masters {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) barrier: Barrier,
+    /// How long a master that has started does not vote: for longer than the settings say while
+    /// other clients have other numbers.
+    pub(crate) quarantine: Duration,
+    pub(crate) departure: Departure,
+    pub(crate) packer: Packer,
+    pub(crate) random: Box<dyn Random>,
+    pub(crate) actions: VecDeque<Action>,
+    /// Every node has been reached or has failed once.
+    pub(crate) connected: bool,
+    /// The greatest fence and the clocks that this client knows of.
+    pub(crate) ballots: Ballots,
+    /// The wall clock when it was last read, in microseconds since 1970.
+    pub(crate) wall: (Instant, u64),
+}
+
+impl Masters {
+    pub(crate) fn new(
+        now: Instant,
+        settings: Settings,
+        nodes: impl IntoIterator<Item = (Arc<str>, Login)>,
+        mut random: Box<dyn Random>,
+    ) -> Self {
+        let settings = Arc::new(settings);
+        let client: Arc<str> =
+            random.bits().map(|bits| bits.to_string()).unwrap_or_default().into();
+        let session =
+            |(name, login)| Session::new(name, login, client.clone(), now, settings.clone());
+        Self {
+            sessions: nodes.into_iter().map(session).collect(),
+            barrier: Barrier::default(),
+            quarantine: settings.quarantine,
+            departure: Departure::default(),
+            packer: Packer::new(settings.label.clone()),
+            random,
+            actions: VecDeque::new(),
+            connected: false,
+            ballots: Ballots::new(settings.window),
+            wall: (now, 0),
+            settings,
+        }
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.sessions.iter().map(|session| &session.name)
+    }
+
+    /// Returns how many masters are enough, for errors.
+    pub fn quorum(&self) -> Quorum {
+        Quorum::new(self.settings.membership)
+    }
+
+    /// Returns the number of releases and rollbacks without an integer, counted once per node.
+    pub fn debts(&self) -> usize {
+        self.sessions.iter().map(Session::debts).sum()
+    }
+
+    /// Returns the longest life of a key that is being deleted.
+    pub(crate) fn longest_life(&self) -> Duration {
+        self.sessions.iter().map(Session::longest_life).max().unwrap_or_default()
+    }
+
+    /// Returns whether nothing is owed any more.
+    pub fn is_drained(&self) -> bool {
+        self.debts() == 0 && !self.sessions.iter().any(Session::may_yet_withdraw)
+    }
+
+    #[inline]
+    pub(crate) fn is_current(&self, node: usize, epoch: Epoch) -> bool {
+        self.sessions.get(node).is_some_and(|session| session.is_current(epoch))
+    }
+
+    /// Returns when a session is next due.
+    pub(crate) fn wake_at(&self) -> Instant {
+        self.sessions.iter().map(Session::wake_at).fold(Instant::NEVER, Instant::min)
+    }
+
+    /// Wakes the session of `node`, and dials if it is time.
+    pub(crate) fn wake(&mut self, now: Instant, node: usize) -> Wake {
+        let Self { sessions, random, packer, actions, .. } = self;
+        let wake = sessions[node].wake(now, &mut **random, packer);
+        if matches!(wake, Wake::Dial) {
+            let epoch = sessions[node].dial();
+            actions.push_back(Action::Dial { node, epoch });
+        }
+        wake
+    }
+
+    /// Opens a session for votes: what its predecessor left is sent first.
+    pub(crate) fn open(&mut self, now: Instant, node: usize) {
+        self.barrier.stir();
+        let Self { sessions, random, packer, .. } = self;
+        sessions[node].open(now, &mut **random, packer);
+        sessions[node].take_back(now);
+    }
+
+    /// Closes a session, and returns the commands of rounds that were under way on it.
+    pub(crate) fn close(&mut self, now: Instant, node: usize, fault: Fault) -> Vec<Stranded> {
+        self.barrier.stir();
+        let session = &mut self.sessions[node];
+        if session.has_connection() {
+            self.actions.push_back(Action::Close { node, epoch: session.epoch() });
+        }
+        session.close(now, fault, &mut *self.random)
+    }
+
+    /// Returns, once, that every master has been reached or has failed.
+    pub(crate) fn note_connected(&mut self) -> bool {
+        let connected = self.sessions.iter().all(|session| session.was_tried);
+        connected && !std::mem::replace(&mut self.connected, true)
+    }
+
+    /// Returns why this node may not be used, if it may not.
+    pub(crate) fn unfit(&self, node: usize) -> Option<Fault> {
+        let session = &self.sessions[node];
+        let identity = session.identity()?;
+        let by_itself = identity.unfit().map(Fault::unfit);
+        let fault = by_itself.or_else(|| session.distrust());
+        if let Some(fault) = fault.or_else(|| self.twin(node)) {
+            return Some(fault);
+        }
+        identity.unconfirmed.clone()
+    }
+
+    /// Returns a fault if another address leads to the same server.
+    fn twin(&self, node: usize) -> Option<Fault> {
+        let run_id = self.sessions[node].identity()?.facts.run_id.as_ref()?;
+        let twin = self.sessions.iter().enumerate().find_map(|(other, session)| {
+            let theirs = session.identity()?.facts.run_id.as_ref()?;
+            (other != node && theirs == run_id).then_some(&session.name)
+        })?;
+        let alike = match self.settings.membership.also() {
+            Some(_) => ", and one that is in both lists is spelled alike in both",
+            None => "",
+        };
+        Some(Fault::unfit(format!("the same server as {twin}: each master counts once{alike}")))
+    }
+
+    /// Publishes `message` on `channel`, at the master where its waiters listen.
+    pub(crate) fn publish(&mut self, now: Instant, channel: &Arc<str>, message: &str) {
+        if let Some(first) = self.first_node(now, channel) {
+            self.sessions[first].tell(channel, message, &mut self.packer);
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! One master: its connection, its standing, and the hand-over from one connection to the next.
+//!
+//! Order is the safety argument. On one connection a rollback travels behind its SET and cannot
+//! overtake it. Between connections there is no order. So a new one first learns whether it talks
+//! to the same server process (`run_id`), then kills its predecessor there (`CLIENT KILL ID`). Then
+//! it sends the rollbacks that are owed, and only then does it open for votes.
+
+mod confirmation;
+mod departure;
+mod handshake;
+mod identity;
+mod pipe;
+mod releases;
+mod replies;
+mod server_facts;
+mod standing;
+mod time;
+
+pub(crate) use identity::Identity;
+pub(crate) use pipe::PendingReply;
+pub use server_facts::{Persistence, Role, ServerFacts};
+pub(crate) use standing::Part;
+
+use super::agreement::Told;
+use super::first_node::hash;
+use super::ledger::Ledger;
+use super::{Debt, Fault};
+use crate::quorum::Instant;
+use crate::quorum::standing::Start;
+use crate::report::{Answer, Refusal};
+use crate::shared::{AttemptId, Random, RequestId, RoundId, Settings};
+use crate::wire::{self, Login, Reply};
+use confirmation::Confirmation;
+use departure::Departure;
+use pipe::Pipe;
+use releases::Known;
+use std::sync::Arc;
+use std::time::Duration;
+use time::jittered;
+
+/// A connection is replaced after this many operation timeouts of silence while the server owes an
+/// answer on it. A half-open socket would otherwise live for minutes.
+pub(crate) const TIMEOUTS_BEFORE_REPLACEMENT: u32 = 3;
+
+/// The most bytes of unanswered commands that a master may have outstanding. Beyond that, SETs are
+/// refused in this process; rollbacks and releases never are.
+pub(crate) const LARGEST_QUEUE: usize = 1 << 20;
+
+/// Debts of one master beyond which it gets no new SETs, since each may become another debt.
+pub(crate) const LARGEST_LEDGER: usize = 1 << 16;
+
+/// The interval at which a connection that died idle is found before the next acquire needs it.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// The interval of the questions while this client's settings are not confirmed.
+const RECONFIRM: Duration = Duration::from_secs(2);
+
+const REDIAL_BASE: Duration = Duration::from_millis(50);
+const REDIAL_CAP: Duration = Duration::from_secs(2);
+
+/// A count of the connections of one master; events of an older one are ignored.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Epoch(u64);
+
+/// The consequence of an answer or a message that has come in.
+pub(crate) enum Incoming {
+    /// Nothing follows.
+    Nothing,
+    /// The server has answered everything it was asked: is this a master that may be used?
+    Identified,
+    /// The predecessor is dead.
+    HandedOver,
+    /// The connection is of no use any more.
+    Broken(Fault),
+    /// The answer to an acquire, an extension or a question of this round.
+    Vote(RoundId, Reply),
+    /// A vote that does not count, and why.
+    Uncounted(RoundId, Refusal),
+    /// The remaining life of the key that refused this attempt, and its holder.
+    Remaining(RequestId, RoundId, AttemptId, Reply),
+    /// The first answer to a top-up of this attempt.
+    ToppedUp(AttemptId, Reply),
+    /// A release that a caller waits for was answered.
+    Release { round: RoundId, answer: Answer },
+    /// A release was not executed: the server does not know the command, or does not allow it for
+    /// our user. It is sent again in another way.
+    NotDone(Debt),
+    /// The number of listeners when this key became free.
+    Told { key: Arc<str>, listeners: u64 },
+    /// Messages about this key arrive from now on.
+    Subscribed(Arc<str>),
+    /// The key of this channel has become free, or what the message says of it.
+    Freed { key: Arc<str>, message: Arc<str> },
+}
+
+/// A vote whose answer will never come.
+pub(crate) struct Stranded {
+    pub(crate) round: RoundId,
+    /// Whether the command may have reached the server.
+    pub(crate) may_have_left: bool,
+}
+
+/// The request of a wake-up to the coordinator.
+pub(crate) enum Wake {
+    Nothing,
+    Dial,
+    /// The master has warmed up, or its report on other clients no longer means anything.
+    Changed,
+    Close(Fault),
+}
+
+enum State {
+    /// No connection, and none is being made.
+    Down { redial_at: Instant },
+    /// No connection yet.
+    Dialing,
+    /// Connected, not open for votes; given up at `until`.
+    Handshake { until: Instant },
+    /// Open for votes.
+    Open { heartbeat_at: Instant },
+}
+
+/// One master.
+pub(crate) struct Session {
+    pub(crate) name: Arc<str>,
+    pub(crate) name_hash: u64,
+    settings: Arc<Settings>,
+    login: Login,
+    /// The prefix of the channels of all keys.
+    pub(crate) channels: Arc<str>,
+    epoch: Epoch,
+    state: State,
+    fault: Option<Fault>,
+    identity: Identity,
+    /// The last connection that was open for votes, until it is confirmed dead or given up as one
+    /// that may not be killed. There is never another: no connection opens before that.
+    predecessor: Option<Identity>,
+    /// A predecessor has lived on since then, as far as is known, and may not be killed.
+    unkillable_since: Option<Instant>,
+    /// The time at which the server may have started, unless its memory is trusted. It outlives the
+    /// connection.
+    start: Option<Start>,
+    /// How long a server that has started does not vote.
+    quarantine: Duration,
+    /// A vote of this master that was asked for before this instant does not count.
+    votes_from: Instant,
+    /// `votes_from` is still ahead, as far as was last reported.
+    warming: bool,
+    /// The server's answers, on this connection, to the question about this client's settings.
+    confirmation: Confirmation,
+    /// When the last question was asked that the server has answered, on any connection.
+    heard_at: Option<Instant>,
+    /// The connection has been lost since then, and no redial has failed.
+    lost_at: Option<Instant>,
+    /// The server's report on clients with different settings; it outlives the connection.
+    told: Option<Told>,
+    /// This client's name in its notes.
+    client: Arc<str>,
+    /// No round was ever about to begin: the notes are brief.
+    is_brief: bool,
+    departure: Departure,
+    /// The server process that was last met under this address, and when it was first met.
+    met: Option<(Arc<str>, Instant)>,
+    pipe: Pipe,
+    ledger: Ledger,
+    /// The ways in which the server can be asked to release.
+    known: Known,
+    failures: u32,
+    /// Whether the first try to connect has ended, successfully or not.
+    pub(crate) was_tried: bool,
+}
+
+impl Session {
+    pub(crate) fn new(
+        name: Arc<str>,
+        login: Login,
+        client: Arc<str>,
+        now: Instant,
+        settings: Arc<Settings>,
+    ) -> Self {
+        Self {
+            name_hash: hash(&name),
+            name,
+            channels: wire::channels(login.database),
+            login,
+            epoch: Epoch::default(),
+            state: State::Down { redial_at: now },
+            fault: Some(Fault::down("not connected yet")),
+            identity: Identity::default(),
+            predecessor: None,
+            unkillable_since: None,
+            start: None,
+            quarantine: settings.quarantine,
+            settings,
+            votes_from: Instant::default(),
+            warming: false,
+            confirmation: Confirmation::default(),
+            heard_at: None,
+            lost_at: None,
+            told: None,
+            client,
+            is_brief: true,
+            departure: Departure::default(),
+            met: None,
+            pipe: Pipe::new(now),
+            ledger: Ledger::default(),
+            known: Known::default(),
+            failures: 0,
+            was_tried: false,
+        }
+    }
+
+    /// Begins the next connection.
+    pub(crate) fn dial(&mut self) -> Epoch {
+        self.epoch.0 += 1;
+        self.state = State::Dialing;
+        self.epoch
+    }
+
+    /// Opens the session once the predecessor is dead: first the debts are sent, then votes.
+    pub(crate) fn open(
+        &mut self,
+        now: Instant,
+        random: &mut dyn Random,
+        packer: &mut wire::Packer,
+    ) {
+        self.predecessor = None;
+        self.fault = None;
+        self.lost_at = None;
+        self.was_tried = true;
+        let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
+        self.state = State::Open { heartbeat_at };
+        self.ledger.opened(now);
+        self.pay(now, packer);
+        self.complete(now);
+    }
+
+    /// Ends the connection. Returns the votes that will never be answered.
+    pub(crate) fn close(
+        &mut self,
+        now: Instant,
+        fault: Fault,
+        random: &mut dyn Random,
+    ) -> Vec<Stranded> {
+        self.lost_at = self.is_open().then_some(now);
+        if self.is_open() {
+            self.predecessor = Some(std::mem::take(&mut self.identity));
+        }
+        let pause = REDIAL_BASE.saturating_mul(1 << self.failures.min(16)).min(REDIAL_CAP);
+        self.failures = self.failures.saturating_add(1);
+        self.was_tried = true;
+        self.state = State::Down { redial_at: now.after(jittered(pause, random)) };
+        self.fault = Some(fault);
+        let mut stranded = Vec::new();
+        for one in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
+            match one.pending {
+                PendingReply::Vote(round) | PendingReply::Conditional(round) => {
+                    stranded.push(Stranded { round, may_have_left: one.may_have_left });
+                }
+                PendingReply::Deletion(mut debt, _) => {
+                    debt.may_have_run |= one.may_have_left;
+                    self.ledger.owe(debt);
+                }
+                _ => {}
+            }
+        }
+        stranded
+    }
+
+    // Sending.
+
+    /// Checks whether a command that is not a debt would be sent now.
+    pub(crate) fn admits(&self, len: usize) -> Result<(), Refusal> {
+        match &self.fault {
+            None if self.pipe.due_bytes() + len > LARGEST_QUEUE => Err(Refusal::QueueFull),
+            None if self.debts() >= LARGEST_LEDGER => Err(Refusal::QueueFull),
+            None => Ok(()),
+            Some(fault) => Err(fault.refusal()),
+        }
+    }
+
+    pub(crate) fn push(&mut self, pending: PendingReply, command: &[u8]) {
+        self.pipe.push(pending, command);
+    }
+
+    /// Prepares for shutdown: a master that owes something and is down is dialled at once.
+    pub(crate) fn collect(&mut self, now: Instant) {
+        if let State::Down { redial_at } = &mut self.state
+            && self.ledger.len() > 0
+        {
+            *redial_at = now.min(*redial_at);
+        }
+    }
+
+    pub(crate) fn transmit(&self) -> &[u8] {
+        self.pipe.transmit()
+    }
+
+    pub(crate) fn written(&mut self, now: Instant, len: usize) {
+        self.pipe.written(now, len);
+    }
+
+    // Receiving.
+
+    pub(crate) fn receive(&mut self, bytes: &[u8]) {
+        self.pipe.receive(bytes);
+    }
+
+    // Asking.
+
+    pub(crate) const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Returns whether an event of this connection still means anything. An event that arrives
+    /// after a connection was given up is as stale as one of an older connection.
+    pub(crate) fn is_current(&self, epoch: Epoch) -> bool {
+        self.epoch == epoch && !matches!(self.state, State::Down { .. })
+    }
+
+    /// Returns whether a connection before this one may live on, and deliver a SET of an attempt that
+    /// began at `began`.
+    pub(crate) fn may_yet_deliver(&self, began: Instant) -> bool {
+        self.unkillable_since.is_some_and(|since| began <= since)
+    }
+
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self.state, State::Open { .. })
+    }
+
+    pub(crate) const fn has_connection(&self) -> bool {
+        matches!(self.state, State::Handshake { .. } | State::Open { .. })
+    }
+
+    /// Returns why there is no session, if there is none.
+    pub(crate) const fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    /// Returns what is known of the connection, while there is one.
+    pub(crate) fn identity(&self) -> Option<&Identity> {
+        self.has_connection().then_some(&self.identity)
+    }
+
+    /// Returns the number of rollbacks and releases that wait for a connection, or to be sent
+    /// again.
+    pub(crate) fn owed(&self) -> usize {
+        self.ledger.len()
+    }
+
+    /// Returns the longest life of a key that is being deleted here.
+    pub(crate) fn longest_life(&self) -> Duration {
+        self.ledger.longest_life().max(self.pipe.longest_life())
+    }
+
+    /// Returns the number of rollbacks and releases that no integer has answered.
+    pub(crate) fn debts(&self) -> usize {
+        self.ledger.len() + self.pipe.debts_due()
+    }
+}

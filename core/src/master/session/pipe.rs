@@ -1,0 +1,210 @@
+//! One connection as a queue: bytes out in order, and the order in which answers are due.
+
+use crate::master::Debt;
+use crate::quorum::Instant;
+use crate::shared::{AttemptId, RequestId, RoundId};
+use crate::wire::{Replies, Reply, Way};
+use bytes::{Buf, BytesMut};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The reply that a command waits for, by which it is understood.
+#[derive(Debug)]
+pub(crate) enum PendingReply {
+    /// What the server is, and the id of the connection.
+    Hello,
+    /// The database, if it is not the first.
+    Select,
+    /// A section of INFO.
+    Info,
+    /// The way in which the server keeps what it has granted.
+    Persistence,
+    /// The settings that the server's clients share, asked for at this instant: the last question.
+    Agree { asked: Instant, is_brief: bool },
+    /// This client's note was taken back.
+    TakenBack,
+    /// A script, in the handshake or after a NOSCRIPT: for the next round.
+    Load,
+    /// The end of the predecessor.
+    Kill,
+    /// An acquire or an extension of this round.
+    Vote(RoundId),
+    /// The same, sent behind a question whose answer decides whether it counts.
+    Conditional(RoundId),
+    /// The remaining life of the key that refused this attempt, and its holder.
+    Remaining(RequestId, RoundId, AttemptId),
+    /// A command whose answer counts for nothing.
+    Uncounted,
+    /// A top-up of this attempt: its answer counts for nothing, either. If it `may_repeat`, it is
+    /// sent again with a greater number where the fence has refused it.
+    TopUp { attempt: AttemptId, may_repeat: bool },
+    /// A release or a rollback, and the way in which it was sent.
+    Deletion(Debt, Way),
+    /// The number of listeners for this key, which has become free.
+    Tell(Arc<str>),
+    /// Answered by a push: messages about this key arrive from now on.
+    Subscribe(Arc<str>),
+    /// Answered by a push as well: no more of them.
+    Unsubscribe,
+}
+
+impl PendingReply {
+    const fn is_of_channels(&self) -> bool {
+        matches!(self, Self::Subscribe(_) | Self::Unsubscribe)
+    }
+}
+
+/// The capacity in bytes above which an empty queue returns its memory, after a burst.
+const KEPT: usize = 64 * 1024;
+
+/// A command without its answer.
+struct Due {
+    pending: PendingReply,
+    /// The position of its first byte among all bytes ever queued on this connection.
+    start: u64,
+    len: usize,
+    /// When its first byte was written. Before that the server owes nothing.
+    written_at: Option<Instant>,
+}
+
+/// A command that will never be answered.
+pub(super) struct Unanswered {
+    pub(super) pending: PendingReply,
+    /// Whether any byte of it may have left the process.
+    pub(super) may_have_left: bool,
+}
+
+pub(super) struct Pipe {
+    out: BytesMut,
+    /// The most bytes that it has held since it was created.
+    longest: usize,
+    /// Bytes ever queued, and how many of them were written.
+    queued: u64,
+    written: u64,
+    due: VecDeque<Due>,
+    due_bytes: usize,
+    debts_due: usize,
+    answered_at: Instant,
+    replies: Replies,
+}
+
+impl Pipe {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            out: BytesMut::new(),
+            longest: 0,
+            queued: 0,
+            written: 0,
+            due: VecDeque::new(),
+            due_bytes: 0,
+            debts_due: 0,
+            answered_at: now,
+            replies: Replies::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, pending: PendingReply, command: &[u8]) {
+        if matches!(pending, PendingReply::Deletion(..)) {
+            self.debts_due += 1;
+        }
+        let (start, len) = (self.queued, command.len());
+        self.due.push_back(Due { pending, start, len, written_at: None });
+        self.due_bytes += len;
+        self.queued += len as u64;
+        self.out.extend_from_slice(command);
+        self.longest = self.longest.max(self.out.len());
+    }
+
+    pub(super) fn transmit(&self) -> &[u8] {
+        &self.out
+    }
+
+    pub(super) fn written(&mut self, now: Instant, len: usize) {
+        self.out.advance(len.min(self.out.len()));
+        if self.out.is_empty() && self.longest > KEPT {
+            (self.out, self.longest) = (BytesMut::new(), 0);
+        }
+        self.written += len as u64;
+        let written = self.written;
+        // The newest commands are at the back; stamped ones are at the front.
+        let unstamped = self.due.iter_mut().rev().take_while(|due| due.written_at.is_none());
+        unstamped.filter(|due| due.start < written).for_each(|due| due.written_at = Some(now));
+    }
+
+    /// Returns when the last unanswered question about the clients' settings began to leave, if it
+    /// has.
+    pub(super) fn asked_at(&self) -> Option<Instant> {
+        let asks = |due: &&Due| matches!(due.pending, PendingReply::Agree { .. });
+        self.due.iter().rfind(asks).and_then(|due| due.written_at)
+    }
+
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.replies.receive(bytes);
+    }
+
+    /// Returns the next complete reply, and what it answers; nothing if it is a message on a channel
+    /// that we listen to. A push that confirms a subscription or its end is an answer, and any other
+    /// push means nothing.
+    pub(super) fn next_reply(
+        &mut self,
+        now: Instant,
+    ) -> Result<Option<(Option<PendingReply>, Reply)>, Arc<str>> {
+        while let Some(reply) = self.replies.next()? {
+            if let Reply::Push(_) = &reply {
+                match reply.push_kind() {
+                    Some("message") => return Ok(Some((None, reply))),
+                    Some("subscribe" | "unsubscribe") => {}
+                    // No sign that anything is answered.
+                    _ => continue,
+                }
+                if !self.due.front().is_some_and(|due| due.pending.is_of_channels()) {
+                    return Err("the server confirmed a subscription that nobody asked for".into());
+                }
+            }
+            self.answered_at = now;
+            let Some(due) = self.due.pop_front() else {
+                return Err("the server answered what nobody asked".into());
+            };
+            if self.due.is_empty() && self.due.capacity() > KEPT / size_of::<Due>() {
+                self.due = VecDeque::new();
+            }
+            self.due_bytes -= due.len;
+            self.debts_due -= usize::from(matches!(due.pending, PendingReply::Deletion(..)));
+            return Ok(Some((Some(due.pending), reply)));
+        }
+        Ok(None)
+    }
+
+    /// Returns since when the server has owed an answer in silence; `None` if it owes none.
+    pub(super) fn silent_since(&self) -> Option<Instant> {
+        self.due.front()?.written_at.map(|at| at.max(self.answered_at))
+    }
+
+    /// Returns the bytes of all commands without an answer.
+    pub(super) const fn due_bytes(&self) -> usize {
+        self.due_bytes
+    }
+
+    /// Returns the number of rollbacks and releases without an answer.
+    pub(super) const fn debts_due(&self) -> usize {
+        self.debts_due
+    }
+
+    /// Returns the longest life of a key whose deletion has no answer.
+    pub(super) fn longest_life(&self) -> Duration {
+        let life = |due: &Due| match &due.pending {
+            PendingReply::Deletion(debt, _) => Some(debt.deletion.ttl),
+            _ => None,
+        };
+        self.due.iter().filter_map(life).max().unwrap_or_default()
+    }
+
+    /// Returns the commands that will never be answered: the connection is gone.
+    pub(super) fn into_unanswered(self) -> impl Iterator<Item = Unanswered> {
+        let written = self.written;
+        self.due
+            .into_iter()
+            .map(move |due| Unanswered { pending: due.pending, may_have_left: due.start < written })
+    }
+}

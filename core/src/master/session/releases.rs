@@ -1,0 +1,149 @@
+//! Releases and rollbacks: sent in the cheapest way that the server supports, and owed until an
+//! integer answers.
+
+use crate::lock::release;
+use crate::master::{Debt, Deleted, Incoming, PendingReply, Session};
+use crate::quorum::Instant;
+use crate::shared::Keys;
+use crate::wire::{Claim, Giving, Packer, ReleaseScript, Reply, Way};
+use std::sync::Arc;
+
+/// The ways in which the server can release, as far as this connection has shown.
+#[derive(Default)]
+pub(super) struct Known {
+    /// It has a command for single keys.
+    pub(super) native: bool,
+    /// The scripts that the server has run in full, and so knows by their hashes.
+    ran: Vec<ReleaseScript>,
+    /// The scripts that were loaded for claims that call them by their hashes.
+    pub(super) loaded: Vec<&'static str>,
+    /// Our user may not leave a queue: what it holds is released as any other lock.
+    denies_turns: bool,
+    /// Our user may not call anything by its hash.
+    denies_hashes: bool,
+}
+
+impl Known {
+    fn script(&self, claim: &Claim) -> ReleaseScript {
+        claim.release_script(!self.denies_turns)
+    }
+
+    fn knows(&self, claim: &Claim) -> bool {
+        self.ran.contains(&self.script(claim))
+    }
+
+    /// Returns the cheapest way that may work.
+    fn way(&self, debt: &Debt) -> Way {
+        match debt.deletion.what.claim() {
+            _ if matches!(debt.deletion.what, Deleted::Kept(_)) => Way::Shorten,
+            claim if self.native && self.script(claim) == ReleaseScript::Plain => Way::Native,
+            claim if debt.by_hash && !self.denies_hashes && self.knows(claim) => Way::Hash,
+            _ => Way::Full,
+        }
+    }
+
+    /// Learns from an answer whether the way that was used works.
+    fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
+        let script = self.script(debt.deletion.what.claim());
+        match (way, reply) {
+            (_, denied) if denied.is_denied() && script == ReleaseScript::Queued => {
+                self.denies_turns = true;
+            }
+            (_, other) if other.is_wrong_type() => {}
+            (Way::Native, Reply::Error(_)) => self.native = false,
+            (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
+            (Way::Hash, Reply::Error(_)) => self.ran.retain(|one| *one != script),
+            (Way::Full, Reply::Int(_)) if !self.ran.contains(&script) => self.ran.push(script),
+            _ => {}
+        }
+    }
+}
+
+impl Session {
+    /// Sends a rollback or a release, or keeps it until there is a connection.
+    pub(crate) fn send_deletion(&mut self, now: Instant, mut debt: Debt, packer: &mut Packer) {
+        if !self.is_open() {
+            return self.ledger.owe(debt);
+        }
+        debt.repeat_while_unkillable(self.unkillable_since);
+        let (deletion, mut tells) = (debt.deletion.clone(), debt.tells.clone());
+        let way = self.known.way(&debt);
+        let claim = deletion.what.claim();
+        let command = match &deletion.what {
+            Deleted::Kept(kept) => claim.shorten(packer, kept.left(now)),
+            Deleted::Claim(_) => {
+                let (leaves, script) = (deletion.leaves, self.known.script(claim));
+                let giving = Giving { leaves, way, script, channels: &self.channels };
+                let (command, announces) = claim.give_back(packer, giving, tells.is_some());
+                tells = tells.filter(|_| !announces);
+                command
+            }
+        };
+        self.push(PendingReply::Deletion(debt, way), command);
+        if !claim.frees(deletion.leaves) {
+            return;
+        }
+        for (channel, message) in tells.iter().flat_map(Keys::messages) {
+            self.tell(channel, message, packer);
+        }
+    }
+
+    /// Notifies those who wait that a key of `channel` is free. It is a hint, and not a debt.
+    pub(crate) fn tell(&mut self, channel: &Arc<str>, message: &str, packer: &mut Packer) {
+        let command = packer.publish(&self.channels, channel, message);
+        self.pipe.push(PendingReply::Tell(channel.clone()), command);
+    }
+
+    /// Sends all that has waited for a connection, or to be sent again.
+    pub(super) fn pay(&mut self, now: Instant, packer: &mut Packer) {
+        for debt in self.ledger.take() {
+            self.send_deletion(now, debt, packer);
+        }
+    }
+
+    pub(super) fn debt_answered(
+        &mut self,
+        now: Instant,
+        mut debt: Debt,
+        way: Way,
+        reply: &Reply,
+    ) -> Incoming {
+        let left_in_turn = !self.known.denies_turns;
+        self.known.learn(&debt, way, reply);
+        let is_unknown = reply.is_noscript() || reply.is_denied();
+        let is_denied_a_turn = left_in_turn && self.known.denies_turns;
+        if is_denied_a_turn || matches!(way, Way::Hash | Way::Native) && is_unknown {
+            // Nothing was done. Sent again behind later commands, it is late, and no less certain.
+            debt.by_hash = false;
+            return Incoming::NotDone(debt);
+        }
+        let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
+        let said = match reply {
+            Reply::Int(deleted) => {
+                self.ledger.answered(debt, now, self.settings.operation_timeout);
+                Ok(*deleted > 0)
+            }
+            other if other.is_wrong_type() && is_nowhere(&debt, way) => {
+                self.ledger.answered(debt, now, self.settings.operation_timeout);
+                Ok(false)
+            }
+            other => {
+                self.ledger.refused(debt, now, &self.settings);
+                Err(other.unexpected())
+            }
+        };
+        match round {
+            // It is unknown whether this client or another deleted the key: no vote.
+            Some(round) if !(may_have_run && said == Ok(false)) => {
+                Incoming::Release { round, answer: release::answer(said, way) }
+            }
+            _ => Incoming::Nothing,
+        }
+    }
+}
+
+/// Returns whether a master has nothing of a claim if something of another type has the name of a key.
+/// The script that deletes several keys goes on with the others; the one that shortens them does not.
+fn is_nowhere(debt: &Debt, way: Way) -> bool {
+    debt.deletion.what.claim().keys.len() == 1 || way != Way::Shorten
+}

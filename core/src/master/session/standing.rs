@@ -1,0 +1,159 @@
+//! The rule for when a master may vote.
+
+use super::Persistence;
+use crate::master::{Fault, RestartGuard, Session};
+use crate::quorum::Instant;
+use crate::quorum::standing::Start;
+use crate::report::Refusal;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The part of a node in an attempt.
+pub(crate) enum Part {
+    Vote,
+    /// The SET counts for nothing, but the key will be there when the master votes again.
+    Uncounted(Refusal),
+    /// Nothing is sent.
+    Absent(Refusal),
+}
+
+impl Session {
+    /// Judges again, from what the server has reported, from when it votes.
+    ///
+    /// This is never earlier than was judged before: the uptime follows the server's wall clock,
+    /// which may be set forward. A clock that was set back does not count against a process that
+    /// was first met long enough ago.
+    pub(crate) fn judge_standing(&mut self, now: Instant) {
+        if self.is_trusted() {
+            return self.meet(now);
+        }
+        let just_now = Start::at(now);
+        let known_since = match (&self.met, &self.identity.facts.run_id) {
+            (Some((last, since)), Some(run_id)) if last == run_id => Some(*since),
+            _ => None,
+        };
+        let told = match self.identity.uptime {
+            Some((heard, uptime)) => {
+                let told = Start::told(heard, uptime);
+                known_since.map_or(told, |since| told.min(Start::at(since)))
+            }
+            // The server was judged by its report when the session was opened.
+            None if self.is_open() => self.start.unwrap_or(just_now),
+            None => just_now,
+        };
+        // Another server under the same address: the grants of the one before it are unknown.
+        let replaced = if self.is_new() { just_now } else { told };
+        self.start = self.start.max(Some(told)).max(Some(replaced));
+        self.meet(now);
+        self.wait_for(now, self.quarantine);
+    }
+
+    /// Remembers the server process, if it differs from the last one. One that does not identify itself has no
+    /// name: a process with a name may then be another one.
+    fn meet(&mut self, now: Instant) {
+        let run_id = self.identity.facts.run_id.clone();
+        let is_other = |last: &Arc<str>| run_id.as_ref().is_some_and(|run_id| last != run_id);
+        if self.met.as_ref().is_none_or(|(last, _)| is_other(last)) {
+            self.met = Some((run_id.unwrap_or_default(), now));
+        }
+    }
+
+    /// Returns whether the server process differs from the last one.
+    fn is_new(&self) -> bool {
+        let both = self.met.as_ref().zip(self.identity.facts.run_id.as_ref());
+        both.is_some_and(|((last, _), run_id)| last != run_id)
+    }
+
+    /// Returns whether this is the server process that was met under this address before, or the
+    /// first one. A server that does not identify its process may be any.
+    fn is_known(&self) -> bool {
+        self.identity.facts.run_id.is_some() && !self.is_new()
+    }
+
+    /// Sets how long a server that has started does not vote.
+    pub(crate) fn wait_for(&mut self, now: Instant, quarantine: Duration) {
+        self.quarantine = quarantine;
+        self.votes_from = self.start.map(|start| start.votes_from(quarantine)).unwrap_or_default();
+        self.warming = self.votes_from > now;
+    }
+
+    /// Returns whether the master need not wait: it cannot forget. Another process under a known
+    /// address shows that it has the memory of the one before: clients note each process in it. A new
+    /// machine has none, whatever its settings, its uptime and its clock.
+    fn is_trusted(&self) -> bool {
+        match self.settings.restart_guard {
+            RestartGuard::On => false,
+            RestartGuard::Off => true,
+            RestartGuard::TrustPersistence => {
+                let durable = self.identity.facts.configured == Some(Persistence::EveryWrite);
+                durable && (self.is_known() || self.identity.remembers)
+            }
+        }
+    }
+
+    /// Returns a fault if the server contradicts the trust that was put in its persistence.
+    pub(crate) fn distrust(&self) -> Option<Fault> {
+        let trusts = self.settings.restart_guard == RestartGuard::TrustPersistence;
+        let weakness = self.identity.facts.weakness().filter(|_| trusts)?;
+        Some(Fault::unfit(format!(
+            "{weakness}, and RestartGuard::TrustPersistence needs appendonly yes, appendfsync always and \
+             no-appendfsync-on-rewrite no"
+        )))
+    }
+
+    /// Returns the part that a SET of `len` bytes sent now would have. If we are `barred`, it has
+    /// none anywhere.
+    pub(crate) fn part(&self, len: usize, now: Instant, barred: Option<&Arc<str>>) -> Part {
+        self.part_if(self.takes(len, now, barred), now)
+    }
+
+    /// Returns the part that a question of `len` bytes would have whose answer grants nothing: the master
+    /// need not have confirmed lately.
+    pub(crate) fn part_of_question(&self, len: usize, now: Instant) -> Part {
+        let takes = match self.takes(len, now, None) {
+            Err(Refusal::Unconfirmed) => Ok(()),
+            takes => takes,
+        };
+        self.part_if(takes, now)
+    }
+
+    fn part_if(&self, takes: Result<(), Refusal>, now: Instant) -> Part {
+        match (takes, self.warming_up(now)) {
+            (Ok(()), None) => Part::Vote,
+            (Ok(()), Some(remaining)) => Part::Uncounted(Refusal::WarmingUp { remaining }),
+            (Err(reason), _) => Part::Absent(reason),
+        }
+    }
+
+    /// Checks whether a SET or an extension would be sent now.
+    pub(crate) fn takes(
+        &self,
+        len: usize,
+        now: Instant,
+        barred: Option<&Arc<str>>,
+    ) -> Result<(), Refusal> {
+        self.admits(len)?;
+        self.confirmed(now)?;
+        if self.departure.withdraws() {
+            return Err(Refusal::Unconfirmed);
+        }
+        barred.map_or(Ok(()), |by| Err(Refusal::Barred { by: by.clone() }))
+    }
+
+    /// Returns whether a vote that is asked for now would count.
+    pub(crate) fn may_vote(&self, now: Instant) -> bool {
+        self.is_reliable(now) && self.confirmed(now).is_ok()
+    }
+
+    /// Returns whether the master's reports on keys count: it is connected, and remembers what it has
+    /// granted. A client that may not ask it for a vote may rely on them all the same: one that only looks,
+    /// or one that other clients keep away.
+    pub(crate) fn is_reliable(&self, now: Instant) -> bool {
+        self.is_open() && self.warming_up(now).is_none()
+    }
+
+    /// Returns the remaining time until the master may vote; `None` if it may vote now.
+    pub(crate) fn warming_up(&self, now: Instant) -> Option<Duration> {
+        (now < self.votes_from).then(|| self.votes_from.since(now))
+    }
+}

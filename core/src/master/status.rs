@@ -1,0 +1,109 @@
+//! The standing of the masters, for callers and observers.
+
+use super::{Fault, FaultKind, Masters, Session};
+use crate::quorum::{Admission, Instant, NodeSet, admit};
+use crate::report::Refusal;
+use crate::status::{Margin, NodeStanding, NodeStatus, Status};
+use std::time::Duration;
+
+impl Masters {
+    /// Returns the standing of `node`; `None` until it has been reached or has failed once.
+    pub fn standing(&self, now: Instant, node: usize) -> Option<NodeStanding> {
+        let session = self.sessions.get(node)?;
+        session.was_tried.then(|| self.stands(session, now))
+    }
+
+    /// Returns the standing of every node, including one that is still being dialled for the first
+    /// time.
+    pub fn status(&self, now: Instant) -> Status {
+        let node = |session: &Session| NodeStatus {
+            node: session.name.clone(),
+            standing: self.stands(session, now),
+        };
+        Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
+    }
+
+    /// Decides whether a client that has met each master for the first time may run. Other clients with
+    /// other lists refuse it exactly where they would bar it while it runs.
+    pub fn admission(&self, now: Instant, strict: bool) -> Admission {
+        let is_unfit = |fault: &Fault| fault.kind != FaultKind::Down;
+        let unfit =
+            NodeSet::places(&self.sessions, |session| session.fault().is_some_and(is_unfit));
+        // A client that only looks disagrees with no client.
+        if self.settings.agreement.is_look() {
+            let membership = self.settings.membership;
+            return admit(membership, unfit, NodeSet::EMPTY, false, strict);
+        }
+        let reports = || self.sessions.iter().filter_map(Session::told);
+        let ours = self.settings.agreement.numbers();
+        let at_odds = reports().any(|report| report.theirs != ours)
+            || self.barred(now, Duration::ZERO).is_some();
+        let disagrees = |session: &Session| session.fault().is_none() && session.told().is_some();
+        let disagreeing = NodeSet::places(&self.sessions, disagrees);
+        admit(self.settings.membership, unfit, disagreeing, at_odds, strict)
+    }
+
+    /// Returns whether a quorum may vote.
+    pub fn can_vote(&self, now: Instant) -> bool {
+        let looks = self.settings.agreement.is_look();
+        self.quorum_can_vote(now) && (looks || self.barred(now, Duration::ZERO).is_none())
+    }
+
+    /// Returns whether a quorum may vote, even if another client's settings bar it.
+    pub(crate) fn quorum_can_vote(&self, now: Instant) -> bool {
+        self.settings.membership.is_quorum(self.voting(now))
+    }
+
+    /// Returns the masters that vote; for a client that only looks, those whose reports count.
+    fn voting(&self, now: Instant) -> NodeSet {
+        let looks = self.settings.agreement.is_look();
+        let votes = |session: &Session| {
+            if looks { session.is_reliable(now) } else { session.may_vote(now) }
+        };
+        NodeSet::places(&self.sessions, votes)
+    }
+
+    /// Returns the margin; `None` until every node has been reached or has failed once.
+    pub fn margin(&self, now: Instant) -> Option<Margin> {
+        let voting = self.voting(now);
+        let without = |node: usize| voting.difference([node].into_iter().collect());
+        let membership = self.settings.membership;
+        self.connected.then(|| {
+            if !self.can_vote(now) {
+                Margin::None
+            } else if voting.iter().all(|node| membership.is_quorum(without(node))) {
+                Margin::Spare
+            } else {
+                Margin::Bare
+            }
+        })
+    }
+
+    /// Returns the number of rollbacks and releases that `node` has not answered and that are not
+    /// in flight to it.
+    pub fn owed(&self, node: usize) -> usize {
+        self.sessions.get(node).map_or(0, Session::owed)
+    }
+
+    fn stands(&self, session: &Session, now: Instant) -> NodeStanding {
+        if let Some(fault) = session.fault() {
+            let cause = fault.cause.clone();
+            return match fault.kind {
+                FaultKind::Down => NodeStanding::Down(cause),
+                FaultKind::Rejected => NodeStanding::Rejected(cause),
+                FaultKind::Unfit => NodeStanding::Unfit(cause),
+            };
+        }
+        // A client that only looks disagrees with no client, and has nothing confirmed.
+        let looks = self.settings.agreement.is_look();
+        match (session.confirmed(now), session.warming_up(now)) {
+            (Err(Refusal::Disagreement(cause)), _) if !looks => NodeStanding::Disagrees(cause),
+            (_, Some(remaining)) => NodeStanding::WarmingUp { remaining },
+            (Err(_), None) if !looks => NodeStanding::Unconfirmed,
+            (_, None) => match self.barred(now, Duration::ZERO) {
+                Some(by) if !looks => NodeStanding::Barred { by },
+                _ => NodeStanding::Voting,
+            },
+        }
+    }
+}

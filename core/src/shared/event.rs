@@ -1,0 +1,222 @@
+//! The output of the machine: what to do, and what has been decided.
+
+use super::{AttemptId, Keys, Observation, RequestId};
+use crate::lock::{Adopted, DetachedLock, NotAdopted, Seen};
+use crate::master::Epoch;
+use crate::obstacle::Obstacle;
+use crate::quorum::{Instant, Membership, NodeSet};
+use crate::report::{Answer, LossReason, NodeReport, Refusal};
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An action for the driver.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Connect to `node`, then call `handle_connected` or `handle_closed`.
+    Dial { node: usize, epoch: Epoch },
+    /// Drop the connection.
+    Close { node: usize, epoch: Epoch },
+}
+
+/// The outcome of an extension.
+type ExtendResult = Result<Extended, NotExtended>;
+
+/// The outcome of a detachment.
+type DetachResult = Result<Box<DetachedLock>, NotExtended>;
+
+/// The fencing token of an acquire that has won, if it is fenced.
+type WonBallot = Option<NonZeroU64>;
+
+/// A decision of the machine.
+#[derive(Debug)]
+pub enum Event {
+    /// Every node has been reached or has failed once.
+    Connected,
+    /// The lock is held. `ballot` is the fencing token of a fenced acquire.
+    Acquired { request: RequestId, attempt: AttemptId, deadline: Instant, ballot: WonBallot },
+    /// The lock is not held, and no attempt at it is left.
+    NotAcquired { request: RequestId, failure: Failure, waited: Duration },
+    /// The operating system gave no random bytes for a token.
+    NoRandomness { request: RequestId },
+    /// The end of an extension. `request` is `None` if the keeper has asked for it.
+    Extended { request: Option<RequestId>, attempt: AttemptId, result: ExtendResult },
+    /// The end of a release.
+    Released { request: RequestId, release: Release },
+    /// A hold is over that was not released.
+    Lost { attempt: AttemptId, reason: LossReason },
+    /// `Ok`: the hold is over here, and the one who has the value may adopt it.
+    Detached { request: RequestId, attempt: AttemptId, result: DetachResult },
+    /// `Ok`: the hold of another process has become one of ours.
+    Adopted { request: RequestId, result: Result<Adopted, NotAdopted> },
+    /// `Ok`: the hold of a writer has become a reader's. `Unconfirmed`: it is a writer's still.
+    Downgraded { request: RequestId, attempt: AttemptId, result: ExtendResult },
+    /// Every node's answer, by name. `waiting`: how many wait in turn, since a quorum has no more; `None` if
+    /// no quorum has said.
+    Inspected { request: RequestId, nodes: Vec<(Arc<str>, Seen)>, waiting: Option<u64> },
+    /// The outcome of a forced release, with every node's answer: `Ok` if a quorum no longer holds
+    /// that key.
+    ForceReleased { request: RequestId, result: Result<Vec<NodeReport>, Vec<NodeReport>> },
+    /// For each key of a look, the time until it may be free; `None` if that is unknown.
+    Looked { request: RequestId, free_in: Vec<Option<Duration>> },
+    /// What is under each of the keys that have refused an acquire; `None` if most masters have nothing there,
+    /// or none has answered.
+    InTheWay { request: RequestId, found: Vec<Option<Obstacle>> },
+    /// How many are ahead of an acquire that waits in turn, whenever a quorum tells something new;
+    /// `None`: it has left the queues.
+    Ahead { request: RequestId, ahead: Option<usize> },
+    /// A message on a channel that `listener` listens to; `None`: one may have been missed.
+    Heard { listener: RequestId, message: Option<Arc<str>> },
+    /// No decision, and only there if the machine is watched.
+    Observed(Observation),
+}
+
+impl Event {
+    /// Returns whether it answers the machine itself.
+    pub(crate) const fn is_own(&self) -> bool {
+        match self {
+            Self::Acquired { request, .. }
+            | Self::NotAcquired { request, .. }
+            | Self::NoRandomness { request }
+            | Self::Looked { request, .. }
+            | Self::Heard { listener: request, .. } => request.is_own(),
+            _ => false,
+        }
+    }
+}
+
+/// The reason for the failure of an acquire.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub reports: Vec<NodeReport>,
+    pub attempts: u32,
+    /// How many wait in turn before it, as a quorum says.
+    pub ahead: Option<usize>,
+    /// The keys that were in the way, if it is not known which of them, or what is under them.
+    pub unnamed: Option<Keys>,
+}
+
+impl Failure {
+    /// Creates the failure of an acquire that has asked no master: `obstacle` is in this process.
+    pub(crate) const fn contended(obstacle: Obstacle, attempts: u32) -> Self {
+        let kind = FailureKind::Contended(obstacle);
+        Self { kind, reports: Vec::new(), attempts, ahead: None, unnamed: None }
+    }
+
+    /// Adds the keys of the acquire, if a holder that no node has `named` has refused it.
+    pub(crate) fn unless_named(self, named: bool, keys: &Keys) -> Self {
+        let unnamed = !named && self.kind == FailureKind::Contended(Obstacle::Holder(None));
+        Self { unnamed: unnamed.then(|| keys.clone()), ..self }
+    }
+}
+
+/// The kind of a failure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FailureKind {
+    /// A quorum could have voted for us, and did not.
+    Contended(Obstacle),
+    /// Too few masters could vote in time.
+    NoQuorum,
+    /// A quorum granted when no validity was left.
+    TooLate,
+    /// Too few masters could vote, because something that all must have in common differs.
+    Disagreement(Arc<str>),
+}
+
+impl FailureKind {
+    /// Returns the kind in a word, as events name it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Contended(_) => "contended",
+            Self::NoQuorum => "no_quorum",
+            Self::TooLate => "too_late",
+            Self::Disagreement(_) => "disagreement",
+        }
+    }
+
+    /// Returns whether other clients kept us from a quorum that could vote.
+    pub const fn is_contended(&self) -> bool {
+        matches!(self, Self::Contended(_))
+    }
+
+    /// Returns the cause of a loss, where `named` is the holder that most of the masters have named.
+    /// It is another holder if a quorum could have voted for us. If no quorum could, it is an outage,
+    /// even if the lock is held. It is a disagreement instead if the disagreement alone would have
+    /// been enough to prevent a quorum.
+    pub(crate) fn of(membership: Membership, reports: &[NodeReport], named: Obstacle) -> Self {
+        let nodes =
+            |wanted: fn(&Answer) -> bool| NodeSet::places(reports, |report| wanted(&report.answer));
+        let held = nodes(|answer| {
+            matches!(
+                answer,
+                Answer::Refused(
+                    Refusal::Held { .. }
+                        | Refusal::Wanted { .. }
+                        | Refusal::Behind { .. }
+                        | Refusal::Stale
+                )
+            )
+        });
+        let able =
+            nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
+        if held != NodeSet::EMPTY && membership.is_quorum(able) {
+            return Self::Contended(Obstacle::of(membership, reports, named));
+        }
+        let disagreeing = nodes(|answer| {
+            matches!(answer, Answer::Refused(Refusal::Disagreement(_) | Refusal::Barred { .. }))
+        });
+        if membership.can_spare(disagreeing) {
+            return Self::NoQuorum;
+        }
+        let told = |report: &NodeReport| match &report.answer {
+            Answer::Refused(Refusal::Disagreement(cause)) => Some(cause.clone()),
+            _ => None,
+        };
+        let barred = |report: &NodeReport| match &report.answer {
+            Answer::Refused(reason @ Refusal::Barred { .. }) => Some(reason.to_string().into()),
+            _ => None,
+        };
+        let cause = reports.iter().find_map(told).or_else(|| reports.iter().find_map(barred));
+        cause.map_or(Self::NoQuorum, Self::Disagreement)
+    }
+}
+
+/// A deadline that an extension has moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extended {
+    pub deadline: Instant,
+    /// Whether it is the end of the keep-alive, so that no extension moves it any further.
+    pub is_last: bool,
+}
+
+/// The reason for a deadline that did not move.
+#[derive(Clone, Debug)]
+pub enum NotExtended {
+    /// The hold is over, as its `Lost` event has reported.
+    Lost,
+    /// The old deadline still applies.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+/// The outcome of a release.
+#[derive(Clone, Debug)]
+pub enum Release {
+    /// A quorum has deleted our key.
+    Released,
+    /// The lock was lost before.
+    Lost(LossReason),
+    /// No quorum has confirmed the release. The rest is owed.
+    Unconfirmed(Vec<NodeReport>),
+}
+
+impl Release {
+    /// Returns the outcome in a word, as events and metrics name it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Released => "released",
+            Self::Lost(_) => "lost",
+            Self::Unconfirmed(_) => "unconfirmed",
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The keys of one lock: a single key, or several that are taken together.
+
+use super::Slots;
+use std::sync::Arc;
+
+/// Keys as they are named in Redis: sorted, without duplicates, at least one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Keys {
+    /// Nearly always.
+    One(Arc<str>),
+    Several(Arc<Several>),
+}
+
+#[derive(PartialEq, Eq, Debug)]
+pub struct Several {
+    first: Arc<str>,
+    others: Vec<Arc<str>>,
+    more: More,
+}
+
+/// What belongs to keys besides their names.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum More {
+    Nothing,
+    Told(Told),
+    AnyOf(Arc<Slots>),
+    Read(ReadWrite),
+    Write(ReadWrite),
+    InTurn(Queue),
+}
+
+/// Where and how it is told that a key is free, if not on the key's own channel.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Told {
+    channel: Arc<str>,
+    message: Arc<str>,
+}
+
+/// The keys beside the one of a resource that is read and written under a lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReadWrite {
+    /// The readers, a sorted set.
+    pub readers: Arc<str>,
+    /// The hint of a writer that waits: no reader is let in where it stands.
+    pub hint: Arc<str>,
+}
+
+/// The keys beside the one of a resource that clients wait for in turn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Queue {
+    /// Who waits, a sorted set by their tickets.
+    pub places: Arc<str>,
+    /// Until when each of them is known to wait, another one.
+    pub alive: Arc<str>,
+}
+
+impl Keys {
+    pub const fn one(key: Arc<str>) -> Self {
+        Self::One(key)
+    }
+
+    /// Returns one key, whose release is told as `message` on `channel`, which others may share.
+    pub fn told_on(key: Arc<str>, channel: Arc<str>, message: Arc<str>) -> Self {
+        Self::with(key, More::Told(Told { channel, message }))
+    }
+
+    /// Returns one key, which is locked by readers and writers: by this one as a reader.
+    pub fn read(key: Arc<str>, beside: ReadWrite) -> Self {
+        Self::with(key, More::Read(beside))
+    }
+
+    /// Returns one key, which is locked by readers and writers: by this one as a writer.
+    pub fn write(key: Arc<str>, beside: ReadWrite) -> Self {
+        Self::with(key, More::Write(beside))
+    }
+
+    /// Returns one key, for which an acquire waits in turn.
+    pub fn in_turn(key: Arc<str>, queue: Queue) -> Self {
+        Self::with(key, More::InTurn(queue))
+    }
+
+    fn with(first: Arc<str>, more: More) -> Self {
+        Self::Several(Arc::new(Several { first, others: Vec::new(), more }))
+    }
+
+    /// Asks for any one of these slots; `None` if there is none.
+    pub fn any_of(slots: Arc<Slots>) -> Option<Self> {
+        let first = slots.names().first()?.clone();
+        Some(Self::with(first, More::AnyOf(slots)))
+    }
+
+    pub(crate) fn more(&self) -> &More {
+        match self {
+            Self::Several(keys) => &keys.more,
+            Self::One(_) => &More::Nothing,
+        }
+    }
+
+    /// Returns the slots of which any one will do.
+    pub(crate) fn slots(&self) -> Option<&Arc<Slots>> {
+        match self.more() {
+            More::AnyOf(slots) => Some(slots),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of the slot that this key is.
+    pub(crate) fn slot(&self) -> Option<u8> {
+        self.told()?.message.parse().ok()
+    }
+
+    fn told(&self) -> Option<&Told> {
+        match self.more() {
+            More::Told(told) => Some(told),
+            _ => None,
+        }
+    }
+
+    /// Returns the keys beside this one, if a reader locks it.
+    pub fn as_reader(&self) -> Option<&ReadWrite> {
+        match self.more() {
+            More::Read(beside) => Some(beside),
+            _ => None,
+        }
+    }
+
+    /// Returns the keys beside this one, if a writer locks it that has readers beside it.
+    pub(crate) fn as_writer(&self) -> Option<&ReadWrite> {
+        match self.more() {
+            More::Write(beside) => Some(beside),
+            _ => None,
+        }
+    }
+
+    /// Returns the keys beside this one, if an acquire waits for it in turn.
+    pub fn queue(&self) -> Option<&Queue> {
+        match self.more() {
+            More::InTurn(queue) => Some(queue),
+            _ => None,
+        }
+    }
+
+    /// Returns what a writer locks as a reader would lock it.
+    pub(crate) fn downgraded(&self) -> Option<Self> {
+        self.as_writer().map(|beside| Self::read(self.first().clone(), beside.clone()))
+    }
+
+    /// Returns the same keys, with nothing beside them that only those who wait in turn have.
+    pub(crate) fn without_queue(self) -> Self {
+        match self.queue() {
+            Some(_) => Self::one(self.first().clone()),
+            None => self,
+        }
+    }
+
+    /// Builds the keys of one lock; `None` if there is no key at all.
+    pub fn several(keys: impl IntoIterator<Item = Arc<str>>) -> Option<Self> {
+        let mut keys: Vec<Arc<str>> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let others = if keys.is_empty() { Vec::new() } else { keys.split_off(1) };
+        keys.pop().map(|first| match others.is_empty() {
+            true => Self::One(first),
+            false => Self::Several(Arc::new(Several { first, others, more: More::Nothing })),
+        })
+    }
+
+    pub fn first(&self) -> &Arc<str> {
+        match self {
+            Self::One(key) => key,
+            Self::Several(keys) => &keys.first,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        1 + self.others().len()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
+        std::iter::once(self.first()).chain(self.others())
+    }
+
+    /// Returns what is published once the keys are free: channels, and what is said there.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (&Arc<str>, &str)> {
+        let told = self.told();
+        let own = self.iter().filter(move |_| told.is_none()).map(|key| (key, ""));
+        told.map(|told| (&told.channel, &*told.message)).into_iter().chain(own)
+    }
+
+    fn others(&self) -> &[Arc<str>] {
+        match self {
+            Self::One(_) => &[],
+            Self::Several(keys) => &keys.others,
+        }
+    }
+}
+
+impl From<&str> for Keys {
+    fn from(key: &str) -> Self {
+        Self::one(key.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(keys: &Keys) -> Vec<&str> {
+        keys.iter().map(|key| &**key).collect()
+    }
+
+    #[test]
+    fn several_keys_are_sorted_and_none_comes_twice() {
+        let keys = Keys::several(["b", "a", "b", "c"].map(Arc::from)).unwrap();
+        assert_eq!((names(&keys), keys.len(), &**keys.first()), (vec!["a", "b", "c"], 3, "a"));
+        assert_eq!(Keys::several([]), None);
+    }
+
+    #[test]
+    fn a_key_is_told_on_its_own_channel_or_on_another() {
+        let told = |keys: &Keys| {
+            keys.messages().map(|(channel, said)| format!("{channel}={said}")).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&Keys::from("a")), ["a="]);
+        assert_eq!(told(&Keys::several(["a", "b"].map(Arc::from)).unwrap()), ["a=", "b="]);
+        let slot = Keys::told_on("slot:3".into(), "all".into(), "3".into());
+        assert_eq!((told(&slot), names(&slot)), (vec!["all=3".into()], vec!["slot:3"]));
+    }
+
+    #[test]
+    fn without_a_queue_it_is_one_key_and_others_are_what_they_are() {
+        let queue = Queue { places: "queue".into(), alive: "alive".into() };
+        let in_turn = Keys::in_turn("a".into(), queue);
+        assert_eq!(in_turn.without_queue(), Keys::from("a"));
+        let several = Keys::several(["a", "b"].map(Arc::from)).unwrap();
+        assert_eq!(several.clone().without_queue(), several);
+    }
+
+    #[test]
+    fn one_key_is_one_key_however_it_was_named() {
+        let twice = Keys::several(["a", "a"].map(Arc::from)).unwrap();
+        assert_eq!((twice.clone(), twice.len()), (Keys::from("a"), 1));
+    }
+}

@@ -1,0 +1,33 @@
+//! What all rooms share: names of things, parameters, events, and tables.
+
+mod at_least;
+mod cx;
+pub(crate) mod event;
+pub(crate) mod id;
+mod keys;
+pub mod label;
+pub(crate) mod observe;
+mod random;
+mod request;
+mod settings;
+pub(crate) mod slab;
+mod slots;
+pub(crate) mod table;
+pub(crate) mod timers;
+
+pub use at_least::AtLeast;
+pub(crate) use cx::Cx;
+pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
+pub use id::{AttemptId, RequestId, RoundId};
+pub(crate) use keys::More;
+pub use keys::{Keys, Queue, ReadWrite};
+pub use label::{Label, Owner};
+pub(crate) use observe::Events;
+pub use observe::{Observation, WATCHED, Watching};
+pub use random::Random;
+pub use request::{AcquireRequest, KeepAlive};
+pub use settings::{Settings, round_timeout};
+pub(crate) use slab::Slab;
+pub use slots::Slots;
+pub(crate) use table::Table;
+pub(crate) use timers::{Timer, Timers};

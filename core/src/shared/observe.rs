@@ -1,0 +1,166 @@
+//! Observations for telemetry. They stand among the events, in the order of what happened, and no
+//! decision depends on them.
+
+use super::{AttemptId, Event, FailureKind, RequestId};
+use crate::lock::Asker;
+use crate::obstacle::Obstacle;
+use crate::quorum::Progress;
+use crate::report::NodeReport;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// True if the machine can be watched. It is a constant: where it is false, no instruction of this
+/// module remains.
+pub const WATCHED: bool = cfg!(feature = "watched");
+
+/// The level of detail of the observations.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Watching {
+    #[default]
+    Nothing,
+    Outcomes,
+    /// The outcomes, every node's answer to each attempt, and what an acquire waits for.
+    Votes,
+}
+
+/// An observation of a decision.
+#[derive(Debug)]
+pub enum Observation {
+    /// An attempt of an acquire is decided.
+    Attempt {
+        request: RequestId,
+        /// Counted from 1.
+        number: u32,
+        result: Result<(), FailureKind>,
+        /// From before the first byte to the verdict.
+        took: Duration,
+        votes: Vec<NodeReport>,
+    },
+    /// An acquire waits, for its place in this process or for its next attempt.
+    Waits {
+        request: RequestId,
+        waits_for: &'static str,
+        /// The time until a quorum is free unless the key is extended; only for a holder.
+        left: Option<Duration>,
+        /// How many are ahead of it in the queue of the masters, once a quorum has told; only for one that
+        /// waits in turn.
+        ahead: Option<usize>,
+    },
+    /// A deadline was moved to the end of the keep-alive: no extension moves it any further.
+    LastExtension {
+        attempt: AttemptId,
+        /// The time until that deadline.
+        left: Duration,
+    },
+    /// An extension is decided.
+    Extension {
+        attempt: AttemptId,
+        by_keeper: bool,
+        progress: Progress,
+        took: Duration,
+        votes: Vec<NodeReport>,
+    },
+    /// A node that had no key in a round that was won has been asked to set it.
+    ToppedUp { attempt: AttemptId, node: Arc<str> },
+}
+
+/// The events that have not been taken out.
+#[derive(Default)]
+pub(crate) struct Events {
+    queue: VecDeque<Event>,
+    /// Answers to the machine itself.
+    own: VecDeque<Event>,
+    pub(crate) watching: Watching,
+}
+
+impl Events {
+    pub(crate) fn push(&mut self, event: Event) {
+        if event.is_own() { self.own.push_back(event) } else { self.queue.push_back(event) }
+    }
+
+    /// Returns whether there is an answer to the machine itself.
+    pub(crate) fn has_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
+    /// Returns the next answer to the machine itself.
+    pub(crate) fn pop_own(&mut self) -> Option<Event> {
+        self.own.pop_front()
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        self.queue.pop_front()
+    }
+
+    /// Returns the number of decisions among them.
+    pub(crate) fn decided(&self) -> usize {
+        let observed = |event: &&Event| matches!(event, Event::Observed(_));
+        let observed = if WATCHED { self.queue.iter().filter(observed).count() } else { 0 };
+        self.queue.len() - observed
+    }
+
+    pub(crate) fn shows(&self, watching: Watching) -> bool {
+        WATCHED && self.watching >= watching
+    }
+
+    /// Shows observers a decided attempt.
+    pub(crate) fn attempt(
+        &mut self,
+        request: RequestId,
+        number: u32,
+        result: Result<(), &FailureKind>,
+        took: Duration,
+        votes: impl FnOnce() -> Vec<NodeReport>,
+    ) {
+        if self.shows(Watching::Outcomes) {
+            let votes = if self.shows(Watching::Votes) { votes() } else { Vec::new() };
+            let result = result.map_err(FailureKind::clone);
+            let request = request.callers();
+            let attempt = Observation::Attempt { request, number, result, took, votes };
+            self.push(Event::Observed(attempt));
+        }
+    }
+
+    /// Shows observers a decided extension.
+    pub(crate) fn extension(
+        &mut self,
+        attempt: AttemptId,
+        asker: Asker,
+        progress: Progress,
+        took: Duration,
+        votes: impl FnOnce() -> Vec<NodeReport>,
+    ) {
+        if self.shows(Watching::Outcomes) {
+            // Rare, and a warning: every node's answer is always worth its cost.
+            let is_extended = matches!(progress, Progress::Extended(_));
+            let votes = if is_extended { Vec::new() } else { votes() };
+            let by_keeper = asker == Asker::Keeper;
+            let extension = Observation::Extension { attempt, by_keeper, progress, took, votes };
+            self.push(Event::Observed(extension));
+        }
+    }
+
+    /// Shows observers that an acquire waits in the local queue.
+    pub(crate) fn queued(&mut self, request: RequestId, obstacle: &Obstacle) {
+        if self.shows(Watching::Votes) {
+            let waits_for = obstacle.as_str();
+            let waits = Observation::Waits { request, waits_for, left: None, ahead: None };
+            self.push(Event::Observed(waits));
+        }
+    }
+
+    /// Shows observers that no extension moves the deadline of a lock any further.
+    pub(crate) fn last_extension(&mut self, attempt: AttemptId, left: Duration) {
+        if self.shows(Watching::Outcomes) {
+            self.push(Event::Observed(Observation::LastExtension { attempt, left }));
+        }
+    }
+
+    /// Shows observers that `node` is asked to set the key.
+    pub(crate) fn topped_up(&mut self, attempt: AttemptId, node: &Arc<str>) {
+        if self.shows(Watching::Outcomes) {
+            self.push(Event::Observed(Observation::ToppedUp { attempt, node: node.clone() }));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The parameters of an acquire.
+
+use super::{AtLeast, Keys, Label};
+use crate::quorum::{Instant, Keeper, Nanos};
+use crate::wire::Millis;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The parameters of an acquire, the same for all its attempts.
+#[derive(Clone, Debug)]
+pub struct AcquireRequest {
+    pub keys: Keys,
+    /// The fence of each key, if the acquire gets a fencing token.
+    pub fences: Option<Arc<Keys>>,
+    pub ttl: Millis,
+    /// The time by which the keys outlive the ttl, unless they are released.
+    pub lock_delay: Millis,
+    /// The time during which new attempts may begin: zero for a single attempt, `None` for no
+    /// limit.
+    pub wait: Option<Nanos>,
+    pub keep_alive: Option<KeepAlive>,
+    /// In place of the label of the settings.
+    pub label: Option<Arc<Label>>,
+    /// The time from the start for which the keys stay if the work ends well. Boxed: it is rare.
+    pub at_least: Option<Box<AtLeast>>,
+    /// Whether the first attempt, too, asks one node before the others. A refusal there is then the
+    /// answer, even at the end of the wait: there are other keys that will do.
+    pub probes: bool,
+}
+
+impl AcquireRequest {
+    /// Returns the life of the keys, unless they are released.
+    pub(crate) fn life(&self) -> Millis {
+        let life = self.ttl.saturating_add(self.lock_delay);
+        self.at_least.as_ref().map_or(life, |at_least| at_least.life().max(life))
+    }
+
+    /// Returns the instant after which nothing is tried for a caller whose wait `began` then.
+    pub(crate) fn until(&self, began: Instant) -> Instant {
+        self.wait.map_or(Instant::NEVER, |wait| began.after(wait.span()))
+    }
+}
+
+/// The option to have the hold extended in time, without being asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeepAlive {
+    /// Counted from the start of the attempt that wins.
+    max_hold: Nanos,
+}
+
+impl KeepAlive {
+    pub const FOREVER: Self = Self { max_hold: Nanos::FOREVER };
+
+    pub const fn at_most(max_hold: Duration) -> Self {
+        Self { max_hold: Nanos::of(max_hold) }
+    }
+
+    pub const fn max_hold(self) -> Duration {
+        self.max_hold.span()
+    }
+
+    /// Returns the option for what is left of a keeper's time.
+    pub(crate) fn left(keeper: Keeper, now: Instant) -> Self {
+        keeper.left(now).map_or(Self::FOREVER, Self::at_most)
+    }
+
+    pub(crate) const fn keeper(self, began: Instant) -> Keeper {
+        Keeper::new(began.after(self.max_hold()))
+    }
+}

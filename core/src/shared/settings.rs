@@ -1,0 +1,38 @@
+//! The configuration of the machine.
+
+use crate::master::{Agreement, RestartGuard};
+use crate::quorum::{Backoff, ClockDrift, FencingWindow, Membership};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The configuration of the machine.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub membership: Membership,
+    pub drift: ClockDrift,
+    pub backoff: Backoff,
+    pub operation_timeout: Duration,
+    pub connect_timeout: Duration,
+    pub restart_guard: RestartGuard,
+    /// How long a master that has started does not vote.
+    pub quarantine: Duration,
+    pub agreement: Agreement,
+    /// How far a ballot may be from a node's clock.
+    pub window: FencingWindow,
+    /// A waiter is notified when a lock becomes free, and asks one node first.
+    pub wake_ups: bool,
+    /// The name of the holder, for clients that inspect a lock; it follows each token.
+    pub label: Option<Arc<str>>,
+}
+
+impl Settings {
+    pub(crate) fn round_timeout(&self, ttl: Duration) -> Duration {
+        round_timeout(self.operation_timeout, ttl)
+    }
+}
+
+/// Returns how long a round waits for answers: at most a tenth of the ttl. Otherwise one slow node
+/// would use up the validity.
+pub fn round_timeout(operation_timeout: Duration, ttl: Duration) -> Duration {
+    operation_timeout.min(ttl / 10).max(Duration::from_millis(1))
+}

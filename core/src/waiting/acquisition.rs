@@ -1,0 +1,80 @@
+//! One acquire, from its caller's request to its answer.
+
+use super::{Contention, Phase};
+use crate::obstacle::Obstacle;
+use crate::quorum::Instant;
+use crate::shared::{AcquireRequest, Event, Failure, RequestId, Settings};
+
+/// One acquire, over all its attempts.
+pub(crate) struct Acquisition {
+    pub(crate) request: AcquireRequest,
+    pub(crate) began: Instant,
+    /// `None` while another acquire or a holder in this process has the place. Boxed, since
+    /// thousands may wait, of which one contends.
+    pub(crate) contention: Option<Box<Contention>>,
+}
+
+impl Acquisition {
+    /// Returns the instant after which no attempt begins.
+    pub(crate) fn until(&self) -> Instant {
+        self.request.until(self.began)
+    }
+
+    /// Returns the phase of its contention; `None` while it waits in the queue.
+    pub(crate) fn phase(&self) -> Option<&Phase> {
+        self.contention.as_ref().map(|contention| &contention.phase)
+    }
+
+    /// Returns whether it has a place among those who wait in turn.
+    pub(crate) fn has_turn(&self) -> bool {
+        self.contention.as_ref().is_some_and(|contention| contention.turn.is_some())
+    }
+
+    /// Returns whether its latest attempt was refused, and not by an outage.
+    pub(crate) fn was_refused(&self) -> bool {
+        let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
+        self.attempts() > 0 && failure.kind.is_contended()
+    }
+
+    /// Returns whether too few masters have answered it lately.
+    pub(crate) fn is_starved(&self) -> bool {
+        let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
+        !failure.kind.is_contended()
+    }
+
+    /// Returns the number of attempts begun.
+    pub(crate) fn attempts(&self) -> u32 {
+        self.contention.as_ref().map_or(0, |contention| contention.attempts)
+    }
+
+    /// Builds the caller's answer when no further attempt is made. It is the outcome of the latest
+    /// attempt, if there is one. Otherwise it is what keeps the acquire `in_front` from winning, or
+    /// that this one waited behind others in this process.
+    pub(crate) fn not_served(self, request: RequestId, now: Instant, in_front: Failure) -> Event {
+        let waited = now.since(self.began);
+        let attempts = self.attempts();
+        let failure = match self.contention.map(|contention| contention.phase) {
+            Some(Phase::Waiting { failure, .. }) => failure,
+            Some(Phase::Confirming | Phase::Trying { .. }) => {
+                Failure::contended(Obstacle::LocalQueue, attempts)
+            }
+            None => in_front,
+        };
+        Event::NotAcquired { request, failure, waited }
+    }
+
+    /// Returns whether a further attempt may begin after `now`.
+    pub(crate) fn may_retry(&self, now: Instant) -> bool {
+        now < self.until()
+    }
+
+    /// Returns whether an attempt that asks a node now asks for the remaining life, too, of the key
+    /// that refuses us.
+    pub(crate) fn asks_remaining(&self, now: Instant, settings: &Settings) -> bool {
+        let timeout = settings.round_timeout(self.request.ttl.span());
+        let contention = self.contention.as_ref();
+        // One that takes any of several keys looks at all of them instead.
+        !self.request.probes
+            && contention.is_some_and(|one| one.asks_remaining(now, timeout, settings))
+    }
+}

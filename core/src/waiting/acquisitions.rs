@@ -1,0 +1,86 @@
+//! Acquires that have no answer yet, by request id.
+
+use super::in_turn::Turn;
+use super::{Acquisition, Contention};
+use crate::quorum::Instant;
+use crate::shared::{RequestId, Slab};
+use std::collections::BTreeMap;
+
+/// The acquires, in the order in which they were requested. They are entries of a slab: a map moves
+/// its entries about, and a box for each would be an allocation for each. No request comes twice,
+/// so slots are enough.
+#[derive(Default)]
+pub(crate) struct Acquisitions {
+    slots: BTreeMap<RequestId, u32>,
+    slab: Slab<Acquisition>,
+    /// The boxes of acquires that were won: the next ones contend in the same room.
+    #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
+    spare: Vec<Box<Contention>>,
+}
+
+/// The maximum number of spare boxes that are kept.
+const MOST_SPARE: usize = 64;
+
+impl Acquisitions {
+    pub(crate) fn insert(&mut self, request: RequestId, acquisition: Acquisition) {
+        self.slots.insert(request, self.slab.insert(acquisition));
+    }
+
+    pub(crate) fn get(&self, request: RequestId) -> Option<&Acquisition> {
+        self.slab.get(*self.slots.get(&request)?)
+    }
+
+    pub(crate) fn get_mut(&mut self, request: RequestId) -> Option<&mut Acquisition> {
+        self.slab.get_mut(*self.slots.get(&request)?)
+    }
+
+    pub(crate) fn contention(&self, request: RequestId) -> Option<&Contention> {
+        self.get(request)?.contention.as_deref()
+    }
+
+    pub(crate) fn contention_mut(&mut self, request: RequestId) -> Option<&mut Contention> {
+        self.get_mut(request)?.contention.as_deref_mut()
+    }
+
+    /// Returns the place of an acquire that waits in turn.
+    pub(crate) fn turn_mut(&mut self, request: RequestId) -> Option<&mut Turn> {
+        self.contention_mut(request)?.turn.as_deref_mut()
+    }
+
+    /// Starts the contention of an acquire that has taken its places.
+    pub(crate) fn contend(&mut self, began: Instant, until: Instant) -> Box<Contention> {
+        let contention = Contention::new(began, until);
+        match self.spare.pop() {
+            Some(mut room) => {
+                *room = contention;
+                room
+            }
+            None => Box::new(contention),
+        }
+    }
+
+    /// Keeps the box for another acquire that contends.
+    pub(crate) fn keep_room(&mut self, contention: Option<Box<Contention>>) {
+        if self.spare.len() < MOST_SPARE {
+            self.spare.extend(contention);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, request: RequestId) -> Option<Acquisition> {
+        self.slab.remove(self.slots.remove(&request)?)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (RequestId, &Acquisition)> {
+        let slots = self.slots.iter();
+        slots.filter_map(|(request, slot)| Some((*request, self.slab.get(*slot)?)))
+    }
+
+    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
+        self.slots.keys().copied()
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+}

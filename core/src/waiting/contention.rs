@@ -1,0 +1,268 @@
+//! The contention of an acquire: what it has tried and learned, and when it tries again.
+
+use super::in_turn::Turn;
+use crate::lock::Begun;
+use crate::master::first_node::Standing;
+use crate::obstacle::Obstacle;
+use crate::quorum::{Backoff, Clocks, Instant, backoff};
+use crate::report::Answer;
+use crate::shared::{AttemptId, Failure, RoundId, Settings};
+use std::time::Duration;
+
+/// The number of attempts that quickly follow a message, each a little later than the one before.
+const MOST_TOLD_EARLY: u32 = 6;
+
+/// While messages report when the resource becomes free, a pause is at most this share of the time
+/// since the latest news, and at most so many times the widest window of the backoff. So a message
+/// that is missed costs little beside the time that was waited anyway.
+const SILENCE_PER_PAUSE: u32 = 8;
+const MOST_CAPS_PER_PAUSE: u32 = 8;
+
+/// The state of an acquire that has taken its places in this process.
+pub(crate) struct Contention {
+    /// No attempt begins after this.
+    until: Instant,
+    /// The number of attempts begun.
+    pub(crate) attempts: u32,
+    pub(crate) phase: Phase,
+    /// For each node, the time until the resource is free there: as reported by a node that refused
+    /// the latest attempt; zero for a node that granted it and has it back.
+    pub(crate) remaining: Vec<(usize, Duration)>,
+    /// The nodes' reports of their clocks, to a fenced acquire.
+    pub(crate) clocks: Clocks,
+    /// Whether a further attempt was made because the fault was our own, and is fixed.
+    pub(crate) mended: bool,
+    /// The number of attempts in a row whose ballot was refused.
+    pub(crate) ballots_refused: u32,
+    /// Whether a message said that the resource is free while an attempt was under way.
+    pub(crate) woken: bool,
+    /// Once a message has said that the resource is free: the number of attempts since then that
+    /// only some nodes granted. The client that gives it back may be stopped between one node and
+    /// the next.
+    told: Option<u32>,
+    /// Whether messages report when the resource becomes free. If so, there is no need to ask
+    /// often.
+    pub(crate) listening: bool,
+    /// When there was last news of the resource: a message, or an attempt that some nodes granted.
+    heard: Instant,
+    /// Whether the next attempt may ask one node first.
+    pub(crate) probes: bool,
+    /// The last time all nodes were asked.
+    pub(crate) asked_all: Instant,
+    /// What the latest attempt that asked all nodes has found.
+    pub(crate) standing: Standing,
+    /// Its place among those who wait in turn, if it has one.
+    pub(crate) turn: Option<Box<Turn>>,
+    /// Too many masters deny it a place: it asks for none again.
+    pub(crate) is_denied_turns: bool,
+}
+
+pub(crate) enum Phase {
+    /// The next attempt begins once the masters have confirmed this client's settings.
+    Confirming,
+    /// An attempt is under way.
+    Trying { round: RoundId, attempt: AttemptId },
+    /// The next attempt begins at `again_at`.
+    Waiting {
+        failed: AttemptId,
+        since: Instant,
+        random: Option<u64>,
+        again_at: Instant,
+        failure: Failure,
+    },
+}
+
+impl Contention {
+    /// Creates the contention of an acquire that was requested when it `began`.
+    pub(crate) fn new(began: Instant, until: Instant) -> Self {
+        Self {
+            until,
+            attempts: 0,
+            phase: Phase::Confirming,
+            remaining: Vec::new(),
+            clocks: Clocks::default(),
+            mended: false,
+            ballots_refused: 0,
+            woken: false,
+            told: None,
+            listening: false,
+            heard: began,
+            probes: false,
+            asked_all: began,
+            standing: Standing::Open,
+            turn: None,
+            is_denied_turns: false,
+        }
+    }
+
+    /// Returns whether the next attempt asks one node first. The last attempt of a wait asks all
+    /// nodes, and so does one now and then. So a key that is stuck on that node keeps no client
+    /// out.
+    pub(crate) fn probes(&self, now: Instant, settings: &Settings) -> bool {
+        let often = if self.pauses_long(now, settings) { 2 } else { 1 };
+        let seldom = self.window(now, settings).saturating_mul(often);
+        self.probes && now < self.until && now < self.asked_all.after(seldom)
+    }
+
+    /// Returns whether the next attempt asks for the remaining life of the key that refuses us.
+    /// Once that is known and messages report the rest, an attempt asks if a long pause may follow,
+    /// which is to end when the key expires, or if it may be the last, for the error: an attempt
+    /// takes up to `timeout`.
+    pub(crate) fn asks_remaining(
+        &self,
+        now: Instant,
+        timeout: Duration,
+        settings: &Settings,
+    ) -> bool {
+        let may_be_last = now.after(timeout) >= self.until;
+        let asks = !self.listening || self.pauses_long(now, settings) || may_be_last;
+        self.attempts == 1 || (self.attempts > 1 && asks)
+    }
+
+    /// Notes that a message says that the resource is free.
+    pub(crate) fn notice(&mut self, now: Instant, settings: &Settings) {
+        if self.pauses_long(now, settings) {
+            // All who wait have the message, too, so it is not a time to ask all nodes.
+            self.asked_all = now;
+        }
+        (self.told, self.heard) = (Some(0), now);
+        self.standing = Standing::Open;
+    }
+
+    /// Notes what an attempt has found that asked all nodes. Once a message has said that the resource is
+    /// free, a node that is free is not one that lacks a key.
+    pub(crate) fn find(&mut self, standing: Standing) {
+        self.standing = if self.told.is_none() { standing } else { Standing::Open };
+    }
+
+    /// Returns the longest pause before the next attempt.
+    fn window(&self, now: Instant, settings: &Settings) -> Duration {
+        let cap = settings.backoff.cap;
+        let silence = if self.listening { now.since(self.heard) } else { Duration::ZERO };
+        (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(MOST_CAPS_PER_PAUSE))
+    }
+
+    fn pauses_long(&self, now: Instant, settings: &Settings) -> bool {
+        self.window(now, settings) > settings.backoff.cap
+    }
+
+    /// Waits for a moment, so that others go first.
+    pub(crate) fn step_back(&mut self, now: Instant, base: Duration, random: u64) -> Instant {
+        let pause = base / 2 + Backoff { base, cap: base }.delay(0, None, random) / 2;
+        let again_at = now.after(pause).min(self.until);
+        let failure = Failure::contended(Obstacle::LocalQueue, self.attempts);
+        self.probes = true;
+        let failed = AttemptId::NONE;
+        self.phase = Phase::Waiting { failed, since: now, random: None, again_at, failure };
+        again_at
+    }
+
+    /// Notes that an attempt was begun.
+    pub(crate) fn begun(&mut self, now: Instant, begun: &Begun) {
+        if begun.asks_all {
+            self.asked_all = now;
+        }
+        self.attempts = self.attempts.saturating_add(1);
+        self.remaining.clear();
+        self.phase = Phase::Trying { round: begun.round, attempt: begun.attempt };
+        if let Some(turn) = &mut self.turn {
+            turn.tries_at(begun.touched);
+        }
+    }
+
+    /// Notes that `node` will have the resource free after `remaining`.
+    pub(crate) fn learn(&mut self, node: usize, remaining: Duration) {
+        self.remaining.push((node, remaining));
+    }
+
+    /// Returns the time until a quorum is free, if enough nodes have reported theirs.
+    pub(crate) fn free_in(&mut self, settings: &Settings) -> Option<Duration> {
+        backoff::earliest_quorum(settings.membership, &mut self.remaining)
+    }
+
+    /// Waits for the next attempt, and returns its time. The latest attempt has failed, and `took`
+    /// this long.
+    pub(crate) fn wait(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        failed: AttemptId,
+        failure: Failure,
+        took: Duration,
+        random: Option<u64>,
+    ) -> Instant {
+        (self.clocks, self.mended) = (Clocks::default(), false);
+        let is_split = failure.reports.iter().any(|report| report.answer == Answer::Granted);
+        // That a node lacks the key of the holder is no news.
+        let is_news = is_split && self.standing == Standing::Open;
+        if is_news || self.attempts <= 1 || !self.listening {
+            self.heard = now;
+        }
+        let told_early = self.was_told_early(is_split);
+        let pause = random.map(|random| match told_early {
+            // The resource has become free in the meantime.
+            _ if std::mem::take(&mut self.woken) => now,
+            Some(times) => {
+                let soon = Backoff { base: took, cap: settings.backoff.cap };
+                now.after(soon.delay(times, None, random))
+            }
+            None => now.after(self.delay(now, settings, random)),
+        });
+        let again_at = pause.map_or(self.until, |at| at.min(self.until));
+        self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };
+        again_at
+    }
+
+    /// Returns the number of earlier attempts that have found that a message came before all nodes
+    /// had the resource free. `None` if the latest one has not, or if there were too many.
+    fn was_told_early(&mut self, is_split: bool) -> Option<u32> {
+        let times = self.told.take().filter(|times| is_split && *times < MOST_TOLD_EARLY)?;
+        self.told = Some(times + 1);
+        Some(times)
+    }
+
+    /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
+    /// a quorum is free by now. Otherwise contenders would collide in step.
+    fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
+        let ceiling = self.free_in(settings);
+        // The node that was asked first, and refused, speaks for the others.
+        let ceiling = ceiling.or_else(|| match *self.remaining {
+            [(_, free_in)] if self.listening && !free_in.is_zero() => Some(free_in),
+            _ => None,
+        });
+        let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
+        let attempt = if self.listening { u32::MAX } else { self.attempts.saturating_sub(1) };
+        let window = self.window(now, settings);
+        let delay = Backoff { cap: window, ..settings.backoff }.delay(attempt, ceiling, random);
+        if !self.pauses_long(now, settings) {
+            return delay;
+        }
+        // The jitter of a long pause need not begin at zero: that would double the attempts.
+        window.min(ceiling.unwrap_or(window)) / 2 + delay / 2
+    }
+
+    /// Shortens the pause after another node has reported how long it will be. If the next attempt
+    /// is now earlier, returns its old time and its new time.
+    pub(crate) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
+        let Phase::Waiting { since, .. } = self.phase else { return None };
+        self.pause_from(since, settings)
+    }
+
+    /// Does the same after messages have stopped: one may have been missed.
+    pub(crate) fn miss_messages(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+    ) -> Option<(Instant, Instant)> {
+        (self.listening, self.heard) = (false, now);
+        self.pause_from(now, settings)
+    }
+
+    fn pause_from(&mut self, since: Instant, settings: &Settings) -> Option<(Instant, Instant)> {
+        let Phase::Waiting { random: Some(random), .. } = self.phase else { return None };
+        let sooner = since.after(self.delay(since, settings, random));
+        let Phase::Waiting { again_at, .. } = &mut self.phase else { return None };
+        let old = std::mem::replace(again_at, sooner.min(*again_at));
+        (*again_at < old).then_some((old, *again_at))
+    }
+}

@@ -1,0 +1,118 @@
+//! What follows for an acquire from the verdict on its attempt: its end, or a pause and the next attempt.
+//!
+//! Source: "Distributed Locks with Redis", section "Retry on Failure".
+
+use super::{Refused, Waiters, Won};
+use crate::report::{Answer, Refusal};
+use crate::shared::{AttemptId, Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
+use std::time::Duration;
+
+impl Waiters {
+    /// Ends an acquire that has won.
+    pub(crate) fn won(&mut self, cx: &mut Cx, request: RequestId) -> Won {
+        let Some(mut won) = self.acquisitions.remove(request) else { return Won::default() };
+        self.leave(cx, request, &mut won, true);
+        let attempts = won.attempts();
+        self.acquisitions.keep_room(won.contention);
+        Won { attempts, keep_alive: won.request.keep_alive }
+    }
+
+    /// Lets an acquire wait for its next attempt, or gives the caller its answer.
+    pub(crate) fn refused(&mut self, cx: &mut Cx, refused: Refused) {
+        let Refused { request, attempt, round, ballot, too_late } = refused;
+        let apart = self.learn_clocks(cx, request, &round, ballot);
+        let reports = round.reports(cx.masters.names());
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
+        let is_barred = cx.masters.barred(cx.now, acquisition.request.life().span()).is_some();
+        let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);
+        let has_asked_all = round.held_back.is_none();
+        let channel = acquisition.request.keys.messages().next().filter(|_| has_asked_all);
+        let standing = channel.map(|(channel, _)| cx.masters.refused_by(cx.now, channel, &reports));
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        if let Some(standing) = standing {
+            contention.find(standing);
+        }
+        let may_hurry = contention.may_hurry(&reports);
+        for (node, report) in reports.iter().enumerate() {
+            let free_in = match report.answer {
+                Answer::Granted => Some(Duration::ZERO),
+                Answer::Refused(Refusal::Held { remaining }) => remaining,
+                Answer::Refused(Refusal::Wanted { remaining }) => Some(remaining),
+                Answer::Refused(Refusal::Stale | Refusal::Clock { .. }) => {
+                    may_hurry.then_some(Duration::ZERO)
+                }
+                // It may have reported the remaining life, but not its refusal yet.
+                Answer::Outstanding => round.life(node),
+                _ => None,
+            };
+            free_in.into_iter().for_each(|left| contention.learn(node, left));
+        }
+        // An attempt that a quorum granted too late was not refused.
+        let kind = match apart {
+            _ if too_late => FailureKind::TooLate,
+            Some(cause) => FailureKind::Disagreement(cause),
+            None => FailureKind::of(cx.masters.settings.membership, &reports, round.named()),
+        };
+        let (number, took) = (contention.attempts, cx.now.since(round.started));
+        cx.events.attempt(request, number, Err(&kind), took, || reports.clone());
+        // The fault was our own, and is fixed. A caller that asks for one attempt does not mean
+        // that one.
+        if contention.is_mended(cx.masters.settings.membership, &kind, &reports) {
+            contention.probes = false;
+            return self.try_again(cx, request);
+        }
+        let attempts = contention.attempts;
+        let failure = Failure { kind, reports, attempts, ahead: None, unnamed: None };
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
+        let failure = failure.unless_named(round.has_named(), &acquisition.request.keys);
+        if acquisition.may_retry(cx.now) {
+            let keys = acquisition.request.keys.clone();
+            let Some(failure) = self.wait(cx, request, &keys, attempt, failure) else { return };
+            // While too few masters can vote, only time or another session changes anything.
+            let random = quorum_can_vote.then(|| cx.masters.random.jitter());
+            let is_told = failure.kind.is_contended() && cx.masters.settings.wake_ups;
+            let listening = is_told && self.listen(cx, &keys);
+            let polls = self.polls(request, &keys);
+            let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+            (contention.probes, contention.listening) = (is_told, listening);
+            let random = random.filter(|_| polls);
+            let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
+            cx.timers.set(at, Timer::Attempt(request));
+            self.observe_wait(cx, request);
+        } else {
+            let waited = cx.now.since(acquisition.began);
+            self.end(cx, request);
+            cx.events.push(Event::NotAcquired { request, failure, waited });
+        }
+    }
+
+    /// Returns whether a hold of this process has one of these keys, or is about to have it.
+    pub(crate) fn has(&self, keys: &Keys) -> bool {
+        self.local_queue.is_held(keys)
+    }
+
+    /// Gives the places of these keys to a hold.
+    pub(crate) fn occupy(&mut self, keys: &Keys, id: AttemptId) {
+        self.local_queue.occupy(keys, id);
+    }
+
+    /// Frees the places of a hold that is over: the keys may still be at the masters.
+    pub(crate) fn left(&mut self, keys: &Keys, id: AttemptId) {
+        self.local_queue.leave(keys, id);
+    }
+
+    /// Retries at once every acquire that waits because too few masters could vote, if enough can
+    /// vote now. Called when a node has opened, has warmed up, or has confirmed our settings.
+    pub(crate) fn wake_starved(&mut self, cx: &mut Cx) {
+        if !cx.masters.quorum_can_vote(cx.now) {
+            return;
+        }
+        for (request, in_turn) in self.starved().collect::<Vec<_>>() {
+            if in_turn {
+                self.look_again(cx, request);
+            } else {
+                self.retry(cx, request);
+            }
+        }
+    }
+}

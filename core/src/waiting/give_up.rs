@@ -1,0 +1,39 @@
+//! The end of an acquire that has not won.
+
+use super::{Acquisition, Phase, Step, Waiters};
+use crate::shared::{Cx, RequestId, Timer};
+
+impl Waiters {
+    /// Ends an acquire that has not won: frees its places, or takes it out of the queue.
+    pub(crate) fn end(&mut self, cx: &mut Cx, request: RequestId) -> Option<Acquisition> {
+        let mut acquisition = self.acquisitions.remove(request)?;
+        self.leave(cx, request, &mut acquisition, false);
+        Some(acquisition)
+    }
+
+    /// Ends a wait that was over before its last attempt could begin. The answer is the outcome of
+    /// the attempt before that.
+    pub(crate) fn give_up(&mut self, cx: &mut Cx, request: RequestId) {
+        let Some(acquisition) = self.end(cx, request) else { return };
+        let in_front = self.failure_in_front(&acquisition.request.keys);
+        cx.events.push(acquisition.not_served(request, cx.now, in_front));
+    }
+
+    /// Cancels an acquire whose caller is gone: what it began is rolled back.
+    pub(crate) fn cancel(&mut self, cx: &mut Cx, request: RequestId) {
+        self.leave_place_to_try(cx, request);
+        let Some(acquisition) = self.end(cx, request) else {
+            return self.cancel_seeking(cx, request);
+        };
+        match acquisition.phase() {
+            None => cx.timers.cancel(acquisition.until(), Timer::Attempt(request)),
+            Some(Phase::Confirming) => {}
+            Some(Phase::Trying { round, attempt }) => {
+                self.step(Step::Withdraw { round: *round, attempt: *attempt });
+            }
+            Some(Phase::Waiting { again_at, .. }) => {
+                cx.timers.cancel(*again_at, Timer::Attempt(request));
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The state of one acquire that waits in turn.
+
+use crate::quorum::turns::{Does, Event, Phase, ticket, turn};
+use crate::quorum::{Backoff, Instant, Membership, NodeSet};
+use crate::shared::RoundId;
+use crate::wire::{PLACE_LIVES, Place, Token};
+use std::time::Duration;
+
+/// The time between two looks: a place lives for three of them.
+const LOOKS_EVERY: Duration = Duration::from_secs(1);
+
+/// The same for the first waiter: the message that calls it may have named another, or none.
+const FIRST_LOOKS_EVERY: Duration = Duration::from_millis(250);
+
+/// How long one that was called tries without looking: for less long than the key is kept, so that it is
+/// in no holder's way who comes back.
+const CALLED_FOR: Duration = Duration::from_secs(2);
+
+/// A server tells a life in whole milliseconds, and its key is there for up to one more. Without it, who
+/// is first would look without a pause in the last one.
+const ROUNDED_DOWN: Duration = Duration::from_millis(1);
+
+/// A place in the queues, and what its waiter knows of it.
+pub(crate) struct Turn {
+    pub(crate) place: Place,
+    phase: Phase,
+    /// A try is due once the round under way is over.
+    pub(super) wants: bool,
+    /// The same for a look.
+    pub(super) looks: bool,
+    /// The look under way.
+    pub(super) looking: Option<RoundId>,
+    /// The next look.
+    second_at: Instant,
+    /// When the latest round began, and the latest that a quorum has answered.
+    asked_at: Instant,
+    heard_at: Instant,
+    /// The end of the lives that a quorum has told.
+    life_at: Option<Instant>,
+    /// Until when it tries, since it was called.
+    kept_until: Option<Instant>,
+    /// The next try, after a lost one.
+    pause_until: Option<Instant>,
+    /// The number of tries that were lost since a message has named it.
+    lost: u32,
+    /// What each node has told of its place, in the latest round.
+    told: Vec<Option<Told>>,
+    /// A look was repeated, since the masters had forgotten its script.
+    pub(super) reloaded: bool,
+    /// The nodes where its place may be.
+    touched: NodeSet,
+    /// Those of them to which its latest try has left.
+    tried: NodeSet,
+    /// How many are ahead of it, as its caller was last told.
+    pub(super) ahead_told: Option<usize>,
+}
+
+/// What a node tells of a place in its queue.
+#[derive(Clone, Copy)]
+pub(crate) struct Told {
+    /// `None`: the queue is full.
+    pub(super) stamp: Option<u64>,
+    pub(super) ahead: usize,
+}
+
+impl Turn {
+    pub(super) fn new(now: Instant, waiter: Token) -> Self {
+        Self {
+            place: Place { waiter, ticket: None },
+            phase: Phase::Behind,
+            wants: false,
+            looks: true,
+            looking: None,
+            second_at: now.after(LOOKS_EVERY),
+            asked_at: now,
+            heard_at: now,
+            life_at: None,
+            kept_until: None,
+            pause_until: None,
+            lost: 0,
+            told: Vec::new(),
+            reloaded: false,
+            touched: NodeSet::EMPTY,
+            tried: NodeSet::EMPTY,
+            ahead_told: None,
+        }
+    }
+
+    /// Lets an event happen, and returns what the waiter does.
+    pub(super) fn happens(&mut self, now: Instant, event: Event) -> Does {
+        let (does, phase) = turn(self.phase, event);
+        self.phase = phase;
+        match (phase, event) {
+            (Phase::Called, Event::Named | Event::Would) => {
+                self.kept_until = Some(now.after(CALLED_FOR));
+            }
+            (Phase::Called, _) => {}
+            _ => (self.kept_until, self.pause_until) = (None, None),
+        }
+        if event == Event::Named || phase != Phase::Called {
+            self.lost = 0;
+        }
+        match does {
+            Does::Look => self.looks = true,
+            Does::Try => self.wants = true,
+            Does::Sleep | Does::Enter | Does::Withdraw => {}
+        }
+        does
+    }
+
+    /// Returns what is due by now, one after the other.
+    pub(super) fn due(&mut self, now: Instant) -> Option<Event> {
+        let due = |at: &mut Option<Instant>| at.take_if(|at| *at <= now).is_some();
+        if due(&mut self.kept_until) {
+            return Some(Event::Kept);
+        }
+        if due(&mut self.life_at) {
+            return Some(Event::Life);
+        }
+        if due(&mut self.pause_until) {
+            return Some(Event::Pause);
+        }
+        (self.second_at <= now).then(|| {
+            self.second_at = now.after(LOOKS_EVERY);
+            Event::Second
+        })
+    }
+
+    /// Returns when something is next due.
+    pub(super) fn next_at(&self) -> Instant {
+        let others = [self.life_at, self.kept_until, self.pause_until].into_iter().flatten();
+        others.fold(self.second_at, Instant::min)
+    }
+
+    /// Notes that a round begins.
+    pub(crate) fn begin_round(&mut self, now: Instant, nodes: usize) {
+        (self.looks, self.second_at) = (false, now.after(LOOKS_EVERY));
+        self.asked_at = now;
+        self.told.clear();
+        self.told.resize(nodes, None);
+    }
+
+    /// Notes whether a quorum has answered, and returns what follows if none has for too long.
+    pub(super) fn hears(&mut self, now: Instant, event: Event) -> Event {
+        match event {
+            Event::Silent if now >= self.heard_at.after(PLACE_LIVES) => return Event::Unheard,
+            Event::Silent => {}
+            _ => self.heard_at = self.asked_at,
+        }
+        event
+    }
+
+    /// Notes that a try begins.
+    pub(super) fn try_now(&mut self) {
+        (self.wants, self.pause_until) = (false, None);
+    }
+
+    /// Notes that the commands of a round have left for these nodes.
+    pub(crate) fn stands_at(&mut self, nodes: NodeSet) {
+        self.touched = self.touched.union(nodes);
+    }
+
+    /// Notes that a try has left for these nodes.
+    pub(crate) fn tries_at(&mut self, nodes: NodeSet) {
+        self.tried = nodes;
+        self.stands_at(nodes);
+    }
+
+    /// Notes that the place goes with the try, wherever that has left for.
+    pub(super) fn leave_to_try(&mut self) {
+        self.touched = self.touched.difference(self.tried);
+    }
+
+    pub(super) const fn touched(&self) -> NodeSet {
+        self.touched
+    }
+
+    /// Notes what a node has told in the round under way.
+    pub(super) fn note(&mut self, node: usize, told: Told) {
+        if let Some(slot) = self.told.get_mut(node) {
+            *slot = Some(told);
+        }
+    }
+
+    /// Notes that a try was lost: while it is called, the next one follows after a pause.
+    pub(super) fn lose(&mut self, now: Instant, backoff: Backoff, random: u64) {
+        if self.phase == Phase::Called {
+            self.pause_until = Some(now.after(backoff.delay(self.lost, None, random)));
+            self.lost = self.lost.saturating_add(1);
+        }
+    }
+
+    /// Notes the time until a quorum is free, as far as it has told. Only the first waiter waits for that,
+    /// and looks more often.
+    pub(super) fn expect(&mut self, now: Instant, free_in: Option<Duration>) {
+        let is_first = self.phase == Phase::First;
+        let over = |left: Duration| now.after(left.saturating_add(ROUNDED_DOWN));
+        self.life_at = free_in.filter(|_| is_first).map(over);
+        if is_first {
+            self.second_at = self.second_at.min(now.after(FIRST_LOOKS_EVERY));
+        }
+    }
+
+    /// Takes its ticket from the stamps of a quorum. Returns `false` if there are too few.
+    pub(super) fn take_ticket(&mut self, membership: Membership) -> bool {
+        let stamp = |told: &Option<Told>| told.as_ref().and_then(|told| told.stamp);
+        let stamps: Vec<Option<u64>> = self.told.iter().map(stamp).collect();
+        self.place.ticket = ticket(membership, &stamps);
+        self.place.ticket.is_some()
+    }
+
+    /// Returns the most that are ahead of it at a quorum.
+    pub(super) fn ahead(&self, membership: Membership) -> Option<usize> {
+        let ahead = |told: &Option<Told>| u64::try_from(told.as_ref()?.ahead).ok();
+        let ahead: Vec<Option<u64>> = self.told.iter().map(ahead).collect();
+        ticket(membership, &ahead).and_then(|ahead| usize::try_from(ahead).ok())
+    }
+
+    /// Returns whether `node` has told that none is before it.
+    pub(super) fn is_first_at(&self, node: usize) -> bool {
+        self.told.get(node).copied().flatten().is_some_and(|told| told.ahead == 0)
+    }
+}

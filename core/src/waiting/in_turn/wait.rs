@@ -1,0 +1,133 @@
+//! The wait of an acquire for its turn: it does what the table says, one round at a time.
+
+use super::Turn;
+use crate::quorum::turns::{Does, Event};
+use crate::shared::{self, AttemptId, Cx, Failure, Keys, RequestId, Timer};
+use crate::waiting::{Phase, Step, Waiters};
+use crate::wire::Token;
+
+impl Waiters {
+    /// Lets an acquire wait in turn that has lost an attempt, if it may. Returns its failure otherwise.
+    pub(crate) fn wait_in_turn(
+        &mut self,
+        cx: &mut Cx,
+        request: RequestId,
+        keys: &Keys,
+        failed: AttemptId,
+        failure: Failure,
+    ) -> Option<Failure> {
+        let acquisition = self.acquisitions.get(request)?;
+        let until = acquisition.until();
+        let contention = acquisition.contention.as_ref()?;
+        let has_place = contention.turn.is_some();
+        let may_stand = failure.kind.is_contended() && !contention.is_denied_turns;
+        if !(has_place || may_stand) {
+            return Some(failure);
+        }
+        if !has_place {
+            // Without a name it waits as any other acquire does.
+            let Some(name) = cx.masters.random.bits().map(Token::new) else {
+                return Some(failure);
+            };
+            let contention = self.acquisitions.contention_mut(request)?;
+            contention.turn = Some(Box::new(Turn::new(cx.now, name)));
+        }
+        if cx.masters.settings.wake_ups {
+            self.listen(cx, keys);
+        }
+        let (membership, backoff) = (cx.masters.settings.membership, cx.masters.settings.backoff);
+        let random = cx.masters.random.jitter();
+        let contention = self.acquisitions.contention_mut(request)?;
+        contention.mended = false;
+        let event = contention.event(membership, &failure.reports, false);
+        let turn = contention.turn.as_mut()?;
+        turn.lose(cx.now, backoff, random);
+        let mut failure = failure;
+        let ahead = turn.ahead(membership);
+        failure.ahead = ahead;
+        contention.phase =
+            Phase::Waiting { failed, since: cx.now, random: None, again_at: until, failure };
+        cx.timers.set(until, Timer::Attempt(request));
+        self.tell_wait(cx, request, ahead);
+        match has_place {
+            true => self.learn_turn(cx, request, event),
+            false => self.take_turn(cx, request),
+        }
+        None
+    }
+
+    /// Tells the caller how many are `ahead` of it, if that is known and new, and observers what it waits
+    /// for.
+    pub(super) fn tell_wait(&mut self, cx: &mut Cx, request: RequestId, ahead: Option<usize>) {
+        self.observe_wait(cx, request);
+        if let Some(turn) = self.acquisitions.turn_mut(request)
+            && turn.place.ticket.and(ahead).is_some()
+            && turn.ahead_told != ahead
+        {
+            turn.ahead_told = ahead;
+            cx.events.push(shared::Event::Ahead { request, ahead });
+        }
+    }
+
+    /// Handles a message on the channel of the key that this acquire waits for in turn; `None` if one
+    /// may have been missed. Returns `false` if it does not wait in turn.
+    pub(crate) fn call(&mut self, cx: &mut Cx, request: RequestId, message: Option<&str>) -> bool {
+        let Some(turn) = self.acquisitions.turn_mut(request) else { return false };
+        let event = match message {
+            None => Event::Second,
+            Some("") => Event::Freed,
+            Some(name) if name.as_bytes() == turn.place.waiter.digits() => Event::Named,
+            Some(_) => return true,
+        };
+        self.happens(cx, request, event);
+        self.take_turn(cx, request);
+        true
+    }
+
+    /// Lets a waiter look that has heard no quorum, now that one can vote.
+    pub(crate) fn look_again(&mut self, cx: &mut Cx, request: RequestId) {
+        self.happens(cx, request, Event::Second);
+        self.take_turn(cx, request);
+    }
+
+    /// Lets an event happen to a waiter.
+    pub(super) fn happens(&mut self, cx: &mut Cx, request: RequestId, event: Event) {
+        let Some(turn) = self.acquisitions.turn_mut(request) else { return };
+        if turn.happens(cx.now, event) == Does::Withdraw {
+            self.withdraw_from_turn(cx, request);
+        }
+    }
+
+    /// Goes on with what is due, unless a round is under way.
+    pub(crate) fn take_turn(&mut self, cx: &mut Cx, request: RequestId) {
+        loop {
+            let Some(turn) = self.acquisitions.turn_mut(request) else { return };
+            let Some(event) = turn.due(cx.now) else { break };
+            self.happens(cx, request, event);
+        }
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let until = acquisition.until();
+        let Some(contention) = &mut acquisition.contention else { return };
+        let Some(turn) = &mut contention.turn else { return };
+        let Phase::Waiting { again_at, .. } = &mut contention.phase else { return };
+        // A look that it need not wait for: a try brings an answer of its own.
+        let ended = turn.looking.take_if(|_| turn.wants && turn.place.ticket.is_some());
+        let (rests, tries, looks) = (turn.looking.is_some(), turn.wants, turn.looks);
+        let next_at = turn.next_at().min(until);
+        let old = std::mem::replace(again_at, next_at);
+        cx.timers.cancel(old, Timer::Attempt(request));
+        if let Some(round) = ended {
+            self.step(Step::Drop(round));
+        }
+        if !rests && tries {
+            if let Some(turn) = self.acquisitions.turn_mut(request) {
+                turn.try_now();
+            }
+            return self.try_again(cx, request);
+        }
+        cx.timers.set(next_at, Timer::Attempt(request));
+        if !rests && looks {
+            self.step(Step::Ask(request));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Listeners: callers that are notified of the messages on a channel, without an acquire that waits
+//! there.
+//!
+//! A listener listens where the messages are published, at the channel's first node: wherever that
+//! is, as nodes come and go. Each time its messages begin again it is notified, too, since one may
+//! have been missed. A message is only a hint: it may be late, in vain, or never come.
+
+use super::Waiters;
+use crate::shared::{Cx, Event, RequestId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The maximum number of listeners that are notified. Any others have to ask.
+const MOST_LISTENERS: usize = 1 << 12;
+
+#[derive(Default)]
+pub(crate) struct Listeners {
+    by_channel: BTreeMap<Arc<str>, Vec<RequestId>>,
+    len: usize,
+}
+
+impl Listeners {
+    /// Returns whether there is a listener to this channel.
+    pub(crate) fn want(&self, channel: &str) -> bool {
+        self.by_channel.contains_key(channel)
+    }
+
+    /// Notifies `listener` no longer. What no caller wants any more is unsubscribed from with the
+    /// next heartbeat.
+    pub(crate) fn forget(&mut self, listener: RequestId, channel: &str) {
+        let Self { by_channel, len } = self;
+        let Some(listeners) = by_channel.get_mut(channel) else { return };
+        let before = listeners.len();
+        listeners.retain(|other| *other != listener);
+        *len -= before - listeners.len();
+        if listeners.is_empty() {
+            by_channel.remove(channel);
+        }
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl Waiters {
+    /// Notifies `listener` of each message on the channel of this name from now on, and each time
+    /// one may have been missed.
+    pub(crate) fn notify(&mut self, cx: &mut Cx, listener: RequestId, channel: Arc<str>) {
+        if !cx.masters.settings.wake_ups || self.listeners.len >= MOST_LISTENERS {
+            return;
+        }
+        self.listeners.len += 1;
+        self.listeners.by_channel.entry(channel.clone()).or_default().push(listener);
+        self.listen_at_first(cx, &channel);
+    }
+
+    /// Subscribes again where the messages of listeners, and of those who wait in turn, now come from:
+    /// a node has come or gone. Other waiters subscribe with their next attempt.
+    pub(crate) fn listen_anew(&mut self, cx: &mut Cx) {
+        if !cx.masters.settings.wake_ups {
+            return;
+        }
+        let waiting = self.channels_in_turn();
+        let channels: Vec<_> = self.listeners.by_channel.keys().chain(waiting).cloned().collect();
+        channels.iter().for_each(|channel| self.listen_at_first(cx, channel));
+    }
+
+    /// Passes a message on; `None` says that one may have been missed.
+    pub(crate) fn hear(&mut self, cx: &mut Cx, channel: &str, message: Option<&Arc<str>>) {
+        for listener in self.listeners.by_channel.get(channel).into_iter().flatten() {
+            cx.events.push(Event::Heard { listener: *listener, message: message.cloned() });
+        }
+    }
+}

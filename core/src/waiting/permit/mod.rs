@@ -1,0 +1,287 @@
+//! Semaphores: a permit is an ordinary lock on one of K slots. So there is one holder for each slot,
+//! and K at most; what is new is only which slot to try.
+//!
+//! 1. It tries the slot that this client had last, or another one of its own order
+//!    (`quorum/slots.rs`).
+//! 2. If that is taken, it looks at all slots at one node, and tries those that are free there,
+//!    three at most.
+//! 3. It looks at all nodes, which says when the first slot expires, and listens on the channel of
+//!    the semaphore.
+//! 4. A message names a slot, and that one is tried at once. Behind the messages, it looks again
+//!    from time to time.
+//!
+//! Within the process the first who came does this for all: the others wait, and slots that turn out
+//! to be free are offered to them in their order.
+
+mod pool;
+mod queue;
+
+pub(crate) use pool::Semaphores;
+
+use super::{Step, Waiters};
+use crate::lock::Attempt;
+use crate::quorum::slots::order;
+use crate::quorum::{Backoff, Instant, Nanos};
+use crate::shared::{AcquireRequest, Cx, Event, Failure, RequestId};
+use pool::{Phase, Seeker};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The number of slots that are tried because they looked free, before the next pause.
+const MOST_IN_VAIN: u32 = 3;
+
+/// While messages come, a pause is at most so many times the widest window of the backoff.
+const CAPS_PER_PAUSE: u32 = 8;
+
+impl Attempt {
+    /// Returns the number of the permit that this attempt is for.
+    pub(crate) fn permit(&self) -> Option<u8> {
+        self.claim.keys.slot()
+    }
+}
+
+impl Waiters {
+    /// Begins to seek a permit.
+    pub(crate) fn seek(&mut self, cx: &mut Cx, request: RequestId, acquire: AcquireRequest) {
+        let Some(slots) = acquire.keys.slots().cloned() else { return };
+        let channel = slots.channel().clone();
+        let Semaphores { seekers, pools, .. } = &mut self.semaphores;
+        let pool = pools.entry(channel).or_default();
+        let tries = |one| {
+            seekers.get(&one).is_some_and(|one| one.failure.is_none() && !one.phase.is_idle())
+        };
+        let others_wait = !pool.line.waiting().all(tries);
+        pool.line.enter(request);
+        let phase = Phase::Queued { until: Instant::NEVER };
+        let seeker =
+            Seeker { acquire, slots, began: cx.now, phase, attempts: 0, in_vain: 0, failure: None };
+        let waits = seeker.waits(cx.now);
+        seekers.insert(request, seeker);
+        match (others_wait, waits) {
+            (true, false) => self.end_seeking(cx, request),
+            (true, true) => self.queue_seeker(cx, request),
+            (false, _) => self.try_own_slot(cx, request),
+        }
+    }
+
+    /// Gives up on the permit of a caller that is gone, if it sought one.
+    pub(crate) fn cancel_seeking(&mut self, cx: &mut Cx, request: RequestId) {
+        if let Some(Seeker { phase: Phase::Trying(_), .. }) = self.take_seeker(cx, request) {
+            self.cancel(cx, request.own());
+        }
+    }
+
+    /// Returns all acquires that have no answer yet.
+    pub(crate) fn requests(&self) -> Vec<RequestId> {
+        let seeking = self.semaphores.seekers.keys().copied();
+        seeking.chain(self.acquisitions.requests()).collect()
+    }
+
+    /// Handles what became of a try, a look or a message, or serves those that wait; `false` if there is
+    /// nothing to do.
+    #[inline]
+    pub(crate) fn serve_seeker(&mut self, cx: &mut Cx) -> bool {
+        // Without semaphores there is never anything, and this is all that they cost.
+        let has_work = cx.events.has_own() || !self.semaphores.stirred.is_empty();
+        if has_work {
+            self.serve_pools(cx);
+        }
+        has_work
+    }
+
+    #[inline(never)]
+    fn serve_pools(&mut self, cx: &mut Cx) {
+        if let Some(event) = cx.events.pop_own() {
+            self.seeker_told(cx, event);
+        } else if let Some(channel) = self.semaphores.stirred.pop_front() {
+            self.serve_pool(cx, &channel);
+        }
+    }
+
+    fn seeker_told(&mut self, cx: &mut Cx, event: Event) {
+        match event {
+            Event::Acquired { request, attempt, deadline, ballot } => {
+                let request = request.callers();
+                match self.take_seeker(cx, request) {
+                    Some(Seeker { phase: Phase::Trying(slot), slots, .. }) => {
+                        self.semaphores.remember(slots.channel(), slot);
+                        cx.events.push(Event::Acquired { request, attempt, deadline, ballot });
+                    }
+                    _ => self.step(Step::Release(attempt)),
+                }
+            }
+            Event::NotAcquired { request, failure, .. } => {
+                self.slot_refused(cx, request.callers(), failure);
+            }
+            Event::NoRandomness { request } => {
+                let request = request.callers();
+                if self.take_seeker(cx, request).is_some() {
+                    cx.events.push(Event::NoRandomness { request });
+                }
+            }
+            Event::Looked { request, free_in } => self.slots_seen(cx, request.callers(), &free_in),
+            Event::Heard { listener, message } => self.slot_told(cx, listener, message.as_deref()),
+            _ => {}
+        }
+    }
+
+    /// Tries the first slot of this client's order that the process does not have.
+    fn try_own_slot(&mut self, cx: &mut Cx, request: RequestId) {
+        match self.pick(cx, request, |_| true) {
+            Some(slot) => self.try_slot(cx, request, slot, false),
+            // All of them are held here.
+            None => self.pause(cx, request, None),
+        }
+    }
+
+    /// Returns the first slot in this client's order that may be tried, of those that are `wanted`.
+    fn pick(&mut self, cx: &mut Cx, request: RequestId, wanted: impl Fn(u8) -> bool) -> Option<u8> {
+        self.picks(cx, request, wanted).first().copied()
+    }
+
+    fn picks(&mut self, cx: &mut Cx, request: RequestId, wanted: impl Fn(u8) -> bool) -> Vec<u8> {
+        let client = *self.semaphores.client.get_or_insert_with(|| cx.masters.random.jitter());
+        let Some(Seeker { slots, .. }) = self.semaphores.seekers.get(&request) else {
+            return Vec::new();
+        };
+        let mut order = order(client, self.semaphores.last(slots.channel()), slots.permits());
+        order.retain(|slot| {
+            let key = slots.key(*slot).filter(|_| wanted(*slot));
+            key.is_some_and(|key| !self.local_queue.is_wanted(key))
+        });
+        order
+    }
+
+    /// Makes one attempt at this slot.
+    fn try_slot(&mut self, cx: &mut Cx, request: RequestId, slot: u8, probes: bool) {
+        self.set_phase(cx, request, Phase::Trying(slot));
+        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        let Some(keys) = seeker.slots.keys(slot).cloned() else { return };
+        seeker.attempts = seeker.attempts.saturating_add(1);
+        let wait = Some(Nanos::of(Duration::ZERO));
+        let acquire = AcquireRequest { keys, wait, probes, ..seeker.acquire.clone() };
+        self.begin(cx, request.own(), acquire);
+    }
+
+    /// Goes on after a slot was refused.
+    fn slot_refused(&mut self, cx: &mut Cx, request: RequestId, failure: Failure) {
+        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        let is_full = failure.kind.is_contended();
+        seeker.failure = Some(failure);
+        let (waits, in_vain) = (seeker.waits(cx.now), seeker.in_vain);
+        match (is_full, waits) {
+            (false, true) => self.pause(cx, request, None),
+            (false, false) => self.end_seeking(cx, request),
+            (true, false) if in_vain >= MOST_IN_VAIN => self.end_seeking(cx, request),
+            (true, true) if !self.is_head(request) => self.queue_seeker(cx, request),
+            (true, _) if in_vain < MOST_IN_VAIN => self.look_at_slots(cx, request, false),
+            (true, _) if in_vain == MOST_IN_VAIN => self.look_at_slots(cx, request, true),
+            (true, _) => self.pause(cx, request, None),
+        }
+    }
+
+    fn look_at_slots(&mut self, cx: &mut Cx, request: RequestId, all: bool) {
+        self.set_phase(cx, request, Phase::Looking { all });
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
+        let slots = seeker.slots.clone();
+        if all && seeker.waits(cx.now) {
+            self.listen_to_slots(cx, slots.channel());
+        }
+        self.step(Step::Look { request: request.own(), slots, all });
+    }
+
+    pub(crate) fn listen_to_slots(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        if let (None, Some(first)) = (pool.listener, pool.line.head()) {
+            let listener = first.listener();
+            pool.listener = Some(listener);
+            self.notify(cx, listener, channel.clone());
+        }
+    }
+
+    /// Goes on after a look.
+    fn slots_seen(&mut self, cx: &mut Cx, request: RequestId, free_in: &[Option<Duration>]) {
+        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        let Phase::Looking { all } = seeker.phase else { return };
+        let is_free = |slot: u8| free_in.get(usize::from(slot)) == Some(&Some(Duration::ZERO));
+        let left = free_in.iter().flatten().copied().filter(|left| !left.is_zero()).min();
+        let (waits, channel) = (seeker.waits(cx.now), seeker.slots.channel().clone());
+        if let (Some(left), Some(pool)) = (left, self.semaphores.pools.get_mut(&channel)) {
+            pool.expires_at = Some(cx.now.after(left));
+        }
+        let picked = self.picks(cx, request, is_free);
+        if let Some((&slot, others)) = picked.split_first() {
+            if let Some(pool) = self.semaphores.pools.get_mut(&channel) {
+                pool.pauses = 0;
+                others.iter().for_each(|slot| pool.hints.insert(*slot));
+                self.semaphores.stirred.push_back(channel);
+            }
+            let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+            seeker.in_vain += 1;
+            let probes = seeker.in_vain > 1 && !all;
+            return self.try_slot(cx, request, slot, probes);
+        }
+        match (all, waits) {
+            (_, false) => self.end_seeking(cx, request),
+            (false, true) => self.look_at_slots(cx, request, true),
+            (true, true) => self.pause(cx, request, left),
+        }
+    }
+
+    /// Handles a message about a slot; without one, a message may have been missed.
+    fn slot_told(&mut self, cx: &mut Cx, listener: RequestId, message: Option<&str>) {
+        let Some((channel, head)) = self.pool_of(listener) else { return };
+        match message.map(str::parse) {
+            Some(Ok(slot)) => self.defer_slot(cx, head, slot, &channel),
+            Some(Err(_)) => {}
+            None => {
+                let seeker = self.semaphores.seekers.get(&head);
+                if let Some(Seeker { phase: Phase::Paused { .. }, .. }) = seeker {
+                    self.look_at_slots(cx, head, false);
+                }
+            }
+        }
+    }
+
+    /// Waits for a while, at most `left`, in which another slot may be free.
+    fn pause(&mut self, cx: &mut Cx, request: RequestId, left: Option<Duration>) {
+        let random = cx.masters.random.jitter();
+        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        if !seeker.waits(cx.now) {
+            return self.end_seeking(cx, request);
+        }
+        seeker.in_vain = 0;
+        let (until, slots) = (seeker.until(), seeker.slots.clone());
+        // Long pauses are for slots that are held for long, as far as is known.
+        let hears = left.is_some() && self.hears(slots.channel());
+        let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
+        let pauses = pool.pauses;
+        pool.pauses = pauses.saturating_add(1);
+        let Backoff { base, cap } = cx.masters.settings.backoff;
+        let ceiling = left.map(|left| left.max(base));
+        let again_at = if hears {
+            let cap = cap.saturating_mul(CAPS_PER_PAUSE);
+            let least = cap.min(ceiling.unwrap_or(cap)) / 2;
+            cx.now.after(least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2)
+        } else {
+            cx.now.after(Backoff { base, cap }.delay(pauses, ceiling, random))
+        };
+        if pool.line.head() == Some(request) {
+            pool.again_at = Some(again_at);
+        }
+        self.set_phase(cx, request, Phase::Paused { again_at: again_at.min(until) });
+    }
+
+    /// Handles the timer of one who waits.
+    pub(crate) fn seek_again(&mut self, cx: &mut Cx, request: RequestId) {
+        let Some(seeker) = self.semaphores.seekers.get(&request) else {
+            return self.try_deferred(cx, request);
+        };
+        match seeker.phase {
+            Phase::Queued { .. } => self.end_seeking(cx, request),
+            Phase::Paused { .. } if seeker.has_met_outage() => self.try_own_slot(cx, request),
+            Phase::Paused { .. } => self.look_at_slots(cx, request, true),
+            Phase::Trying(_) | Phase::Looking { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The state of semaphores in this process: who seeks a permit, and which slots may be free.
+
+use crate::quorum::Instant;
+use crate::shared::{AcquireRequest, Failure, RequestId, Slots};
+use crate::waiting::line::Line;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// The number of semaphores whose last slot is remembered while no caller seeks a permit.
+const MOST_REMEMBERED: usize = 1 << 12;
+
+/// A set of slots, of which there are 64 at most.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) struct SlotSet(u64);
+
+impl SlotSet {
+    pub(super) fn insert(&mut self, slot: u8) {
+        self.0 |= 1_u64.checked_shl(slot.into()).unwrap_or(0);
+    }
+
+    /// Removes a slot; returns whether it was there.
+    pub(super) fn remove(&mut self, slot: u8) -> bool {
+        let bit = 1_u64.checked_shl(slot.into()).unwrap_or(0);
+        let was_there = self.0 & bit != 0;
+        self.0 &= !bit;
+        was_there
+    }
+
+    /// Removes and returns the first slot.
+    pub(super) fn take(&mut self) -> Option<u8> {
+        let slot = u8::try_from(self.0.trailing_zeros()).ok().filter(|slot| *slot < 64)?;
+        self.0 &= self.0 - 1;
+        Some(slot)
+    }
+}
+
+/// An acquire of a permit, over all slots that it tries.
+pub(super) struct Seeker {
+    pub(super) acquire: AcquireRequest,
+    pub(super) slots: Arc<Slots>,
+    pub(super) began: Instant,
+    pub(super) phase: Phase,
+    /// The number of slots tried.
+    pub(super) attempts: u32,
+    /// How many of them were free when they were last looked at, since the last pause.
+    pub(super) in_vain: u32,
+    /// The outcome of the latest try.
+    pub(super) failure: Option<Failure>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// Waits behind others in this process, at most until `until`.
+    Queued { until: Instant },
+    /// An acquire of this slot is under way.
+    Trying(u8),
+    /// Looks at one node, or at all.
+    Looking { all: bool },
+    /// Looks again at `again_at`.
+    Paused { again_at: Instant },
+}
+
+impl Phase {
+    /// Returns whether a slot may be offered to it.
+    pub(super) const fn is_idle(self) -> bool {
+        matches!(self, Self::Queued { .. } | Self::Paused { .. })
+    }
+}
+
+impl Seeker {
+    /// Returns the instant after which it looks no more.
+    pub(super) fn until(&self) -> Instant {
+        self.acquire.until(self.began)
+    }
+
+    /// Returns whether the latest try has met something else than a permit that was taken.
+    pub(super) fn has_met_outage(&self) -> bool {
+        let kind = self.failure.as_ref().map(|failure| &failure.kind);
+        kind.is_some_and(|kind| !kind.is_contended())
+    }
+
+    pub(super) fn waits(&self, now: Instant) -> bool {
+        now < self.until()
+    }
+}
+
+/// Those who seek a permit of one semaphore, and what is known of its slots.
+#[derive(Default)]
+pub(super) struct Pool {
+    pub(super) line: Line,
+    /// Slots of which a message, or a look, said that they are free.
+    pub(super) hints: SlotSet,
+    /// Slots that this process has just given back, for the next one here.
+    pub(super) passed_on: SlotSet,
+    /// Slots that a message named, to be tried a little later: others go first.
+    pub(super) deferred: Vec<(Instant, u8)>,
+    /// Slots that this process has just left to others.
+    pub(super) left: SlotSet,
+    /// The number of pauses since a slot was last found to be free.
+    pub(super) pauses: u32,
+    /// When the first of those who wait looks again.
+    pub(super) again_at: Option<Instant>,
+    /// When the first slot expires, as far as is known.
+    pub(super) expires_at: Option<Instant>,
+    /// The listener to the channel, once one has waited.
+    pub(super) listener: Option<RequestId>,
+}
+
+/// All semaphores of this process.
+#[derive(Default)]
+pub(crate) struct Semaphores {
+    pub(super) seekers: BTreeMap<RequestId, Seeker>,
+    pub(super) pools: BTreeMap<Arc<str>, Pool>,
+    /// The pools to look after.
+    pub(super) stirred: VecDeque<Arc<str>>,
+    /// The slot that this process had last, by channel.
+    last: BTreeMap<Arc<str>, u8>,
+    /// By what this client orders slots, once that is drawn.
+    pub(super) client: Option<u64>,
+}
+
+impl Semaphores {
+    pub(super) fn last(&self, channel: &str) -> Option<u8> {
+        self.last.get(channel).copied()
+    }
+
+    pub(super) fn remember(&mut self, channel: &Arc<str>, slot: u8) {
+        if self.last.len() >= MOST_REMEMBERED && !self.last.contains_key(channel) {
+            self.last.clear();
+        }
+        self.last.insert(channel.clone(), slot);
+    }
+
+    /// Returns the pool in which a request seeks a permit.
+    pub(super) fn pool(&self, request: RequestId) -> Option<&Pool> {
+        self.pools.get(self.seekers.get(&request)?.slots.channel())
+    }
+
+    /// Returns the first of those to whom this slot may be offered.
+    pub(super) fn idle(&self, channel: &str, slot: u8) -> Option<RequestId> {
+        let fits = |one: &Seeker| one.phase.is_idle() && usize::from(slot) < one.slots.len();
+        let mut waiting = self.pools.get(channel)?.line.waiting();
+        waiting.find(|one| self.seekers.get(one).is_some_and(fits))
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn len(&self) -> usize {
+        self.seekers.len() + self.pools.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_gives_back_each_slot_once() {
+        let mut set = SlotSet::default();
+        [63, 0, 7, 7, 200].into_iter().for_each(|slot| set.insert(slot));
+        assert_eq!(
+            [7, 8, 200].map(|slot| {
+                let mut copy = set;
+                copy.remove(slot)
+            }),
+            [true, false, false]
+        );
+        let taken: Vec<u8> = std::iter::from_fn(|| set.take()).collect();
+        assert_eq!((taken, set), (vec![0, 7, 63], SlotSet::default()));
+    }
+}

@@ -1,0 +1,181 @@
+//! Who is next: those of this process who wait for a permit of one semaphore, in their order.
+
+use super::pool::{Phase, Pool, Seeker};
+use crate::obstacle::Obstacle;
+use crate::quorum::Backoff;
+use crate::shared::{Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
+use crate::waiting::Waiters;
+use crate::waiting::line::Cohort;
+use std::sync::Arc;
+
+/// A moment, by which a process with one more permit lets others go first, is this part of the
+/// first window of the backoff.
+const MOMENTS_PER_BASE: u32 = 4;
+
+/// The most moments that a process lets others go first.
+const MOST_MOMENTS: u32 = 16;
+
+impl Waiters {
+    pub(super) fn queue_seeker(&mut self, cx: &mut Cx, request: RequestId) {
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
+        let (until, channel) = (seeker.until(), seeker.slots.channel().clone());
+        self.set_phase(cx, request, Phase::Queued { until });
+        self.semaphores.stirred.push_back(channel);
+    }
+
+    /// Changes the phase, and the timer with it.
+    pub(super) fn set_phase(&mut self, cx: &mut Cx, request: RequestId, phase: Phase) {
+        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        let timer = |phase: &Phase| match phase {
+            Phase::Queued { until } => Some(*until),
+            Phase::Paused { again_at } => Some(*again_at),
+            Phase::Trying(_) | Phase::Looking { .. } => None,
+        };
+        let before = std::mem::replace(&mut seeker.phase, phase);
+        if let Some(at) = timer(&before) {
+            cx.timers.cancel(at, Timer::Attempt(request));
+        }
+        if let Some(at) = timer(&phase) {
+            cx.timers.set(at, Timer::Attempt(request));
+        }
+    }
+
+    pub(super) fn is_head(&self, request: RequestId) -> bool {
+        self.semaphores.pool(request).is_some_and(|pool| pool.line.head() == Some(request))
+    }
+
+    /// Offers slots that may be free to those who wait, and lets the first of them look out.
+    pub(super) fn serve_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+        while let Some(pool) = self.semaphores.pools.get_mut(channel) {
+            let passed_on = pool.passed_on.take();
+            let Some(slot) = passed_on.or_else(|| pool.hints.take()) else { break };
+            let Some(request) = self.semaphores.idle(channel, slot) else { continue };
+            if self.pick(cx, request, |one| one == slot).is_some() {
+                self.try_slot(cx, request, slot, passed_on.is_none());
+            }
+        }
+        let Some(pool) = self.semaphores.pools.get(channel) else { return };
+        let Some(head) = pool.line.head() else { return self.close_pool(cx, channel) };
+        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
+        if matches!(seeker.phase, Phase::Queued { .. }) {
+            // It goes on where the one before it was.
+            match pool.again_at.filter(|at| cx.now < *at).map(|at| at.min(seeker.until())) {
+                Some(again_at) => self.set_phase(cx, head, Phase::Paused { again_at }),
+                None => self.look_at_slots(cx, head, false),
+            }
+        }
+    }
+
+    fn close_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+        let Some(pool) = self.semaphores.pools.remove(channel) else { return };
+        if let Some(listener) = pool.listener {
+            let timers = &mut cx.timers;
+            pool.deferred.iter().for_each(|(at, _)| timers.cancel(*at, Timer::Attempt(listener)));
+            self.listeners.forget(listener, channel);
+        }
+    }
+
+    pub(super) fn take_seeker(&mut self, cx: &mut Cx, request: RequestId) -> Option<Seeker> {
+        let phase = self.semaphores.seekers.get(&request)?.phase;
+        // It has no timer any more.
+        self.set_phase(cx, request, Phase::Looking { all: false });
+        let seeker = Seeker { phase, ..self.semaphores.seekers.remove(&request)? };
+        if let Some(pool) = self.semaphores.pools.get_mut(seeker.slots.channel()) {
+            pool.line.leave(request);
+            self.semaphores.stirred.push_back(seeker.slots.channel().clone());
+        }
+        Some(seeker)
+    }
+
+    /// Gives the caller its answer: the outcome of the latest try, or that it waited behind others
+    /// in this process.
+    pub(super) fn end_seeking(&mut self, cx: &mut Cx, request: RequestId) {
+        let expires_at = self.semaphores.pool(request).and_then(|pool| pool.expires_at);
+        let Some(seeker) = self.take_seeker(cx, request) else { return };
+        let free_in = expires_at.map(|at| at.since(cx.now)).filter(|left| !left.is_zero());
+        let full = Obstacle::Permits { all: seeker.slots.permits(), free_in };
+        let mut failure = match seeker.failure {
+            Some(failure) if !failure.kind.is_contended() => failure,
+            Some(failure) => Failure { kind: FailureKind::Contended(full), ..failure },
+            None => Failure::contended(full, 0),
+        };
+        failure.attempts = seeker.attempts;
+        let waited = cx.now.since(seeker.began);
+        cx.events.push(Event::NotAcquired { request, failure, waited });
+    }
+
+    /// Returns the channel of the pool that listens so, and the first who waits there.
+    pub(super) fn pool_of(&self, listener: RequestId) -> Option<(Arc<str>, RequestId)> {
+        let mut pools = self.semaphores.pools.iter();
+        let (channel, pool) = pools.find(|(_, pool)| pool.listener == Some(listener))?;
+        Some((channel.clone(), pool.line.head()?))
+    }
+
+    /// Tries a slot that a message named: at once, or a moment later for each permit that this
+    /// process has, or has just had. Of the processes that hear it, those with the fewest are first.
+    pub(super) fn defer_slot(
+        &mut self,
+        cx: &mut Cx,
+        head: RequestId,
+        slot: u8,
+        channel: &Arc<str>,
+    ) {
+        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
+        let queue = &self.local_queue;
+        let held = seeker.slots.names().iter().filter(|name| queue.is_wanted(name)).count();
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        let moment = cx.masters.settings.backoff.base / MOMENTS_PER_BASE;
+        let held = held + usize::from(pool.left.remove(slot));
+        let held = u32::try_from(held).unwrap_or(u32::MAX).min(MOST_MOMENTS);
+        match (held, pool.listener) {
+            (1.., Some(listener)) => {
+                // A part of the last moment is left to chance.
+                let jitter = Backoff { base: moment, cap: moment };
+                let jitter = jitter.delay(0, None, cx.masters.random.jitter());
+                let at = cx.now.after(moment.saturating_mul(held - 1)).after(jitter);
+                pool.deferred.push((at, slot));
+                cx.timers.set(at, Timer::Attempt(listener));
+            }
+            _ => {
+                pool.hints.insert(slot);
+                self.semaphores.stirred.push_back(channel.clone());
+            }
+        }
+    }
+
+    /// Offers the slots that are now due.
+    pub(super) fn try_deferred(&mut self, cx: &mut Cx, listener: RequestId) {
+        let Some((channel, _)) = self.pool_of(listener) else { return };
+        let Some(Pool { deferred, hints, .. }) = self.semaphores.pools.get_mut(&channel) else {
+            return;
+        };
+        deferred.extract_if(.., |(at, _)| *at <= cx.now).for_each(|(_, slot)| hints.insert(slot));
+        self.semaphores.stirred.push_back(channel);
+    }
+
+    /// Decides who is notified that a slot is given back: the next one here, or all.
+    pub(crate) fn pass_permit_on(&mut self, cx: &mut Cx, keys: &Keys) -> Option<bool> {
+        let slot = keys.slot()?;
+        let (channel, _) = keys.messages().next()?;
+        self.semaphores.idle(channel, slot)?;
+        self.listen_to_slots(cx, channel);
+        let hears = self.hears(channel);
+        let pool = self.semaphores.pools.get_mut(channel)?;
+        let tell = pool.line.pass_on(Cohort::PERMIT);
+        // Others go first only if their message reaches us, too.
+        if pool.line.steps_back() && hears {
+            pool.left.insert(slot);
+        } else {
+            pool.passed_on.insert(slot);
+            self.semaphores.stirred.push_back(channel.clone());
+        }
+        Some(tell)
+    }
+
+    /// Notes whether a client in another process listened when a slot was told to be free.
+    pub(crate) fn slot_heard(&mut self, channel: &str, elsewhere: bool) {
+        if let Some(pool) = self.semaphores.pools.get_mut(channel) {
+            pool.line.heard(elsewhere);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Wake-ups between processes: a release publishes on its key's channel that the key is free, and
+//! the key's waiters try again at once.
+//!
+//! One node publishes, and the waiters listen to it: the node that all clients ask first for the
+//! key. To publish on all nodes would cost each release one more command on each. If two clients do
+//! not agree on which node that is, a message is missed.
+//!
+//! A message is only a hint: polling goes on behind it, ever more seldom behind a long hold
+//! (`contention.rs`). Other clients do not publish, messages get lost, and a master may deny the
+//! permission.
+
+use super::{Phase, Waiters};
+use crate::master::PendingReply;
+use crate::shared::{AttemptId, Cx, Keys, RequestId};
+use crate::wire;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The maximum number of keys that are subscribed to. Any other keys are polled for: few keys are
+/// waited for in one process at a time.
+const MOST_TOPICS: usize = 1 << 12;
+
+/// The source of one key's messages.
+struct Topic {
+    node: usize,
+    /// Whether messages come. Before that, one could have been missed.
+    confirmed: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct WakeUps(BTreeMap<Arc<str>, Topic>);
+
+impl Waiters {
+    /// Subscribes to `keys`, for which an acquire waits, where that is not done yet. Returns `true`
+    /// if messages of all of them come already.
+    pub(crate) fn listen(&mut self, cx: &mut Cx, keys: &Keys) -> bool {
+        keys.iter().for_each(|key| self.listen_at_first(cx, key));
+        keys.iter().all(|key| self.hears(key))
+    }
+
+    /// Subscribes to a key, or to a channel of another name, at its first node, unless that is done.
+    pub(crate) fn listen_at_first(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+        let Some(first) = cx.masters.first_node(cx.now, channel) else { return };
+        let known = self.wake_ups.0.get(channel).map(|topic| topic.node);
+        if known == Some(first) {
+            return;
+        }
+        if let Some(session) = known.and_then(|node| cx.masters.sessions.get_mut(node)) {
+            let command = wire::unsubscribe(&session.channels, channel);
+            session.push(PendingReply::Unsubscribe, &command);
+        }
+        self.subscribe(cx, first, channel);
+    }
+
+    fn subscribe(&mut self, cx: &mut Cx, node: usize, channel: &Arc<str>) {
+        if self.wake_ups.0.len() < MOST_TOPICS || self.wake_ups.0.contains_key(channel) {
+            let session = &mut cx.masters.sessions[node];
+            let command = wire::subscribe(&session.channels, channel);
+            session.push(PendingReply::Subscribe(channel.clone()), &command);
+            let topic = Topic { node, confirmed: false };
+            self.wake_ups.0.insert(channel.clone(), topic);
+        }
+    }
+
+    /// Returns whether messages of `key` from `node` come to us, too.
+    fn listens(&self, node: usize, key: &str) -> bool {
+        self.wake_ups.0.get(key).is_some_and(|topic| topic.node == node && topic.confirmed)
+    }
+
+    /// Returns whether messages on this channel come.
+    pub(crate) fn hears(&self, channel: &str) -> bool {
+        self.wake_ups.0.get(channel).is_some_and(|topic| topic.confirmed)
+    }
+
+    /// Notes that messages of `key` come from now on. The key may have become free before, so its
+    /// contender tries once more.
+    pub(crate) fn subscribed(&mut self, cx: &mut Cx, node: usize, key: &str) {
+        if let Some(topic) = self.wake_ups.0.get_mut(key)
+            && topic.node == node
+        {
+            topic.confirmed = true;
+            self.wake_contender(cx, key, None);
+            self.hear(cx, key, None);
+        }
+    }
+
+    /// Handles a message on `channel`.
+    pub(crate) fn freed_elsewhere(&mut self, cx: &mut Cx, channel: &str, message: &Arc<str>) {
+        self.wake_contender(cx, channel, Some(message));
+        self.hear(cx, channel, Some(message));
+    }
+
+    /// Notes how many listened when `key` was published as free.
+    pub(crate) fn counted(&mut self, node: usize, key: &str, listeners: u64) {
+        let ours = u64::from(self.listens(node, key));
+        self.local_queue.heard(key, listeners > ours);
+        self.slot_heard(key, listeners > ours);
+    }
+
+    /// Makes the contender for `key` try again at once, and the reader that polls for it. A message
+    /// that names who is next is for that one alone.
+    pub(crate) fn wake_contender(&mut self, cx: &mut Cx, key: &str, message: Option<&str>) {
+        let writer = self.local_queue.contender(key);
+        for request in writer.into_iter().chain(self.readers.poller(key)) {
+            if !self.call(cx, request, message) && message.is_none_or(str::is_empty) {
+                self.wake(cx, request);
+            }
+        }
+    }
+
+    fn wake(&mut self, cx: &mut Cx, request: RequestId) {
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        match contention.phase {
+            // The contender has just let others go first.
+            Phase::Waiting { failed: AttemptId::NONE, .. } => {}
+            Phase::Waiting { .. } => {
+                contention.notice(cx.now, &cx.masters.settings);
+                self.retry(cx, request);
+            }
+            // The nodes may have been asked too early.
+            Phase::Trying { .. } => {
+                contention.woken = true;
+                contention.notice(cx.now, &cx.masters.settings);
+            }
+            Phase::Confirming => {}
+        }
+    }
+
+    /// Forgets the subscriptions at `node`, whose connection is gone, and lets the contenders that have
+    /// listened there poll as often as if nothing were reported.
+    pub(crate) fn miss_messages(&mut self, cx: &mut Cx, node: usize) {
+        let mut contenders = Vec::new();
+        self.wake_ups.0.retain(|key, topic| {
+            if topic.node == node && topic.confirmed {
+                contenders.extend([self.local_queue.contender(key), self.readers.poller(key)]);
+            }
+            topic.node != node
+        });
+        for request in contenders.into_iter().flatten() {
+            let contention = self.acquisitions.contention_mut(request);
+            if let Some(sooner) =
+                contention.and_then(|one| one.miss_messages(cx.now, &cx.masters.settings))
+            {
+                self.try_sooner(cx, request, sooner);
+            }
+        }
+    }
+
+    /// Unsubscribes from keys that this process no longer wants.
+    pub(crate) fn unsubscribe_unwanted(&mut self, cx: &mut Cx, node: usize) {
+        let session = &mut cx.masters.sessions[node];
+        self.wake_ups.0.retain(|key, topic| {
+            if topic.node != node
+                || self.local_queue.is_wanted(key)
+                || self.readers.want(key)
+                || self.listeners.want(key)
+            {
+                return true;
+            }
+            session.push(PendingReply::Unsubscribe, &wire::unsubscribe(&session.channels, key));
+            false
+        });
+    }
+
+    #[cfg(test)]
+    pub(crate) fn topics(&self) -> usize {
+        self.wake_ups.0.len()
+    }
+}

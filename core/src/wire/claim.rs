@@ -1,0 +1,202 @@
+//! The commands that take, keep and give back what one attempt claims.
+
+use super::layout::Place;
+use super::resp::Command;
+use super::{
+    ACQUIRE, ACQUIRE_READ, ASK, EXTEND, EXTEND_READ, LEAVE, Millis, RELEASE, RELEASE_ALL,
+    RELEASE_READ, SHORTEN, Token, millis,
+};
+use crate::quorum::fence::micros;
+use crate::quorum::{FencingWindow, NodeSet};
+use crate::shared::label::TERM;
+use crate::shared::{Keys, Label};
+use sha1_smol::Sha1;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A claim on the keys of one attempt.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub keys: Keys,
+    pub token: Token,
+    /// How long the keys live.
+    pub life: Millis,
+    /// Boxed: most attempts have none, and each is moved from table to table.
+    pub ballot: Option<Box<Ballot>>,
+    /// In place of the packer's label.
+    pub label: Option<Arc<Label>>,
+    /// The nodes that do not count for an adopted lock: they may yet get a late SET of an earlier
+    /// holder, or were warming up when it gave the lock away.
+    pub unsettled: NodeSet,
+    /// The place from which it waits in turn, once it has one. Boxed, as the ballot is.
+    pub place: Option<Box<Place>>,
+}
+
+/// The proposal of a fenced attempt.
+#[derive(Clone, Debug)]
+pub struct Ballot {
+    /// The fence of each key.
+    pub fences: Arc<Keys>,
+    /// The token of the attempt, if it wins.
+    pub number: u64,
+    /// The greatest number with which the attempt has asked any node for its keys: a top-up may need
+    /// a greater one than the token. A release raises the fences to it.
+    pub greatest: u64,
+    pub window: FencingWindow,
+    /// How long a fence is kept.
+    pub kept: Duration,
+}
+
+/// A packer of the commands of claims, one after the other in the same room.
+pub struct Packer {
+    pub(super) room: Vec<u8>,
+    /// The name of the holder, for clients that inspect a lock; it follows each token.
+    pub(super) label: Option<Arc<str>>,
+    /// The last release, with its token and its way: nearly all masters are sent the same.
+    pub(super) release_room: Vec<u8>,
+    pub(super) released: Option<(Token, Way)>,
+    /// The hashes by which the scripts of the handshake are called.
+    pub(super) acquire: String,
+    pub(super) extend: String,
+    /// The hashes of the release scripts.
+    pub(super) release: String,
+    pub(super) release_all: String,
+    /// The hashes of the scripts of readers.
+    pub(super) acquire_read: String,
+    pub(super) extend_read: String,
+    pub(super) release_read: String,
+    /// Those of clients that wait in turn.
+    pub(super) ask: String,
+    pub(super) leave: String,
+}
+
+impl Packer {
+    /// Notifies those who wait for `key` that it is free, or what `message` says of it. They may be
+    /// notified in vain.
+    pub fn publish(&mut self, channels: &str, key: &str, message: &str) -> &[u8] {
+        let command = Command::new(&mut self.room, 3).arg("PUBLISH");
+        command.parts(&[channels.as_bytes(), key.as_bytes()]).arg(message).done()
+    }
+}
+
+/// The way in which a server is asked to compare and delete. Its cost there is most of the cost of
+/// a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// By the script, with its source: it works at once on a master that has just restarted.
+    Full,
+    /// By the hash of the script. The server may have forgotten it, and reports that: nothing was
+    /// done.
+    Hash,
+    /// By the script that shortens the life of the keys, with its source: nothing is deleted before its
+    /// time.
+    Shorten,
+    /// By a command of its own, for a single key without a fence: `DELIFEQ` of Valkey 9,
+    /// <https://valkey.io/commands/delifeq/>.
+    Native,
+}
+
+impl Way {
+    /// Appends the call of a script, as far as the script: by its hash, or with its source.
+    pub(super) fn call<'a>(self, command: Command<'a>, hash: &str, source: &str) -> Command<'a> {
+        match self {
+            Self::Hash => command.arg("EVALSHA").arg(hash),
+            Self::Native | Self::Full | Self::Shorten => command.arg("EVAL").arg(source),
+        }
+    }
+}
+
+impl Packer {
+    pub fn new(label: Option<Arc<str>>) -> Self {
+        let hash = |script| Sha1::from(script).digest().to_string();
+        Self {
+            room: Vec::new(),
+            label,
+            release_room: Vec::new(),
+            released: None,
+            acquire: hash(ACQUIRE),
+            extend: hash(EXTEND),
+            release: hash(RELEASE),
+            release_all: hash(RELEASE_ALL),
+            acquire_read: hash(ACQUIRE_READ),
+            extend_read: hash(EXTEND_READ),
+            release_read: hash(RELEASE_READ),
+            ask: hash(ASK),
+            leave: hash(LEAVE),
+        }
+    }
+}
+
+impl Claim {
+    /// Packs the end of work that has ended well: from now on the keys live for `life`, marked, or are
+    /// deleted if that is nothing.
+    pub fn shorten<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
+        let Packer { room, label, .. } = packer;
+        let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVAL").arg(SHORTEN);
+        let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
+        self.sign(command, label.as_deref()).number(life.0).done()
+    }
+
+    /// Appends the value under the keys, the same in all commands of the claim: they are compared by
+    /// it.
+    pub(super) fn sign<'a>(&self, command: Command<'a>, usual: Option<&str>) -> Command<'a> {
+        let Some(label) = self.label.as_deref() else { return command.token(self.token, usual) };
+        match &self.ballot {
+            Some(ballot) if label.is_candidate() => {
+                command.candidate(self.token, label.text(), TERM, ballot.number)
+            }
+            _ => command.token(self.token, Some(label.text()).filter(|text| !text.is_empty())),
+        }
+    }
+
+    /// Returns the value under the keys.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn value(&self, usual: Option<&str>) -> String {
+        let mut room = Vec::new();
+        let packed = self.sign(Command::new(&mut room, 1), usual).done();
+        let value = packed.split(|byte| *byte == b'\n').nth(2).unwrap_or_default();
+        String::from_utf8_lossy(value.strip_suffix(b"\r").unwrap_or(value)).into_owned()
+    }
+
+    /// Returns what follows the token under the keys; `usual` is this client's label.
+    pub fn behind_token(&self, usual: Option<&Arc<str>>) -> Option<Arc<str>> {
+        let Some(label) = self.label.as_deref() else { return usual.cloned() };
+        let text = label.text();
+        match &self.ballot {
+            Some(ballot) if label.is_candidate() => {
+                Some(format!("{text}{TERM}{}", ballot.number).into())
+            }
+            _ => Some(text).filter(|text| !text.is_empty()).map(Into::into),
+        }
+    }
+
+    /// Ends a command with the proposal, if there is one: the ballot, how far it may be behind and ahead
+    /// of the node's clock, and how long a fence is kept.
+    pub(super) fn propose<'a>(&self, command: Command<'a>) -> &'a [u8] {
+        let Some(Ballot { greatest, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        let command = command.number(*greatest).number(micros(window.back));
+        command.number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    /// Ends a command with what raises the fence, if there is one: the same, but for how far the ballot
+    /// may be behind.
+    pub(super) fn raise_fence<'a>(&self, command: Command<'a>) -> &'a [u8] {
+        let Some(Ballot { greatest, window, kept, .. }) = self.ballot.as_deref() else {
+            return command.done();
+        };
+        command.number(*greatest).number(micros(window.ahead)).number(millis(*kept)).done()
+    }
+
+    /// Returns the number of keys that are passed to a script.
+    pub(super) fn named(&self) -> usize {
+        self.keys.len() + self.ballot.as_ref().map_or(0, |ballot| ballot.fences.len())
+    }
+
+    /// Appends the number of keys and their names: those of the claim, then their fences.
+    pub(super) fn name<'a>(&self, command: Command<'a>) -> Command<'a> {
+        let fences = self.ballot.iter().flat_map(|ballot| ballot.fences.iter());
+        command.number(self.named() as u64).keys(self.keys.iter().chain(fences))
+    }
+}

@@ -1,0 +1,171 @@
+//! What stands under the keys of a claim, and the commands for it: a room for each layout.
+//!
+//! No room outside of this folder, and no session, asks which layout a claim has.
+
+mod plain;
+mod queued;
+mod reader;
+mod several;
+
+pub(crate) use queued::PLACE_LIVES;
+pub use queued::{Leaves, Place};
+
+use super::{ACQUIRE_READ, ASK, Claim, EXTEND_READ, Millis, Packer, Way};
+use crate::shared::{Queue, ReadWrite};
+
+/// What stands under the keys of a claim.
+#[derive(Clone, Copy)]
+enum Layout<'a> {
+    /// The token under one key: the layout of all Redlock clients, which so exclude each other.
+    Plain,
+    /// The token under several keys, or beside a fence.
+    Several,
+    /// A mark that readers have in common, with their tokens beside it.
+    Reader(&'a ReadWrite),
+    /// The token under one key, with the queue of those that wait for it beside it.
+    Queued(&'a Queue),
+}
+
+/// The script that releases a claim, as far as it matters whether a server knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReleaseScript {
+    Plain,
+    Several,
+    Reader,
+    Queued,
+}
+
+/// How a claim is given back.
+#[derive(Clone, Copy)]
+pub struct Giving<'a> {
+    pub leaves: Leaves,
+    pub way: Way,
+    pub script: ReleaseScript,
+    /// The prefix of the channels on which the script may announce what it has freed.
+    pub channels: &'a str,
+}
+
+impl Claim {
+    fn layout(&self) -> Layout<'_> {
+        match (self.keys.as_reader(), self.keys.queue()) {
+            (Some(beside), _) => Layout::Reader(beside),
+            (None, Some(queue)) => Layout::Queued(queue),
+            (None, None) if self.is_one_without_a_fence() => Layout::Plain,
+            (None, None) => Layout::Several,
+        }
+    }
+
+    /// Returns whether a single key is locked, with or without others beside it, and no fence is set.
+    fn is_one_without_a_fence(&self) -> bool {
+        self.ballot.is_none() && self.keys.len() == 1
+    }
+
+    /// Returns the scripts that the commands of this claim call by their hashes, besides those that every
+    /// session loads.
+    pub fn scripts(&self) -> &'static [&'static str] {
+        match self.layout() {
+            Layout::Plain | Layout::Several => &[],
+            Layout::Reader(_) => &[ACQUIRE_READ, EXTEND_READ],
+            Layout::Queued(_) if self.place.is_some() => &[ASK],
+            Layout::Queued(_) => &[],
+        }
+    }
+
+    /// Packs an acquire.
+    pub fn acquire<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
+        match self.layout() {
+            Layout::Plain => plain::acquire(self, packer),
+            Layout::Several => several::acquire(self, packer, self.life, false),
+            Layout::Reader(beside) => reader::acquire(self, packer, self.life, beside, false),
+            Layout::Queued(queue) => match self.place.as_deref() {
+                Some(place) => self.ask(packer, queue, *place, true),
+                None if self.is_one_without_a_fence() => plain::acquire(self, packer),
+                None => several::acquire(self, packer, self.life, false),
+            },
+        }
+    }
+
+    /// Packs the question of a waiter where it stands, and whether a try would be granted; `None` if it has no
+    /// place.
+    pub fn look<'a>(&self, packer: &'a mut Packer) -> Option<&'a [u8]> {
+        match (self.layout(), self.place.as_deref()) {
+            (Layout::Queued(queue), Some(place)) => Some(self.ask(packer, queue, *place, false)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether an acquire has to ask for the life and the holder of the key that refuses it,
+    /// since the refusal does not name them.
+    pub fn looks(&self) -> bool {
+        match self.layout() {
+            Layout::Plain | Layout::Reader(_) => true,
+            Layout::Several => false,
+            Layout::Queued(_) => self.place.is_none() && self.is_one_without_a_fence(),
+        }
+    }
+
+    /// Packs a top-up, for a node that has lost the keys of a lock that is held: they live for
+    /// `life`. Its ballot was won long ago: how far it is behind the node's clock does not matter. It
+    /// only has to be above the fence there, as for a late acquire: one that arrives behind the
+    /// release of the lock sets nothing.
+    pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
+        match self.layout() {
+            Layout::Reader(beside) => reader::acquire(self, packer, life, beside, true),
+            _ if self.is_one_without_a_fence() => plain::top_up(self, packer, life),
+            _ => several::acquire(self, packer, life, true),
+        }
+    }
+
+    /// Packs an extension, after which the keys live for `life`, or for as long as before.
+    pub fn extend<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
+        match self.layout() {
+            Layout::Reader(beside) => reader::extend(self, packer, life, beside),
+            Layout::Plain | Layout::Several | Layout::Queued(_) => {
+                several::extend(self, packer, life)
+            }
+        }
+    }
+
+    /// Returns the script that releases this claim, where our user `may_leave` a queue or not.
+    pub fn release_script(&self, may_leave: bool) -> ReleaseScript {
+        match self.layout() {
+            Layout::Plain => ReleaseScript::Plain,
+            Layout::Reader(_) => ReleaseScript::Reader,
+            Layout::Queued(_) if may_leave => ReleaseScript::Queued,
+            Layout::Several | Layout::Queued(_) => ReleaseScript::Several,
+        }
+    }
+
+    /// Packs a rollback or a release. Returns also whether the script announces by itself what it has
+    /// freed: it knows whether there is anything to announce.
+    pub fn give_back<'a>(
+        &self,
+        packer: &'a mut Packer,
+        giving: Giving<'_>,
+        announces: bool,
+    ) -> (&'a [u8], bool) {
+        let channels = Some(giving.channels).filter(|_| announces);
+        match (giving.script, self.layout()) {
+            (ReleaseScript::Reader, Layout::Reader(beside)) => {
+                (reader::release(self, packer, beside, giving.way, channels), true)
+            }
+            (ReleaseScript::Queued, Layout::Queued(queue)) => {
+                (self.leave(packer, queue, giving.leaves, giving.way, channels), true)
+            }
+            _ => (several::release(self, packer, giving.way, giving.script), false),
+        }
+    }
+
+    /// Packs a release for which nothing is announced.
+    pub fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
+        let (leaves, script) = (Leaves::Hold, self.release_script(true));
+        self.give_back(packer, Giving { leaves, way, script, channels: "" }, false).0
+    }
+
+    /// Returns whether a client that could not leave its queue has anything to announce. It stood nowhere, so
+    /// only what it held is free now: a waiter that announced its own withdrawal would wake itself, and all
+    /// others, again and again.
+    pub fn frees(&self, leaves: Leaves) -> bool {
+        !matches!(self.layout(), Layout::Queued(_)) || leaves == Leaves::Hold
+    }
+}

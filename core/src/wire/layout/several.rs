@@ -1,0 +1,55 @@
+//! The token under each of several keys, or beside a fence; and what is the same for a single one.
+
+use super::ReleaseScript;
+use crate::wire::resp::Command;
+use crate::wire::{Claim, Millis, Packer, RELEASE, RELEASE_ALL, Way};
+
+/// Packs an acquire, or the top-up of what `was_won`.
+pub(super) fn acquire<'a>(
+    claim: &Claim,
+    packer: &'a mut Packer,
+    life: Millis,
+    was_won: bool,
+) -> &'a [u8] {
+    let Packer { room, acquire, label, .. } = packer;
+    let more = if claim.ballot.is_some() { 4 } else { 0 };
+    let command = Command::new(room, 3 + claim.named() + 3 + more).arg("EVALSHA").arg(acquire);
+    let command = claim.sign(claim.name(command), label.as_deref()).number(life.0);
+    let command = command.number(was_won.into());
+    claim.propose(command)
+}
+
+/// Packs an extension.
+pub(super) fn extend<'a>(claim: &Claim, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
+    let Packer { room, extend, label, .. } = packer;
+    let command = Command::new(room, 3 + claim.keys.len() + 2).arg("EVALSHA").arg(extend);
+    let command = command.number(claim.keys.len() as u64).keys(claim.keys.iter());
+    claim.sign(command, label.as_deref()).number(life.0).done()
+}
+
+/// Packs a compare-and-delete.
+pub(super) fn release<'a>(
+    claim: &Claim,
+    packer: &'a mut Packer,
+    way: Way,
+    script: ReleaseScript,
+) -> &'a [u8] {
+    let Packer { release_room: room, released, release, release_all, label, .. } = packer;
+    if released.replace((claim.token, way)) == Some((claim.token, way)) {
+        return room;
+    }
+    let is_plain = script == ReleaseScript::Plain;
+    if way == Way::Native && is_plain {
+        let command = Command::new(room, 3).arg("DELIFEQ").arg(&**claim.keys.first());
+        return claim.sign(command, label.as_deref()).done();
+    }
+    let (script, hash) = match is_plain {
+        true => (RELEASE, release),
+        false => (RELEASE_ALL, release_all),
+    };
+    let more = if claim.ballot.is_some() { 3 } else { 0 };
+    let command = Command::new(room, 3 + claim.named() + 1 + more);
+    let command = way.call(command, hash, script);
+    let command = claim.sign(claim.name(command), label.as_deref());
+    claim.raise_fence(command)
+}
