@@ -10,12 +10,23 @@ use std::{fs, io};
 /// A model that can be explored.
 pub trait Model {
     type State: Copy;
-    type Action: Copy;
+    type Action: Copy + PartialEq;
 
     fn initial(&self) -> Self::State;
 
     /// Hands every step from `state` to `emit`.
     fn successors(&self, state: &Self::State, emit: impl FnMut(Self::Action, Self::State));
+
+    /// Returns the state after `action`, unless that is not possible.
+    fn step(&self, state: &Self::State, action: Self::Action) -> Option<Self::State> {
+        let mut after = None;
+        self.successors(state, |one, next| {
+            if one == action {
+                after = Some(next);
+            }
+        });
+        after
+    }
 
     /// Returns the one state that represents all those that differ only by names.
     fn canonical(&self, state: Self::State) -> Self::State;

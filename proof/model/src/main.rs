@@ -3,12 +3,8 @@
 //! `--quick`: a part of the runs, in less than a minute. `--write`: the results go into
 //! `results.md`. Any other argument is a part of the name of the runs to explore.
 
-use model::agreement;
 use model::report::{self, Explored, thousands};
-use model::runs::{self, Kind};
-use model::sharing;
-use model::turns;
-use model::waiting;
+use model::run::{self, AnyRun, Kind};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,17 +21,11 @@ fn main() -> io::Result<ExitCode> {
     let has = |flag: &str| words.iter().any(|word| word == flag);
     let (quick, write) = (has("--quick"), has("--write"));
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
-    let protocol = runs::all().into_iter().map(Run::Protocol);
-    let agreement = agreement::runs::all().into_iter().map(Run::Agreement);
-    let sharing = sharing::runs::all().into_iter().map(Run::Sharing);
-    let waiting = waiting::runs::all().into_iter().map(Run::Waiting);
-    let turns = turns::runs::all().into_iter().map(Run::Turns);
-    let runs = protocol.chain(agreement).chain(sharing).chain(waiting).chain(turns);
-    let runs = runs.filter(|run| {
-        (run.is_quick() || !quick)
-            && wanted.iter().all(|word| run.full_name().contains(word.as_str()))
+    let mut runs = run::all();
+    runs.retain(|run| {
+        let is_wanted = wanted.iter().all(|word| run.full_name().contains(word.as_str()));
+        is_wanted && (run.is_quick() || !quick)
     });
-    let runs: Vec<Run> = runs.collect();
     if runs.is_empty() || (write && (quick || !wanted.is_empty())) {
         eprintln!("no run has that in its name, or only a part is to be written");
         return Ok(ExitCode::FAILURE);
@@ -66,59 +56,6 @@ fn main() -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run of any part of the model.
-enum Run {
-    Protocol(runs::Run),
-    Agreement(agreement::runs::Run),
-    Sharing(sharing::runs::Run),
-    Waiting(waiting::runs::Run),
-    Turns(turns::runs::Run),
-}
-
-impl Run {
-    fn is_quick(&self) -> bool {
-        match self {
-            Self::Protocol(run) => run.quick,
-            Self::Agreement(run) => run.quick,
-            Self::Sharing(run) => run.quick,
-            Self::Waiting(run) => run.quick,
-            Self::Turns(run) => run.quick,
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Protocol(run) => run.name(),
-            Self::Agreement(run) => run.name(),
-            Self::Sharing(run) => run.name(),
-            Self::Waiting(run) => run.name(),
-            Self::Turns(run) => run.name(),
-        }
-    }
-
-    /// Returns the name with that of its part before it.
-    fn full_name(&self) -> String {
-        let part = match self {
-            Self::Protocol(_) => "protocol",
-            Self::Agreement(_) => "agreement",
-            Self::Sharing(_) => "sharing",
-            Self::Waiting(_) => "waiting",
-            Self::Turns(_) => "turns",
-        };
-        format!("{part}: {}", self.name())
-    }
-
-    fn explored(&self, progress: impl FnMut(usize)) -> Explored {
-        match self {
-            Self::Protocol(run) => run.explored(progress),
-            Self::Agreement(run) => run.explored(progress),
-            Self::Sharing(run) => run.explored(progress),
-            Self::Waiting(run) => run.explored(progress),
-            Self::Turns(run) => run.explored(progress),
-        }
-    }
-}
-
 /// The progress of the runs, for display.
 #[derive(Default)]
 struct Progress {
@@ -126,7 +63,7 @@ struct Progress {
     states: [AtomicUsize; THREADS],
 }
 
-fn explore_all(runs: &[Run]) -> Vec<Explored> {
+fn explore_all(runs: &[Box<dyn AnyRun>]) -> Vec<Explored> {
     let next = AtomicUsize::new(0);
     let progress = Progress::default();
     let results = Mutex::new(vec![None; runs.len()]);
@@ -137,7 +74,7 @@ fn explore_all(runs: &[Run]) -> Vec<Explored> {
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(run) = runs.get(place) else { break };
-                    let result = run.explored(|count| states.store(count, Ordering::Relaxed));
+                    let result = run.explored(&mut |count| states.store(count, Ordering::Relaxed));
                     clear_line();
                     println!("{}", result.printed());
                     results.lock().expect("a thread has panicked")[place] = Some(result);

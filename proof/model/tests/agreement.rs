@@ -1,14 +1,15 @@
-//! The model of the agreement: what it takes for the same, what its walks meet, what its scenes say, and
-//! that nothing it finds is found without a rule broken.
+//! The model of the agreement: what its walks meet, what its written ways depend on, and how it tells a
+//! trace.
 
 use model::agreement::config::{Client, Config};
-use model::agreement::mutant::Mutant;
-use model::agreement::property::{READERS, TWO_UNKNOWN};
-use model::agreement::runs::{self, Run, Search};
+use model::agreement::mutants::Mutant;
+use model::agreement::properties::{READERS, TWO_UNKNOWN};
+use model::agreement::runs::{self, Run};
+use model::agreement::search::Search;
 use model::agreement::state::State;
 use model::agreement::{Action, Agreement};
 use model::checker::{Bounds, Model, Outcome, explore};
-use model::runs::Kind;
+use model::run::Part;
 
 const ONE_REPLACED: [Client; 2] = [Client::of(0b0111), Client::of(0b1110)];
 
@@ -16,82 +17,8 @@ fn quick() -> impl Iterator<Item = Run> {
     runs::all().into_iter().filter(|run| run.quick)
 }
 
-/// The agreement with every node and client told from every other.
-struct Named(Agreement);
-
-impl Model for Named {
-    type State = State;
-    type Action = Action;
-
-    fn initial(&self) -> State {
-        self.0.initial()
-    }
-
-    fn successors(&self, state: &State, emit: impl FnMut(Action, State)) {
-        self.0.successors(state, emit);
-    }
-
-    fn canonical(&self, state: State) -> State {
-        state
-    }
-
-    fn digest(&self, state: &State) -> u64 {
-        self.0.digest(state)
-    }
-
-    fn violated(&self, state: &State) -> Option<&'static str> {
-        self.0.violated(state)
-    }
-}
-
 fn found(outcome: &Outcome<Action>) -> Option<(&'static str, usize)> {
     outcome.violation.as_ref().map(|found| (found.property, found.trace.len()))
-}
-
-#[test]
-fn symmetry_of_nodes_and_clients_changes_no_verdict_or_length() {
-    let mut compared = 0;
-    for run in quick().filter(|run| matches!(run.search, Search::All)) {
-        let (name, bounds) = (run.name(), Bounds { states: 20_000 });
-        let agreement = Agreement::new(run.config);
-        let few = explore(&agreement, bounds, |_| ());
-        if few.complete || few.violation.is_some() {
-            let many = explore(&Named(agreement), Bounds { states: 20_000 * 24 }, |_| ());
-            assert_eq!(found(&few), found(&many), "{name}");
-            assert_eq!((few.complete, few.depth), (many.complete, many.depth), "{name}");
-            assert!(few.states <= many.states, "{name}");
-            compared += 1;
-        }
-    }
-    assert!(compared > 5, "{compared} runs are small enough");
-}
-
-#[test]
-fn every_mutant_is_run_and_every_run_is_named_once() {
-    let runs = runs::all();
-    let mut names: Vec<String> = runs.iter().map(Run::name).collect();
-    let count = names.len();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), count, "two runs of one name");
-    for mutant in Mutant::ALL {
-        let is_run = |run: &Run| {
-            let margin = run.kind == Kind::Margin && mutant == Mutant::TopUpUngated;
-            run.config.is(mutant) && (run.violates.is_some() || margin)
-        };
-        assert!(runs.iter().any(is_run), "{mutant:?} is in no run that catches it");
-    }
-}
-
-/// The quick ones of every mutant: the states that its violation took, or the same script or scene.
-#[test]
-fn what_catches_a_mutant_holds_without_it() {
-    for mut run in quick().filter(|run| run.config.mutant.is_some()) {
-        let name = run.name();
-        (run.config.mutant, run.config.states) = (None, 40_000);
-        let explored = run.explored(|_| ());
-        assert_eq!(explored.found, None, "{name}, without the mutant: {:#?}", explored.told);
-    }
 }
 
 #[test]
@@ -235,10 +162,10 @@ fn a_trace_names_nodes_and_clients_the_same_throughout() {
     let agreement = Agreement::new(config);
     let found = explore(&agreement, Bounds { states: 50_000 }, |_| ()).violation.expect("two");
     assert_eq!(agreement.outcome_of(&found.trace), Some(TWO_UNKNOWN));
-    let told = agreement.told(&found.trace);
-    assert_eq!(told.len(), found.trace.len());
+    let trace = agreement.in_words(&found.trace);
+    assert_eq!(trace.len(), found.trace.len());
     let holds =
-        |name: &str| told.iter().any(|step| step.contains(&format!("grants {name}, which holds")));
-    assert!(holds("A") && holds("B"), "{told:#?}");
-    assert!(told.iter().any(|step| step.contains("which tells it of")), "{told:#?}");
+        |name: &str| trace.iter().any(|step| step.contains(&format!("grants {name}, which holds")));
+    assert!(holds("A") && holds("B"), "{trace:#?}");
+    assert!(trace.iter().any(|step| step.contains("which tells it of")), "{trace:#?}");
 }

@@ -1,12 +1,12 @@
-//! The model of the protocol: what it takes for the same, what it never leaves out, and how it
-//! tells a trace.
+//! The model of the protocol: what it takes for the same, and how it tells a trace.
 
-use model::checker::{Bounds, Model, Outcome, explore};
-use model::config::Config;
-use model::mutant::Mutant;
-use model::properties::Property;
-use model::state::State;
-use model::{Action, Protocol, runs};
+use model::checker::{Bounds, Model, explore};
+use model::plain::config::Config;
+use model::plain::mutants::Mutant;
+use model::plain::properties::Property;
+use model::plain::state::State;
+use model::plain::{Action, Protocol};
+use model::run::Part;
 
 fn is_same(protocol: &Protocol, one: State, other: State) -> bool {
     let digest = |state| protocol.digest(&protocol.canonical(state));
@@ -53,92 +53,17 @@ fn an_unread_grant_and_no_grant_are_different_states() {
     assert!(!is_same(&protocol, none, one) && !is_same(&protocol, one, two));
 }
 
-/// The protocol with every node told from every other.
-struct Named(Protocol);
-
-impl Model for Named {
-    type State = State;
-    type Action = Action;
-
-    fn initial(&self) -> State {
-        self.0.initial()
-    }
-
-    fn successors(&self, state: &State, emit: impl FnMut(Action, State)) {
-        self.0.successors(state, emit);
-    }
-
-    fn canonical(&self, state: State) -> State {
-        state
-    }
-
-    fn digest(&self, state: &State) -> u64 {
-        self.0.digest(state)
-    }
-
-    fn violated(&self, state: &State) -> Option<&'static str> {
-        self.0.violated(state)
-    }
-}
-
-#[test]
-fn to_take_nodes_for_the_same_changes_no_verdict_and_no_length() {
-    for run in runs::all().into_iter().filter(|run| run.quick) {
-        let (name, bounds) = (run.name(), Bounds { states: 20_000 });
-        let protocol = Protocol::new(run.config);
-        let few = explore(&protocol, bounds, |_| ());
-        if few.complete || few.violation.is_some() {
-            let many = explore(&Named(protocol), Bounds { states: 20_000 * 120 }, |_| ());
-            let found = |one: &Outcome<Action>| {
-                one.violation.as_ref().map(|found| (found.property, found.trace.len()))
-            };
-            assert_eq!(found(&few), found(&many), "{name}");
-            assert_eq!((few.complete, few.depth), (many.complete, many.depth), "{name}");
-            assert!(few.states <= many.states, "{name}");
-        }
-    }
-}
-
 #[test]
 fn a_trace_names_nodes_and_attempts_the_same_throughout() {
     let config = Config::new("half", 3, 2).mutant(Mutant::HalfIsAQuorum);
     let protocol = Protocol::new(config.properties(&[Property::Exclusion]));
     let found = explore(&protocol, Bounds { states: 1000 }, |_| ()).violation.expect("two holders");
-    let told = protocol.told(&found.trace);
+    let trace = protocol.in_words(&found.trace);
     let [begins, grants, wins, begins_too, grants_too, wins_too] =
-        told.as_slice().try_into().map(|told: &[String; 6]| told).expect("six steps");
+        trace.as_slice().try_into().map(|trace: &[String; 6]| trace).expect("six steps");
     assert_eq!((begins.as_str(), begins_too.as_str()), ("A begins", "B begins"));
-    assert!(wins.starts_with("A wins") && wins_too.starts_with("B wins"), "{told:?}");
+    assert!(wins.starts_with("A wins") && wins_too.starts_with("B wins"), "{trace:?}");
     let place = |grants: &str| grants.split(' ').next().map(str::to_owned);
-    assert!(grants.ends_with("grants A") && grants_too.ends_with("grants B"), "{told:?}");
+    assert!(grants.ends_with("grants A") && grants_too.ends_with("grants B"), "{trace:?}");
     assert_ne!(place(grants), place(grants_too), "one node grants one of them");
-}
-
-#[test]
-fn every_mutant_is_run_and_every_run_is_named_once() {
-    let runs = runs::all();
-    let mut names: Vec<String> = runs.iter().map(runs::Run::name).collect();
-    let count = names.len();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), count, "two runs of one name");
-    for mutant in Mutant::ALL {
-        let caught = |run: &&runs::Run| run.config.is(mutant) && run.violates.is_some();
-        assert!(runs.iter().any(|run| caught(&run)), "{mutant:?} is in no run that catches it");
-    }
-}
-
-/// As many as are worth it: the same configuration without the mutant has no violation of what
-/// catches it, within the states of the quick form.
-#[test]
-fn what_catches_a_mutant_holds_without_it() {
-    for run in runs::all().into_iter().filter(|run| run.quick && run.config.mutant.is_some()) {
-        let name = run.name();
-        let mut config = run.config;
-        config.mutant = None;
-        let protocol = Protocol::new(config);
-        let outcome = explore(&protocol, Bounds { states: 50_000 }, |_| ());
-        let told = outcome.violation.map(|found| protocol.told(&found.trace));
-        assert_eq!(told, None, "{name}, without the mutant");
-    }
 }

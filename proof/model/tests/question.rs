@@ -4,15 +4,15 @@
 
 use mlua::{Function, Lua, Table, Value};
 use model::agreement::config::{Client, Config};
-use model::agreement::mutant::Mutant;
-use model::agreement::property::Property;
+use model::agreement::mutants::Mutant;
+use model::agreement::properties::Property;
 use model::agreement::{Action, Agreement};
 use model::checker::Model;
 use std::collections::BTreeSet;
 
 const SERVER: &str = include_str!("support/hash.lua");
-const AGREE: &str = include_str!("../../../core/src/coordinator/scripts/agree.lua");
-const WITHDRAW: &str = include_str!("../../../core/src/coordinator/scripts/withdraw.lua");
+const AGREE: &str = include_str!("../../../core/src/wire/scripts/agree.lua");
+const WITHDRAW: &str = include_str!("../../../core/src/wire/scripts/withdraw.lua");
 /// That of the version before notes had parts.
 const OLDER: &str = include_str!("support/older_agree.lua");
 

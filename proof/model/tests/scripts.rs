@@ -3,17 +3,18 @@
 mod support;
 
 use mlua::{Lua, Table, Value};
-use model::config::RESOURCES;
-use model::scripts::{self, Acquired, Ballot, Claim, Extended};
-use model::state::Key;
+use model::masters::Extended;
+use model::plain::config::RESOURCES;
+use model::plain::scripts::{self, Acquired, Ballot, Claim};
+use model::plain::state::Key;
 use support::Script;
 
 const SERVER: &str = include_str!("support/redis.lua");
-const ACQUIRE: &str = include_str!("../../../core/src/coordinator/scripts/acquire.lua");
-const EXTEND: &str = include_str!("../../../core/src/coordinator/scripts/extend.lua");
-const RELEASE: &str = include_str!("../../../core/src/coordinator/scripts/release.lua");
-const SHORTEN: &str = include_str!("../../../core/src/coordinator/scripts/shorten.lua");
-const RELEASE_ALL: &str = include_str!("../../../core/src/coordinator/scripts/release_all.lua");
+const ACQUIRE: &str = include_str!("../../../core/src/wire/scripts/acquire.lua");
+const EXTEND: &str = include_str!("../../../core/src/wire/scripts/extend.lua");
+const RELEASE: &str = include_str!("../../../core/src/wire/scripts/release.lua");
+const SHORTEN: &str = include_str!("../../../core/src/wire/scripts/shorten.lua");
+const RELEASE_ALL: &str = include_str!("../../../core/src/wire/scripts/release_all.lua");
 
 type Keys = [Key; RESOURCES];
 

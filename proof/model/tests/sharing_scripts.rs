@@ -4,15 +4,15 @@
 mod support;
 
 use mlua::{Table, Value};
-use model::scripts::Extended;
+use model::masters::Extended;
 use model::sharing::scripts::{Asked, CONTENDERS, Command, MARK, Master};
 use support::Script;
 
 const SERVER: &str =
     concat!(include_str!("support/redis.lua"), include_str!("support/readers.lua"));
-const ACQUIRE: &str = include_str!("../../../core/src/coordinator/scripts/acquire_read.lua");
-const EXTEND: &str = include_str!("../../../core/src/coordinator/scripts/extend_read.lua");
-const RELEASE: &str = include_str!("../../../core/src/coordinator/scripts/release_read.lua");
+const ACQUIRE: &str = include_str!("../../../core/src/wire/scripts/acquire_read.lua");
+const EXTEND: &str = include_str!("../../../core/src/wire/scripts/extend_read.lua");
+const RELEASE: &str = include_str!("../../../core/src/wire/scripts/release_read.lua");
 
 /// The clock in ms; the server's is in us, and has begun the next ms.
 const NOW: i64 = 50;
@@ -215,7 +215,7 @@ fn an_empty_token_releases_nothing() {
 
 #[test]
 fn a_model_that_does_not_tighten_is_told_from_the_script() {
-    use model::sharing::mutant::Mutant;
+    use model::sharing::mutants::Mutant;
     let master = Master { owner: MARK, left: 3, readers: [3, 1, 0, 0], ..Master::default() };
     let (_, stands) = Script::new(RELEASE).run(&master, false, &[&token(0), "free:"]);
     let mut ours = master;

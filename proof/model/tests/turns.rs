@@ -2,9 +2,10 @@
 //! in every case, and each broken rule beside the same run without it.
 
 use model::checker::{Bounds, explore};
-use model::runs::Kind;
+use model::named::Named;
+use model::run::{Kind, Part};
 use model::turns::config::Config;
-use model::turns::mutant::Mutant;
+use model::turns::mutants::Mutant;
 use model::turns::table;
 use model::turns::{Turns, runs};
 use quorumlock_core::quorum::turns::{Does, Event, Phase, TABLE, ticket, turn};
@@ -122,22 +123,13 @@ fn every_broken_rule_is_explored_where_the_rule_holds() {
 }
 
 #[test]
-fn runs_have_names_of_their_own() {
-    let mut names: Vec<String> = runs::all().iter().map(runs::Run::name).collect();
-    let count = names.len();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), count, "two runs of one name");
-}
-
-#[test]
 fn a_broken_rule_is_told_step_by_step() {
     let uncompared = |run: &runs::Run| run.config.is(Mutant::HeadTakesHeld);
     let run = runs::all().into_iter().find(uncompared).expect("a run");
     let turns = Turns::new(run.config);
     let found = explore(&turns, Bounds { states: 20_000 }, |_| ()).violation.expect("two holders");
-    let told = turns.told(&found.trace);
+    let trace = turns.in_words(&found.trace);
     assert_eq!(Some(found.property), run.violates);
-    assert_eq!(told.first().map(String::as_str), Some("B comes"));
-    assert!(told.last().is_some_and(|it| it.ends_with("B wins")), "{told:?}");
+    assert_eq!(trace.first().map(String::as_str), Some("B comes"));
+    assert!(trace.last().is_some_and(|it| it.ends_with("B wins")), "{trace:?}");
 }

@@ -4,17 +4,17 @@
 mod support;
 
 use mlua::{Table, Value};
-use model::scripts::Extended;
-use model::turns::mutant::Mutant;
+use model::masters::Extended;
+use model::turns::mutants::Mutant;
 use model::turns::scripts::{Answer, Asks, CLIENTS, KEPT, Leaves, Master};
 use support::Script;
 
 const SERVER: &str = concat!(include_str!("support/redis.lua"), include_str!("support/turns.lua"));
-const ASK: &str = include_str!("../../../core/src/coordinator/scripts/ask.lua");
-const LEAVE: &str = include_str!("../../../core/src/coordinator/scripts/leave.lua");
-const EXTEND: &str = include_str!("../../../core/src/coordinator/scripts/extend.lua");
-const TOP_UP: &str = include_str!("../../../core/src/coordinator/scripts/top_up.lua");
-const ACQUIRE: &str = include_str!("../../../core/src/coordinator/scripts/acquire.lua");
+const ASK: &str = include_str!("../../../core/src/wire/scripts/ask.lua");
+const LEAVE: &str = include_str!("../../../core/src/wire/scripts/leave.lua");
+const EXTEND: &str = include_str!("../../../core/src/wire/scripts/extend.lua");
+const TOP_UP: &str = include_str!("../../../core/src/wire/scripts/top_up.lua");
+const ACQUIRE: &str = include_str!("../../../core/src/wire/scripts/acquire.lua");
 
 /// A stamp of 1, in us; lives are in ms.
 const BASE: u64 = 1_000_000_000_000;

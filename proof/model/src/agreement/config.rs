@@ -1,10 +1,9 @@
 //! The configuration of one run: the clients, and what may go wrong.
 
-use super::mutant::Mutant;
-use super::property::Property;
+use super::mutants::Mutant;
+use super::properties::Property;
+use crate::settings::settings;
 
-/// The most nodes that a run can have: two lists of five with four in common.
-pub const NODES: usize = 6;
 pub const CLIENTS: usize = 3;
 
 /// A client and its settings. Spans are in ticks.
@@ -92,7 +91,7 @@ impl Client {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Config {
     pub name: &'static str,
     pub nodes: usize,
@@ -111,6 +110,11 @@ pub struct Config {
     pub states: usize,
 }
 
+settings! {
+    set { property: Property }
+    on { errors }
+}
+
 impl Config {
     /// Creates a run in which links fail, and nothing else.
     pub fn new(name: &'static str, nodes: usize, clients: &[Client]) -> Self {
@@ -119,18 +123,10 @@ impl Config {
             nodes,
             clients: clients.to_vec(),
             silence: 1,
-            restarts: 0,
             cuts: true,
-            errors: false,
-            property: Property::Exclusion,
-            mutant: None,
             states: 4_000_000,
+            ..Self::default()
         }
-    }
-
-    pub fn restarts(mut self, restarts: u8) -> Self {
-        self.restarts = restarts;
-        self
     }
 
     /// Lets every client try so often, and extend each hold so often.
@@ -144,24 +140,5 @@ impl Config {
     pub fn uncut(mut self) -> Self {
         self.cuts = false;
         self
-    }
-
-    pub fn errors(mut self) -> Self {
-        self.errors = true;
-        self
-    }
-
-    pub fn property(mut self, property: Property) -> Self {
-        self.property = property;
-        self
-    }
-
-    pub fn mutant(mut self, mutant: Mutant) -> Self {
-        self.mutant = Some(mutant);
-        self
-    }
-
-    pub fn is(&self, mutant: Mutant) -> bool {
-        self.mutant == Some(mutant)
     }
 }

@@ -1,15 +1,14 @@
 //! The core's decisions, computed once for every age that a run can have.
 
-use super::config::{CLIENTS, Client, Config, NODES};
-use super::mutant::Mutant;
+use super::config::{CLIENTS, Client, Config};
+use super::mutants::Mutant;
 use super::state::{Link, State, bit};
-use crate::protocol::{NOW, votes_after};
+use crate::masters::{NO_DRIFT, membership, now, set, votes_after};
 use crate::quorum::agreement::{self, ForeignList, LONGEST_SILENCE, Numbers};
-use crate::quorum::{ClockDrift, FencingWindow, Instant, Membership, NodeSet, validity};
+use crate::quorum::{FencingWindow, Instant, Membership, NodeSet, validity};
 use std::time::Duration;
 
 const AGES: usize = 32;
-const NO_DRIFT: ClockDrift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
 
 /// The core's values for one client's settings.
 #[derive(Debug)]
@@ -44,8 +43,7 @@ impl Decisions {
         let ages = |judge: &dyn Fn(Instant, Instant) -> bool| {
             let mut table = [false; AGES];
             for (age, one) in table.iter_mut().enumerate() {
-                let asked = Instant::from_nanos(NOW);
-                *one = judge(asked, asked.after(tick * age as u32));
+                *one = judge(now(), now().after(tick * age as u32));
             }
             table
         };
@@ -60,14 +58,13 @@ impl Decisions {
                 true => quarantine,
                 false => agreement::life(quarantine, NO_DRIFT),
             };
-            let now = Instant::from_nanos(NOW);
             let left = |age: u32| {
-                let then = now.after(tick * age);
-                let deadline = validity::deadline(now, then, ttl, NO_DRIFT);
+                let then = now().after(tick * age);
+                let deadline = validity::deadline(now(), then, ttl, NO_DRIFT);
                 deadline.map_or(0, |deadline| ticks(deadline.since(then), tick))
             };
             Ways {
-                membership: membership(client),
+                membership: membership(client.lists),
                 shields: ages(&|asked, now| {
                     let ttl = if any_ttl { Duration::ZERO } else { ttl };
                     agreement::shields(asked, now, ttl, quarantine, NO_DRIFT)
@@ -173,15 +170,6 @@ fn numbers(client: &Client, tick: Duration) -> Numbers {
     let span = |ticks: u8| tick * u32::from(ticks);
     let window = FencingWindow { back: span(client.back), ahead: span(client.ahead) };
     Numbers { max_ttl: span(client.max_ttl), window }
-}
-
-fn membership(client: &Client) -> Membership {
-    let [list, also] = client.lists.map(set);
-    Membership::joint(list, also).expect("a client without nodes")
-}
-
-fn set(bits: u8) -> NodeSet {
-    (0..NODES).filter(|node| bits >> node & 1 == 1).collect()
 }
 
 fn foreign(client: &Client, other: &Client) -> Vec<ForeignList> {

@@ -1,7 +1,7 @@
 //! A client's first round, before which its notes are brief, and its shutdown, after which it takes
 //! them back.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::Agreement;
 use super::state::{Round, State};
 

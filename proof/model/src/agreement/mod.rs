@@ -9,16 +9,14 @@
 pub mod config;
 mod decisions;
 mod departures;
-pub mod mutant;
+pub mod mutants;
 mod names;
-pub mod property;
+pub mod properties;
 mod protocol;
 mod questions;
-
-mod report;
 mod rounds;
 pub mod runs;
-
+pub mod search;
 pub mod state;
 mod time;
 pub mod walks;

@@ -1,7 +1,8 @@
 //! States that differ only by the names of nodes and clients.
 
-use super::config::{CLIENTS, Config, NODES};
+use super::config::{CLIENTS, Config};
 use super::state::{Actor, Known, Link, NOBODYS, Node, State};
+use crate::masters::{Classes, NODES, listed};
 
 /// New names for clients that keep the configuration the same, with new places for their nodes. In
 /// addition, the nodes of a class, which are in the same lists, can change places.
@@ -10,14 +11,14 @@ pub(super) struct Renaming {
     nodes: [usize; NODES],
     clients: [usize; CLIENTS],
     count: usize,
-    /// The positions where each class begins, and where the last one ends.
-    bounds: Vec<usize>,
+    classes: Classes,
 }
 
 impl Renaming {
     /// Returns one renaming for each possible order of clients.
     pub(super) fn all(config: &Config) -> Vec<Self> {
-        let bounds = bounds(config);
+        let lists = || config.clients.iter().map(|one| one.lists);
+        let classes = Classes::of(config.nodes, |node| listed(lists(), node));
         let of_nodes = orders(config.nodes);
         let all = orders(config.clients.len()).into_iter().filter_map(|clients| {
             let nodes = of_nodes.iter().find(|nodes| fits(config, nodes, &clients))?;
@@ -25,7 +26,7 @@ impl Renaming {
                 nodes: std::array::from_fn(|place| place),
                 clients: std::array::from_fn(|place| place),
                 count: clients.len(),
-                bounds: bounds.clone(),
+                classes: classes.clone(),
             };
             one.nodes[..nodes.len()].copy_from_slice(nodes);
             one.clients[..clients.len()].copy_from_slice(&clients);
@@ -46,9 +47,7 @@ impl Renaming {
                 renamed.actors[self.clients[old]] = self.actor(actor);
             }
         }
-        for class in self.bounds.windows(2) {
-            renamed.nodes[class[0]..class[1]].sort_unstable();
-        }
+        self.classes.sort(&mut renamed.nodes);
         renamed
     }
 
@@ -114,14 +113,4 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
         all = longer.collect();
     }
     all
-}
-
-/// Returns the bounds between the classes of nodes with the same lists, which are neighbours.
-fn bounds(config: &Config) -> Vec<usize> {
-    let lists = |node: usize| -> Vec<u8> {
-        let lists = config.clients.iter().flat_map(|one| one.lists);
-        lists.map(|list| list >> node & 1).collect()
-    };
-    let begins = (1..config.nodes).filter(|node| lists(*node) != lists(node - 1));
-    [0].into_iter().chain(begins).chain([config.nodes]).collect()
 }

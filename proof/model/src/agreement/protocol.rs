@@ -3,63 +3,31 @@
 use super::config::{Client, Config};
 use super::decisions::Decisions;
 use super::names::Renaming;
-use super::property;
+use super::properties;
 use super::state::{Actor, Round, State, bit};
 use crate::checker::Model;
 
 /// A possible next step.
+///
+/// A question (`Ask`) reaches a node; its answer is read at once, unless answers are late; with `Fail` it
+/// is an error. A client is about to begin its first round (`Want`). Its command reaches a node, which
+/// grants it (`Grant`); with a quorum the client wins. A node hears that a client that has shut down takes
+/// its note back (`TakeBack`). Of a restart, `unseen` are the clients, as bits, that do not see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     Tick,
-    /// A question reaches a node. Its answer is read at once, unless answers are late.
-    Ask {
-        client: usize,
-        node: usize,
-    },
-    Read {
-        client: usize,
-        node: usize,
-    },
-    /// A question is answered with an error.
-    Fail {
-        client: usize,
-        node: usize,
-    },
-    Acquire {
-        client: usize,
-    },
-    Extend {
-        client: usize,
-    },
-    GiveUp {
-        client: usize,
-    },
-    /// A client's command reaches a node, which grants it. With a quorum the client wins.
-    Grant {
-        client: usize,
-        node: usize,
-    },
-    TopUp {
-        client: usize,
-        node: usize,
-    },
-    /// A client is about to begin its first round.
-    Want {
-        client: usize,
-    },
-    Quit {
-        client: usize,
-    },
-    /// A node hears that a client that has shut down takes its note back.
-    TakeBack {
-        client: usize,
-        node: usize,
-    },
-    /// The clients, as bits, that do not see it.
-    Restart {
-        node: usize,
-        unseen: u8,
-    },
+    Ask { client: usize, node: usize },
+    Read { client: usize, node: usize },
+    Fail { client: usize, node: usize },
+    Acquire { client: usize },
+    Extend { client: usize },
+    GiveUp { client: usize },
+    Grant { client: usize, node: usize },
+    TopUp { client: usize, node: usize },
+    Want { client: usize },
+    Quit { client: usize },
+    TakeBack { client: usize, node: usize },
+    Restart { node: usize, unseen: u8 },
 }
 
 #[derive(Debug)]
@@ -96,34 +64,11 @@ impl Agreement {
         (0..self.config.nodes).filter(move |node| members >> node & 1 == 1)
     }
 
-    /// Returns the state after `action`, unless that is not possible, or would change nothing.
-    pub fn step(&self, state: &State, action: Action) -> Option<State> {
-        let mut next = *state;
-        let done = match action {
-            Action::Tick => self.tick(&mut next),
-            Action::Ask { client, node } => self.ask(&mut next, client, node),
-            Action::Read { client, node } => self.read(&mut next, client, node),
-            Action::Fail { client, node } => self.fail(&mut next, client, node),
-            Action::Acquire { client } => self.acquire(&mut next, client),
-            Action::Extend { client } => self.extend(&mut next, client),
-            Action::GiveUp { client } => self.give_up(&mut next, client),
-            Action::Grant { client, node } => self.grant(&mut next, client, node),
-            Action::TopUp { client, node } => self.top_up(&mut next, client, node),
-            Action::Want { client } => self.want(&mut next, client),
-            Action::Quit { client } => self.quit(&mut next, client),
-            Action::TakeBack { client, node } => self.take_back(&mut next, client, node),
-            Action::Restart { node, unseen } => self.restart(&mut next, node, unseen),
-        };
-        done?;
-        self.forget_what_is_void(&mut next);
-        (next != *state).then_some(next)
-    }
-
     /// Removes what can make no difference any more.
     fn forget_what_is_void(&self, state: &mut State) {
         let hopes = |one: &&Actor| one.attempts > 0 || one.round != Round::None || one.left > 0;
         let hopeful = state.actors[..self.count()].iter().filter(hopes).count();
-        if hopeful < 2 && self.config.property != property::Property::ReadersStopNobody {
+        if hopeful < 2 && self.config.property != properties::Property::ReadersStopNobody {
             *state = State { over: true, ..State::default() };
             return;
         }
@@ -146,7 +91,7 @@ impl Agreement {
     pub(super) fn sends_again(&self, state: &State, client: usize) -> bool {
         let one = &state.actors[client];
         let extends = one.rounds > 0 && (one.round != Round::None || one.left > 0);
-        let reads = self.config.property == property::Property::ReadersStopNobody;
+        let reads = self.config.property == properties::Property::ReadersStopNobody;
         one.attempts > 0 || extends || reads
     }
 }
@@ -177,6 +122,29 @@ impl Model for Agreement {
         }
     }
 
+    /// Nothing is not a step.
+    fn step(&self, state: &State, action: Action) -> Option<State> {
+        let mut next = *state;
+        let done = match action {
+            Action::Tick => self.tick(&mut next),
+            Action::Ask { client, node } => self.ask(&mut next, client, node),
+            Action::Read { client, node } => self.read(&mut next, client, node),
+            Action::Fail { client, node } => self.fail(&mut next, client, node),
+            Action::Acquire { client } => self.acquire(&mut next, client),
+            Action::Extend { client } => self.extend(&mut next, client),
+            Action::GiveUp { client } => self.give_up(&mut next, client),
+            Action::Grant { client, node } => self.grant(&mut next, client, node),
+            Action::TopUp { client, node } => self.top_up(&mut next, client, node),
+            Action::Want { client } => self.want(&mut next, client),
+            Action::Quit { client } => self.quit(&mut next, client),
+            Action::TakeBack { client, node } => self.take_back(&mut next, client, node),
+            Action::Restart { node, unseen } => self.restart(&mut next, node, unseen),
+        };
+        done?;
+        self.forget_what_is_void(&mut next);
+        (next != *state).then_some(next)
+    }
+
     fn canonical(&self, state: State) -> State {
         let renamed = self.renamings.iter().map(|one| one.renamed(&state));
         renamed.min().unwrap_or(state)
@@ -187,7 +155,7 @@ impl Model for Agreement {
     }
 
     fn violated(&self, state: &State) -> Option<&'static str> {
-        property::violated(self, state)
+        properties::violated(self, state)
     }
 }
 

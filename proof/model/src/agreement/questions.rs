@@ -1,6 +1,6 @@
 //! A client asks a node whether its settings are the same as the others', and notes them.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::Agreement;
 use super::state::{State, bit};
 

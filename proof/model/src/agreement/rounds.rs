@@ -1,7 +1,7 @@
 //! The conditions under which a client may send, and the result of a round.
 
-use super::mutant::Mutant;
-use super::property::Property;
+use super::mutants::Mutant;
+use super::properties::Property;
 use super::protocol::Agreement;
 use super::state::{Known, Link, NOBODYS, Node, Round, State, bit};
 use crate::quorum::NodeSet;

@@ -5,71 +5,24 @@ mod mutants;
 pub mod scenes;
 mod scripts;
 
+use super::Agreement;
 use super::config::{Client, Config};
-use super::property::{GOES_ON, READERS, STOPS, TWO_UNKNOWN};
-use super::protocol::Action;
-use crate::runs::Kind;
+use super::search::Search;
 use scenes::Scene;
 
-/// The way in which states are visited.
-#[derive(Clone, Copy, Debug)]
-pub enum Search {
-    /// All of them, breadth first.
-    All,
-    /// So many random steps, from a seed that is always the same.
-    Walks(usize),
-    /// Along one way that was written down, as it is too long for the other two.
-    Written(&'static [Action]),
-    /// Each step must be possible.
-    Scene(fn() -> scenes::Scene),
+pub type Run = crate::run::Run<Agreement>;
+
+fn walks(steps: usize, config: Config) -> Run {
+    Run { search: Search::Walks(steps), ..Run::holds(config) }
 }
 
-#[derive(Clone, Debug)]
-pub struct Run {
-    pub kind: Kind,
-    pub config: Config,
-    pub search: Search,
-    /// The property that is violated; `None` if all hold.
-    pub violates: Option<&'static str>,
-    /// Part of the quick form.
-    pub quick: bool,
-}
-
-impl Run {
-    fn holds(config: Config) -> Self {
-        Self { kind: Kind::Holds, config, search: Search::All, violates: None, quick: false }
-    }
-
-    fn walks(steps: usize, config: Config) -> Self {
-        Self { search: Search::Walks(steps), ..Self::holds(config) }
-    }
-
-    fn scene(scene: fn() -> Scene, config: Config) -> Self {
-        Self { search: Search::Scene(scene), ..Self::holds(config) }.quick()
-    }
-
-    fn violates(kind: Kind, property: &'static str, config: Config) -> Self {
-        Self { kind, violates: Some(property), quick: true, ..Self::holds(config) }
-    }
-
-    fn quick(mut self) -> Self {
-        self.quick = true;
-        self
-    }
-
-    pub fn name(&self) -> String {
-        match self.config.mutant {
-            Some(mutant) => format!("{} ({})", mutant.words(), self.config.name),
-            None => self.config.name.to_owned(),
-        }
-    }
+fn scene(scene: fn() -> Scene, config: Config) -> Run {
+    Run { search: Search::Scene(scene), ..Run::holds(config) }.quick()
 }
 
 /// Returns all runs, in the order of the report.
 pub fn all() -> Vec<Run> {
-    let mut all = holds::runs();
-    all.extend(mutants::runs());
-    all
+    holds::runs().into_iter().chain(mutants::runs()).collect()
 }
 
 /// {1,2,3} and {2,3,4}.

@@ -3,14 +3,15 @@
 //! Whatever concerns a node is stored in that node, so nodes can change places. Times are remaining
 //! or elapsed spans, never dates.
 
-use super::config::{CLIENTS, NODES};
-use crate::digest::Digest;
+use super::config::CLIENTS;
+use crate::digest::digest;
+use crate::masters::NODES;
 
 /// The owner of a lock that no client holds any more: a key all the same.
 pub const NOBODYS: u8 = u8::MAX;
 
 /// The relation of a client and a node. An age is 0 for none, else the ticks plus one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Link {
     /// The remaining ticks of the client's note.
     pub note: u8,
@@ -52,17 +53,9 @@ impl Link {
         let (note, told, hidden, granted) = (self.note, self.told, self.hidden, self.granted);
         *self = Self { note, told, hidden, granted, ..Self::default() };
     }
-
-    fn digest(&self, clients: usize, digest: &mut Digest) {
-        let bits = [self.failed, self.sent, self.conditional, self.granted];
-        let bits = bits.into_iter().fold(self.hidden, |bits, bit| bits << 1 | u8::from(bit));
-        digest.bytes(&[self.note, self.confirmed, self.answered, self.under_way, self.tells]);
-        digest.bytes(&[self.unseen, bits, self.briefly]);
-        digest.bytes(&self.told[..clients]);
-    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Node {
     /// The client whose lock is here, plus one; 0 for none.
     pub owner: u8,
@@ -74,7 +67,7 @@ pub struct Node {
     pub links: [Link; CLIENTS],
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Round {
     #[default]
     None,
@@ -83,7 +76,7 @@ pub enum Round {
 }
 
 /// Sets of clients, as bits, of the round in progress or of the one that was won last.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Known {
     /// The clients whose note or lock was at a node from which this client had an answer when it
     /// sent.
@@ -94,7 +87,7 @@ pub struct Known {
     pub after: u8,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Actor {
     pub round: Round,
     /// Ticks since it was sent.
@@ -112,7 +105,7 @@ pub struct Actor {
     pub quit: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct State {
     pub nodes: [Node; NODES],
     pub actors: [Actor; CLIENTS],
@@ -123,20 +116,7 @@ pub struct State {
 
 impl State {
     pub fn digest(&self, nodes: usize, clients: usize) -> u64 {
-        let mut digest = Digest::default();
-        for node in &self.nodes[..nodes] {
-            digest.bytes(&[node.owner, node.left, u8::from(node.counted), node.up]);
-            node.links[..clients].iter().for_each(|link| link.digest(clients, &mut digest));
-        }
-        for one in &self.actors[..clients] {
-            digest.bytes(&[one.round as u8, one.since, one.left, one.attempts, one.rounds]);
-            digest.bytes(&[u8::from(one.brief), u8::from(one.quit)]);
-            for known in [one.of_round, one.of_hold] {
-                digest.bytes(&[known.could, known.beside, known.after]);
-            }
-        }
-        digest.bytes(&[self.restarts, u8::from(self.over)]);
-        digest.end()
+        digest((&self.nodes[..nodes], &self.actors[..clients], self.restarts, self.over))
     }
 }
 

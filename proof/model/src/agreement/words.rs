@@ -1,22 +1,64 @@
-//! A trace in words, for people.
+//! Bounds and traces in words, for people.
 
+use super::config::{Client, Config};
+use super::properties::GOES_ON;
 use super::protocol::{Action, Agreement};
+use super::search::Search;
 use super::state::{NOBODYS, Round, State};
-use crate::checker::Model;
+use crate::run::{NAMES, Part, Searched};
+use crate::settings::{counted, list, plural};
 
-const NAMES: [&str; 3] = ["A", "B", "C"];
+impl Part for Agreement {
+    type Config = Config;
+    type Search = Search;
 
-impl Agreement {
-    /// Returns each step in words.
-    pub fn told(&self, trace: &[Action]) -> Vec<String> {
-        let mut state = self.initial();
-        let mut told = Vec::new();
-        for action in trace {
-            let after = self.step(&state, *action).expect("a trace leads from step to step");
-            told.push(self.sentence(*action, &state, &after));
-            state = after;
+    const NAME: &'static str = "agreement";
+    const HEADING: &'static str = "
+# The agreement between clients
+
+Two or three clients go by different settings. `{1,2,3} ttl 1 of 2` is a client with that list of
+masters, its ttl and its `max_ttl`. A tick is as long as a confirmation counts, or half as long (`L 2`).
+*Cuts*: links fail and heal. *Late*: that client reads answers at any later time. *At random*: walks from
+a seed that is always the same. *Written*: too far for a search, a way that was written down, and which
+the rules as they ship do not let through.
+";
+
+    fn new(config: Config) -> Self {
+        Self::new(config)
+    }
+
+    fn searched(
+        &self,
+        search: &Search,
+        states: usize,
+        progress: &mut dyn FnMut(usize),
+    ) -> Searched<Action> {
+        search.searched(self, states, progress)
+    }
+
+    fn ending(property: &str) -> Option<String> {
+        (property == GOES_ON).then(|| "and what should come next is not possible".to_owned())
+    }
+
+    fn bounds(config: &Config) -> String {
+        let clients = config.clients.iter().map(goes_by);
+        let mut words = vec![clients.collect::<Vec<_>>().join(" beside ")];
+        let contends = |one: &&Client| !one.reads;
+        if let Some(one) = config.clients.iter().find(contends) {
+            words.push(plural(one.attempts, "attempt"));
+            words.extend(counted([(one.rounds, "extension")]));
         }
-        told
+        if config.silence > 1 {
+            words.push(format!("L {}", config.silence));
+        }
+        if config.cuts {
+            words.push("cuts".to_owned());
+        }
+        words.extend(counted([(config.restarts, "restart")]));
+        if config.errors {
+            words.push("errors".to_owned());
+        }
+        words.join(", ")
     }
 
     fn sentence(&self, action: Action, before: &State, after: &State) -> String {
@@ -65,7 +107,9 @@ impl Agreement {
             }
         }
     }
+}
 
+impl Agreement {
     /// Returns what a client has just been told.
     fn heard(&self, client: usize, node: usize, after: &State) -> String {
         let link = &after.nodes[node].links[client];
@@ -147,4 +191,22 @@ fn listed(words: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+fn goes_by(client: &Client) -> String {
+    let mut words = list(client.lists[0]);
+    if client.lists[1] != client.lists[0] {
+        words += &format!(" and {}", list(client.lists[1]));
+    }
+    if client.reads {
+        return format!("a reader of {words}");
+    }
+    words += &format!(" ttl {} of {}", client.ttl, client.max_ttl);
+    if (client.back, client.ahead) != (0, 0) {
+        words += &format!(" window {} back {} ahead", client.back, client.ahead);
+    }
+    if client.late {
+        words += " late";
+    }
+    words
 }

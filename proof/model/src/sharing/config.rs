@@ -1,8 +1,9 @@
 //! The configuration of one run: the bounds, and what may go wrong.
 
-use super::mutant::Mutant;
-use super::property::Property;
-use crate::config::Order;
+use super::mutants::Mutant;
+use super::properties::Property;
+use crate::masters::Order;
+use crate::settings::settings;
 
 /// One attempt to read or to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +22,7 @@ pub struct Contender {
     pub downgrades: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Config {
     pub name: &'static str,
     pub nodes: usize,
@@ -39,6 +40,12 @@ pub struct Config {
     pub mutant: Option<Mutant>,
     /// The most distinct states.
     pub states: usize,
+}
+
+settings! {
+    each contenders { client: u8, rounds: u8, asks: u8, lists: [u8; 2] }
+    set { errors: u8, duplicates: u8, properties: &'static [Property] }
+    on { crashes }
 }
 
 impl Config {
@@ -60,14 +67,9 @@ impl Config {
             name,
             nodes,
             contenders: letters.chars().enumerate().map(contender).collect(),
-            order: Order::Any,
-            restarts: 0,
-            duplicates: 0,
-            errors: 0,
-            crashes: false,
             properties: Property::ALWAYS,
-            mutant: None,
             states: 25_000_000,
+            ..Self::default()
         }
     }
 
@@ -75,65 +77,12 @@ impl Config {
     pub fn in_order(mut self, clients: &[u8]) -> Self {
         self.order = Order::InOrder;
         self.properties = Property::IN_ORDER;
-        self.contenders.iter_mut().zip(clients).for_each(|(one, client)| one.client = *client);
-        self
-    }
-
-    pub fn rounds(mut self, rounds: &[u8]) -> Self {
-        self.contenders.iter_mut().zip(rounds).for_each(|(one, rounds)| one.rounds = *rounds);
-        self
+        self.client(clients)
     }
 
     pub fn ttl(mut self, ttls: &[u8]) -> Self {
-        self.contenders.iter_mut().zip(ttls).for_each(|(one, ttl)| {
-            (one.ttl, one.asks) = (*ttl, *ttl);
-        });
-        self
-    }
-
-    /// Sets the ttl that extensions and downgrades ask for.
-    pub fn asks(mut self, ttls: &[u8]) -> Self {
-        self.contenders.iter_mut().zip(ttls).for_each(|(one, ttl)| one.asks = *ttl);
-        self
-    }
-
-    pub fn lists(mut self, lists: &[[u8; 2]]) -> Self {
-        self.contenders.iter_mut().zip(lists).for_each(|(one, lists)| one.lists = *lists);
-        self
-    }
-
-    pub fn restarts(mut self, restarts: u8) -> Self {
-        self.restarts = restarts;
-        self
-    }
-
-    pub fn errors(mut self, errors: u8) -> Self {
-        self.errors = errors;
-        self
-    }
-
-    pub fn duplicates(mut self, duplicates: u8) -> Self {
-        self.duplicates = duplicates;
-        self
-    }
-
-    pub fn crashes(mut self) -> Self {
-        self.crashes = true;
-        self
-    }
-
-    pub fn properties(mut self, properties: &'static [Property]) -> Self {
-        self.properties = properties;
-        self
-    }
-
-    pub fn mutant(mut self, mutant: Mutant) -> Self {
-        self.mutant = Some(mutant);
-        self
-    }
-
-    pub fn is(&self, mutant: Mutant) -> bool {
-        self.mutant == Some(mutant)
+        self.contenders.iter_mut().zip(ttls).for_each(|(one, ttl)| one.ttl = *ttl);
+        self.asks(ttls)
     }
 
     /// Returns the longest time that a key may live.

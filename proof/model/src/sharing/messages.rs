@@ -1,11 +1,52 @@
 //! Messages: those that are in flight, their effect on a node, and what is lost by it.
 
-use super::mutant::Mutant;
-use super::protocol::{Action, Message, Sharing};
+use super::mutants::Mutant;
+use super::protocol::{Action, Sharing};
 use super::scripts::Asked;
-use super::state::{DOWNGRADE, Node, Phase, RoundPhase, State, bit, round_bit, round_bits};
-use crate::config::Order;
-use crate::scripts::Extended;
+use super::state::{DOWNGRADE, Phase, RoundPhase, State};
+use crate::masters::{Extended, Order};
+use crate::net::{Message, Net, SLOTS, Sent, bit, round_bit};
+
+impl Net for Sharing {
+    fn clients(&self) -> impl Iterator<Item = u8> {
+        self.config.contenders.iter().map(|one| one.client)
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.config.order == Order::InOrder
+    }
+
+    fn sent<'a>(&self, state: &'a mut State, node: usize) -> &'a mut Sent {
+        &mut state.nodes[node].sent
+    }
+
+    fn rounds(&self, state: &State, who: usize) -> [usize; SLOTS] {
+        state.actors[who].in_order()
+    }
+
+    fn execute(&self, state: &mut State, node: usize, who: usize, message: Message) -> bool {
+        let before = state.nodes[node];
+        match message {
+            Message::Acquire => self.execute_acquire(state, node, who),
+            Message::TopUp(slot) => self.execute_top_up(state, node, who, slot),
+            Message::Extend(slot) => self.execute_extend(state, node, who, slot),
+            Message::Release => {
+                let command = self.command(who);
+                let as_reader = state.actors[who].reads
+                    && !(self.config.is(Mutant::ReleasedAsWriter) && self.has_downgraded(who));
+                let master = &mut state.nodes[node].master;
+                if as_reader {
+                    master.release_read(&command);
+                } else {
+                    master.release(&command);
+                }
+                // In order, it lets what was sent after it through.
+                return self.is_in_order() || before != state.nodes[node];
+            }
+        }
+        before != state.nodes[node]
+    }
+}
 
 impl Sharing {
     pub(super) fn delivers(
@@ -15,10 +56,11 @@ impl Sharing {
         who: usize,
         emit: &mut impl FnMut(Action, State),
     ) {
-        if self.is_blocked(state, node, who) {
+        let sent = state.nodes[node].sent;
+        if self.is_in_order() && self.is_behind_a_release(sent, who) {
             return;
         }
-        for message in self.under_way(state, node, who) {
+        for message in sent.of(who, self.rounds(state, who)) {
             let mut next = *state;
             if message == Message::Extend(DOWNGRADE) && state.errors > 0 {
                 let mut failed = next;
@@ -44,63 +86,6 @@ impl Sharing {
             }
             self.consume(&mut next, node, who, message);
             emit(Action::Deliver { who, node, message, again: false }, next);
-        }
-    }
-
-    /// Returns the messages in flight, in the order in which they are sent.
-    fn under_way(
-        &self,
-        state: &State,
-        node: usize,
-        who: usize,
-    ) -> impl Iterator<Item = Message> + use<> {
-        let one = state.nodes[node];
-        let rounds = state.actors[who].in_order().into_iter().flat_map(move |slot| {
-            let there = |bits: u16| bits & round_bit(who, slot) != 0;
-            let extend = there(one.extend).then_some(Message::Extend(slot));
-            extend.into_iter().chain(there(one.top_up).then_some(Message::TopUp(slot)))
-        });
-        let acquire = (one.acquire & bit(who) != 0).then_some(Message::Acquire);
-        let release = (one.release & bit(who) != 0).then_some(Message::Release);
-        acquire.into_iter().chain(rounds).chain(release)
-    }
-
-    /// Returns whether a release of the same client is owed before it, and cannot be overtaken.
-    fn is_blocked(&self, state: &State, node: usize, who: usize) -> bool {
-        let owed = |one: usize| state.nodes[node].release & bit(one) != 0;
-        self.config.order == Order::InOrder && self.before(who).any(owed)
-    }
-
-    /// Takes a message that is no longer in flight; in order, neither is what was sent before it.
-    fn consume(&self, state: &mut State, node: usize, who: usize, message: Message) {
-        let in_order = self.config.order == Order::InOrder;
-        if in_order {
-            for before in self.before(who) {
-                let one = &mut state.nodes[node];
-                one.acquire &= !bit(before);
-                one.extend &= !round_bits(before);
-                one.top_up &= !round_bits(before);
-            }
-        }
-        // `under_way` returns messages in the order of sending.
-        for other in self.under_way(state, node, who) {
-            let last = other == message;
-            if last || in_order {
-                state.nodes[node].remove(who, other);
-            }
-            if last {
-                break;
-            }
-        }
-    }
-
-    /// Delivers everything that is in flight to a node, in order.
-    pub(super) fn deliver_all(&self, state: &mut State, node: usize) {
-        for who in 0..self.count() {
-            for message in self.under_way(state, node, who) {
-                self.execute(state, node, who, message);
-                state.nodes[node].remove(who, message);
-            }
         }
     }
 
@@ -131,31 +116,6 @@ impl Sharing {
         alone && self.members(who).all(|node| state.nodes[node].untouched & bit(who) != 0)
     }
 
-    /// Executes a message at a node, and stores the answer if a client still waits for it. Returns
-    /// whether anything has changed.
-    fn execute(&self, state: &mut State, node: usize, who: usize, message: Message) -> bool {
-        let before = state.nodes[node];
-        match message {
-            Message::Acquire => self.execute_acquire(state, node, who),
-            Message::TopUp(slot) => self.execute_top_up(state, node, who, slot),
-            Message::Extend(slot) => self.execute_extend(state, node, who, slot),
-            Message::Release => {
-                let command = self.command(who);
-                let as_reader = state.actors[who].reads
-                    && !(self.config.is(Mutant::ReleasedAsWriter) && self.has_downgraded(who));
-                let master = &mut state.nodes[node].master;
-                if as_reader {
-                    master.release_read(&command);
-                } else {
-                    master.release(&command);
-                }
-                // In order, it lets what was sent after it through.
-                return self.config.order == Order::InOrder || before != state.nodes[node];
-            }
-        }
-        before != state.nodes[node]
-    }
-
     /// Returns whether a contender that reads now has begun as a writer.
     fn has_downgraded(&self, who: usize) -> bool {
         !self.config.contenders[who].reads
@@ -170,7 +130,7 @@ impl Sharing {
             one.master.set(&command)
         };
         if granted && state.actors[who].phase == Phase::Trying {
-            one.granted |= bit(who);
+            one.answers.granted |= bit(who);
         }
     }
 
@@ -186,7 +146,7 @@ impl Sharing {
         if granted && self.config.is(Mutant::TopUpCounts) {
             for (slot, round) in state.actors[who].rounds.iter().enumerate() {
                 if round.phase == RoundPhase::Open {
-                    one.held |= round_bit(who, slot);
+                    one.answers.held |= round_bit(who, slot);
                 }
             }
         }
@@ -202,26 +162,15 @@ impl Sharing {
             if as_reader { one.master.extend_read(&command) } else { one.master.extend(&command) };
         let waits = matches!(phase, RoundPhase::Open | RoundPhase::Won);
         match answer {
-            Extended::Held if phase == RoundPhase::Open => one.held |= round_bit(who, slot),
+            Extended::Held if phase == RoundPhase::Open => one.answers.held |= round_bit(who, slot),
             Extended::Vacant if waits && actor.phase == Phase::Held => {
-                one.vacant |= round_bit(who, slot);
+                one.answers.vacant |= round_bit(who, slot);
             }
             _ => {}
         }
         let denies = answer != Extended::Held && phase == RoundPhase::Open;
         if denies && slot == DOWNGRADE {
             self.denies(state, node, who);
-        }
-    }
-}
-
-impl Node {
-    fn remove(&mut self, who: usize, message: Message) {
-        match message {
-            Message::Acquire => self.acquire &= !bit(who),
-            Message::Extend(slot) => self.extend &= !round_bit(who, slot),
-            Message::TopUp(slot) => self.top_up &= !round_bit(who, slot),
-            Message::Release => self.release &= !bit(who),
         }
     }
 }

@@ -7,10 +7,9 @@
 mod clients;
 pub mod config;
 mod messages;
-pub mod mutant;
-pub mod property;
+pub mod mutants;
+pub mod properties;
 mod protocol;
-mod report;
 pub mod runs;
 pub mod scripts;
 pub mod state;

@@ -1,79 +1,33 @@
 //! Readers and writers as a model to explore.
 
 use super::config::{Config, Contender};
-use super::mutant::Mutant;
-use super::property;
+use super::mutants::Mutant;
+use super::properties;
 use super::scripts::Command;
-use super::state::{DOWNGRADE, Phase, State, bit, round_bits};
+use super::state::{DOWNGRADE, Phase, State};
 use crate::checker::Model;
-use crate::config::NODES;
-use crate::protocol::{span, ticks, votes_after};
-use crate::quorum::{ClockDrift, FencingWindow, Membership, NodeSet, standing};
-use std::time::Duration;
+use crate::masters::{self, Classes, NO_DRIFT, NO_WINDOW, listed};
+use crate::net::{Message, bit, round_bits};
+use crate::quorum::Membership;
 
-/// A possible next step.
+/// A possible next step. With `Return` the write guard is given back; with `Fail` a node answers the
+/// downgrade with an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    Begin {
-        who: usize,
-    },
-    Win {
-        who: usize,
-    },
-    GiveUp {
-        who: usize,
-    },
-    Release {
-        who: usize,
-    },
-    Crash {
-        who: usize,
-    },
-    Extend {
-        who: usize,
-        round: usize,
-    },
-    Extended {
-        who: usize,
-        round: usize,
-    },
-    TopUp {
-        who: usize,
-        round: usize,
-        node: usize,
-    },
-    Downgrade {
-        who: usize,
-    },
-    /// The write guard is given back.
-    Return {
-        who: usize,
-    },
-    Deliver {
-        who: usize,
-        node: usize,
-        message: Message,
-        again: bool,
-    },
-    /// The downgrade is answered with an error.
-    Fail {
-        who: usize,
-        node: usize,
-    },
+    Begin { who: usize },
+    Win { who: usize },
+    GiveUp { who: usize },
+    Release { who: usize },
+    Crash { who: usize },
+    Extend { who: usize, round: usize },
+    Extended { who: usize, round: usize },
+    TopUp { who: usize, round: usize, node: usize },
+    Downgrade { who: usize },
+    Return { who: usize },
+    Deliver { who: usize, node: usize, message: Message, again: bool },
+    Fail { who: usize, node: usize },
     Tick,
-    Restart {
-        node: usize,
-    },
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Message {
-    Acquire,
-    /// A round of extension, or the downgrade.
-    Extend(usize),
-    /// By the round that had begun last when it was sent.
-    TopUp(usize),
-    Release,
+    Restart { node: usize },
 }
 
 #[derive(Debug)]
@@ -81,16 +35,19 @@ pub struct Sharing {
     pub config: Config,
     /// By contender.
     pub(super) memberships: Vec<Membership>,
-    /// Nodes of one class can change places.
-    classes: [u8; NODES],
+    classes: Classes,
     /// The ticks for which a restarted node does not vote.
     pub(super) quarantine: u8,
 }
 
 impl Sharing {
     pub fn new(config: Config) -> Self {
-        let memberships = config.contenders.iter().map(|one| membership(&config, one)).collect();
-        let classes = classes(&config);
+        let lists = || config.contenders.iter().map(|one| one.lists);
+        let membership = |one: &Contender| {
+            masters::membership(if needs_one(&config, one) { [1; 2] } else { one.lists })
+        };
+        let memberships = config.contenders.iter().map(membership).collect();
+        let classes = Classes::of(config.nodes, |node| listed(lists(), node));
         let quarantine = quarantine(&config);
         Self { config, memberships, classes, quarantine }
     }
@@ -142,12 +99,12 @@ impl Sharing {
             }
             let sets = self.config.is(Mutant::VacantConverts);
             for node in &mut state.nodes[..self.config.nodes] {
-                let may_come = node.acquire & bit(who) != 0
-                    || node.top_up & round_bits(who) != 0
-                    || (sets && node.extend & round_bits(who) != 0);
+                let may_come = node.sent.acquire & bit(who) != 0
+                    || node.sent.top_up & round_bits(who) != 0
+                    || (sets && node.sent.extend & round_bits(who) != 0);
                 if !may_come && !node.master.has(who) {
-                    node.extend &= !round_bits(who);
-                    node.release &= !bit(who);
+                    node.sent.extend &= !round_bits(who);
+                    node.sent.release &= !bit(who);
                 }
             }
         }
@@ -175,13 +132,7 @@ impl Model for Sharing {
     }
 
     fn canonical(&self, mut state: State) -> State {
-        let mut from = 0;
-        while from < self.config.nodes {
-            let same = |class: &&u8| **class == self.classes[from];
-            let count = self.classes[from..self.config.nodes].iter().take_while(same).count();
-            state.nodes[from..from + count].sort_unstable();
-            from += count;
-        }
+        self.classes.sort(&mut state.nodes[..self.config.nodes]);
         state
     }
 
@@ -190,7 +141,7 @@ impl Model for Sharing {
     }
 
     fn violated(&self, state: &State) -> Option<&'static str> {
-        property::violated(self, state)
+        properties::violated(self, state)
     }
 }
 
@@ -202,35 +153,9 @@ fn needs_one(config: &Config, one: &Contender) -> bool {
     }
 }
 
-/// Returns the lists of a contender as the core's membership.
-fn membership(config: &Config, one: &Contender) -> Membership {
-    if needs_one(config, one) {
-        return Membership::of(1).expect("a list of one");
-    }
-    let set = |bits: u8| (0..NODES).filter(|node| bits >> node & 1 == 1).collect::<NodeSet>();
-    let [list, also] = one.lists.map(set);
-    Membership::joint(list, also).expect("a contender without nodes")
-}
-
-/// Returns the classes of nodes that are in the same lists. The nodes of a class are neighbours.
-fn classes(config: &Config) -> [u8; NODES] {
-    let signature = |node: usize| -> Vec<u8> {
-        let lists = config.contenders.iter().flat_map(|one| one.lists);
-        lists.map(|list| list >> node & 1).collect()
-    };
-    let mut classes = [0; NODES];
-    for node in 1..config.nodes {
-        let neighbour = signature(node) == signature(node - 1);
-        classes[node] = classes[node - 1] + u8::from(!neighbour);
-    }
-    classes
-}
-
 /// Returns the core's value for how long a restarted node does not vote.
 fn quarantine(config: &Config) -> u8 {
-    let window = FencingWindow { back: Duration::ZERO, ahead: Duration::ZERO };
-    let drift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
-    let from = ticks(votes_after(standing::quarantine(span(config.longest()), window, drift)));
+    let from = masters::quarantine(config.longest(), NO_WINDOW, NO_DRIFT);
     match config.mutant {
         Some(Mutant::NoRestartGuard) => 0,
         Some(Mutant::RestartGuardOneShort) => from - 1,

@@ -1,8 +1,8 @@
 //! The effect of a command on a master that has readers: one function for each script, written again
 //! as the scripts are Lua. `tests/sharing_scripts.rs` checks each against its script.
 
-use super::mutant::Mutant;
-use crate::scripts::Extended;
+use super::mutants::Mutant;
+use crate::masters::Extended;
 
 /// The most contenders, so that three rounds of each fit into two bytes.
 pub const CONTENDERS: usize = 4;
@@ -11,7 +11,7 @@ pub const CONTENDERS: usize = 4;
 pub const MARK: u8 = u8::MAX;
 
 /// A resource on one master. Lives are in ticks of the master's clock.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Master {
     /// The contender whose token the key holds, plus one; [`MARK`] for readers, 0 for none.
     pub owner: u8,

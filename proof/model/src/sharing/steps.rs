@@ -3,10 +3,10 @@
 //! A message that would change nothing is not delivered: that is the same as a message that never
 //! arrives, which is explored anyway.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::{Action, Sharing};
-use super::state::{DOWNGRADE, Phase, Round, RoundPhase, State, bit, round_bit};
-use crate::config::Order;
+use super::state::{DOWNGRADE, Phase, Round, RoundPhase, State};
+use crate::net::{Net, bit, round_bit};
 
 impl Sharing {
     pub(super) fn steps(&self, state: &State, mut emit: impl FnMut(Action, State)) {
@@ -44,19 +44,13 @@ impl Sharing {
         let mut next = *state;
         for place in self.members(who) {
             let node = &mut next.nodes[place];
-            node.acquire |= bit(who);
+            node.sent.acquire |= bit(who);
             if node.warm > 0 {
-                node.uncounted |= bit(who);
+                node.answers.uncounted |= bit(who);
             }
         }
         next.actors[who].phase = Phase::Trying;
         emit(Action::Begin { who }, next);
-    }
-
-    /// Returns the attempts of the same client that come before this one.
-    pub(super) fn before(&self, who: usize) -> impl Iterator<Item = usize> {
-        let client = |one: usize| self.config.contenders[one].client;
-        (0..who).filter(move |one| client(*one) == client(who))
     }
 
     fn may_begin(&self, state: &State, who: usize) -> bool {
@@ -106,8 +100,7 @@ impl Sharing {
                         let this = &mut next.actors[who];
                         (this.rounds[round].phase, this.left) = (RoundPhase::Won, left);
                         for node in &mut next.nodes {
-                            node.held &= !round_bit(who, round);
-                            node.warming &= !round_bit(who, round);
+                            node.answers.forget_won(round_bit(who, round));
                         }
                         emit(Action::Extended { who, round }, next);
                     }
@@ -122,9 +115,9 @@ impl Sharing {
         let mut next = *state;
         for place in self.members(who) {
             let node = &mut next.nodes[place];
-            node.extend |= round_bit(who, slot);
+            node.sent.extend |= round_bit(who, slot);
             if node.warm > 0 {
-                node.warming |= round_bit(who, slot);
+                node.answers.warming |= round_bit(who, slot);
             }
         }
         let shared = state.actors[who].reads && !self.config.contenders[who].reads;
@@ -140,10 +133,10 @@ impl Sharing {
         emit: &mut impl FnMut(Action, State),
     ) {
         for node in self.members(who) {
-            if state.nodes[node].vacant & round_bit(who, round) != 0 {
+            if state.nodes[node].answers.vacant & round_bit(who, round) != 0 {
                 let mut next = *state;
-                next.nodes[node].vacant &= !round_bit(who, round);
-                next.nodes[node].top_up |= round_bit(who, state.actors[who].latest());
+                next.nodes[node].answers.vacant &= !round_bit(who, round);
+                next.nodes[node].sent.top_up |= round_bit(who, state.actors[who].latest());
                 emit(Action::TopUp { who, round, node }, next);
             }
         }
@@ -184,13 +177,13 @@ impl Sharing {
         }
         for node in &mut state.nodes {
             node.untouched &= !bit(who);
-            node.forget_rounds(round_bit(who, DOWNGRADE));
+            node.answers.forget_rounds(round_bit(who, DOWNGRADE));
         }
     }
 
     /// In any order, a crash is a release that never arrives.
     fn crashes(&self, state: &State, who: usize, emit: &mut impl FnMut(Action, State)) {
-        if self.config.crashes && self.config.order == Order::InOrder {
+        if self.config.crashes && self.is_in_order() {
             let mut next = *state;
             self.end(&mut next, who, false);
             next.actors[who].crashed = true;

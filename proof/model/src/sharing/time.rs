@@ -2,8 +2,9 @@
 
 use super::protocol::Sharing;
 use super::scripts::Master;
-use super::state::{Actor, Phase, RoundPhase, State, bit};
-use crate::config::NODES;
+use super::state::{Actor, Phase, RoundPhase, State};
+use crate::masters::NODES;
+use crate::net::{Net, Sent, bit};
 
 impl Sharing {
     /// Advances every clock by one tick.
@@ -57,7 +58,7 @@ impl Sharing {
         *actor = Actor { phase: Phase::Over, reads: actor.reads, rounds, ..Actor::default() };
         state.nodes.iter_mut().for_each(|node| node.forget(who));
         for place in self.members(who).filter(|_| releases) {
-            state.nodes[place].release |= bit(who);
+            state.nodes[place].sent.release |= bit(who);
         }
     }
 
@@ -66,7 +67,7 @@ impl Sharing {
     pub(super) fn restart(&self, state: &mut State, node: usize) {
         let one = &mut state.nodes[node];
         one.master = Master::default();
-        (one.acquire, one.extend, one.top_up, one.release) = (0, 0, 0, 0);
+        one.sent = Sent::default();
         one.warm = self.quarantine;
         state.restarts -= 1;
     }

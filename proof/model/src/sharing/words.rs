@@ -1,34 +1,42 @@
-//! A trace in words, for people.
+//! Bounds and traces in words, for people.
 
-use super::protocol::{Action, Message, Sharing};
+use super::config::{Config, Contender};
+use super::protocol::{Action, Sharing};
 use super::scripts::MARK;
-use super::state::{DOWNGRADE, Phase, State, round_bit};
-use crate::checker::Model;
+use super::state::{DOWNGRADE, Phase, State};
+use crate::net::{Message, round_bit};
+use crate::run::{NAMES, Part};
+use crate::settings::{counted, list, of_clients, plural};
 
-impl Sharing {
-    /// Returns each step in words, with names that stay the same throughout.
-    pub fn told(&self, trace: &[Action]) -> Vec<String> {
-        let mut state = self.initial();
-        let mut told = Vec::new();
-        for action in trace {
-            let mut after = None;
-            self.successors(&state, |one, next| {
-                if one == *action {
-                    after = Some(next);
-                }
-            });
-            let after = after.expect("a trace leads from step to step");
-            told.push(self.sentence(*action, &state, &after));
-            state = after;
-        }
-        told
+impl Part for Sharing {
+    type Config = Config;
+    type Search = ();
+
+    const NAME: &'static str = "sharing";
+    const HEADING: &'static str = "
+# Readers and writers
+
+Readers and writers of one resource, any order of messages or in order. The ttl is two ticks, if
+nothing else is said.
+";
+
+    fn new(config: Config) -> Self {
+        Self::new(config)
     }
 
-    /// Returns a contender's name: writers and readers, by letter.
-    fn name(&self, who: usize) -> String {
-        let letter = ["A", "B", "C", "D"][who];
-        let kind = if self.config.contenders[who].reads { "reader" } else { "writer" };
-        format!("{kind} {letter}")
+    fn bounds(config: &Config) -> String {
+        let contenders = config.contenders.iter();
+        let all: Vec<String> = contenders.clone().map(|one| words(config, one)).collect();
+        let words = [format!("{} nodes", config.nodes), all.join(" beside ")].into_iter();
+        let words = words.chain(of_clients(contenders.map(|one| one.client)));
+        let faults = counted([
+            (config.restarts, "restart"),
+            (config.duplicates, "duplicate"),
+            (config.errors, "error"),
+        ]);
+        let crashes = config.crashes.then(|| "crashes".to_owned());
+        let words = words.chain([config.order.words().to_owned()]).chain(faults).chain(crashes);
+        words.collect::<Vec<_>>().join(", ")
     }
 
     fn sentence(&self, action: Action, before: &State, after: &State) -> String {
@@ -65,6 +73,14 @@ impl Sharing {
             Action::Restart { node } => format!("{} restarts empty", node + 1),
         }
     }
+}
+
+impl Sharing {
+    /// Returns a contender's name: writers and readers, by letter.
+    fn name(&self, who: usize) -> String {
+        let kind = if self.config.contenders[who].reads { "reader" } else { "writer" };
+        format!("{kind} {}", NAMES[who])
+    }
 
     fn delivery(
         &self,
@@ -87,7 +103,10 @@ impl Sharing {
                     slot => format!("extension {}", slot + 1),
                 };
                 let here = was.master.has(who) || was.master.owner == MARK;
-                if is.vacant & round_bit(who, slot) != was.vacant & round_bit(who, slot) || !here {
+                if is.answers.vacant & round_bit(who, slot)
+                    != was.answers.vacant & round_bit(who, slot)
+                    || !here
+                {
                     format!("{place} has no key of {name} ({round})")
                 } else {
                     format!("{place} holds for {name} ({round})")
@@ -125,4 +144,28 @@ impl Sharing {
         }
         told
     }
+}
+
+fn words(config: &Config, one: &Contender) -> String {
+    let mut words = if one.reads { "a reader".to_owned() } else { "a writer".to_owned() };
+    let all = (1 << config.nodes) - 1;
+    if one.lists != [all; 2] {
+        words += &format!(" of {}", list(one.lists[0]));
+    }
+    if one.lists[1] != one.lists[0] {
+        words += &format!(" and {}", list(one.lists[1]));
+    }
+    if one.ttl != 2 {
+        words += &format!(" ttl {}", one.ttl);
+    }
+    if one.asks != one.ttl {
+        words += &format!(" for {}", one.asks);
+    }
+    if one.rounds > 0 {
+        words += &format!(" with {}", plural(one.rounds, "extension"));
+    }
+    if one.downgrades {
+        words += " that downgrades";
+    }
+    words
 }

@@ -1,6 +1,7 @@
 //! The configuration of one run.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
+use crate::settings::settings;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -29,7 +30,7 @@ pub struct Client {
     pub stays: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Config {
     pub name: &'static str,
     pub nodes: usize,
@@ -62,6 +63,14 @@ pub struct Config {
     pub states: usize,
 }
 
+settings! {
+    set {
+        losses: u8, slow: u8, clocks: u8, ttl: u8, within: u8, rounds: u8,
+        states: usize
+    }
+    on { crosswise, released, sets }
+}
+
 impl Config {
     /// Creates a run with a client for each letter: `F` is fair, `D` fair and may die, `G` fair and may give
     /// up, `B` fair and
@@ -90,85 +99,10 @@ impl Config {
             kept: 4,
             called: 2,
             clocks: 1,
-            restarts: 0,
-            losses: 0,
-            slow: 0,
-            sets: false,
-            crosswise: false,
-            released: false,
             rounds: 2,
             within: 2,
-            mutant: None,
             states: 4_000_000,
+            ..Self::default()
         }
-    }
-
-    pub fn named(mut self, name: &'static str) -> Self {
-        self.name = name;
-        self
-    }
-
-    pub fn restarts(mut self, restarts: u8) -> Self {
-        self.restarts = restarts;
-        self
-    }
-
-    pub fn losses(mut self, losses: u8) -> Self {
-        self.losses = losses;
-        self
-    }
-
-    pub fn slow(mut self, slow: u8) -> Self {
-        self.slow = slow;
-        self
-    }
-
-    pub fn clocks(mut self, clocks: u8) -> Self {
-        self.clocks = clocks;
-        self
-    }
-
-    pub fn ttl(mut self, ttl: u8) -> Self {
-        self.ttl = ttl;
-        self
-    }
-
-    pub fn within(mut self, within: u8) -> Self {
-        self.within = within;
-        self
-    }
-
-    pub fn rounds(mut self, rounds: u8) -> Self {
-        self.rounds = rounds;
-        self
-    }
-
-    pub fn crosswise(mut self) -> Self {
-        self.crosswise = true;
-        self
-    }
-
-    pub fn released(mut self) -> Self {
-        self.released = true;
-        self
-    }
-
-    pub fn sets(mut self) -> Self {
-        self.sets = true;
-        self
-    }
-
-    pub fn states(mut self, states: usize) -> Self {
-        self.states = states;
-        self
-    }
-
-    pub fn mutant(mut self, mutant: Mutant) -> Self {
-        self.mutant = Some(mutant);
-        self
-    }
-
-    pub fn is(&self, mutant: Mutant) -> bool {
-        self.mutant == Some(mutant)
     }
 }

@@ -1,17 +1,13 @@
 //! The effect of what is in flight, and what follows at the end of a round.
 
 use super::config::Kind;
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::{Action, Turns};
 use super::scripts::{Answer, Leaves};
 use super::state::{Node, Out, Stage, State};
-use crate::protocol::{NOW, span};
+use crate::masters::{self, Extended, NO_DRIFT, now, span};
 use crate::quorum::turns::{Event, ticket, told};
-use crate::quorum::{
-    ClockDrift, Extension, Instant, NodeSet, Progress, Report, Tally, Verdict, Vote, validity,
-};
-use crate::scripts::Extended;
-use std::time::Duration;
+use crate::quorum::{NodeSet, Progress, Report, Tally, Verdict, Vote};
 
 /// Answers as bytes; zero is none. From [`HELD`] on, the rest of a life, twice, and whether others are before it.
 const GRANTED: u8 = 1;
@@ -196,8 +192,8 @@ impl Turns {
     }
 
     fn has_won(&self, state: &State, who: usize) -> bool {
-        let since = span(state.actors[who].since);
-        let valid = validity::validity(span(self.config.ttl), since, Duration::ZERO).is_some();
+        let since = state.actors[who].since;
+        let valid = masters::left_of_a_win(since, self.config.ttl, NO_DRIFT).is_some();
         let granted = |node: usize| {
             let node = &state.nodes[node];
             node.said[who] == GRANTED && node.warm == 0
@@ -266,10 +262,9 @@ impl Turns {
 
     fn has_extended(&self, state: &mut State, who: usize) {
         let actor = state.actors[who];
-        let now = Instant::from_nanos(NOW);
-        let started = Instant::from_nanos(NOW - u64::from(actor.since) * 1_000_000);
         let warming: NodeSet = self.nodes_where(|node| state.nodes[node].warm > 0);
-        let mut round = Extension::new(self.membership, started, span(self.config.ttl), warming);
+        let times = (actor.since, self.config.ttl);
+        let mut round = masters::round(self.membership, times, warming, []);
         for (place, node) in state.nodes[..self.config.nodes].iter().enumerate() {
             round.record(
                 place,
@@ -281,11 +276,10 @@ impl Turns {
                 },
             );
         }
-        let drift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
         let vacant = round.vacant();
-        match round.progress(now.after(span(actor.left)), now, drift) {
+        match round.progress(now().after(span(actor.left)), now(), NO_DRIFT) {
             Progress::Extended(until) => {
-                state.actors[who].left = crate::protocol::ticks(until.since(now));
+                state.actors[who].left = masters::ticks(until.since(now()));
                 if vacant.len() == 0 {
                     self.round_ends(state, who);
                     return;

@@ -7,9 +7,9 @@
 
 pub mod config;
 mod messages;
-pub mod mutant;
+pub mod mutants;
+mod properties;
 mod protocol;
-mod report;
 pub mod runs;
 pub mod scripts;
 pub mod state;

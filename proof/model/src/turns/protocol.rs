@@ -1,63 +1,30 @@
 //! Turns as a model to explore.
 
 use super::config::{Config, Kind};
-use super::mutant::Mutant;
+use super::mutants::Mutant;
+use super::properties;
 use super::scripts::{Asks, CLIENTS};
 use super::state::{Out, Stage, State};
 use crate::checker::Model;
-use crate::config::NODES;
+use crate::masters::NODES;
 use crate::quorum::turns::ticket;
 use crate::quorum::{Membership, NodeSet};
 
-pub(super) const EXCLUSION: &str = "one valid holder";
-pub(super) const ORDER: &str = "who stands is served before who comes later";
-pub(super) const TICKET: &str = "a waiter that could win keeps its ticket";
-pub(super) const PROGRESS: &str = "a client that could win gets in";
-pub(super) const HANDOVER: &str = "a release before a waiter is followed by a win within the tick";
-pub(super) const PRESENCE: &str = "the holder is on every voting node two rounds after a restart";
-
-/// A possible next step.
+/// A possible next step. The `choice` of a delivery is the clock of the node, or whether its message is
+/// heard. With `Part` the place of a winner is taken out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    Come {
-        who: usize,
-    },
-    Look {
-        who: usize,
-    },
-    Try {
-        who: usize,
-    },
-    Extend {
-        who: usize,
-    },
-    Release {
-        who: usize,
-    },
-    GiveUp {
-        who: usize,
-    },
-    Die {
-        who: usize,
-    },
-    /// A command is executed; `choice` is the clock of the node, or who is told.
-    Deliver {
-        who: usize,
-        node: usize,
-        choice: u8,
-    },
-    /// The place of who has won is taken out.
-    Part {
-        who: usize,
-        node: usize,
-    },
-    Lose {
-        who: usize,
-        node: usize,
-    },
-    Restart {
-        node: usize,
-    },
+    Come { who: usize },
+    Look { who: usize },
+    Try { who: usize },
+    Extend { who: usize },
+    Release { who: usize },
+    GiveUp { who: usize },
+    Die { who: usize },
+    Deliver { who: usize, node: usize, choice: u8 },
+    Part { who: usize, node: usize },
+    Lose { who: usize, node: usize },
+    Restart { node: usize },
     Tick,
 }
 
@@ -175,15 +142,6 @@ impl Model for Turns {
     }
 
     fn violated(&self, state: &State) -> Option<&'static str> {
-        let holders = state.actors.iter().filter(|one| one.stage == Stage::Holds).count();
-        let found = [
-            (holders > 1, EXCLUSION),
-            (state.passed, ORDER),
-            (state.left, TICKET),
-            (state.missing, PRESENCE),
-            (state.late, HANDOVER),
-            (state.drought > self.config.within, PROGRESS),
-        ];
-        found.into_iter().find(|(is, _)| *is).map(|(_, property)| property)
+        properties::violated(self, state)
     }
 }

@@ -1,7 +1,7 @@
 //! What a master does with a command, a function for each script.
 
-use super::mutant::Mutant;
-use crate::scripts::Extended;
+use super::mutants::Mutant;
+use crate::masters::Extended;
 
 pub const CLIENTS: usize = 4;
 
@@ -9,7 +9,7 @@ pub const CLIENTS: usize = 4;
 pub const KEPT: u8 = 128;
 
 /// One resource on one master.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Master {
     /// Zero: vacant. Otherwise the client and one, with [`KEPT`] if it is kept for it.
     pub key: u8,

@@ -1,11 +1,11 @@
 //! Everything that clients and nodes remember, and everything in flight.
 
 use super::scripts::{CLIENTS, Master};
-use crate::config::NODES;
-use crate::digest::Digest;
+use crate::digest::digest;
+use crate::masters::NODES;
 use crate::quorum::turns::Phase;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Node {
     pub master: Master,
     /// Ticks until its votes count.
@@ -26,7 +26,7 @@ pub struct Node {
 }
 
 /// What a client has in flight.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Out {
     #[default]
     Nothing,
@@ -43,7 +43,7 @@ pub enum Out {
     Leave,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Stage {
     #[default]
     Away,
@@ -53,7 +53,7 @@ pub enum Stage {
     Dead,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Actor {
     pub stage: Stage,
     pub phase: Phase,
@@ -107,31 +107,11 @@ pub struct State {
     pub late: bool,
 }
 
-impl Actor {
-    fn digest(&self, digest: &mut Digest) {
-        let bits = [self.wants, self.done, self.tells, self.held, self.beside];
-        let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
-        digest.bytes(&[self.stage as u8 * 16 + self.phase as u8, self.out as u8, bits]);
-        digest.bytes(&[self.ticket, self.left, self.life, self.tries, self.since, self.unheard]);
-    }
-}
-
 impl State {
     pub fn digest(&self, nodes: usize, clients: usize) -> u64 {
-        let mut digest = Digest::default();
-        for node in &self.nodes[..nodes] {
-            digest.bytes(&[node.master.key, node.master.left]);
-            digest.bytes(&node.master.stamps[..clients]);
-            digest.bytes(&node.master.lives[..clients]);
-            digest.bytes(&node.said[..clients]);
-            digest.bytes(&node.before[..clients]);
-            digest.bytes(&[node.warm, node.sent, node.absent, node.parting, node.ended.into()]);
-        }
-        self.actors[..clients].iter().for_each(|actor| actor.digest(&mut digest));
-        let bits = [self.fault, self.passed, self.left, self.missing, self.handed, self.late];
-        let bits =
-            bits.into_iter().chain([self.opened]).fold(0, |bits, bit| bits << 1 | u8::from(bit));
-        digest.bytes(&[self.drought, bits, self.restarts, self.losses, self.slow]);
-        digest.end()
+        let broken = (self.passed, self.left, self.missing, self.late);
+        let seen = (self.drought, self.fault, self.handed, self.opened, broken);
+        let counts = (self.restarts, self.losses, self.slow);
+        digest((&self.nodes[..nodes], &self.actors[..clients], seen, counts))
     }
 }

@@ -1,7 +1,7 @@
 //! What clients begin, and how a waiter goes through the table.
 
 use super::config::Kind;
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::{Action, Turns};
 use super::scripts::{CLIENTS, KEPT};
 use super::state::{Node, Out, Stage, State};

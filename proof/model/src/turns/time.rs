@@ -1,22 +1,18 @@
 //! Time passes, and nodes restart empty.
 
 use super::config::Kind;
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::Turns;
 use super::scripts::{KEPT, Master};
 use super::state::{Node, Out, Stage, State};
-use crate::protocol::{span, ticks, votes_after};
+use crate::masters::{self, NO_DRIFT, NO_WINDOW};
 use crate::quorum::turns::{Event, Phase};
-use crate::quorum::{ClockDrift, FencingWindow, standing};
-use std::time::Duration;
 
 impl Turns {
     pub(super) fn restarted(&self, state: &State, node: usize) -> State {
         let mut next = *state;
-        let window = FencingWindow { back: Duration::ZERO, ahead: Duration::ZERO };
-        let drift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
-        let guard = standing::quarantine(span(self.config.ttl), window, drift);
-        let warm = if self.config.is(Mutant::NoGuard) { 0 } else { ticks(votes_after(guard)) };
+        let guard = masters::quarantine(self.config.ttl, NO_WINDOW, NO_DRIFT);
+        let warm = if self.config.is(Mutant::NoGuard) { 0 } else { guard };
         let one = &mut next.nodes[node];
         let (sent, said) = (one.sent, one.said);
         let absent = u8::from(state.actors.iter().any(|actor| actor.stage == Stage::Holds));

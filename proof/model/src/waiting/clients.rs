@@ -1,12 +1,11 @@
 //! What clients decide, and how time passes.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::{Action, Waiting};
 use super::state::{Actor, Phase, State};
-use crate::protocol::{span, ticks, votes_after};
-use crate::quorum::{ClockDrift, FencingWindow, NodeSet, Tally, Verdict, Vote, standing};
+use crate::masters::{self, NO_DRIFT, NO_WINDOW};
+use crate::quorum::{NodeSet, Tally, Verdict, Vote};
 use crate::sharing::scripts::Master;
-use std::time::Duration;
 
 impl Waiting {
     pub(super) fn steps(&self, state: &State, mut emit: impl FnMut(Action, State)) {
@@ -177,11 +176,9 @@ impl Waiting {
 
     fn restarted(&self, state: &State, node: usize) -> State {
         let mut next = *state;
-        let window = FencingWindow { back: Duration::ZERO, ahead: Duration::ZERO };
-        let drift = ClockDrift { rate_ppm: 0, constant: Duration::ZERO };
-        let longest = standing::quarantine(span(self.config.longest()), window, drift);
         next.nodes[node].master = Master::default();
-        next.nodes[node].warm = ticks(votes_after(longest));
+        let longest = self.config.longest();
+        next.nodes[node].warm = masters::quarantine(longest, NO_WINDOW, NO_DRIFT);
         next.restarts -= 1;
         next
     }

@@ -1,6 +1,7 @@
 //! The configuration of one run.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
+use crate::settings::settings;
 
 /// A client that comes back without end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +16,7 @@ pub struct Client {
     pub ttl: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Config {
     pub name: &'static str,
     pub nodes: usize,
@@ -46,6 +47,12 @@ pub struct Config {
     pub states: usize,
 }
 
+settings! {
+    each clients { ttl: u8 }
+    set { together: usize, down: u8, deaf: u8 }
+    on { crashes, sleeps }
+}
+
 impl Config {
     /// Creates a run with a client for each letter: `R` reads, `W` writes and never gives up, `G`
     /// may give up, `D` may downgrade, `P` is plain. The ttl is two ticks, a hint lives for three.
@@ -61,70 +68,19 @@ impl Config {
             name,
             nodes,
             clients: letters.chars().map(client).collect(),
-            together: 0,
             hint: 3,
             rest: 2,
-            down: 0,
-            deaf: 0,
-            restarts: 0,
-            crashes: false,
-            sleeps: false,
             writers: 2,
             readers: 1,
-            mutant: None,
             states: 25_000_000,
+            ..Self::default()
         }
-    }
-
-    pub fn ttl(mut self, ttls: &[u8]) -> Self {
-        self.clients.iter_mut().zip(ttls).for_each(|(one, ttl)| one.ttl = *ttl);
-        self
-    }
-
-    /// Makes the first clients those of one process.
-    pub fn together(mut self, count: usize) -> Self {
-        self.together = count;
-        self
     }
 
     /// Sets the most ticks that writers and readers wait.
     pub fn within(mut self, writers: u8, readers: u8) -> Self {
         (self.writers, self.readers) = (writers, readers);
         self
-    }
-
-    pub fn down(mut self, nodes: u8) -> Self {
-        self.down = nodes;
-        self
-    }
-
-    pub fn deaf(mut self, nodes: u8) -> Self {
-        self.deaf = nodes;
-        self
-    }
-
-    pub fn restarts(mut self, restarts: u8) -> Self {
-        self.restarts = restarts;
-        self
-    }
-
-    pub fn crashes(mut self) -> Self {
-        self.crashes = true;
-        self
-    }
-
-    pub fn sleeps(mut self) -> Self {
-        self.sleeps = true;
-        self
-    }
-
-    pub fn mutant(mut self, mutant: Mutant) -> Self {
-        self.mutant = Some(mutant);
-        self
-    }
-
-    pub fn is(&self, mutant: Mutant) -> bool {
-        self.mutant == Some(mutant)
     }
 
     pub fn longest(&self) -> u8 {

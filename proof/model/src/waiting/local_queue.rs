@@ -1,6 +1,6 @@
 //! The local queue of one process: of its writers, one contends or holds, and the others wait behind it.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::Waiting;
 use super::state::{Phase, State};
 

@@ -1,9 +1,9 @@
 //! The effect of what is in flight.
 
-use super::mutant::Mutant;
+use super::mutants::Mutant;
 use super::protocol::{Action, Waiting};
 use super::state::{Node, Phase, State};
-use crate::scripts::Extended;
+use crate::masters::Extended;
 use crate::sharing::scripts::{Asked, Command, MARK, Master};
 
 impl Waiting {

@@ -1,15 +1,12 @@
 //! Waiting as a model to explore.
 
 use super::config::Config;
-use super::mutant::Mutant;
+use super::mutants::Mutant;
+use super::properties;
 use super::state::{Phase, State};
 use crate::checker::Model;
-use crate::config::NODES;
+use crate::masters::Classes;
 use crate::quorum::Membership;
-
-pub(super) const WRITERS: &str = "a waiting writer gets in";
-pub(super) const READERS: &str = "a waiting reader gets in";
-pub(super) const EXCLUSION: &str = "no writer beside a valid holder";
 
 /// A possible next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,22 +26,16 @@ pub enum Action {
 pub struct Waiting {
     pub config: Config,
     pub(super) membership: Membership,
-    /// Nodes of one class can change places.
-    classes: [u8; NODES],
+    classes: Classes,
 }
 
 impl Waiting {
     pub fn new(config: Config) -> Self {
         let membership = Membership::of(config.nodes).expect("a run without nodes");
-        let mut classes = [0; NODES];
-        let signature = |node: usize| {
+        let classes = Classes::of(config.nodes, |node| {
             let alone = config.is(Mutant::HintReadAtOne) && node == 0;
             (config.down >> node & 1, config.deaf >> node & 1, alone)
-        };
-        for node in 1..config.nodes {
-            let neighbour = signature(node) == signature(node - 1);
-            classes[node] = classes[node - 1] + u8::from(!neighbour);
-        }
+        });
         Self { config, membership, classes }
     }
 
@@ -81,13 +72,7 @@ impl Model for Waiting {
     }
 
     fn canonical(&self, mut state: State) -> State {
-        let mut from = 0;
-        while from < self.config.nodes {
-            let same = |class: &&u8| **class == self.classes[from];
-            let count = self.classes[from..self.config.nodes].iter().take_while(same).count();
-            state.nodes[from..from + count].sort_unstable();
-            from += count;
-        }
+        self.classes.sort(&mut state.nodes[..self.config.nodes]);
         state
     }
 
@@ -96,16 +81,6 @@ impl Model for Waiting {
     }
 
     fn violated(&self, state: &State) -> Option<&'static str> {
-        let actors = &state.actors[..self.count()];
-        let holds = |phase| matches!(phase, Phase::Held | Phase::Downgrading);
-        let holders = || actors.iter().filter(|actor| holds(actor.phase));
-        if holders().any(|one| !one.reads) && holders().count() > 1 {
-            return Some(EXCLUSION);
-        }
-        if state.drought > self.config.writers {
-            return Some(WRITERS);
-        }
-        let thirsty = actors.iter().any(|actor| actor.waited > self.config.readers);
-        thirsty.then_some(READERS)
+        properties::violated(self, state)
     }
 }

@@ -1,10 +1,10 @@
 //! Everything that clients and nodes remember, and everything in flight.
 
-use crate::config::NODES;
-use crate::digest::Digest;
+use crate::digest::digest;
+use crate::masters::NODES;
 use crate::sharing::scripts::{CONTENDERS, Master};
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Node {
     pub master: Master,
     /// Ticks until its votes count.
@@ -16,7 +16,7 @@ pub struct Node {
 }
 
 /// What a client does, and what it has in flight meanwhile.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Phase {
     #[default]
     Idle,
@@ -38,7 +38,7 @@ pub enum Phase {
     Dead,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Actor {
     pub phase: Phase,
     /// It reads, or its guard is a reader's by now.
@@ -70,25 +70,9 @@ pub struct State {
     pub restarts: u8,
 }
 
-impl Actor {
-    fn digest(&self, digest: &mut Digest) {
-        let bits = [self.reads, self.tried, self.hinted, self.told];
-        let bits = bits.into_iter().fold(0, |bits, bit| bits << 1 | u8::from(bit));
-        digest.bytes(&[self.phase as u8, bits, self.left, self.refused, self.waited, self.place]);
-    }
-}
-
 impl State {
     pub fn digest(&self, nodes: usize, clients: usize) -> u64 {
-        let mut digest = Digest::default();
-        for node in &self.nodes[..nodes] {
-            let Master { owner, left, readers, hint, hint_left, count } = node.master;
-            digest.bytes(&[owner, left, hint, hint_left, count]);
-            digest.bytes(&readers[..clients]);
-            digest.bytes(&[node.warm, node.sent, node.granted]);
-        }
-        self.actors[..clients].iter().for_each(|actor| actor.digest(&mut digest));
-        digest.bytes(&[self.drought, self.restarts, u8::from(self.busy)]);
-        digest.end()
+        let rest = (self.drought, self.restarts, self.busy);
+        digest((&self.nodes[..nodes], &self.actors[..clients], rest))
     }
 }

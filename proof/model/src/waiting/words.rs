@@ -1,36 +1,50 @@
-//! A trace in words, for people.
+//! Bounds and traces in words, for people.
 
-use super::config::Client;
+use super::config::{Client, Config};
 use super::protocol::{Action, Waiting};
 use super::state::{Phase, State};
-use crate::checker::Model;
+use crate::run::{NAMES, Part};
+use crate::settings::{counted, plural};
 
-impl Waiting {
-    /// Returns each step in words. The answers of one round are told together.
-    pub fn told(&self, trace: &[Action]) -> Vec<String> {
-        let mut state = self.initial();
-        let mut told = Vec::new();
-        for action in trace {
-            let mut after = None;
-            self.successors(&state, |one, next| {
-                if one == *action {
-                    after = Some(next);
-                }
-            });
-            let after = after.expect("a trace leads from step to step");
-            told.push(self.sentence(*action, &state, &after));
-            state = after;
-        }
-        told
+impl Part for Waiting {
+    type Config = Config;
+    type Search = ();
+
+    const NAME: &'static str = "waiting";
+    const HEADING: &'static str = "
+# Who waits
+
+Writers and readers that come back without end. Messages arrive within a tick, which is as long as a
+writer waits before it renews its hint. A hint lives for three ticks; the ttl is two, if nothing else is
+said.
+";
+
+    fn new(config: Config) -> Self {
+        Self::new(config)
     }
 
-    fn name(&self, who: usize) -> String {
-        let kind = match &self.config.clients[who] {
-            Client { reads: true, .. } => "reader",
-            Client { plain: true, .. } => "plain",
-            _ => "writer",
-        };
-        format!("{kind} {}", ["A", "B", "C", "D"][who])
+    fn bounds(config: &Config) -> String {
+        let clients: Vec<String> = config.clients.iter().map(words).collect();
+        let mut words = vec![format!("{} nodes", config.nodes), clients.join(" beside ")];
+        if config.together > 0 {
+            words.push(format!("the first {} of one process", config.together));
+        }
+        if config.down > 0 {
+            words.push(format!("{} down", config.down.count_ones()));
+        }
+        if config.deaf > 0 {
+            words.push(format!("{} without hints", config.deaf.count_ones()));
+        }
+        words.extend(counted([(config.restarts, "restart")]));
+        if config.crashes {
+            words.push("crashes".to_owned());
+        }
+        if config.sleeps {
+            words.push("readers sleep".to_owned());
+        }
+        words.push(format!("writers in within {}", plural(config.writers, "tick")));
+        words.push(format!("readers within {}", plural(config.readers, "tick")));
+        words.join(", ")
     }
 
     fn sentence(&self, action: Action, before: &State, after: &State) -> String {
@@ -45,6 +59,17 @@ impl Waiting {
             Action::Tick => format!("a tick{}", self.ended(before, after)),
             Action::Deliver { who, node } => self.delivery(who, node, before, after),
         }
+    }
+}
+
+impl Waiting {
+    fn name(&self, who: usize) -> String {
+        let kind = match &self.config.clients[who] {
+            Client { reads: true, .. } => "reader",
+            Client { plain: true, .. } => "plain",
+            _ => "writer",
+        };
+        format!("{kind} {}", NAMES[who])
     }
 
     fn delivery(&self, who: usize, node: usize, before: &State, after: &State) -> String {
@@ -95,4 +120,18 @@ impl Waiting {
         }
         told
     }
+}
+
+fn words(client: &Client) -> String {
+    let mut words = match client {
+        Client { reads: true, .. } => "a reader".to_owned(),
+        Client { plain: true, .. } => "a plain acquire".to_owned(),
+        Client { gives_up: true, .. } => "a writer that gives up".to_owned(),
+        Client { downgrades: true, .. } => "a writer that downgrades".to_owned(),
+        _ => "a writer".to_owned(),
+    };
+    if client.ttl != 2 {
+        words += &format!(" ttl {}", client.ttl);
+    }
+    words
 }

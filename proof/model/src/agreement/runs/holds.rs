@@ -1,6 +1,8 @@
 //! The agreement as it ships.
 
-use super::{Client, Config, FIVE, ONE_REPLACED, Run, both, numbers, scenes, to_the_full};
+use super::{
+    Client, Config, FIVE, ONE_REPLACED, Run, both, numbers, scene, scenes, to_the_full, walks,
+};
 
 /// The number of steps of each walk.
 const STEPS: usize = 10_000_000;
@@ -92,19 +94,18 @@ fn walked() -> Vec<Run> {
     let three = [Client::of(0b0111), Client::of(0b1110), Client::of(0b1011)];
     let three_numbers = [(3, 3), (2, 2), (1, 1)].map(|(ttl, max)| Client::of(0b111).ttl(ttl, max));
     let busy = |config: Config| config.tries(3, 2).restarts(2);
-    let walk = |name, nodes, clients: &[Client]| {
-        Run::walks(STEPS, busy(Config::new(name, nodes, clients)))
-    };
+    let walk =
+        |name, nodes, clients: &[Client]| walks(STEPS, busy(Config::new(name, nodes, clients)));
     let late = to_the_full(FIVE).map(Client::late);
     vec![
-        Run::walks(STEPS / 5, busy(Config::new("five each, four in common, for short", 6, &FIVE)))
+        walks(STEPS / 5, busy(Config::new("five each, four in common, for short", 6, &FIVE)))
             .quick(),
         walk("five each, four in common", 6, &FIVE),
         walk("five each, all of the max_ttl", 6, &to_the_full(FIVE)),
         walk("five each, answers read late", 6, &late),
-        Run::walks(STEPS, busy(Config::new("five each, errors", 6, &FIVE).errors())),
+        walks(STEPS, busy(Config::new("five each, errors", 6, &FIVE).errors())),
         walk("two of one list, one of them leaves", 4, &beside_a_leaver),
-        Run::walks(
+        walks(
             STEPS / 5,
             busy(Config::new(
                 "two of one list, each may leave, for short",
@@ -126,13 +127,10 @@ fn played() -> Vec<Run> {
     let [one, other] = FIVE;
     let leaves = |name| Config::new(name, 6, &[one.quits(), other, other]).tries(2, 0);
     vec![
-        Run::scene(scenes::stray_stops_itself, five("a stray on one emptied master stops itself")),
-        Run::scene(scenes::both_stop, five("after a cut has healed both stop")),
-        Run::scene(
-            scenes::leaver_leaves_nothing,
-            leaves("a client that shuts down leaves nothing"),
-        ),
-        Run::scene(scenes::other_still_waits, five("the other still waits a tick before D and L")),
-        Run::scene(scenes::other_goes_on, five("the other goes on after D and L")),
+        scene(scenes::stray_stops_itself, five("a stray on one emptied master stops itself")),
+        scene(scenes::both_stop, five("after a cut has healed both stop")),
+        scene(scenes::leaver_leaves_nothing, leaves("a client that shuts down leaves nothing")),
+        scene(scenes::other_still_waits, five("the other still waits a tick before D and L")),
+        scene(scenes::other_goes_on, five("the other goes on after D and L")),
     ]
 }

@@ -1,12 +1,12 @@
 //! Rules broken on purpose, and properties that are not promised.
 
 use super::{
-    Client, Config, FIVE, GOES_ON, Kind, ONE_REPLACED, READERS, Run, STOPS, Search, TWO_UNKNOWN,
-    both, numbers, scenes, scripts, to_the_full,
+    Client, Config, FIVE, ONE_REPLACED, Run, Search, both, numbers, scenes, scripts, to_the_full,
 };
-use crate::agreement::mutant::Mutant;
-use crate::agreement::property::Property;
+use crate::agreement::mutants::Mutant;
+use crate::agreement::properties::{GOES_ON, Property, READERS, STOPS, TWO_UNKNOWN};
 use crate::agreement::protocol::Action;
+use crate::run::Kind;
 
 fn caught(mutant: Mutant, config: Config) -> Run {
     Run::violates(Kind::Mutant, TWO_UNKNOWN, config.mutant(mutant))
@@ -83,7 +83,7 @@ pub(super) fn runs() -> Vec<Run> {
                 five("after a cut has healed", &FIVE).mutant(Mutant::ListsCostOneVote),
             )
         },
-        Run { kind: Kind::Margin, quick: true, ..Run::holds(margin) },
+        Run::margin(margin),
         Run::violates(
             Kind::Limit,
             TWO_UNKNOWN,

@@ -1,23 +1,25 @@
 //! Rules broken on purpose.
 
 use super::Run;
-use crate::runs::Kind;
+use crate::named::Named;
+use crate::run::Kind;
 use crate::sharing::config::Config;
-use crate::sharing::mutant::Mutant;
-use crate::sharing::property::Property;
+use crate::sharing::mutants::Mutant;
+use crate::sharing::properties::Property;
 
 const EXCLUSION: &[Property; 1] = &[Property::Exclusion];
 const TIGHT: &[Property; 1] = &[Property::MarkIsTight];
 const FREE: &[Property; 1] = &[Property::FreeAtOnce];
 
+/// Creates a run that checks only the property that it violates, so that the trace ends there.
 fn caught(mutant: Mutant, property: &'static [Property; 1], config: Config) -> Run {
-    Run::violates(property, config.mutant(mutant))
+    let config = config.mutant(mutant).properties(property);
+    Run::violates(Kind::Mutant, property[0].words(), config)
 }
 
 /// Creates a run whose mutant no property finds.
-fn margin(mutant: Mutant, properties: &'static [Property], config: Config) -> Run {
-    let config = config.mutant(mutant).properties(properties);
-    Run { kind: Kind::Margin, config, violates: None, quick: true }
+fn margin(mutant: Mutant, config: Config) -> Run {
+    Run::margin(config.mutant(mutant).properties(Property::ALWAYS))
 }
 
 pub(super) fn runs() -> Vec<Run> {
@@ -74,17 +76,9 @@ pub(super) fn runs() -> Vec<Run> {
             EXCLUSION,
             of("a downgrade that asks for less", "DW").ttl(&[3, 3]).asks(&[1, 3]),
         ),
-        margin(Mutant::TopUpCounts, Property::ALWAYS, of("two rounds", "RW").rounds(&[2, 0])),
-        margin(
-            Mutant::GrantKeepsLife,
-            Property::ALWAYS,
-            of("a reader that extends", "WR").rounds(&[0, 2]),
-        ),
-        margin(
-            Mutant::RoundsStayOpen,
-            Property::ALWAYS,
-            of("a round, a downgrade", "DW").rounds(&[1, 0]),
-        ),
-        margin(Mutant::VacantConverts, Property::ALWAYS, of("a downgrade", "DW")),
+        margin(Mutant::TopUpCounts, of("two rounds", "RW").rounds(&[2, 0])),
+        margin(Mutant::GrantKeepsLife, of("a reader that extends", "WR").rounds(&[0, 2])),
+        margin(Mutant::RoundsStayOpen, of("a round, a downgrade", "DW").rounds(&[1, 0])),
+        margin(Mutant::VacantConverts, of("a downgrade", "DW")),
     ]
 }

@@ -1,7 +1,6 @@
 //! Turns as they are specified.
 
 use super::{Run, scenes};
-use crate::runs::Kind;
 
 pub(super) fn runs() -> Vec<Run> {
     let short = [
@@ -20,7 +19,6 @@ pub(super) fn runs() -> Vec<Run> {
         scenes::crosswise(),
         scenes::first_dies(),
     ];
-    let run = |config, quick| Run { kind: Kind::Holds, config, violates: None, quick };
-    let short = short.into_iter().map(|config| run(config, true));
-    short.chain(scenes::long().into_iter().map(|config| run(config, false))).collect()
+    let short = short.into_iter().map(|config| Run::holds(config).quick());
+    short.chain(scenes::long().into_iter().map(Run::holds)).collect()
 }

@@ -1,24 +1,23 @@
 //! Rules broken on purpose, and limits.
 
 use super::{Run, scenes};
-use crate::runs::Kind;
+use crate::run::Kind;
 use crate::turns::config::Config;
-use crate::turns::mutant::Mutant;
-use crate::turns::protocol::{EXCLUSION, HANDOVER, ORDER, PRESENCE, PROGRESS, TICKET};
+use crate::turns::mutants::Mutant;
+use crate::turns::properties::{EXCLUSION, HANDOVER, ORDER, PRESENCE, PROGRESS, TICKET};
 
 fn caught(mutant: Mutant, property: &'static str, config: Config) -> Run {
-    let config = config.mutant(mutant);
-    Run { kind: Kind::Mutant, config, violates: Some(property), quick: true }
+    Run::violates(Kind::Mutant, property, config.mutant(mutant))
 }
 
 /// Creates a run whose mutant no property finds.
 fn margin(mutant: Mutant, config: Config) -> Run {
-    Run { kind: Kind::Margin, config: config.mutant(mutant), violates: None, quick: true }
+    Run::margin(config.mutant(mutant))
 }
 
 /// Creates a run of the rules as they are, which shows what is not promised.
 fn limit(property: &'static str, config: Config) -> Run {
-    Run { kind: Kind::Limit, config, violates: Some(property), quick: true }
+    Run::violates(Kind::Limit, property, config)
 }
 
 pub(super) fn runs() -> Vec<Run> {

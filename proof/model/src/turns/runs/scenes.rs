@@ -64,11 +64,11 @@ pub(super) fn first_dies() -> Config {
 
 /// The next in turn reaches no quorum between the end of a place and that of the key kept for it.
 pub(super) fn first_dies_and_the_next_is_late() -> Config {
-    first_dies().named("the first may die, a slow tick").slow(1)
+    first_dies().name("the first may die, a slow tick").slow(1)
 }
 
 pub(super) fn first_dies_and_the_next_is_unheard() -> Config {
-    first_dies().named("the first may die, two losses").losses(2)
+    first_dies().name("the first may die, two losses").losses(2)
 }
 
 /// Those that take longer.

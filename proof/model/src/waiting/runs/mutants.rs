@@ -1,10 +1,10 @@
 //! Rules broken on purpose.
 
 use super::Run;
-use crate::runs::Kind;
+use crate::run::Kind;
 use crate::waiting::config::Config;
-use crate::waiting::mutant::Mutant;
-use crate::waiting::protocol::{READERS, WRITERS};
+use crate::waiting::mutants::Mutant;
+use crate::waiting::properties::{READERS, WRITERS};
 
 fn caught(mutant: Mutant, property: &'static str, config: Config) -> Run {
     Run::violates(Kind::Mutant, property, config.mutant(mutant))
@@ -45,14 +45,10 @@ pub(super) fn runs() -> Vec<Run> {
             WRITERS,
             one("one node, behind a plain acquire, two readers", "PWRR").together(2).within(3, 1),
         ),
-        Run {
-            kind: Kind::Margin,
-            violates: None,
-            ..caught(
-                Mutant::HintDeletedUncompared,
-                WRITERS,
-                one("one node, a writer beside one that gives up", "WGRR").within(3, 1),
-            )
-        },
+        Run::margin(
+            one("one node, a writer beside one that gives up", "WGRR")
+                .within(3, 1)
+                .mutant(Mutant::HintDeletedUncompared),
+        ),
     ]
 }
