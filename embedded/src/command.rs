@@ -20,10 +20,13 @@ pub(super) struct Call<'a> {
     pub(super) arguments: &'a [Vec<u8>],
 }
 
+type Handler = fn(&mut Server, &Call<'_>) -> Reply;
+type ScriptHandler = fn(&mut Engine, &mut Server, &Call<'_>) -> Reply;
+
 #[derive(Clone, Copy)]
 pub(super) enum Run {
-    Server(fn(&mut Server, &Call<'_>) -> Reply),
-    Script(fn(&mut Engine, &mut Server, &Call<'_>) -> Reply),
+    Server(Handler),
+    Script(ScriptHandler),
 }
 
 pub(super) struct Command {
@@ -40,26 +43,12 @@ pub(super) struct Command {
 }
 
 impl Command {
-    const fn new(
-        name: &'static str,
-        arity: isize,
-        run: fn(&mut Server, &Call<'_>) -> Reply,
-    ) -> Self {
-        Self {
-            name,
-            arity,
-            in_scripts: true,
-            writes: false,
-            is_valkeys: false,
-            run: Run::Server(run),
-        }
+    const fn new(name: &'static str, arity: isize, run: Handler) -> Self {
+        let run = Run::Server(run);
+        Self { name, arity, in_scripts: true, writes: false, is_valkeys: false, run }
     }
 
-    const fn write(
-        name: &'static str,
-        arity: isize,
-        run: fn(&mut Server, &Call<'_>) -> Reply,
-    ) -> Self {
+    const fn write(name: &'static str, arity: isize, run: Handler) -> Self {
         Self { writes: true, ..Self::new(name, arity, run) }
     }
 
@@ -67,28 +56,12 @@ impl Command {
         Self { is_valkeys: true, ..self }
     }
 
-    /// Defines a command that a script may not call.
-    const fn outside(
-        name: &'static str,
-        arity: isize,
-        run: fn(&mut Server, &Call<'_>) -> Reply,
-    ) -> Self {
+    const fn outside(name: &'static str, arity: isize, run: Handler) -> Self {
         Self { in_scripts: false, ..Self::new(name, arity, run) }
     }
 
-    const fn script(
-        name: &'static str,
-        arity: isize,
-        run: fn(&mut Engine, &mut Server, &Call<'_>) -> Reply,
-    ) -> Self {
-        Self {
-            name,
-            arity,
-            in_scripts: false,
-            writes: false,
-            is_valkeys: false,
-            run: Run::Script(run),
-        }
+    const fn script(name: &'static str, arity: isize, run: ScriptHandler) -> Self {
+        Self { run: Run::Script(run), ..Self::outside(name, arity, server::nothing) }
     }
 
     pub(super) const fn takes(&self, arguments: usize) -> bool {

@@ -25,6 +25,7 @@
 //!   `Machine::deny` denies.
 
 mod client;
+mod collection;
 mod command;
 mod config;
 mod glob;

@@ -41,7 +41,7 @@ impl Replication {
             ),
         };
         let second_offset = if self.former_id.is_some() { 1 } else { -1 };
-        let nobody = "0".repeat(self.id.len());
+        let none = "0".repeat(self.id.len());
         format!(
             "# Replication\r\n{role}connected_slaves:0\r\nmaster_failover_state:no-failover\r\n\
              master_replid:{}\r\nmaster_replid2:{}\r\nmaster_repl_offset:0\r\n\
@@ -49,7 +49,7 @@ impl Replication {
              repl_backlog_size:1048576\r\nrepl_backlog_first_byte_offset:0\r\n\
              repl_backlog_histlen:0\r\n",
             self.id,
-            self.former_id.as_ref().unwrap_or(&nobody),
+            self.former_id.as_ref().unwrap_or(&none),
         )
     }
 }

@@ -1,13 +1,12 @@
-//! Commands on sorted sets. One without members does not exist.
+//! Commands on sorted sets.
 
+use super::collection::{changed, on};
 use super::command::Call;
-use super::keys::{NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, database};
-use super::keyspace::millis;
+use super::keys::{NOT_AN_INTEGER, SYNTAX};
 use super::reply::Reply;
 use super::request::integer;
 use super::server::Server;
 use super::sorted_set::{Bound, SortedSet};
-use super::value::Value;
 
 const NOT_A_RANGE: &str = "ERR min or max is not a float";
 
@@ -28,7 +27,7 @@ pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
     let Some(pairs) = pairs.chunks(2).map(scored).collect::<Option<Vec<_>>>() else {
         return Reply::error("ERR value is not a valid float");
     };
-    changed(server, call, !only_old, |set| {
+    changed(server, call, !only_old, |set: &mut SortedSet| {
         let mut added = 0;
         for (score, member) in pairs {
             let stands = set.score(&member).is_some();
@@ -42,14 +41,14 @@ pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
 
 /// Handles `ZREM key member ...`; answers with the number of members that were there.
 pub(super) fn zrem(server: &mut Server, call: &Call<'_>) -> Reply {
-    changed(server, call, false, |set| {
+    changed(server, call, false, |set: &mut SortedSet| {
         call.arguments[2..].iter().filter(|member| set.remove(member)).count()
     })
 }
 
 pub(super) fn zscore(server: &mut Server, call: &Call<'_>) -> Reply {
-    on(server, call, |set| {
-        set.and_then(|set| set.score(&call.arguments[2])).map_or(Reply::Null, Reply::Double)
+    on(server, call, |set: &SortedSet| {
+        set.score(&call.arguments[2]).map_or(Reply::Null, Reply::Double)
     })
 }
 
@@ -63,9 +62,8 @@ pub(super) fn zrange(server: &mut Server, call: &Call<'_>) -> Reply {
     }
     let places = (integer(&call.arguments[2]), integer(&call.arguments[3]));
     let (Some(start), Some(stop)) = places else { return Reply::error(NOT_AN_INTEGER) };
-    on(server, call, |set| {
-        let members = set.map_or(&[][..], |set| set.members());
-        let members = within(members, start, stop).iter();
+    on(server, call, |set: &SortedSet| {
+        let members = within(set.members(), start, stop).iter();
         if with_scores {
             let pair = |(member, score): &(Vec<u8>, f64)| {
                 (Reply::bulk(member.clone()), Reply::Double(*score))
@@ -81,7 +79,7 @@ pub(super) fn zrange(server: &mut Server, call: &Call<'_>) -> Reply {
 pub(super) fn zremrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
     match (bound(&call.arguments[2]), bound(&call.arguments[3])) {
         (Some(least), Some(most)) => {
-            changed(server, call, false, |set| set.remove_between(least, most))
+            changed(server, call, false, |set: &mut SortedSet| set.remove_between(least, most))
         }
         _ => Reply::error(NOT_A_RANGE),
     }
@@ -94,21 +92,20 @@ pub(super) fn zrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
     if call.arguments.len() > 4 {
         return Reply::error(SYNTAX);
     }
-    on(server, call, |set| {
-        let members = set.iter().flat_map(|set| set.between(least, most));
-        Reply::Array(members.map(Reply::bulk).collect())
+    on(server, call, |set: &SortedSet| {
+        Reply::Array(set.between(least, most).map(Reply::bulk).collect())
     })
 }
 
 /// Handles `ZRANK key member`; answers with the number of members before it.
 pub(super) fn zrank(server: &mut Server, call: &Call<'_>) -> Reply {
-    on(server, call, |set| {
-        set.and_then(|set| set.rank(&call.arguments[2])).map_or(Reply::Null, Reply::count)
+    on(server, call, |set: &SortedSet| {
+        set.rank(&call.arguments[2]).map_or(Reply::Null, Reply::count)
     })
 }
 
 pub(super) fn zcard(server: &mut Server, call: &Call<'_>) -> Reply {
-    on(server, call, |set| Reply::count(set.map_or(0, |set| set.members().len())))
+    on(server, call, |set: &SortedSet| Reply::count(set.members().len()))
 }
 
 /// Returns whether ZADD takes the word for an option, known here or not.
@@ -149,41 +146,4 @@ fn within(members: &[(Vec<u8>, f64)], start: i64, stop: i64) -> &[(Vec<u8>, f64)
     };
     let (first, Some(last)) = (place(start).unwrap_or(0), place(stop)) else { return &[] };
     members.get(first..members.len().min(last.saturating_add(1))).unwrap_or_default()
-}
-
-/// Answers with what `change` returns for the set, and deletes it if it is empty after that. If there
-/// is none, it is made or the answer is 0.
-fn changed(
-    server: &mut Server,
-    call: &Call<'_>,
-    make: bool,
-    change: impl FnOnce(&mut SortedSet) -> usize,
-) -> Reply {
-    let (key, now) = (&call.arguments[1], millis(call.now));
-    let database = database(server, call);
-    if !make && database.get(key, now).is_none() {
-        return Reply::Integer(0);
-    }
-    let empty = Value::SortedSet(SortedSet::default());
-    let Value::SortedSet(set) = database.get_or_insert(key, empty, now) else {
-        return Reply::error(WRONG_TYPE);
-    };
-    let answer = Reply::count(change(set));
-    if set.members().is_empty() {
-        database.delete(key, now);
-    }
-    answer
-}
-
-/// Returns `answer` for the set, if there is one; an error if the value is something else.
-fn on(
-    server: &mut Server,
-    call: &Call<'_>,
-    answer: impl FnOnce(Option<&mut SortedSet>) -> Reply,
-) -> Reply {
-    match database(server, call).get_mut(&call.arguments[1], millis(call.now)) {
-        None => answer(None),
-        Some(Value::SortedSet(set)) => answer(Some(set)),
-        Some(_) => Reply::error(WRONG_TYPE),
-    }
 }

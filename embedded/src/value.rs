@@ -1,5 +1,6 @@
 //! The values that a key can have.
 
+use super::collection::Collection;
 use super::sorted_set::SortedSet;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -45,5 +46,33 @@ impl Hash {
 
     pub(super) fn fields(&self) -> &[(Vec<u8>, Vec<u8>)] {
         &self.fields
+    }
+}
+
+impl Collection for Hash {
+    fn of(value: &mut Value) -> Option<&mut Self> {
+        if let Value::Hash(found) = value { Some(found) } else { None }
+    }
+
+    fn into_value(self) -> Value {
+        Value::Hash(self)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.fields().is_empty()
+    }
+}
+
+impl Collection for SortedSet {
+    fn of(value: &mut Value) -> Option<&mut Self> {
+        if let Value::SortedSet(found) = value { Some(found) } else { None }
+    }
+
+    fn into_value(self) -> Value {
+        Value::SortedSet(self)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.members().is_empty()
     }
 }

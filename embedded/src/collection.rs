@@ -1,0 +1,51 @@
+//! What commands on hashes and on sorted sets have in common. One without members does not exist.
+
+use super::command::Call;
+use super::keys::{WRONG_TYPE, database};
+use super::keyspace::millis;
+use super::reply::Reply;
+use super::server::Server;
+use super::value::Value;
+
+/// A value that has members.
+pub(super) trait Collection: Default {
+    fn of(value: &mut Value) -> Option<&mut Self>;
+    fn into_value(self) -> Value;
+    fn is_empty(&self) -> bool;
+}
+
+/// Returns `answer` for the value, which is empty if there is none; an error if it is something else.
+pub(super) fn on<T: Collection>(
+    server: &mut Server,
+    call: &Call<'_>,
+    answer: impl FnOnce(&T) -> Reply,
+) -> Reply {
+    match database(server, call).get_mut(&call.arguments[1], millis(call.now)).map(T::of) {
+        None => answer(&T::default()),
+        Some(Some(found)) => answer(found),
+        Some(None) => Reply::error(WRONG_TYPE),
+    }
+}
+
+/// Answers with what `change` returns for the value, and deletes it if it is empty after that. If
+/// there is none, it is made or the answer is 0.
+pub(super) fn changed<T: Collection>(
+    server: &mut Server,
+    call: &Call<'_>,
+    make: bool,
+    change: impl FnOnce(&mut T) -> usize,
+) -> Reply {
+    let (key, now) = (&call.arguments[1], millis(call.now));
+    let database = database(server, call);
+    if !make && database.get(key, now).is_none() {
+        return Reply::Integer(0);
+    }
+    let Some(found) = T::of(database.get_or_insert(key, T::default().into_value(), now)) else {
+        return Reply::error(WRONG_TYPE);
+    };
+    let answer = Reply::count(change(found));
+    if found.is_empty() {
+        database.delete(key, now);
+    }
+    answer
+}
