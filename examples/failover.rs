@@ -1,8 +1,9 @@
 //! `make demo`: workers compete for one lock while they lose masters.
 //!
-//! It runs on the masters that `QUORUMLOCK_NODES` names, else on five redis-servers, else, with the
-//! feature `embedded`, on five masters in this process. However it exits, it ends what it has
-//! started. With `--without-lock`, one worker enters without the lock, to show that the verdict can
+//! It runs on five masters in this process, with the feature `embedded`, or on five redis-servers, which
+//! it starts. Only with `--on-nodes` it runs on the masters that `QUORUMLOCK_NODES` names, with the
+//! restart guard off: that variable may be exported for other work. However it exits, it ends what it
+//! has started. With `--without-lock`, one worker enters without the lock, to show that the verdict can
 //! be bad. Exit code: 0 for a good verdict, 1 for a bad one, 2 if it cannot run, 130 if it is
 //! interrupted.
 
@@ -36,7 +37,7 @@ mod witness;
 mod workers;
 
 use floor::Floor;
-use masters::Masters;
+use masters::{Kind, Masters};
 use news::{News, Tone};
 use quorumlock::{ConnectError, Redlock, RestartGuard};
 use show::{Scene, Show, say};
@@ -63,15 +64,19 @@ enum Ending {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let without_lock = match std::env::args().nth(1).as_deref() {
-        None => false,
-        Some("--without-lock") => true,
-        Some(other) => {
-            eprintln!("{other} is not an option; the only one is --without-lock");
-            return ExitCode::from(2);
+    let (mut without_lock, mut wanted) = (false, None);
+    for option in std::env::args().skip(1) {
+        match &*option {
+            "--without-lock" => without_lock = true,
+            "--on-nodes" => wanted = Some(Kind::Named),
+            "--on-servers" => wanted = Some(Kind::Servers),
+            other => {
+                eprintln!("{other} is none of --on-nodes, --on-servers and --without-lock");
+                return ExitCode::from(2);
+            }
         }
-    };
-    match run(without_lock).await {
+    }
+    match run(wanted, without_lock).await {
         Ok(Ending::Good) => ExitCode::SUCCESS,
         Ok(Ending::Bad) => ExitCode::from(1),
         Ok(Ending::Interrupted) => ExitCode::from(130),
@@ -85,9 +90,9 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(without_lock: bool) -> Result<Ending, Failure> {
+async fn run(wanted: Option<Kind>, without_lock: bool) -> Result<Ending, Failure> {
     let mut signals = Signals::listen()?;
-    let masters = Arc::new(Masters::choose().await?);
+    let masters = Arc::new(Masters::choose(wanted).await?);
     say(&plan(&masters, without_lock))?;
     let (news, heard) = News::channel();
     let floor = Arc::new(Floor::new(news));

@@ -1,21 +1,21 @@
 //! One configured master: its name in errors, the way to it, and our identity there.
 //!
-//! Addresses are those of the `redis` crate: a URL (`&str`, `String`, `url::Url`), a `(host,
-//! port)`, a `ConnectionAddr`, or a `ConnectionInfo` (of a `redis::Client`, a clone of its
-//! `get_connection_info()`). Its TCP settings and its choice of protocol are not adopted.
+//! Of a `ConnectionInfo`, its TCP settings and its choice of protocol are not adopted.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use redis::{ConnectionAddr, ConnectionInfo};
 
-use crate::driver::dial::Transport;
 #[cfg(feature = "tls")]
-use crate::driver::tls;
+use crate::tls;
+use crate::transport::Transport;
 use quorumlock_core::coordinator::wire::Login;
 
+mod into_node;
 mod parse_error;
 
+pub use into_node::IntoNode;
 pub(crate) use parse_error::parse_error;
 
 /// The user's own TLS configuration. Without the feature there can be none, so that callers pass

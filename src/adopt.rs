@@ -2,19 +2,21 @@
 
 use crate::detached::Detached;
 use crate::driver::{Missed, Request, Won};
-use crate::error::{Closed, HeldHere, InvalidSetting, LossReason, NotAdopted, TooLate, Unadopted};
+use crate::failure::{
+    AdoptErrorKind, Closed, HeldHere, InvalidSetting, LossReason, TooLate, Unadopted,
+};
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
 use crate::redlock::Redlock;
 use crate::report::Quorum;
 use quorumlock_core::coordinator::{self, KeepAlive, RequestId};
 use std::fmt;
-use std::future::{Future, IntoFuture};
-use std::mem;
+use std::future::{Future, IntoFuture, pending};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use thiserror::Error;
 use tokio::sync::oneshot;
 
 /// An adoption that has not started: set its options, then await it.
@@ -37,8 +39,9 @@ use tokio::sync::oneshot;
 ///
 /// # Errors
 ///
-/// [`NotAdopted`], with the value and an [`AdoptError`](crate::AdoptError). No error deletes the keys: they expire, and
-/// until then another try may succeed, here or elsewhere.
+/// [`AdoptError`], with the value and an [`AdoptErrorKind`]. The keys expire, and until then
+/// another try may succeed, here or elsewhere. Only a lock that was adopted, and whose deadline passed or
+/// whose client ended before the caller had the guard, has been released.
 ///
 /// # Cancel safety
 ///
@@ -73,12 +76,23 @@ impl<K: Kind> Drop for Bearer<K> {
     }
 }
 
-impl<K: Kind> Adopt<K> {
-    pub(crate) fn new(redlock: Redlock, detached: Detached<K>) -> Self {
-        let bearer = Bearer { redlock, detached: Some(detached), adopting: None };
-        Self { bearer, keep_alive: None }
+impl Redlock {
+    /// Adopts a lock that [`Guard::detach`](crate::Guard::detach) has turned into a value, here or in
+    /// another process. Options for this call are set on the returned value; await it to begin.
+    ///
+    /// The lock is extended first. It is held from then on, and never counts as held for longer than
+    /// that extension gives: no deadline comes along with the value. If it comes too late, it is
+    /// lost. The masters must be the same, and so must the
+    /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
+    ///
+    /// See [`Adopt`] for errors and cancel safety.
+    pub fn adopt<K: Kind>(&self, detached: Detached<K>) -> Adopt<K> {
+        let (redlock, detached) = (self.clone(), Some(detached));
+        Adopt { bearer: Bearer { redlock, detached, adopting: None }, keep_alive: None }
     }
+}
 
+impl<K: Kind> Adopt<K> {
     /// Extends the lock in the background from now on. See
     /// [`Acquire::keep_alive`](crate::Acquire::keep_alive); the builder's
     /// [`max_hold`](crate::RedlockBuilder::max_hold) counts from the start of this call's extension.
@@ -99,35 +113,48 @@ impl<K: Kind> Adopt<K> {
         self
     }
 
-    /// Sends the request. `Err(None)` cannot be: a value that was not handed on is there.
-    fn ask(self) -> Result<Waiting<K>, Option<NotAdopted<K>>> {
+    /// Asks at the first poll, and picks up what is won.
+    async fn adopted(self) -> Result<Guard<K>, AdoptError<K>> {
+        let (reply, mut answer) = oneshot::channel();
+        // Dropped before `answer`: its release ends an adoption that is won at the same moment, too.
         let Self { mut bearer, keep_alive } = self;
-        let Some(detached) = &bearer.detached else { return Err(None) };
-        if let Err(invalid) = check(&bearer.redlock, detached, keep_alive) {
-            let error = invalid.into();
-            return Err(bearer.detached.take().map(|detached| NotAdopted { detached, error }));
-        }
-        let driver = bearer.redlock.driver().clone();
-        let (reply, answer) = oneshot::channel();
-        let (request, mut lock) = (driver.next_request(), Box::new(detached.lock().clone()));
-        lock.keep_alive = keep_alive.or(lock.keep_alive);
-        let resource: Arc<str> = detached.resource().into();
-        bearer.adopting = Some(request);
-        bearer.redlock.driver().send(Request::Adopt { request, lock, driver, resource, reply });
-        Ok(Waiting { bearer, answer })
+        let outcome = match bearer.ask(keep_alive, reply) {
+            Ok(resource) => picked_up(resource, (&mut answer).await.ok()),
+            Err(invalid) => Err(invalid.into()),
+        };
+        // It is there: it was not given back.
+        let Some(detached) = bearer.detached.take() else { return pending().await };
+        outcome.map_err(|kind| AdoptError { detached, kind })
     }
 }
 
-fn check<K: Kind>(
-    redlock: &Redlock,
-    detached: &Detached<K>,
-    keep_alive: Option<KeepAlive>,
-) -> Result<(), InvalidSetting> {
-    let options = redlock.options();
-    detached.check(options)?;
-    keep_alive.map_or(Ok(()), |keep_alive| {
-        options.check_max_hold("keep_alive_for", keep_alive.max_hold(), detached.ttl())
-    })
+impl<K: Kind> Bearer<K> {
+    /// Sends the request, and returns the resource.
+    fn ask(
+        &mut self,
+        keep_alive: Option<KeepAlive>,
+        reply: oneshot::Sender<Answer>,
+    ) -> Result<Arc<str>, InvalidSetting> {
+        let Some(detached) = &self.detached else { return Ok("".into()) };
+        let (driver, options) = (self.redlock.driver(), self.redlock.options());
+        detached.check(options)?;
+        if let Some(keep_alive) = keep_alive {
+            options.check_max_hold("keep_alive_for", keep_alive.max_hold(), detached.ttl())?;
+        }
+        let (request, mut lock) = (driver.next_request(), Box::new(detached.lock().clone()));
+        lock.keep_alive = keep_alive.or(lock.keep_alive);
+        let resource: Arc<str> = detached.resource().into();
+        self.adopting = Some(request);
+        let (driver, shown) = (driver.clone(), resource.clone());
+        self.redlock.driver().send(Request::Adopt {
+            request,
+            lock,
+            driver,
+            resource: shown,
+            reply,
+        });
+        Ok(resource)
+    }
 }
 
 impl<K: Kind> fmt::Debug for Adopt<K> {
@@ -140,11 +167,11 @@ impl<K: Kind> fmt::Debug for Adopt<K> {
 }
 
 impl<K: Kind> IntoFuture for Adopt<K> {
-    type Output = Result<Guard<K>, NotAdopted<K>>;
+    type Output = Result<Guard<K>, AdoptError<K>>;
     type IntoFuture = AdoptFuture<K>;
 
     fn into_future(self) -> AdoptFuture<K> {
-        AdoptFuture { state: State::Unasked(self) }
+        AdoptFuture { adopting: Some(Box::pin(self.adopted())) }
     }
 }
 
@@ -155,77 +182,56 @@ type Answer = Result<Won, (coordinator::NotAdopted, Quorum)>;
 /// after it has completed, it stays pending and asks nothing.
 #[must_use = "an adoption that is dropped releases the lock: await it"]
 pub struct AdoptFuture<K: Kind = Unfenced> {
-    state: State<K>,
+    adopting: Option<Adopting<K>>,
 }
 
-enum State<K: Kind> {
-    Unasked(Adopt<K>),
-    Waiting(Waiting<K>),
-    Done,
-}
+type Adopting<K> = Pin<Box<dyn Future<Output = Result<Guard<K>, AdoptError<K>>> + Send + Sync>>;
 
-struct Waiting<K: Kind> {
-    /// Dropped first: its release ends an adoption that is won at the same moment, too.
-    bearer: Bearer<K>,
-    answer: oneshot::Receiver<Answer>,
-}
-
-impl<K: Kind> Waiting<K> {
-    /// Returns the outcome for the caller. `None` means that the driver has ended, or has dropped
-    /// the request.
-    fn picked_up(mut self, answer: Option<Answer>) -> Option<Result<Guard<K>, NotAdopted<K>>> {
-        use coordinator::NotAdopted::{HeldHere as Held, Lost, Unconfirmed};
-        let detached = self.bearer.detached.take()?;
-        let resource: Arc<str> = detached.resource().into();
-        let error = match answer {
-            Some(Ok(Won { lock, token, .. })) => match lock.pick_up() {
-                Ok((driver, hold)) => {
-                    return Some(Ok(Guard::new(driver, hold, K::won_with(token, None))));
-                }
-                Err(Missed::TooLate) => TooLate { resource, reason: LossReason::Lapsed }.into(),
-                Err(Missed::Closed) => Closed.into(),
-            },
-            Some(Err((Held, _))) => HeldHere { resource }.into(),
-            Some(Err((Lost(reason), _))) => TooLate { resource, reason }.into(),
-            Some(Err((Unconfirmed(nodes), quorum))) => Unadopted { resource, nodes, quorum }.into(),
-            None => Closed.into(),
-        };
-        Some(Err(NotAdopted { detached, error }))
-    }
+/// Returns the outcome for the caller. `None` means that the driver has ended, or has dropped the
+/// request.
+fn picked_up<K: Kind>(
+    resource: Arc<str>,
+    answer: Option<Answer>,
+) -> Result<Guard<K>, AdoptErrorKind> {
+    use coordinator::NotAdopted::{HeldHere as Held, Lost, Unconfirmed};
+    Err(match answer {
+        Some(Ok(Won { lock, token, .. })) => match lock.pick_up() {
+            Ok((driver, hold)) => return Ok(Guard::new(driver, hold, K::won_with(token, None))),
+            Err(Missed::TooLate) => TooLate { resource, reason: LossReason::Lapsed }.into(),
+            Err(Missed::Closed) => Closed.into(),
+        },
+        Some(Err((Held, _))) => HeldHere { resource }.into(),
+        Some(Err((Lost(reason), _))) => TooLate { resource, reason }.into(),
+        Some(Err((Unconfirmed(nodes), quorum))) => Unadopted { resource, nodes, quorum }.into(),
+        None => Closed.into(),
+    })
 }
 
 impl<K: Kind> Future for AdoptFuture<K> {
-    type Output = Result<Guard<K>, NotAdopted<K>>;
+    type Output = Result<Guard<K>, AdoptError<K>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut waiting = match mem::replace(&mut self.state, State::Done) {
-            State::Unasked(adopt) => match adopt.ask() {
-                Ok(waiting) => waiting,
-                Err(refused) => return refused.map_or(Poll::Pending, |one| Poll::Ready(Err(one))),
-            },
-            State::Waiting(waiting) => waiting,
-            State::Done => return Poll::Pending,
-        };
-        match Pin::new(&mut waiting.answer).poll(cx) {
-            Poll::Ready(answer) => {
-                waiting.picked_up(answer.ok()).map_or(Poll::Pending, Poll::Ready)
-            }
-            Poll::Pending => {
-                self.state = State::Waiting(waiting);
-                Poll::Pending
-            }
-        }
+        let Some(adopting) = &mut self.adopting else { return Poll::Pending };
+        let outcome = ready!(adopting.as_mut().poll(cx));
+        self.adopting = None;
+        Poll::Ready(outcome)
     }
 }
 
 impl<K: Kind> fmt::Debug for AdoptFuture<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("AdoptFuture");
-        match &self.state {
-            State::Unasked(adopt) => shown.field("adopt", adopt),
-            State::Waiting(waiting) => shown.field("detached", &waiting.bearer.detached),
-            State::Done => &mut shown,
-        };
-        shown.finish_non_exhaustive()
+        f.debug_struct("AdoptFuture").finish_non_exhaustive()
     }
+}
+
+/// A lock that was not adopted. Unless its keys are gone, the value may be used again.
+#[derive(Debug, Error)]
+#[error("not adopted: {kind}")]
+#[non_exhaustive]
+pub struct AdoptError<K: Kind = Unfenced> {
+    /// The value, as it was before.
+    pub detached: Detached<K>,
+    /// The reason.
+    #[source]
+    pub kind: AdoptErrorKind,
 }

@@ -1,7 +1,5 @@
 //! The setup of a `Redlock`.
 
-#[cfg(feature = "config")]
-mod config;
 mod connect;
 mod nodes;
 
@@ -41,16 +39,39 @@ use std::time::Duration;
 ///     .await?;
 /// # Ok(()) }
 /// ```
+///
+/// # Seven spans
+///
+/// ```text
+/// call      the attempt that wins        deadline        keys expire, if not released
+///  |                |------- ttl, less drift -|-- lock_delay --|
+///  |-- acquire_timeout: the last attempt begins within it --|
+///                   |-- operation_timeout: each attempt, extension and release --|
+///                   |-- min_hold: closed to others, even if released before --|
+///                   |-- max_hold: no extension moves the deadline beyond it --|
+/// ```
+///
+/// The seventh is [`max_ttl`](Self::max_ttl), the most for [`ttl`](Self::ttl) and
+/// [`lock_delay`](Self::lock_delay) together, and for [`min_hold`](crate::Acquire::min_hold). A master
+/// that has lost its memory does not vote for a little longer than that. An extension starts a new
+/// ttl; [`max_hold`](Self::max_hold) is for locks that are kept alive.
 #[must_use = "nothing is connected before `connect`"]
 pub struct RedlockBuilder<R = Redlock> {
     lists: Lists,
     tls: Option<TlsConfig>,
     /// Read by `connect`; they take precedence over `tls`.
     #[cfg(feature = "config")]
-    pub(crate) tls_files: crate::config::TlsFiles,
+    pub(crate) tls_files: crate::tls_files::TlsFiles,
     pub(crate) options: Options,
     clock: Clock,
     returns: PhantomData<fn() -> R>,
+}
+
+impl Redlock {
+    /// Returns a builder with an empty list of masters, and defaults for everything else.
+    pub fn builder() -> RedlockBuilder {
+        RedlockBuilder::new()
+    }
 }
 
 impl<R> RedlockBuilder<R> {
@@ -59,7 +80,7 @@ impl<R> RedlockBuilder<R> {
             lists: Lists::default(),
             tls: None,
             #[cfg(feature = "config")]
-            tls_files: crate::config::TlsFiles::default(),
+            tls_files: crate::tls_files::TlsFiles::default(),
             options: Options::default(),
             clock: Clock::boot(),
             returns: PhantomData,
@@ -111,7 +132,7 @@ impl<R> RedlockBuilder<R> {
         self.tls = Some(config);
         #[cfg(feature = "config")]
         {
-            self.tls_files = crate::config::TlsFiles::default();
+            self.tls_files = crate::tls_files::TlsFiles::default();
         }
         self
     }
@@ -126,24 +147,24 @@ impl<R> RedlockBuilder<R> {
 
     /// Sets the longest ttl that any call may ask for. It also determines how long a master that
     /// has lost its memory must stay away, until nothing that it had granted can still be held. It
-    /// must be the same for all clients of these masters, which agree on it through them. Default:
-    /// 30 s. Above 24 h it needs [`allow_long_max_ttl`](Self::allow_long_max_ttl).
+    /// must be the same for all clients of these masters with the same [prefix](Self::key_prefix), which
+    /// agree on it through them. Default: 30 s. Above 24 h it needs [`allow_long_max_ttl`](Self::allow_long_max_ttl).
     pub const fn max_ttl(mut self, max_ttl: Duration) -> Self {
         self.options.max_ttl = max_ttl;
         self
     }
 
-    /// Accepts a [`max_ttl`](Self::max_ttl) above 24 h. Masters that have just started do not vote for
+    /// Sets whether a [`max_ttl`](Self::max_ttl) above 24 h is accepted. Masters that have just started do not vote for
     /// that long, and clients with another `max_ttl` are refused for that long once a client with this
-    /// one has used the masters. Default: such a `max_ttl` is an
+    /// one has used the masters. Default: `false`, and such a `max_ttl` is an
     /// [`InvalidSetting`](crate::InvalidSetting).
     ///
     /// ```
     /// let days = std::time::Duration::from_secs(3 * 86_400);
-    /// let builder = quorumlock::Redlock::builder().max_ttl(days).allow_long_max_ttl();
+    /// let builder = quorumlock::Redlock::builder().max_ttl(days).allow_long_max_ttl(true);
     /// ```
-    pub const fn allow_long_max_ttl(mut self) -> Self {
-        self.options.allow_long_max_ttl = true;
+    pub const fn allow_long_max_ttl(mut self, allow: bool) -> Self {
+        self.options.allow_long_max_ttl = allow;
         self
     }
 
@@ -258,16 +279,26 @@ impl<R> RedlockBuilder<R> {
     /// Sets a name for the acquirer, shown to anyone who inspects a lock or finds it held: a host, a
     /// process, a worker's name. At most 512 bytes without control characters, and not ending like
     /// the term of an election (`;term=7`). It excludes no client and proves nothing, and is never a
-    /// secret: keys, `MONITOR`, errors and logs show it. Default: none. Can be set
-    /// [per call](crate::Acquire::label).
+    /// secret: keys, `MONITOR`, errors and logs show it. Default: the host's name and the number of
+    /// the process, such as `web-3:4711`; an empty label is the same as
+    /// [`no_label`](Self::no_label). Can be set [per call](crate::Acquire::label).
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder().label("worker-7");
     /// ```
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        let label = label.into();
-        self.options.label = (!label.is_empty()).then(|| label.into());
+        self.options.label = Some(label.into().into());
         self
+    }
+
+    /// Lets locks have no label, so that no client learns from the masters which host and process holds
+    /// them. Default: see [`label`](Self::label).
+    ///
+    /// ```
+    /// let builder = quorumlock::Redlock::builder().no_label();
+    /// ```
+    pub fn no_label(self) -> Self {
+        self.label("")
     }
 
     /// Sets whether a release notifies the waiters in other processes, which then ask one master
@@ -279,9 +310,9 @@ impl<R> RedlockBuilder<R> {
         self
     }
 
-    /// Sets whether those who wait for a lock get it in the order in which they came, across
-    /// processes: as if each acquire of one resource said [`fair`](crate::Acquire::fair). No call can
-    /// take it back, since a lock on which some wait in turn and others do not starves the others. It
+    /// Sets whether waiters are served in order of arrival, across processes: as if each acquire of
+    /// one resource said [`fair`](crate::Acquire::fair). No call can take it back, since a lock with
+    /// fair waiters and others starves the others. It
     /// does not apply to several resources that are locked together, to permits, to readers and
     /// writers of an [`RwLock`](crate::RwLock), nor to candidates of an election. Set it in all clients
     /// of a resource, once none of them has a version that does not know it. Default: `false`.
@@ -294,35 +325,37 @@ impl<R> RedlockBuilder<R> {
         self
     }
 
-    /// Restricts the client to looking at locks: it writes nothing to a master. It can
+    /// Sets whether the client only looks at locks: it then writes nothing to a master. It can
     /// [`inspect`](crate::Redlock::inspect), and [`force_release`](crate::Redlock::force_release),
     /// which deletes the key that it is asked to delete. Each acquire is refused as an
-    /// [`InvalidSetting`](crate::InvalidSetting).
+    /// [`InvalidSetting`](crate::InvalidSetting). Default: `false`.
     ///
     /// A handle that acquires records its `max_ttl`, its fencing window and its lists of masters at
     /// each master, and excludes clients that are configured with different ones. This one excludes
-    /// no client, so it may name any of the masters. Intended for operators' tools.
+    /// no client, so it may name any of the masters. A [`preflight`](Self::preflight) then sets no key,
+    /// and does not try the rights that locks need. Intended for operators' tools.
     ///
     /// ```
-    /// let builder = quorumlock::Redlock::builder().node("redis://10.0.0.1").inspect_only();
+    /// let builder = quorumlock::Redlock::builder().node("redis://10.0.0.1").inspect_only(true);
     /// ```
-    pub const fn inspect_only(mut self) -> Self {
-        self.options.inspect_only = true;
+    pub const fn inspect_only(mut self, inspect_only: bool) -> Self {
+        self.options.inspect_only = inspect_only;
         self
     }
 
-    /// Makes [`connect`](RedlockBuilder::connect) fail on any master that answers and cannot be
-    /// used as configured, and not only where the other masters are no quorum. Intended for the
+    /// Sets whether [`connect`](RedlockBuilder::connect) fails on any master that answers and cannot
+    /// be used as configured, and not only where the other masters are no quorum. Intended for the
     /// check of a deployment. A process then does not start while one of five masters has a
-    /// problem. Default: such a master loses its vote.
-    pub const fn strict(mut self) -> Self {
-        self.options.strict = true;
+    /// problem. Default: `false`, and such a master loses its vote.
+    pub const fn strict(mut self, strict: bool) -> Self {
+        self.options.strict = strict;
         self
     }
 
     /// Sets the prefix of each resource's name in Redis. It must be the same for all clients that
-    /// are to exclude each other. It must not contain `quorumlock:`, which marks keys of our own.
-    /// Default: none, as with other Redlock clients.
+    /// are to exclude each other. It must not contain `quorumlock:`, which marks keys of our own. Of
+    /// two prefixes on the same masters, neither should begin the other: with `a:`, the resource `b:c`
+    /// has the same key as `c` with `a:b:`. Default: none, as with other Redlock clients.
     pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.options.key_prefix = prefix.into();
         self

@@ -26,17 +26,15 @@
 #![doc = include_str!("../docs/quorumlock.toml")]
 //! ```
 
+mod apply;
 mod deserialize;
 mod environment;
 mod file;
 mod node_address;
-mod tls_files;
 mod unknown;
 mod value;
 
 pub use node_address::NodeAddress;
-
-pub(crate) use tls_files::TlsFiles;
 
 use crate::RestartGuard;
 use crate::builder::RedlockBuilder;
@@ -137,8 +135,7 @@ settings! {
         max_ttl: Duration = value::span => RedlockBuilder::max_ttl;
         /// Controls whether [`max_ttl`](crate::RedlockBuilder::max_ttl) may be above 24 hours:
         /// [`allow_long_max_ttl`](crate::RedlockBuilder::allow_long_max_ttl).
-        allow_long_max_ttl: bool = value::switch
-            => |mut to, on| { to.options.allow_long_max_ttl = on; to };
+        allow_long_max_ttl: bool = value::switch => RedlockBuilder::allow_long_max_ttl;
         /// [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout).
         acquire_timeout: Duration = value::span => RedlockBuilder::acquire_timeout;
         /// [`max_hold`](crate::RedlockBuilder::max_hold).
@@ -173,12 +170,13 @@ settings! {
         fair: bool = value::switch => RedlockBuilder::fair;
         /// Controls whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
         /// [`strict`](crate::RedlockBuilder::strict).
-        strict: bool = value::switch => |mut to, on| { to.options.strict = on; to };
+        strict: bool = value::switch => RedlockBuilder::strict;
         /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
         key_prefix: String = value::text => RedlockBuilder::key_prefix;
         /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
         lock_delay: Duration = value::span => RedlockBuilder::lock_delay;
-        /// [`label`](crate::RedlockBuilder::label).
+        /// [`label`](crate::RedlockBuilder::label); an empty one is
+        /// [`no_label`](crate::RedlockBuilder::no_label).
         label: String = value::text => RedlockBuilder::label;
         /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
         /// platform's. Needs the feature `tls`, as do the next two.

@@ -3,9 +3,9 @@
 #[cfg(feature = "serde")]
 mod serde;
 
-use crate::error::InvalidSetting;
+use crate::failure::InvalidSetting;
 use crate::fencing::FencingToken;
-use crate::kind::{Fenced, Kind, Unfenced};
+use crate::kind::{Fenced, Kind, Numbered, Unfenced};
 use crate::options::Options;
 use crate::report::Escaped;
 use quorumlock_core::coordinator::{DetachedLock, Keys};
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// A lock without a guard: [`Guard::detach`](crate::Guard::detach) returns it, and
 /// [`Redlock::adopt`](crate::Redlock::adopt) turns it into a guard again, here or in another process.
 ///
-/// It contains the token of the lock, and so it is a secret: **who has it owns the lock**. Send it
+/// It contains the token of the lock, and so it is a secret: **its possessor owns the lock**. Send it
 /// only over channels that you would trust with a password. `Debug` does not show the token.
 ///
 /// The keys stay on the masters until it is adopted, or until they expire: a ttl, and the
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// them if it is dropped.
 ///
 /// It carries the resource, the token and its label, the ttl and the lock-delay, the rest of the
-/// keep-alive and of [`at_least`](crate::Acquire::at_least), and the
+/// keep-alive and of [`min_hold`](crate::Acquire::min_hold), and the
 /// [fencing token](Self::fencing_token) if it has one. It carries no deadline,
 /// since that would mean nothing on another machine's clock.
 ///
@@ -53,7 +53,7 @@ use std::time::Duration;
 /// # One holder only
 ///
 /// It is not `Clone`, and adopting it consumes it. But its serialized form can be copied, read twice,
-/// or delivered twice by a queue. Then all who adopt it would hold the lock, with the same fencing
+/// or delivered twice by a queue. Then each adopter would hold the lock, with the same fencing
 /// token: neither the masters nor the check of that token can tell them apart. Within one client the
 /// second is refused. Between processes, hand it over only in a way that delivers it at most once.
 #[must_use = "the lock stays until its ttl is over: adopt it, or send it to where that is done"]
@@ -119,20 +119,20 @@ impl<K: Kind> Detached<K> {
             }
         }
         let ttl = options.check_ttl("ttl", ttl.span())?;
-        options.check_at_least(at_least.unwrap_or_default())?;
+        options.check_min_hold(at_least.unwrap_or_default())?;
         options.check_lock_delay(life.span().saturating_sub(ttl), ttl).map(drop)
     }
 }
 
-impl Detached<Fenced> {
+impl<K: Numbered> Detached<K> {
     /// Returns the fencing token, which stays the same when the lock is adopted.
     #[must_use]
-    pub const fn fencing_token(&self) -> FencingToken {
+    pub fn fencing_token(&self) -> FencingToken {
         self.kind.token()
     }
 }
 
-/// Without the token: who has it owns the lock.
+/// Without the token, whose possessor owns the lock.
 impl<K: Kind> fmt::Debug for Detached<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Detached")

@@ -1,32 +1,36 @@
-//! The fuzz targets: no input may break them. `fuzz/` is the fuzzer, with a corpus that the tests
-//! here go through again.
-//!
-//! Not a part of the crate: compiled with `--cfg fuzzing`, and in unit tests.
+//! What `fuzz/` reaches besides the public API: what a builder passes to the machine, and the checks of an
+//! acquire. Compiled with the feature `__fuzzing` alone.
 
-mod addresses;
-mod bytes;
-#[cfg(feature = "config")]
-mod config;
-mod replies;
-#[cfg(feature = "embedded")]
-mod requests;
-mod session;
-mod settings;
+use crate::RedlockBuilder;
+use crate::failure::InvalidSetting;
+use quorumlock_core::coordinator::Settings;
+use quorumlock_core::coordinator::wire::Login;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// One thing to fuzz; panics if something is wrong.
-pub type Target = fn(&[u8]);
+/// Returns the name of each master, and our identity there.
+pub fn masters(builder: &RedlockBuilder) -> Result<Vec<(Arc<str>, Login)>, InvalidSetting> {
+    let (masters, _) = builder.masters()?;
+    Ok(masters.into_iter().map(|master| (master.name, master.login)).collect())
+}
 
-/// By the names of their corpora.
-pub const TARGETS: &[(&str, Target)] = &[
-    ("addresses", addresses::run),
-    #[cfg(feature = "config")]
-    ("config", config::run),
-    ("replies", replies::run),
-    #[cfg(feature = "embedded")]
-    ("requests", requests::run),
-    ("session", session::run),
-    ("settings", settings::run),
-];
+/// Returns the settings of the machine, if the options can work.
+pub fn settings(builder: &RedlockBuilder) -> Result<Settings, InvalidSetting> {
+    builder.options.check()?;
+    let (masters, membership) = builder.masters()?;
+    let _no_panic = builder.options.linger();
+    Ok(builder.options.settings(membership, &masters))
+}
 
-#[cfg(test)]
-mod tests;
+/// Returns the key, the ttl and the lock-delay of an acquire of `resource`, if it is allowed.
+pub fn claim(
+    builder: &RedlockBuilder,
+    resource: &Arc<str>,
+    (ttl, lock_delay, max_hold): (Duration, Duration, Duration),
+) -> Result<(Arc<str>, Duration, Duration), InvalidSetting> {
+    let options = &builder.options;
+    let _no_panic = options.check_max_hold("max_hold", max_hold, ttl);
+    let ttl = options.check_ttl("ttl", ttl)?;
+    options.check_resource(resource)?;
+    Ok((options.key(resource), ttl, options.check_lock_delay(lock_delay, ttl)?))
+}

@@ -1,10 +1,16 @@
 //! The guard that the caller holds after a win.
 
+mod detach_error;
+mod downgrade;
+
+pub use detach_error::DetachError;
+pub use downgrade::DowngradeError;
+
 use crate::detached::Detached;
 use crate::driver::{Handle, LeaseState, ReleaseResult, Request};
-use crate::error::{ExtendError, Lost, NotDetached};
+use crate::failure::{ExtendError, Lost};
 use crate::fencing::FencingToken;
-use crate::kind::{Detachable, Fenced, Kind, Unfenced};
+use crate::kind::{Detachable, Fenced, Kind, Numbered, Unfenced};
 use crate::released::Released;
 use quorumlock_core::quorum::Instant;
 use std::fmt;
@@ -23,7 +29,7 @@ use tokio::sync::oneshot;
 /// A guard is not bound to a task or a thread: send it to where the work is.
 ///
 /// Bind it to a name, such as `guard` or `_guard`. `let _ = redlock.acquire("r").await?;` drops the
-/// guard at the end of that line, and the lock is free again. rustc finds that if it is told to:
+/// guard at the end of that line, and the lock is free again. rustc finds that with this lint:
 ///
 /// ```compile_fail
 /// #![deny(let_underscore_drop)]
@@ -102,7 +108,7 @@ impl<K: Kind> Guard<K> {
     /// deletions are retried in the background.
     ///
     /// A release says that the work has ended well. If the acquire has asked for
-    /// [`at_least`](crate::Acquire::at_least), the key is not deleted before that time: instead of
+    /// [`min_hold`](crate::Acquire::min_hold), the key is not deleted before that time: instead of
     /// deleting it, the masters shorten its life. To open the lock earlier, drop the guard.
     ///
     /// # Errors
@@ -145,7 +151,7 @@ impl<K: Kind> Guard<K> {
 
     /// Gives the guard up and keeps the key until it expires, so that no other client gets the lock
     /// before then. For a job that must not run again soon,
-    /// [`at_least`](crate::Acquire::at_least) counts from the start, and is kept in a crash, too.
+    /// [`min_hold`](crate::Acquire::min_hold) counts from the start, and is kept in a crash, too.
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -180,13 +186,13 @@ impl<K: Kind> Guard<K> {
     ///
     /// # Errors
     ///
-    /// [`NotDetached`], with this guard and an [`ExtendError`]. If the lock is lost, so is the guard.
+    /// [`DetachError`], with this guard and an [`ExtendError`]. If the lock is lost, so is the guard.
     /// If too few masters have confirmed, the guard is as it was, and you may try again.
     ///
     /// # Cancel safety
     ///
     /// If dropped, it releases the lock, as a guard does: the value has gone to no other hands.
-    pub async fn detach(self) -> Result<Detached<K>, NotDetached<Self>>
+    pub async fn detach(self) -> Result<Detached<K>, DetachError<Self>>
     where
         K: Detachable,
     {
@@ -207,30 +213,7 @@ impl<K: Kind> Guard<K> {
             // The hold is over: it was lost in the meantime, or the driver has ended.
             Err(_) => ExtendError::Lost(self.lost().await),
         };
-        Err(NotDetached { guard: self, error })
-    }
-
-    /// Makes the hold of a writer a reader's, and this guard one that is over. Returns the guard that
-    /// holds from then on: the reader's, or this one once more.
-    pub(crate) async fn downgrade(mut self) -> Result<Guard, (Self, ExtendError)> {
-        let (reply, answer) = oneshot::channel();
-        let Lease { driver, hold, .. } = &self.lease;
-        let (request, to) = (driver.next_request(), Arc::new(hold.successor()));
-        let mut reader = Guard::new(driver.clone(), to.clone(), Unfenced);
-        // This one has nothing to release any more: the other does that from now on.
-        hold.part();
-        driver.send(Request::Downgrade { request, from: hold.clone(), to, reply });
-        let error = match answer.await {
-            Ok(Ok(_)) => return Ok(reader),
-            Ok(Err(error)) => error,
-            // The hold is over: it was lost in the meantime, or the driver has ended.
-            Err(_) => {
-                hold.lost_with(&reader.lease.hold, || driver.now()).await;
-                ExtendError::Lost(reader.lost().await)
-            }
-        };
-        std::mem::swap(&mut self.lease.hold, &mut reader.lease.hold);
-        Err((self, error))
+        Err(DetachError { guard: self, error })
     }
 
     /// Returns a read-only view of this lock for subtasks.
@@ -375,12 +358,12 @@ impl<K: Kind> Lease<K> {
     }
 }
 
-impl Lease<Fenced> {
+impl<K: Numbered> Lease<K> {
     /// Returns the number to send along with every write. With it, the protected resource can refuse
     /// a holder whose time is over. It is greater than that of every earlier fenced win of this
     /// resource. Extensions don't change it.
     #[must_use]
-    pub const fn fencing_token(&self) -> FencingToken {
+    pub fn fencing_token(&self) -> FencingToken {
         self.kind.token()
     }
 }

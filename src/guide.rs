@@ -16,6 +16,7 @@
 //! | [`coming_from`] | redsync, node-redlock, Redisson, ShedLock, Curator: what is called how here |
 //! | [`interop`] | other Redlock clients on the same masters |
 //! | [`safety`] | what is guaranteed, on what assumptions, and what shows it |
+//! | [`guarantees`] | each guarantee: why it holds, its exceptions, its tests |
 //!
 //! [`fencing`](crate::fencing) has what a resource does with a token.
 
@@ -47,9 +48,35 @@ pub mod deploying_masters {}
 pub mod faq {}
 
 #[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/safety/g01-exclusion.md")]
+#[doc = include_str!("../docs/safety/g02-honest-deadline.md")]
+#[doc = include_str!("../docs/safety/g03-nothing-left-behind.md")]
+#[doc = include_str!("../docs/safety/g04-owner-releases.md")]
+#[doc = include_str!("../docs/safety/g05-never-reacquired.md")]
+#[doc = include_str!("../docs/safety/g06-extension.md")]
+#[doc = include_str!("../docs/safety/g07-independence.md")]
+#[doc = include_str!("../docs/safety/g08-restart-guard.md")]
+#[doc = include_str!("../docs/safety/g09-agreement.md")]
+#[doc = include_str!("../docs/safety/g10-joint-membership.md")]
+#[doc = include_str!("../docs/safety/g11-fencing-tokens.md")]
+#[doc = include_str!("../docs/safety/g12-lock-delay.md")]
+#[doc = include_str!("../docs/safety/g13-several-resources.md")]
+#[doc = include_str!("../docs/safety/g14-reentrant.md")]
+#[doc = include_str!("../docs/safety/g15-at-least.md")]
+#[doc = include_str!("../docs/safety/g16-adoption.md")]
+#[doc = include_str!("../docs/safety/g17-readers.md")]
+#[doc = include_str!("../docs/safety/g18-turns.md")]
+#[doc = include_str!("../docs/safety/memory.md")]
+pub mod guarantees {}
+
+#[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/guide.md")]
 #[allow(clippy::module_inception, reason = "the page is called so")]
 pub mod guide {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/how-likely.md")]
+pub mod how_likely {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/interop.md")]
@@ -72,9 +99,17 @@ pub mod one_managed_redis {}
 pub mod operations {}
 
 #[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/paused-clients.md")]
+pub mod paused_clients {}
+
+#[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/replacing-a-master.md")]
 pub mod replacing_a_master {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../SAFETY.md")]
 pub mod safety {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/stability.md")]
+pub mod stability {}

@@ -2,17 +2,21 @@
 //! holder.
 
 mod ended;
+mod error;
 mod judge;
+mod node;
 mod queue;
 mod readers;
 
 use crate::driver::{ForceReleased, Inspected, Request};
-use crate::error::{Closed, InspectError, InvalidSetting};
+use crate::failure::{Closed, InvalidSetting};
 use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
-use crate::report::{Answer, Escaped, NodeReport, OneLine, Span};
+use crate::report::{Escaped, NodeReport, OneLine, Span};
 use crate::resource::IntoResource;
+pub use error::InspectError;
 use judge::judge;
+pub use node::{NodeInspection, NodeState};
 use quorumlock_core::coordinator::{Beside, Mark, Owner, Seen, StoredValue};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
@@ -148,7 +152,7 @@ pub struct Inspection {
 pub enum LockState {
     /// A quorum has the same holder's key.
     Held(Holder),
-    /// A quorum has no key, or keeps it for who is next [in turn](Inspection::is_kept).
+    /// A quorum has no key, or reserves it for the next waiter [in turn](Inspection::is_kept).
     Free,
     /// Neither: masters are down or warming up, or the lock is just being acquired or released.
     Unclear,
@@ -163,31 +167,6 @@ pub struct Holder {
     readers: Vec<Holder>,
 }
 
-/// The answer of one master.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NodeInspection {
-    /// The master's address as configured, without credentials.
-    pub node: Arc<str>,
-    /// The state of the lock on that master.
-    pub state: NodeState,
-}
-
-/// The state of a lock on one master.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NodeState {
-    /// No key.
-    Free,
-    /// This holder's key, with the time it has left on that master.
-    Held(Holder),
-    /// No holder's key: it is reserved for the next waiter [in turn](crate::Acquire::fair), for this long at
-    /// most.
-    Kept(Duration),
-    /// The master did not say, or what it says does not count yet.
-    Unknown(Answer),
-}
-
 impl Inspection {
     pub(crate) fn new(
         resource: Arc<str>,
@@ -197,17 +176,8 @@ impl Inspection {
     ) -> Self {
         let state = judge(&seen, membership);
         let is_kept = state == LockState::Free && judge::is_kept(&seen, membership);
-        let nodes = seen.into_iter().map(|(node, seen)| {
-            let state = match seen {
-                Ok(None) => NodeState::Free,
-                Ok(Some(stored)) if stored.value.is_kept() => {
-                    NodeState::Kept(stored.remaining.unwrap_or(Duration::MAX))
-                }
-                Ok(Some(stored)) => NodeState::Held(Holder::of(stored)),
-                Err(answer) => NodeState::Unknown(answer),
-            };
-            NodeInspection { node, state }
-        });
+        let nodes =
+            seen.into_iter().map(|(node, seen)| NodeInspection { node, state: seen.into() });
         let nodes = nodes.collect();
         Self { resource, key, slot: None, state, nodes, is_kept, waiting: None }
     }
@@ -339,15 +309,7 @@ impl fmt::Display for Inspection {
         }
         self.fmt_waiting(f)?;
         for (place, NodeInspection { node, state }) in self.nodes.iter().enumerate() {
-            write!(f, "{}{} ", if place == 0 { ": " } else { "; " }, OneLine(node))?;
-            match state {
-                NodeState::Free => f.write_str("free")?,
-                NodeState::Kept(left) => {
-                    write!(f, "reserved for the next waiter, for {}", Span(*left))?
-                }
-                NodeState::Held(holder) => holder.fmt(f)?,
-                NodeState::Unknown(answer) => answer.fmt(f)?,
-            }
+            write!(f, "{}{} {state}", if place == 0 { ": " } else { "; " }, OneLine(node))?;
         }
         Ok(())
     }

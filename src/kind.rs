@@ -1,11 +1,23 @@
-//! The kind of a lock, with a fencing token or without. It is a type, so that no code reads a token
-//! that isn't there.
+//! The kinds of a lock, and what its acquires have in common. They are types, so that no code reads a
+//! token that isn't there, and no call has an option without a meaning.
+//!
+//! | [`Acquire`](crate::Acquire) of | from | options beside those of all |
+//! |---|---|---|
+//! | [`Guard`](crate::Guard), [`FencedGuard`](crate::FencedGuard) | [`Redlock::acquire`](crate::Redlock::acquire) | `min_hold`, `fair`, `fenced` |
+//! | [`All`], [`All<FencedGuard>`](All) | [`Redlock::acquire_all`](crate::Redlock::acquire_all) | `min_hold`, `fenced` |
+//! | [`ReentrantGuard`](crate::ReentrantGuard) | [`Reentrant::acquire`](crate::Reentrant::acquire) | `min_hold`, `fair` |
+//! | [`Permit`](crate::Permit) | [`Semaphore::acquire`](crate::Semaphore::acquire) | `min_hold` |
+//! | [`WriteGuard`](crate::WriteGuard) | [`RwLock::write`](crate::RwLock::write) | `fenced` |
+//! | [`ReadGuard`](crate::ReadGuard) | [`RwLock::read`](crate::RwLock::read) | |
+
+pub use crate::acquire::{All, Exclusive, Fenceable, Held, Queued};
 
 use crate::fencing::FencingToken;
 use std::fmt;
 
-/// The kinds of acquire, guard and lease: [`Unfenced`], unless asked otherwise, [`Fenced`], and
-/// [`Permitted`] for the permits of a [`Semaphore`](crate::Semaphore).
+/// The kinds of guard and lease: [`Unfenced`], unless asked otherwise, [`Fenced`], [`Permitted`] for the
+/// permits of a [`Semaphore`](crate::Semaphore), [`Reading`] and [`Writing`] for an
+/// [`RwLock`](crate::RwLock).
 ///
 /// Sealed: there are no others.
 pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'static {
@@ -16,7 +28,8 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
     fn won_with(token: Option<FencingToken>, slot: Option<u8>) -> Self;
 }
 
-/// The kinds of lock that [`Guard::detach`](crate::Guard::detach) gives away: all but permits.
+/// The kinds of lock that [`Guard::detach`](crate::Guard::detach) gives away: [`Unfenced`] and
+/// [`Fenced`].
 ///
 /// ```compile_fail,E0277
 /// # async fn example(redlock: quorumlock::Redlock) {
@@ -30,7 +43,7 @@ impl Detachable for Unfenced {}
 
 impl Detachable for Fenced {}
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
@@ -45,29 +58,44 @@ mod sealed {
 #[non_exhaustive]
 pub struct Unfenced;
 
-/// With a fencing token: the kind that [`Acquire::fenced`](crate::Acquire::fenced) turns it into.
+/// With a fencing token: the kind of a [`FencedGuard`](crate::FencedGuard).
 #[derive(Clone, Copy, Debug)]
 pub struct Fenced(FencingToken);
 
 /// With the slot of a semaphore: the kind of a [`Permit`](crate::Permit). It has no fencing token.
-///
-/// ```compile_fail,E0599
-/// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.semaphore("import", 10).acquire().fenced(); // no method of this name
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Permitted(u8);
+
+/// The kind of a [`ReadGuard`](crate::ReadGuard). It has no fencing token.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Reading;
+
+/// The kind of a [`WriteGuard`](crate::WriteGuard), which has a fencing token if `K` is [`Fenced`].
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<K: Kind = Unfenced>(K);
+
+/// The kinds with a fencing token: [`Fenced`], and [`Writing`] of it.
+pub trait Numbered: Kind {
+    #[doc(hidden)]
+    fn token(self) -> FencingToken;
+}
+
+impl Numbered for Fenced {
+    fn token(self) -> FencingToken {
+        self.0
+    }
+}
+
+impl<K: Numbered> Numbered for Writing<K> {
+    fn token(self) -> FencingToken {
+        self.0.token()
+    }
+}
 
 impl Permitted {
     pub(crate) const fn slot(self) -> usize {
         self.0 as usize
-    }
-}
-
-impl Fenced {
-    pub(crate) const fn token(self) -> FencingToken {
-        self.0
     }
 }
 
@@ -100,5 +128,25 @@ impl Kind for Permitted {
     fn won_with(_: Option<FencingToken>, slot: Option<u8>) -> Self {
         // An acquire of a permit always has one.
         Self(slot.unwrap_or_default())
+    }
+}
+
+impl sealed::Sealed for Reading {}
+
+impl Kind for Reading {
+    const IS_FENCED: bool = false;
+
+    fn won_with(_: Option<FencingToken>, _: Option<u8>) -> Self {
+        Self
+    }
+}
+
+impl<K: Kind> sealed::Sealed for Writing<K> {}
+
+impl<K: Kind> Kind for Writing<K> {
+    const IS_FENCED: bool = K::IS_FENCED;
+
+    fn won_with(token: Option<FencingToken>, slot: Option<u8>) -> Self {
+        Self(K::won_with(token, slot))
     }
 }

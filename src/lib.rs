@@ -26,11 +26,11 @@
 //! | do work under a lock that extends itself | [`Acquire::run`], [`Acquire::keep_alive`] |
 //! | ask whether the lock still holds | [`check`](Lease::check), [`lost`](Lease::lost); in subtasks, [`Lease`] |
 //! | elect a leader, see who leads | [`Redlock::election`] |
-//! | serve those who wait in the order in which they came | [`Acquire::fair`], [`RedlockBuilder::fair`] |
+//! | serve waiters in order of arrival | [`Acquire::fair`], [`RedlockBuilder::fair`] |
 //! | let many read, or one write | [`Redlock::rw_lock`] |
 //! | limit concurrency to N holders | [`Redlock::semaphore`] |
-//! | run a job once in a period | [`Redlock::once`], [`Acquire::at_least`] |
-//! | lock several resources at once | [`Redlock::acquire`] with an array |
+//! | run a job once in a period | [`Redlock::once`], [`Acquire::min_hold`] |
+//! | lock several resources at once | [`Redlock::acquire_all`] |
 //! | nest acquires of one resource | [`Redlock::reentrant`] |
 //! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |
 //! | give a lock to another process | [`Guard::detach`], [`Redlock::adopt`] |
@@ -53,9 +53,6 @@
 mod acquire;
 mod address;
 mod adopt;
-#[cfg(feature = "blocking")]
-#[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
-pub mod blocking;
 mod builder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
@@ -67,8 +64,9 @@ mod election;
 #[cfg_attr(docsrs, doc(cfg(feature = "embedded")))]
 pub mod embedded;
 pub mod error;
+mod failure;
 pub mod fencing;
-#[cfg(any(test, fuzzing))]
+#[cfg(feature = "__fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
@@ -79,7 +77,7 @@ pub mod guide;
 #[doc = include_str!("../README.md")]
 mod readme {}
 mod inspect;
-mod kind;
+pub mod kind;
 mod list;
 mod lists;
 mod once;
@@ -97,8 +95,19 @@ mod status;
 mod telemetry;
 #[cfg(test)]
 mod texts;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(feature = "config")]
+mod tls_files;
+mod transport;
+
+// Behind all others: rustdoc lists the methods of a type in the order of their modules.
+#[cfg(feature = "blocking")]
+#[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
+pub mod blocking;
 
 pub use acquire::{Acquire, AcquireFuture};
+pub use address::IntoNode;
 pub use adopt::{Adopt, AdoptFuture};
 pub use builder::RedlockBuilder;
 #[cfg(feature = "config")]
@@ -110,30 +119,25 @@ pub use election::{Election, Leader, Leaders, Leadership};
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use error::ConfigError;
 pub use error::{
-    AcquireError, AdoptError, Closed, ConnectError, ExtendError, InspectError, InvalidSetting,
-    InvalidToken, ListError, Lost, NotAdopted, NotDetached, NotDowngraded, NotDrained,
-    PreflightError, ReadyError, ReentrantError, RunError, StaleToken, WrongContext,
+    AcquireError, AdoptError, Closed, ConnectError, DetachError, DowngradeError, ExtendError,
+    InspectError, InvalidSetting, InvalidToken, ListError, Lost, OnceError, PreflightError,
+    ReadyError, ReentrantError, RunError, ShutdownError, StaleToken, WrongContext,
 };
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
 pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
-pub use kind::{Detachable, Fenced, Kind, Permitted, Unfenced};
 pub use list::{ListedLock, LockList};
-pub use once::Once;
+pub use once::{Once, Ran};
 pub use preflight::Preflight;
 #[doc(inline)]
 pub use quorumlock_core::coordinator::RestartGuard;
 #[doc(inline)]
 pub use quorumlock_core::quorum::{Backoff, ClockDrift, FencingWindow};
 pub use redlock::Redlock;
-pub use reentrant::{
-    FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantAcquireFuture, ReentrantGuard,
-};
+pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantGuard};
 pub use released::Released;
 pub use resource::{IntoResource, IntoResources};
-pub use rw_lock::{
-    ReadAcquire, ReadAcquireFuture, ReadGuard, RwLock, WriteAcquire, WriteAcquireFuture, WriteGuard,
-};
+pub use rw_lock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, PermitLease, Semaphore};
 pub use status::{NodeStanding, NodeStatus, Status};
 /// The rustls that [`RedlockBuilder::tls_config`] takes a configuration of.

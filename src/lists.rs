@@ -1,10 +1,10 @@
 //! The masters as they were named: one list, or two while one takes over from the other.
 
-use crate::address::{self, Address, TlsConfig};
-use crate::driver::dial::Transport;
-use crate::error::InvalidSetting;
+use crate::address::{self, Address, IntoNode, TlsConfig};
+use crate::failure::InvalidSetting;
+use crate::transport::Transport;
 use quorumlock_core::quorum::{Membership, NodeSet};
-use redis::{ConnectionInfo, IntoConnectionInfo};
+use redis::ConnectionInfo;
 
 /// The masters that the builder was given.
 #[derive(Default)]
@@ -22,8 +22,8 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    pub(crate) fn new(address: impl IntoConnectionInfo, transport: Option<Transport>) -> Self {
-        let info = address.into_connection_info().map_err(|error| address::parse_error(&error));
+    pub(crate) fn new<Form>(address: impl IntoNode<Form>, transport: Option<Transport>) -> Self {
+        let info = address.into_info().map_err(|error| address::parse_error(&error));
         Self { info, transport }
     }
 }

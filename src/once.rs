@@ -1,26 +1,27 @@
 //! Work that is done at most once within a period, by whichever process is first.
 
-use crate::acquire::{Acquire, delegate_option};
-use crate::error::{AcquireError, InvalidSetting, RunError};
-use crate::guard::Lease;
-use crate::kind::{Fenced, Kind, Unfenced};
+use crate::acquire::Acquire;
+use crate::failure::{AcquireError, InvalidSetting, Lost, OnceError};
+use crate::guard::{Guard, Lease};
+use crate::kind::{All, Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
+use crate::released::Released;
 use crate::resource::IntoResources;
 use crate::run::{ended, under};
 use std::time::Duration;
 
-/// Work that no other process starts within [`at_least`](Self::at_least) of its start: set that
-/// time, then [`run`](Self::run) it.
+/// Work that no other process starts within a period of its start: [`run`](Self::run) it.
 ///
 /// ```no_run
 /// # async fn write_report() -> Result<u64, std::io::Error> { Ok(7) }
 /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+/// use quorumlock::Ran;
 /// use std::time::Duration;
 ///
-/// let report = redlock.once("report").at_least(Duration::from_secs(20));
+/// let report = redlock.once("report", Duration::from_secs(20));
 /// match report.run(async |_lease| write_report().await).await? {
-///     Some(written) => println!("{} pages", written?),
-///     None => println!("another host has done it, or is about to"),
+///     Ran::Done(pages) => println!("{pages} pages"),
+///     Ran::Skipped => println!("another host has done it, or is about to"),
 /// }
 /// # Ok(()) }
 /// ```
@@ -38,18 +39,27 @@ use std::time::Duration;
 /// - anything beyond [`max_ttl`](crate::RedlockBuilder::max_ttl), or after a
 ///   [`force_release`](Redlock::force_release).
 ///
-/// See [`Acquire::at_least`] for what lies behind it, and for what to do daily.
+/// See [`Acquire::min_hold`] for what lies behind it, and for what to do daily.
 #[must_use = "nothing is asked before `run`"]
 #[derive(Clone, Debug)]
 pub struct Once<K: Kind = Unfenced> {
-    inner: Acquire<K>,
+    inner: Acquire<All<Guard<K>>>,
+}
+
+/// The outcome of a [`Once::run`] that has not failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran<T> {
+    /// The body was run, and has returned this.
+    Done(T),
+    /// Another holder has the resource, or has had it within its period. The body was not run.
+    Skipped,
 }
 
 impl Redlock {
-    /// Returns work on `resource` that is done at most once within a period, by whichever process
-    /// is first. See [`Once`].
-    pub fn once(&self, resource: impl IntoResources) -> Once {
-        Once { inner: self.try_acquire(resource) }
+    /// Returns work on `resource` that is done at most once within `period`, by whichever process is
+    /// first. At most [`max_ttl`](crate::RedlockBuilder::max_ttl). See [`Once`].
+    pub fn once(&self, resource: impl IntoResources, period: Duration) -> Once {
+        Once { inner: self.try_acquire_all(resource).min_hold(period) }
     }
 }
 
@@ -61,62 +71,82 @@ impl Once {
 }
 
 impl<K: Kind> Once<K> {
-    /// Sets the time from the start within which no other run starts; it has no default. At most
-    /// [`max_ttl`](crate::RedlockBuilder::max_ttl). See [`Acquire::at_least`].
-    pub fn at_least(mut self, span: Duration) -> Self {
-        self.inner = self.inner.at_least(span);
+    /// Sets how long the key lives unless it is released or extended. See [`Acquire::ttl`].
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.inner = self.inner.ttl(ttl);
         self
     }
 
-    delegate_option!(ttl);
-    delegate_option!(lock_delay);
-    delegate_option!(keep_alive_for);
+    /// Sets how much longer than the ttl the key lives, unless it is released. See
+    /// [`Acquire::lock_delay`].
+    pub fn lock_delay(mut self, lock_delay: Duration) -> Self {
+        self.inner = self.inner.lock_delay(lock_delay);
+        self
+    }
+
+    /// Ends the keeper after this time. See [`Acquire::keep_alive_for`].
+    pub fn keep_alive_for(mut self, span: Duration) -> Self {
+        self.inner = self.inner.keep_alive_for(span);
+        self
+    }
 
     /// Runs `body` with the keeper on, if the resource is open. Makes one attempt, and waits for no
     /// other holder.
     ///
-    /// Returns `None` if another holder has the resource, or has had it within its period. Otherwise
-    /// returns the body's result. If that is `Ok`, the resource stays closed; if it is an error,
-    /// the resource is open again.
+    /// If the body returns `Ok`, the resource stays closed; if it returns an error, the resource is
+    /// open again. The work is skipped if another holder has the resource, or has had it within its
+    /// period.
     ///
     /// The body is dropped at its next await when the lock is lost, as in [`Acquire::run`]: check
     /// the lease before each side effect all the same.
     ///
     /// # Errors
     ///
-    /// [`RunError::NotAcquired`] if it is not known whether the resource is open, or if the call
-    /// cannot succeed as it is; the body was not run. [`RunError::Lost`] if the lock was lost before
-    /// the body returned, with its result if it returned all the same. The keys then stay until
-    /// they expire.
+    /// [`OnceError::NotAcquired`] if it is not known whether the resource is open, or if the call
+    /// cannot succeed as it is; the body was not run. [`OnceError::Failed`] with the body's own
+    /// error. [`OnceError::Lost`] if the lock was lost before the body returned, with its result if it
+    /// returned all the same. The keys then stay until they expire.
     ///
     /// # Cancel safety
     ///
     /// If dropped, it drops the body and opens the resource in the background.
-    pub async fn run<T, E, F>(self, body: F) -> Result<Option<Result<T, E>>, RunError<Result<T, E>>>
+    pub async fn run<T, E, F>(self, body: F) -> Result<Ran<T>, OnceError<T, E>>
     where
         F: AsyncFnOnce(Lease<K>) -> Result<T, E>,
     {
-        let acquire = self.acquire().map_err(RunError::NotAcquired)?;
-        let guard = match acquire.await {
-            Ok(guard) => guard,
-            Err(error) if error.is_contended() => return Ok(None),
-            Err(error) => return Err(RunError::NotAcquired(error)),
-        };
+        let Some(guard) = open(self.acquire()?.await)? else { return Ok(Ran::Skipped) };
         let result = under(&guard, |lease| body(lease)).await?;
         let released = match result {
             Ok(_) => guard.release().await,
             Err(_) => guard.release_at_once().await,
         };
-        ended(result, released).map(Some)
+        ran(result, released)
     }
 
     /// Returns the acquisition, with a keeper.
-    pub(crate) fn acquire(self) -> Result<Acquire<K>, AcquireError> {
-        if self.inner.stays_closed() {
+    pub(crate) fn acquire(self) -> Result<Acquire<All<Guard<K>>>, AcquireError> {
+        if self.inner.terms().stays_closed() {
             return Ok(self.inner.kept_alive());
         }
-        let problem = "once() needs a time within which no other run starts, such as 20s; for work \
+        let problem = "once() needs a period within which no other run starts, such as 20s; for work \
                        that may run again as soon as it has ended, use try_acquire()";
-        Err(InvalidSetting::new("at_least", problem).into())
+        Err(InvalidSetting::new("period", problem).into())
     }
+}
+
+/// Returns the guard, or `None` if another holder has the resource.
+pub(crate) fn open<G>(acquired: Result<G, AcquireError>) -> Result<Option<G>, AcquireError> {
+    match acquired {
+        Ok(guard) => Ok(Some(guard)),
+        Err(error) if error.is_contended() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the outcome of a body that has returned, and whose lock was then released.
+pub(crate) fn ran<T, E>(
+    result: Result<T, E>,
+    released: Result<Released, Lost>,
+) -> Result<Ran<T>, OnceError<T, E>> {
+    ended(result, released)?.map(Ran::Done).map_err(OnceError::Failed)
 }

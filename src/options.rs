@@ -2,11 +2,12 @@
 
 mod listing;
 mod names;
+mod process;
 
 pub(crate) use names::{check_label, readers_key};
 
 use crate::address::Address;
-use crate::error::InvalidSetting;
+use crate::failure::InvalidSetting;
 use quorumlock_core::coordinator::{Agreement, AtLeast, RestartGuard, Settings, SharedSettings};
 use quorumlock_core::quorum::{
     Backoff, ClockDrift, FencingWindow, Membership, NodeSet, agreement, standing, validity,
@@ -53,6 +54,7 @@ pub(crate) struct Options {
     pub(crate) strict: bool,
     pub(crate) key_prefix: String,
     pub(crate) lock_delay: Duration,
+    /// Empty for none at all; `None` for that of the process.
     pub(crate) label: Option<Arc<str>>,
 }
 
@@ -196,26 +198,26 @@ impl Options {
     }
 
     /// Returns for how long the keys stay after work that has ended well; `None` for zero.
-    pub(crate) fn check_at_least(
+    pub(crate) fn check_min_hold(
         &self,
-        at_least: Duration,
+        min_hold: Duration,
     ) -> Result<Option<Box<AtLeast>>, InvalidSetting> {
-        if at_least.is_zero() {
+        if min_hold.is_zero() {
             return Ok(None);
         }
-        if at_least > self.max_ttl {
+        if min_hold > self.max_ttl {
             let human = humantime::format_duration;
             let (span, max, votes_not) =
-                (human(at_least), human(self.max_ttl), human(self.quarantine_of(at_least)));
+                (human(min_hold), human(self.max_ttl), human(self.quarantine_of(min_hold)));
             let problem = format!(
                 "{span} is above max_ttl ({max}), and masters that have restarted remember no \
                  longer: raise RedlockBuilder::max_ttl, and a master that has restarted does not \
                  vote for {votes_not}; or let a unique key in the database that the job writes to \
                  decide"
             );
-            return Err(InvalidSetting::new("at_least", problem));
+            return Err(InvalidSetting::new("min_hold", problem));
         }
-        Ok(Some(AtLeast::new(at_least, self.drift).into()))
+        Ok(Some(AtLeast::new(min_hold, self.drift).into()))
     }
 
     /// Refuses a handle that only looks: it has recorded its terms at no master.
@@ -277,7 +279,10 @@ impl Options {
             },
             window: self.fencing_window,
             wake_ups: self.wake_ups,
-            label: self.label.clone(),
+            label: match &self.label {
+                Some(label) => Some(label.clone()).filter(|label| !label.is_empty()),
+                None => Some(process::label().into()),
+            },
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Nested acquisitions: all code that goes through one re-entrant handle shares its holds.
 
-use crate::acquire::{Acquire, delegate_options};
-use crate::error::{Lost, ReentrantError};
+use crate::acquire::{Acquire, Asking, Exclusive, Held, Queued};
+use crate::failure::{Lost, ReentrantError};
 use crate::guard::{Guard, Lease};
-use crate::kind::{Fenced, Kind, Unfenced};
+use crate::kind::{Fenced, Kind, Unfenced, sealed::Sealed};
 use crate::redlock::Redlock;
 use crate::released::Released;
 use crate::resource::{IntoResource, Resources};
 use std::collections::HashMap;
 use std::fmt;
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -54,7 +54,8 @@ pub struct Reentrant<K: Kind = Unfenced> {
 type Doors<K> = Mutex<HashMap<Arc<str>, Weak<Door<K>>>>;
 
 /// The way to one resource: alive while it is held, or while a caller wants in.
-struct Door<K: Kind> {
+#[derive(Debug)]
+pub struct Door<K: Kind> {
     doors: Arc<Doors<K>>,
     resource: Arc<str>,
     /// One caller at a time goes in. Contains the hold to join; its lease shows whether it is still
@@ -72,6 +73,16 @@ struct Outermost<K: Kind> {
     guard: Guard<K>,
     occupied: OwnedMutexGuard<()>,
     door: Arc<Door<K>>,
+}
+
+impl Redlock {
+    /// Returns a re-entrant handle, whose acquisitions of one resource nest. Clone it, or pass it
+    /// on, to all code that is to share its holds. Each call returns a new handle, and these
+    /// exclude each other.
+    #[must_use]
+    pub fn reentrant(&self) -> Reentrant {
+        Reentrant::new(self.clone())
+    }
 }
 
 impl Reentrant {
@@ -98,8 +109,24 @@ impl<K: Kind> Reentrant<K> {
     }
 
     /// Acquires `resource`, or joins in where this handle already holds it. Options for this call
-    /// are set on the returned value; await it to begin. One call takes one resource, so that holds
-    /// can nest:
+    /// are set on the returned value; await it to begin. If the call joins in, they have no effect:
+    /// ttl, deadline and keeper are those of the outermost.
+    ///
+    /// A caller that comes while another caller of this handle is about to acquire waits for the
+    /// outcome, however long that takes. It then joins in, or tries in turn.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::ReentrantError> {
+    /// let locks = redlock.reentrant();
+    /// let outer = locks.acquire("r").keep_alive().await?;
+    /// let inner = locks.acquire("r").await?;
+    /// assert_eq!((inner.hold_count(), inner.deadline()), (2, outer.deadline()));
+    /// assert_eq!(inner.release().await?, None); // still held by the outer one
+    /// outer.release().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// One call takes one resource, so that holds can nest:
     ///
     /// ```compile_fail,E0277
     /// # fn example(locks: quorumlock::Reentrant) {
@@ -107,16 +134,25 @@ impl<K: Kind> Reentrant<K> {
     /// # }
     /// ```
     ///
-    /// See [`ReentrantAcquire`] for errors and cancel safety.
-    pub fn acquire(&self, resource: impl IntoResource) -> ReentrantAcquire<K> {
+    /// # Errors
+    ///
+    /// - [`ReentrantError::NotAcquired`]: this handle did not hold it, and could not acquire it.
+    /// - [`ReentrantError::Lost`]: this handle's hold is lost, and a guard of it still exists. It is
+    ///   acquired again once all its guards are gone.
+    ///
+    /// # Cancel safety
+    ///
+    /// Same as for [`Acquire`]. A caller that waited behind it then becomes the outermost.
+    pub fn acquire(&self, resource: impl IntoResource) -> Acquire<ReentrantGuard<K>> {
         self.acquire_within(resource, self.redlock.options().acquire_timeout)
     }
 
     /// Joins in where this handle already holds `resource`, or makes one attempt and does not wait
-    /// while another holder has the lock.
+    /// while another holder has the lock. It does wait for another acquire of this handle for the same
+    /// resource, which may then be the one to join.
     ///
-    /// See [`ReentrantAcquire`] for errors and cancel safety.
-    pub fn try_acquire(&self, resource: impl IntoResource) -> ReentrantAcquire<K> {
+    /// See [`acquire`](Self::acquire) for errors and cancel safety.
+    pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire<ReentrantGuard<K>> {
         self.acquire_within(resource, Duration::ZERO)
     }
 
@@ -124,10 +160,9 @@ impl<K: Kind> Reentrant<K> {
         &self,
         resource: impl IntoResource,
         timeout: Duration,
-    ) -> ReentrantAcquire<K> {
+    ) -> Acquire<ReentrantGuard<K>> {
         let resource = Resources::one(resource.into_resource());
-        let inner = Acquire::new(self.redlock.clone(), resource, timeout);
-        ReentrantAcquire { doors: self.doors.clone(), inner }
+        Acquire::within(self.redlock.clone(), resource, timeout, self.doors.clone())
     }
 }
 
@@ -137,102 +172,63 @@ impl<K: Kind> fmt::Debug for Reentrant<K> {
     }
 }
 
-/// An acquisition through a [`Reentrant`] handle that has not started: set its options, then await
-/// it.
-///
-/// The options are those of [`Acquire`]. If this call joins in, they have no effect: ttl, deadline
-/// and keeper are those of the outermost.
-///
-/// A caller that comes while another caller of this handle is about to acquire waits for the
-/// outcome, however long that takes. It then joins in, or tries in turn.
-///
-/// ```no_run
-/// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::ReentrantError> {
-/// let locks = redlock.reentrant();
-/// let outer = locks.acquire("r").keep_alive().await?;
-/// let inner = locks.acquire("r").await?;
-/// assert_eq!((inner.hold_count(), inner.deadline()), (2, outer.deadline()));
-/// assert_eq!(inner.release().await?, None); // still held by the outer one
-/// outer.release().await?;
-/// # Ok(()) }
-/// ```
-///
-/// # Errors
-///
-/// - [`ReentrantError::NotAcquired`]: this handle did not hold it, and could not acquire it.
-/// - [`ReentrantError::Lost`]: this handle's hold is lost, and a guard of it still exists. It is
-///   acquired again once all its guards are gone.
-///
-/// # Cancel safety
-///
-/// Same as for [`Acquire`]. A caller that waited behind it then becomes the outermost.
-#[must_use = "nothing is asked before this is awaited"]
-#[derive(Clone)]
-pub struct ReentrantAcquire<K: Kind = Unfenced> {
-    doors: Arc<Doors<K>>,
-    inner: Acquire<K>,
-}
-
-delegate_options!(ReentrantAcquire);
-
-impl<K: Kind> ReentrantAcquire<K> {
-    async fn enter(self) -> Result<ReentrantGuard<K>, ReentrantError> {
-        let Self { doors, inner: acquire } = self;
-        let door = Door::of(&doors, acquire.resources().shown());
-        let mut hold = door.hold.lock().await;
-        if let Some((outermost, lease)) = &*hold
-            && outermost.strong_count() > 0
-        {
-            lease.check()?;
-            if let Some(outermost) = outermost.upgrade() {
-                return Ok(ReentrantGuard { outermost });
-            }
-        }
-        // Not ahead of the release of the previous hold, whose key would make the masters refuse
-        // it.
-        let occupied = door.occupied.clone().lock_owned().await;
-        let guard = acquire.await?;
-        let lease = guard.lease();
-        let outermost = Arc::new(Outermost { guard, occupied, door: door.clone() });
-        *hold = Some((Arc::downgrade(&outermost), lease));
-        Ok(ReentrantGuard { outermost })
-    }
-}
-
-impl<K: Kind> IntoFuture for ReentrantAcquire<K> {
-    type Output = Result<ReentrantGuard<K>, ReentrantError>;
-    type IntoFuture = ReentrantAcquireFuture<K>;
-
-    fn into_future(self) -> ReentrantAcquireFuture<K> {
-        ReentrantAcquireFuture { inner: Box::pin(self.enter()) }
-    }
-}
-
-impl<K: Kind> fmt::Debug for ReentrantAcquire<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ReentrantAcquire").field(&self.inner).finish()
-    }
-}
-
-/// The future of a [`ReentrantAcquire`]: asks when it is polled, cancels when dropped.
-#[must_use = "futures do nothing unless polled"]
-pub struct ReentrantAcquireFuture<K: Kind = Unfenced> {
+/// Asks at the door of a resource.
+pub struct Entering<K: Kind> {
     inner: Pin<Box<dyn Future<Output = Result<ReentrantGuard<K>, ReentrantError>> + Send>>,
 }
 
-impl<K: Kind> Future for ReentrantAcquireFuture<K> {
-    type Output = Result<ReentrantGuard<K>, ReentrantError>;
+async fn enter<K: Kind>(
+    acquire: Acquire<ReentrantGuard<K>>,
+) -> Result<ReentrantGuard<K>, ReentrantError> {
+    let (doors, acquire) = acquire.into_parts();
+    let door = Door::of(&doors, acquire.terms().resources().shown());
+    let mut hold = door.hold.lock().await;
+    if let Some((outermost, lease)) = &*hold
+        && outermost.strong_count() > 0
+    {
+        lease.check()?;
+        if let Some(outermost) = outermost.upgrade() {
+            return Ok(ReentrantGuard { outermost });
+        }
+    }
+    // Not ahead of the release of the previous hold, whose key would make the masters refuse it.
+    let occupied = door.occupied.clone().lock_owned().await;
+    let guard = acquire.await?;
+    let lease = guard.lease();
+    let outermost = Arc::new(Outermost { guard, occupied, door: door.clone() });
+    *hold = Some((Arc::downgrade(&outermost), lease));
+    Ok(ReentrantGuard { outermost })
+}
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+impl<K: Kind> Asking<ReentrantGuard<K>> for Entering<K> {
+    fn new(acquire: Acquire<ReentrantGuard<K>>) -> Self {
+        Self { inner: Box::pin(enter(acquire)) }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<ReentrantGuard<K>, ReentrantError>> {
         self.inner.as_mut().poll(cx)
     }
 }
 
-impl<K: Kind> fmt::Debug for ReentrantAcquireFuture<K> {
+impl<K: Kind> fmt::Debug for Entering<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReentrantAcquireFuture").finish_non_exhaustive()
+        f.debug_struct("AcquireFuture").finish_non_exhaustive()
     }
 }
+
+impl<K: Kind> Sealed for ReentrantGuard<K> {}
+
+impl<K: Kind> Held for ReentrantGuard<K> {
+    type Guard = Self;
+    type Error = ReentrantError;
+    type Kind = K;
+    type Doors = Arc<Doors<K>>;
+    type Asking = Entering<K>;
+}
+
+impl<K: Kind> Exclusive for ReentrantGuard<K> {}
+
+impl<K: Kind> Queued for ReentrantGuard<K> {}
 
 impl<K: Kind> Door<K> {
     /// Returns the door to `resource`; creates it if no caller is using it.

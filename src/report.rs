@@ -14,4 +14,6 @@
 pub use quorumlock_core::escape::{Escaped, OneLine, is_hidden};
 pub use quorumlock_core::obstacle::Obstacle;
 pub(crate) use quorumlock_core::report::Quorum;
-pub use quorumlock_core::report::{Answer, NodeReport, Refusal, Span, UnknownCause};
+pub use quorumlock_core::report::{
+    Answer, Folded, NodeReport, Refusal, Said, Span, UnknownCause, fold,
+};

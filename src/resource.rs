@@ -1,7 +1,10 @@
 //! The names of what can be locked.
 
+mod pool;
+
+pub(crate) use pool::Pool;
+
 use crate::options::Options;
-use crate::semaphore::Pool;
 use quorumlock_core::coordinator::Keys;
 use std::borrow::Cow;
 use std::slice;
@@ -20,7 +23,8 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a resource to lock",
     label = "not the name of a resource",
-    note = "a name is a string; for an integer, say what it numbers: `format!(\"orders:{{id}}\")`"
+    note = "a name is a string; for an integer, say what it numbers: `format!(\"orders:{{id}}\")`",
+    note = "`acquire_all` locks several resources together"
 )]
 pub trait IntoResource: IntoResources {
     #[doc(hidden)]
@@ -34,7 +38,7 @@ pub trait IntoResource: IntoResources {
 ///
 /// ```compile_fail,E0277
 /// # fn example(redlock: quorumlock::Redlock, id: u64) {
-/// redlock.acquire(id); // write format!("orders:{id}")
+/// redlock.acquire_all([id]); // write format!("orders:{id}")
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(

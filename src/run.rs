@@ -1,7 +1,7 @@
 //! A body run under a lock.
 
-use crate::acquire::Acquire;
-use crate::error::{Lost, RunError};
+use crate::acquire::{Acquire, Held};
+use crate::failure::{AcquireError, Lost, RunError};
 use crate::guard::{Guard, Lease};
 use crate::kind::Kind;
 use crate::released::Released;
@@ -9,7 +9,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-impl<K: Kind> Acquire<K> {
+impl<G: Held<Error = AcquireError>> Acquire<G> {
     /// Acquires the lock, runs `body` with the keeper on, and releases on every way out: when the
     /// body returns, is dropped, or panics.
     ///
@@ -34,7 +34,7 @@ impl<K: Kind> Acquire<K> {
     ///
     /// `Ok` proves that the lock was held until the body had returned. It contains the body's
     /// result, even if that is an error: a release that is not confirmed in time does not hide it.
-    /// With [`at_least`](Self::at_least), a body that returns has ended well, whatever it returns;
+    /// With [`min_hold`](Self::min_hold), a body that returns has ended well, whatever it returns;
     /// [`Once::run`](crate::Once::run) opens the resource if that is an error.
     ///
     /// # Errors
@@ -47,9 +47,10 @@ impl<K: Kind> Acquire<K> {
     /// If dropped, it drops the body and releases in the background.
     pub async fn run<T, F>(self, body: F) -> Result<T, RunError<T>>
     where
-        F: AsyncFnOnce(Lease<K>) -> T,
+        F: AsyncFnOnce(Lease<G::Kind>) -> T,
     {
-        let guard = self.kept_alive().await.map_err(RunError::NotAcquired)?;
+        let (_, acquire) = self.kept_alive().into_parts();
+        let guard = acquire.await.map_err(RunError::NotAcquired)?;
         guard.run_under(|lease| body(lease)).await
     }
 }

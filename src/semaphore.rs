@@ -2,13 +2,13 @@
 
 use crate::acquire::Acquire;
 use crate::driver::Request;
-use crate::error::{Closed, InspectError, InvalidSetting};
+use crate::failure::Closed;
 use crate::guard::{Guard, Lease};
+use crate::inspect::InspectError;
 use crate::inspect::Inspection;
 use crate::kind::Permitted;
-use crate::options::Options;
 use crate::redlock::Redlock;
-use crate::resource::{IntoResource, Resources};
+use crate::resource::{IntoResource, Pool, Resources};
 use quorumlock_core::coordinator::Slots;
 use quorumlock_core::quorum::slots::MOST;
 use std::fmt;
@@ -50,15 +50,6 @@ pub struct Semaphore {
     pool: Arc<Pool>,
 }
 
-/// The slots of a semaphore.
-#[derive(Debug)]
-pub(crate) struct Pool {
-    pub(crate) resource: Arc<str>,
-    /// As many as were asked for, if there may be so many.
-    pub(crate) permits: usize,
-    pub(crate) slots: Arc<Slots>,
-}
-
 impl Redlock {
     /// Returns the semaphore of this name, with so many permits: 1 to 64.
     ///
@@ -83,18 +74,18 @@ impl Redlock {
 
 impl Semaphore {
     /// Acquires a permit. Waits while all are taken or too few masters answer, but not indefinitely
-    /// (10 s unless configured). Takes the options of [`Redlock::acquire`]; await it to begin.
+    /// (10 s unless configured). Options for this call are set on the returned value; await it to begin.
     ///
     /// # Errors
     ///
     /// Those of [`Acquire`]. [`Contended`](crate::error::Contended) says that all permits were
-    /// taken, and when the first of them expires. An [`InvalidSetting`] refuses less than 1 permit
-    /// and more than 64.
+    /// taken, and when the first of them expires. An [`InvalidSetting`](crate::InvalidSetting)
+    /// refuses less than 1 permit and more than 64.
     ///
     /// # Cancel safety
     ///
     /// As [`Acquire`]: a dropped acquire leaves nothing.
-    pub fn acquire(&self) -> Acquire<Permitted> {
+    pub fn acquire(&self) -> Acquire<Permit> {
         self.acquire_within(self.redlock.options().acquire_timeout)
     }
 
@@ -115,11 +106,11 @@ impl Semaphore {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn try_acquire(&self) -> Acquire<Permitted> {
+    pub fn try_acquire(&self) -> Acquire<Permit> {
         self.acquire_within(Duration::ZERO)
     }
 
-    fn acquire_within(&self, timeout: Duration) -> Acquire<Permitted> {
+    fn acquire_within(&self, timeout: Duration) -> Acquire<Permit> {
         Acquire::new(self.redlock.clone(), Resources::any_of(self.pool.clone()), timeout)
     }
 
@@ -183,18 +174,6 @@ impl Semaphore {
     #[must_use]
     pub fn permits(&self) -> usize {
         self.pool.permits
-    }
-}
-
-impl Pool {
-    pub(crate) fn check(&self, options: &Options) -> Result<(), InvalidSetting> {
-        options.check_resource(&self.resource)?;
-        let problem = match self.permits {
-            0 => "must be at least 1".to_owned(),
-            more if more > usize::from(MOST) => format!("{more} are more than {MOST}"),
-            _ => return Ok(()),
-        };
-        Err(InvalidSetting::new("permits", problem))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The standing of the masters, and whether locks can be acquired.
 
 use crate::driver::Request;
-use crate::error::{Closed, ReadyError};
+use crate::failure::{Closed, ReadyError};
 use crate::redlock::Redlock;
 use std::time::Duration;
 use tokio::sync::oneshot;

@@ -3,6 +3,7 @@
 
 use crate::election::Leader;
 use crate::error::*;
+use crate::failure::Blocked;
 use crate::inspect::{Holder, Inspection};
 use crate::preflight::{Finding, FindingKind, NodePreflight, Permission, Persistence};
 use crate::report::{
@@ -77,6 +78,7 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         attempts: 2,
         nodes: nodes.clone(),
         obstacle: Obstacle::Holder(Some(label.clone())),
+        blocked: None,
         quorum: quorum(),
         ahead: Some(3),
     };
@@ -104,6 +106,10 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
     vec![
         text(Contended { obstacle: full, ..contended.clone() }),
         text(asks_none(Obstacle::OwnGuard)),
+        text(Contended {
+            blocked: Blocked::of(vec![(name.clone(), Obstacle::Holder(Some(label.clone()))); 2]),
+            ..contended.clone()
+        }),
         text(asks_none(Obstacle::LocalQueue)),
         text(AcquireError::from(contended)),
         text(NoQuorum::picked_up_late(resource.clone(), waited)),
@@ -114,7 +120,7 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         text(Unextended { resource: resource.clone(), nodes: nodes.clone(), quorum: quorum() }),
         text(TooLate { resource: resource.clone(), reason: gone() }),
         text(Unadopted { resource: resource.clone(), nodes: nodes.clone(), quorum: quorum() }),
-        text(AdoptError::from(HeldHere { resource: resource.clone() })),
+        text(AdoptErrorKind::from(HeldHere { resource: resource.clone() })),
         text(invalid()),
         text(ConnectError::from(invalid())),
         text(ConnectError::Unfit(problems.clone())),
@@ -239,6 +245,6 @@ fn a_label_with_control_characters_is_named_with_its_escapes() {
     let [name, label] = ["r", "A\u{1b}[31mA"].map(Arc::from);
     let told = inspection(&name, &label, false).to_string();
     assert!(told.starts_with(r#""r" is held by A\u{1b}[31mA, expires in 9 s: "#), "{told}");
-    let error = errors(&name, &label).remove(3).to_string();
+    let error = errors(&name, &label).remove(4).to_string();
     assert!(error.starts_with(r#""r" is held by A\u{1b}[31mA, 3 ahead in the queue: "#), "{error}");
 }

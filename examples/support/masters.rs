@@ -7,6 +7,11 @@ use quorumlock::RedlockBuilder;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+const NO_SERVER: &str = "there is no redis-server. One of these helps:
+  - build with the masters that need no server: cargo run --example failover --features embedded
+  - put redis-server 6.2 or later on PATH
+  - name five masters: QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,... and --on-nodes";
+
 pub(crate) const MASTERS: usize = 5;
 pub(crate) const QUORUM: usize = MASTERS / 2 + 1;
 
@@ -48,15 +53,18 @@ enum Body {
 }
 
 impl Masters {
-    /// Uses those that `QUORUMLOCK_NODES` names, else redis-servers, else embedded ones.
-    pub(crate) async fn choose() -> Result<Self, String> {
-        if std::env::var_os("QUORUMLOCK_NODES").is_some_and(|nodes| !nodes.is_empty()) {
-            return Self::named(&nodes::from_environment()?);
+    /// Uses those of the wanted kind; otherwise embedded ones, and redis-servers where those are not
+    /// built in. It never uses masters of others unasked.
+    pub(crate) async fn choose(wanted: Option<Kind>) -> Result<Self, String> {
+        match wanted {
+            Some(Kind::Named) => Self::named(&nodes::from_environment()?),
+            #[cfg(feature = "embedded")]
+            None | Some(Kind::Embedded) => Self::embedded(),
+            _ => match servers().await? {
+                Some(all) => Ok(Self { kind: Kind::Servers, all }),
+                None => Err(NO_SERVER.to_owned()),
+            },
         }
-        if let Some(all) = servers().await? {
-            return Ok(Self { kind: Kind::Servers, all });
-        }
-        Self::embedded()
     }
 
     fn named(urls: &[String]) -> Result<Self, String> {
@@ -81,15 +89,6 @@ impl Masters {
             all.push(Master::local(one[0].url(), Body::Embedded(one)));
         }
         Ok(Self { kind: Kind::Embedded, all })
-    }
-
-    #[cfg(not(feature = "embedded"))]
-    fn embedded() -> Result<Self, String> {
-        Err("there are no masters. One of these helps:\n  \
-             - build with the masters that need no server: cargo run --example failover --features embedded\n  \
-             - put redis-server 6.2 or later on PATH\n  \
-             - name five masters: QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,..."
-            .to_owned())
     }
 
     pub(crate) fn all(&self) -> &[Master] {
@@ -192,7 +191,7 @@ impl fmt::Display for Kind {
             }
             Self::Servers => "five redis-servers, started for this",
             #[cfg(feature = "embedded")]
-            Self::Embedded => "five embedded masters, since there is no redis-server here",
+            Self::Embedded => "five embedded masters, in this process",
         })
     }
 }

@@ -47,9 +47,9 @@ pub(crate) async fn play(scene: &Scene) -> Result<(), String> {
             floor.news.tell(Tone::Trouble, what);
         }
     };
-    let nobody = |what| move |_elapsed| format!("nobody has {what} for 4 s");
+    let missing = |what| move |_elapsed| format!("no worker has {what} for 4 s");
     let asked = timeout(PATIENCE, floor.strike(strike)).await;
-    asked.map_err(nobody("asked for the lock while it was free"))?;
+    asked.map_err(missing("asked for the lock while it was free"))?;
     at(BACK_AT).await;
 
     masters.bring_back(FIRST[0]).await?;
@@ -58,7 +58,7 @@ pub(crate) async fn play(scene: &Scene) -> Result<(), String> {
 
     floor.stay.store(true, SeqCst);
     let entered = timeout(PATIENCE, floor.stays.notified()).await;
-    entered.map_err(nobody("had the lock"))?;
+    entered.map_err(missing("had the lock"))?;
     sleep(STAYS_FOR).await;
     SECOND.iter().for_each(|&node| masters.lose(node));
     floor.quorum_is_gone();

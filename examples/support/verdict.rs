@@ -26,12 +26,12 @@ pub(crate) fn tell(tally: &Tally) -> io::Result<bool> {
             "entered while two of five were up",
         ),
         (
-            "loss told after",
+            "loss reported in",
             told,
             tally.told_after.is_some_and(|after| after <= TOLD_WITHIN),
-            "from the deadline to the holder's knowing",
+            "from the deadline to the holder's notice",
         ),
-        ("longest stall", millis(stall), stall < LONGEST_STALL, "nobody inside, with a quorum"),
+        ("longest stall", millis(stall), stall < LONGEST_STALL, "no worker inside, with a quorum"),
         ("failed acquires", tally.failed.to_string(), tally.failed == 0, "an error, and no lock"),
     ];
     let good = rows.iter().all(|row| row.2);
@@ -43,7 +43,7 @@ pub(crate) fn tell(tally: &Tally) -> io::Result<bool> {
     say("")?;
     say(&match (good, tally.overlaps) {
         (true, _) => paint(Tone::Good, "  GOOD: one at a time, as long as there was a quorum."),
-        (false, 0) => paint(Tone::Bad, "  BAD: nobody was in another's way, but look at the rest."),
+        (false, 0) => paint(Tone::Bad, "  BAD: no two were inside at once, but look at the rest."),
         (false, _) => paint(Tone::Bad, "  BAD: two were inside at once."),
     })?;
     Ok(good)

@@ -1,9 +1,9 @@
-//! One fuzzer for all targets of `quorumlock::fuzzing`: `QUORUMLOCK_FUZZ` selects one.
+//! One fuzzer for all targets of this package: `QUORUMLOCK_FUZZ` selects one.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quorumlock::fuzzing::{TARGETS, Target};
+use quorumlock_fuzz::{TARGETS, Target};
 use std::sync::LazyLock;
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {

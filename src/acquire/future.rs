@@ -1,10 +1,10 @@
 //! The future of an acquisition, which cancels it when dropped.
 
-use super::Acquire;
+use super::{Acquire, Held, Terms};
 use crate::driver::{Ahead, Handle, Missed, Request, Won};
-use crate::error::{AcquireError, Closed, InvalidSetting, NoQuorum};
+use crate::failure::{AcquireError, Closed, InvalidSetting, NoQuorum};
 use crate::guard::Guard;
-use crate::kind::{Kind, Unfenced};
+use crate::kind::Kind;
 use crate::telemetry::{Ending, Span};
 use quorumlock_core::coordinator::{RequestId, WATCHED};
 use quorumlock_core::quorum::Instant;
@@ -19,38 +19,20 @@ use tokio::sync::oneshot;
 /// The future of an [`Acquire`]: asks at the first poll, cancels when dropped. If it is polled
 /// again after it has completed, it stays pending and asks nothing.
 #[must_use = "futures do nothing unless polled"]
-pub struct AcquireFuture<K: Kind = Unfenced> {
-    state: State<K>,
+pub struct AcquireFuture<G: Held = Guard> {
+    asking: G::Asking,
 }
 
-/// State of the future. A waiter keeps no more than waiting takes: there may be many of them, and
-/// each may wait for long.
-enum State<K: Kind> {
-    Unasked(Acquire<K>),
-    Waiting(Waiting),
-    Done,
-}
-
-struct Waiting {
-    driver: Handle,
-    resource: Arc<str>,
-    request: RequestId,
-    began: Instant,
-    span: Span,
-    /// How many are ahead of it, if it waits in turn.
-    ahead: Option<Ahead>,
-    answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
-}
-
-impl<K: Kind> AcquireFuture<K> {
-    pub(super) const fn new(acquire: Acquire<K>) -> Self {
-        Self { state: State::Unasked(acquire) }
+impl<G: Held> AcquireFuture<G> {
+    pub(super) fn new(acquire: Acquire<G>) -> Self {
+        Self { asking: G::Asking::new(acquire) }
     }
 
-    /// Returns how many are ahead of this acquire while it waits [in turn](Acquire::fair), as a quorum
-    /// of masters has last told; zero if it is next. Of the acquires of one client for one resource,
-    /// one is in the queue. One that has just died, or has just won, counts for up to 3 s. `None` before
-    /// this acquire has a place there, if it does not wait in turn, and once it is over.
+    /// Returns how many waiters are ahead of this acquire in its [fair](Acquire::fair) queue, as a
+    /// quorum of masters has last reported; zero if it is next. Of the acquires of one client for one
+    /// resource, one is in the queue. A waiter that has just died, or has just won, counts for up to
+    /// 3 s. `None` before this acquire has a place there, if it is not fair, if it comes from a
+    /// [re-entrant](crate::Reentrant) handle, and once it is over.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -82,20 +64,65 @@ impl<K: Kind> AcquireFuture<K> {
     /// ```
     #[must_use]
     pub fn ahead(&self) -> Option<usize> {
-        match &self.state {
-            State::Waiting(waiting) => waiting.ahead.as_ref()?.get(),
-            State::Unasked(_) | State::Done => None,
-        }
+        self.asking.ahead()
     }
 }
 
-impl<K: Kind> Acquire<K> {
-    fn ask(&self) -> Result<Waiting, InvalidSetting> {
-        let acquire = self.request()?;
+impl<G: Held> Future for AcquireFuture<G> {
+    type Output = Result<G::Guard, G::Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.asking.poll(cx)
+    }
+}
+
+impl<G: Held> fmt::Debug for AcquireFuture<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.asking.fmt(f)
+    }
+}
+
+/// How an acquisition asks for its guard.
+pub trait Asking<G: Held>: fmt::Debug + Send + Unpin + 'static {
+    fn new(acquire: Acquire<G>) -> Self;
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<G::Guard, G::Error>>;
+
+    fn ahead(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// Asks the driver.
+pub struct Direct<G: Held> {
+    state: State<G>,
+}
+
+/// A waiter keeps no more than waiting takes: there may be many of them, and each may wait for long.
+enum State<G: Held> {
+    Unasked(Acquire<G>),
+    Waiting(Waiting),
+    Done,
+}
+
+struct Waiting {
+    driver: Handle,
+    resource: Arc<str>,
+    request: RequestId,
+    began: Instant,
+    span: Span,
+    /// How many are ahead of it, if it waits in turn.
+    ahead: Option<Ahead>,
+    answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
+}
+
+impl Terms {
+    fn ask(&self, is_fenced: bool) -> Result<Waiting, InvalidSetting> {
+        let acquire = self.request(is_fenced)?;
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
-        let span = Span::acquire(&resource, K::IS_FENCED, self.resources.is_shared());
+        let span = Span::acquire(&resource, is_fenced, self.resources.is_shared());
         let ahead = acquire.keys.queue().map(|_| Ahead::default());
         driver.send(Request::Acquire {
             request,
@@ -110,7 +137,7 @@ impl<K: Kind> Acquire<K> {
     }
 
     /// Reports a refusal to tracing and metrics: nothing was asked.
-    fn tell_refused(&self, result: &Result<Guard<K>, AcquireError>) {
+    fn report_refused<K: Kind>(&self, result: &Result<Guard<K>, AcquireError>) {
         let (span, resource, waited) = (&Span::none(), &*self.resources.shown(), Duration::ZERO);
         Ending { span, resource, waited }.answered(self.redlock.driver().outlet(), result);
     }
@@ -144,36 +171,50 @@ impl Waiting {
     }
 }
 
-impl<K: Kind> Future for AcquireFuture<K> {
-    type Output = Result<Guard<K>, AcquireError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let state = &mut self.state;
-        if let State::Unasked(acquire) = state {
-            match acquire.ask() {
-                Ok(waiting) => *state = State::Waiting(waiting),
+impl<G: Held> Direct<G> {
+    fn poll_guard(&mut self, cx: &mut Context<'_>) -> Poll<Result<Guard<G::Kind>, AcquireError>> {
+        if let State::Unasked(acquire) = &self.state {
+            match acquire.terms.ask(G::Kind::IS_FENCED) {
+                Ok(waiting) => self.state = State::Waiting(waiting),
                 Err(invalid) => {
                     let refused = Err(invalid.into());
                     if WATCHED {
-                        acquire.tell_refused(&refused);
+                        acquire.terms.report_refused(&refused);
                     }
-                    *state = State::Done;
+                    self.state = State::Done;
                     return Poll::Ready(refused);
                 }
             }
         }
-        let State::Waiting(waiting) = state else { return Poll::Pending };
+        let State::Waiting(waiting) = &mut self.state else { return Poll::Pending };
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
         let result = waiting.picked_up(answer.ok());
         if WATCHED {
             waiting.ending().answered(waiting.driver.outlet(), &result);
         }
-        *state = State::Done;
+        self.state = State::Done;
         Poll::Ready(result)
     }
 }
 
-impl<K: Kind> fmt::Debug for AcquireFuture<K> {
+impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<G> for Direct<G> {
+    fn new(acquire: Acquire<G>) -> Self {
+        Self { state: State::Unasked(acquire) }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<G::Guard, AcquireError>> {
+        self.poll_guard(cx)
+    }
+
+    fn ahead(&self) -> Option<usize> {
+        match &self.state {
+            State::Waiting(waiting) => waiting.ahead.as_ref()?.get(),
+            State::Unasked(_) | State::Done => None,
+        }
+    }
+}
+
+impl<G: Held> fmt::Debug for Direct<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("AcquireFuture");
         match &self.state {
@@ -185,7 +226,7 @@ impl<K: Kind> fmt::Debug for AcquireFuture<K> {
     }
 }
 
-impl<K: Kind> Drop for AcquireFuture<K> {
+impl<G: Held> Drop for Direct<G> {
     fn drop(&mut self) {
         if let State::Waiting(waiting) = &self.state {
             waiting.driver.send(Request::Cancel(waiting.request));

@@ -7,8 +7,8 @@ use crate::driver::{Ended, Handle, Request};
 use crate::options::Options;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
-use quorumlock_core::coordinator::{AcquireRequest, Keys};
-use quorumlock_core::quorum::Membership;
+use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Keys};
+use quorumlock_core::quorum::{Membership, Nanos};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -27,8 +27,8 @@ fn prefixed() -> Options {
 }
 
 /// Returns the request that the driver receives when `acquire` is polled.
-fn asked<K: Kind>(
-    acquire: Acquire<K>,
+fn asked<G: Held>(
+    acquire: Acquire<G>,
     inbox: &mut UnboundedReceiver<Request>,
 ) -> (AcquireRequest, String) {
     assert!(acquire.into_future().now_or_never().is_none());
@@ -54,7 +54,7 @@ fn a_plain_acquire_asks_for_one_key_and_nothing_else() {
 #[test]
 fn several_resources_are_asked_for_at_once_sorted_and_each_once() {
     let (redlock, mut inbox) = driverless(prefixed());
-    let (asked, resource) = asked(redlock.try_acquire(["b", "a", "b"]), &mut inbox);
+    let (asked, resource) = asked(redlock.try_acquire_all(["b", "a", "b"]), &mut inbox);
     assert_eq!((names(&asked.keys), resource.as_str()), (vec!["p:a", "p:b"], "a, b"));
     assert_eq!(asked.fences, None);
 }
@@ -62,7 +62,7 @@ fn several_resources_are_asked_for_at_once_sorted_and_each_once() {
 #[test]
 fn a_fenced_acquire_names_a_fence_per_key_in_the_same_order() {
     let (redlock, mut inbox) = driverless(prefixed());
-    let (asked, _) = asked(redlock.acquire(["b", "a"]).fenced(), &mut inbox);
+    let (asked, _) = asked(redlock.acquire_all(["b", "a"]).fenced(), &mut inbox);
     assert_eq!(names(&asked.keys), ["p:a", "p:b"]);
     let fences = asked.fences.unwrap();
     assert_eq!(names(&fences), ["p:quorumlock:fence:a", "p:quorumlock:fence:b"]);
@@ -71,7 +71,7 @@ fn a_fenced_acquire_names_a_fence_per_key_in_the_same_order() {
 #[test]
 fn every_option_may_be_set_before_and_after_fenced() {
     let (redlock, mut inbox) = driverless(Options::default());
-    fn set<K: Kind>(acquire: Acquire<K>) -> Acquire<K> {
+    fn set<G: Held>(acquire: Acquire<G>) -> Acquire<G> {
         let acquire = acquire.ttl(9 * SECOND).lock_delay(3 * SECOND).timeout(2 * SECOND);
         acquire.keep_alive_for(40 * SECOND)
     }
@@ -105,29 +105,17 @@ fn one_resource_is_waited_for_in_turn_if_the_call_or_the_builder_says_so() {
     assert_eq!(queue(asked(redlock.acquire("r"), &mut inbox).0), None);
     assert_eq!(queue(asked(redlock.acquire("r").fair(), &mut inbox).0), expected);
     assert_eq!(queue(asked(redlock.acquire("r").fair().fenced(), &mut inbox).0), expected);
-    assert_eq!(queue(asked(redlock.acquire(["r", "r"]).fenced().fair(), &mut inbox).0), expected);
 
     let (redlock, mut inbox) = driverless(Options { fair: true, ..prefixed() });
     assert_eq!(queue(asked(redlock.try_acquire("r"), &mut inbox).0), expected);
-    assert_eq!(queue(asked(redlock.acquire(["a", "r"]), &mut inbox).0), None);
+    assert_eq!(queue(asked(redlock.acquire_all(["r", "r"]).fenced(), &mut inbox).0), expected);
+    assert_eq!(queue(asked(redlock.acquire_all(["a", "r"]), &mut inbox).0), None);
     assert_eq!(queue(asked(redlock.semaphore("r", 2).acquire(), &mut inbox).0), None);
     assert_eq!(queue(asked(redlock.acquire("r").candidate("me"), &mut inbox).0), None);
     for resources in [Resources::read, Resources::write] {
         let acquire: Acquire = Acquire::new(redlock.clone(), resources("r".into()), SECOND);
         assert_eq!(queue(asked(acquire, &mut inbox).0), None);
     }
-}
-
-#[test]
-fn what_has_no_queue_cannot_be_waited_for_in_turn() {
-    let (redlock, mut inbox) = driverless(Options::default());
-    let several = redlock.acquire(["a", "b"]).fair().into_future().now_or_never().unwrap();
-    let several = several.unwrap_err().to_string();
-    assert!(several.starts_with("fair: several resources have no queue in common"), "{several}");
-    let permit = redlock.semaphore("r", 2).acquire().fair().into_future().now_or_never().unwrap();
-    let permit = permit.unwrap_err().to_string();
-    assert!(permit.starts_with("fair: the permits of a semaphore are not given"), "{permit}");
-    assert!(inbox.try_recv().is_err(), "nothing is sent");
 }
 
 #[test]
@@ -169,7 +157,7 @@ mod answered {
 
     /// Acquires a lock of those masters. Returns it in the form in which it travels to its caller.
     async fn won(redlock: &Redlock) -> Won {
-        let acquire = redlock.acquire("r").request().unwrap();
+        let acquire = redlock.acquire("r").terms().request(false).unwrap();
         let (reply, answer) = oneshot::channel();
         let driver = redlock.driver().clone();
         let (request, resource, span) = (driver.next_request(), "r".into(), Span::none());

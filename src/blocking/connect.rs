@@ -6,7 +6,7 @@ use crate::RedlockBuilder;
 use crate::builder::Connected;
 use crate::driver::Request;
 use crate::driver::clock::Clock;
-use crate::error::{Closed, ConnectError, PreflightError, WrongContext};
+use crate::failure::{Closed, ConnectError, PreflightError, WrongContext};
 use crate::preflight::Preflight;
 use std::future::Future;
 use std::io;
@@ -94,6 +94,16 @@ pub(super) fn on_a_thread<T: Send>(
         let working = named().spawn_scoped(scope, work).map_err(no_thread)?;
         working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// Starts a thread with a runtime for `work`.
+pub(super) fn spawn(work: impl FnOnce(&Runtime) + Send + 'static) -> Result<(), WrongContext> {
+    let runtime = new_runtime()?;
+    let work = move || {
+        work(&runtime);
+        runtime.shutdown_background();
+    };
+    named().spawn(work).map_err(no_thread).map(drop)
 }
 
 type Handed = Result<(crate::Redlock, Connected), ConnectError>;

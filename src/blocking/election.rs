@@ -2,31 +2,31 @@
 
 use super::wait;
 use crate::election::{Leader, Watch};
-use crate::error::{AcquireError, InspectError, Lost};
+use crate::failure::{AcquireError, Lost, RunError};
 use crate::fencing::FencingToken;
 use crate::guard::FencedLease;
+use crate::inspect::InspectError;
 use crate::released::Released;
+use crate::run::ended;
 use std::ops::Deref;
 use std::time::Duration;
 
 /// An election: candidates campaign, one of them leads, and observers see who.
 ///
 /// It is [`quorumlock::Election`](crate::Election) for code without `async`. Nothing here stops the
-/// work of a thread, so there is no `run`: campaign again in a loop.
+/// work of a thread, so it has to look whether it still leads.
 ///
 /// ```no_run
 /// # fn step(_: u64) -> bool { true }
-/// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), Box<dyn std::error::Error>> {
-/// let election = redlock.election("scheduler");
-/// loop {
-///     let leadership = election.campaign("10.0.0.7:8080")?; // blocks until it leads
-///     while leadership.check().is_ok() {
-///         if !step(leadership.term().as_u64()) {
-///             leadership.resign()?;
-///             return Ok(());
+/// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::RunError<()>> {
+/// redlock.election("scheduler").run("10.0.0.7:8080", |lease| {
+///     loop {
+///         lease.check()?; // after a loss: campaigns again
+///         if !step(lease.fencing_token().as_u64()) {
+///             return Ok(()); // resigns
 ///         }
 ///     }
-/// }
+/// })
 /// # }
 /// ```
 #[derive(Clone, Debug)]
@@ -67,6 +67,32 @@ impl Election {
     pub fn campaign(&self, candidate: impl Into<String>) -> Result<Leadership, AcquireError> {
         wait::may_wait("campaign()")?;
         wait::until(self.inner.campaign(candidate)).map(|inner| Leadership { inner })
+    }
+
+    /// Campaigns, and runs `body` on this thread once it leads. If the body returns an error, as
+    /// [`check`](crate::Lease::check) does after a loss, it campaigns again, and runs the body in the next
+    /// term. If the body returns `Ok`, it resigns.
+    ///
+    /// A body is not interrupted by a loss. Have it call [`check`](crate::Lease::check) before each side
+    /// effect. See [`Election::run`](crate::Election::run).
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::NotAcquired`] with an error of [`campaign`](Self::campaign). [`RunError::Lost`] if the
+    /// body has returned `Ok` although the leadership was lost by then, with its result.
+    pub fn run<T>(
+        &self,
+        candidate: impl Into<String>,
+        mut body: impl FnMut(FencedLease) -> Result<T, Lost>,
+    ) -> Result<T, RunError<T>> {
+        let candidate = candidate.into();
+        loop {
+            // A panic of the body drops the leadership, and so resigns.
+            let led = self.campaign(candidate.as_str()).map_err(RunError::NotAcquired)?;
+            if let Ok(result) = body(led.lease()) {
+                return ended(result, led.resign());
+            }
+        }
     }
 
     /// Asks every master who leads. See [`Election::leader`](crate::Election::leader).
@@ -154,11 +180,11 @@ impl Iterator for Leaders {
                 break Err(error.into());
             }
             let ear = watch.ear();
-            let told = match watch.pause() {
+            let is_notified = match watch.pause() {
                 pause if pause.is_zero() => false,
                 pause => wait::within(pause, ear.notified()).is_some(),
             };
-            match wait::until(watch.look(told)) {
+            match wait::until(watch.look(is_notified)) {
                 Ok(None) => {}
                 Ok(Some(news)) => break Ok(news),
                 Err(error) => break Err(error),

@@ -1,10 +1,12 @@
 //! The guard that the caller holds after a win, and the calls of a lease that block.
 
+use super::acquire::{Fenceable, Held};
 use super::wait;
 use crate::detached::Detached;
-use crate::error::{ExtendError, Lost, NotDetached, WrongContext};
+use crate::failure::{ExtendError, Lost, WrongContext};
+use crate::guard::DetachError;
 use crate::guard::{Deadline, Lease};
-use crate::kind::{Detachable, Fenced, Kind, Unfenced};
+use crate::kind::{All, Detachable, Fenced, Kind, Unfenced, Writing, sealed::Sealed};
 use crate::released::Released;
 use std::ops::Deref;
 use std::time::Duration;
@@ -24,11 +26,45 @@ use std::time::Duration;
 #[must_use = "a guard that is dropped releases its lock: bind it to a name, if only `_guard`"]
 #[derive(Debug)]
 pub struct Guard<K: Kind = Unfenced> {
-    inner: crate::Guard<K>,
+    pub(super) inner: crate::Guard<K>,
 }
 
 /// A [`Guard`] with a fencing token.
 pub type FencedGuard = Guard<Fenced>;
+
+impl<K: Kind> Sealed for Guard<K> {}
+
+impl<K: Kind> Held for Guard<K> {
+    type Guard = Self;
+    type Awaited = crate::Guard<K>;
+
+    fn holding(guard: crate::Guard<K>) -> Self {
+        Self::new(guard)
+    }
+}
+
+impl Fenceable for Guard {
+    type Fenced = FencedGuard;
+}
+
+impl Fenceable for Guard<Writing> {
+    type Fenced = Guard<Writing<Fenced>>;
+}
+
+impl<K: Kind> Sealed for All<Guard<K>> {}
+
+impl<K: Kind> Held for All<Guard<K>> {
+    type Guard = Guard<K>;
+    type Awaited = All<crate::Guard<K>>;
+
+    fn holding(guard: crate::Guard<K>) -> Guard<K> {
+        Guard::new(guard)
+    }
+}
+
+impl Fenceable for All<Guard> {
+    type Fenced = All<FencedGuard>;
+}
 
 impl<K: Kind> Guard<K> {
     pub(super) const fn new(inner: crate::Guard<K>) -> Self {
@@ -60,8 +96,8 @@ impl<K: Kind> Guard<K> {
     ///
     /// # Errors
     ///
-    /// [`NotDetached`], with this guard: nothing was given away.
-    pub fn detach(self) -> Result<Detached<K>, NotDetached<Self>>
+    /// [`DetachError`], with this guard: nothing was given away.
+    pub fn detach(self) -> Result<Detached<K>, DetachError<Self>>
     where
         K: Detachable,
     {

@@ -2,7 +2,7 @@
 
 use super::guard::Guard;
 use super::wait;
-use crate::error::NotAdopted;
+use crate::adopt::AdoptError;
 use crate::kind::{Kind, Unfenced};
 use std::future::IntoFuture;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl<K: Kind> Adopt<K> {
     /// # Errors
     ///
     /// Those of [`quorumlock::Adopt`](crate::Adopt); each has the value, and none deletes the keys.
-    pub fn lock(self) -> Result<Guard<K>, NotAdopted<K>> {
+    pub fn lock(self) -> Result<Guard<K>, AdoptError<K>> {
         wait::until(self.inner.into_future()).map(Guard::new)
     }
 }

@@ -23,11 +23,13 @@
 //! | `quorumlock::Redlock::builder()` | [`blocking::Redlock::builder()`](Redlock::builder), or [`blocking::Builder::from(…)`](Builder) |
 //! | `redlock.acquire("r").ttl(…).await` | `redlock.acquire("r").ttl(…).`[`lock()`](Acquire::lock) |
 //! | `redlock.acquire("r").run(async \|lease\| …).await` | `redlock.acquire("r").`[`run(\|lease\| …)`](Acquire::run) |
-//! | `redlock.once("r").at_least(…).run(async \|lease\| …).await` | `redlock.once("r").at_least(…).`[`run(\|lease\| …)`](Once::run) |
+//! | `redlock.once("r", …).run(async \|lease\| …).await` | `redlock.once("r", …).`[`run(\|lease\| …)`](Once::run) |
 //! | `redlock.adopt(detached).await` | `redlock.adopt(detached).`[`lock()`](Adopt::lock) |
 //! | `guard.lost().await` | [`guard.blocking_lost()`](crate::Lease::blocking_lost), [`guard.blocking_lost_within(…)`](crate::Lease::blocking_lost_within) |
+//! | `election.run("me", async \|lease\| …).await` | `election.`[`run("me", \|lease\| …)`](Election::run): the body returns `Err` once it finds that it no longer leads |
+//! | `redlock.list("orders:").next().await` | [`redlock.list("orders:")`](Redlock::list)`.next()`: an iterator |
 //! | `election.observe().next().await` | [`election.observe()`](Election::observe)`.next()`: an iterator |
-//! | `redlock.rw_lock("r").read().await` | `redlock.rw_lock("r").read().`[`lock()`](ReadAcquire::lock) |
+//! | `redlock.rw_lock("r").read().await` | `redlock.rw_lock("r").read().`[`lock()`](Acquire::lock) |
 //! | any other `.await` | the same call |
 //!
 //! # Threads
@@ -46,7 +48,7 @@
 //! In `spawn_blocking` and `block_in_place` all of this works as on any thread, on every flavor of
 //! runtime. In async code, a call that waits would stall a thread on which other tasks need to run,
 //! possibly the one that holds the lock. `connect`, `lock`, `run`, `campaign`, `blocking_lost`,
-//! `inspect`, `leader`, `observe`, `force_release` and `preflight` therefore refuse there, with a
+//! `inspect`, `list`, `leader`, `observe`, `force_release` and `preflight` therefore refuse there, with a
 //! [`WrongContext`](crate::WrongContext), before anything is sent. Calls that end or prolong a lock
 //! must work wherever a guard has ended up, and wait only for the masters: `extend`, `downgrade`, `detach`,
 //! `adopt` and `release` for about an operation timeout, `shutdown` for as long as its documentation says.
@@ -58,6 +60,7 @@ mod connect;
 mod election;
 mod guard;
 mod hand_over;
+mod list;
 mod once;
 mod redlock;
 mod reentrant;
@@ -67,13 +70,14 @@ mod wait;
 
 pub use crate::guard::{FencedLease, Lease};
 pub use crate::semaphore::PermitLease;
-pub use acquire::Acquire;
+pub use acquire::{Acquire, Fenceable, Held};
 pub use connect::Builder;
 pub use election::{Election, Leaders, Leadership};
 pub use guard::{FencedGuard, Guard};
 pub use hand_over::Adopt;
+pub use list::LockList;
 pub use once::Once;
 pub use redlock::Redlock;
-pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantAcquire, ReentrantGuard};
-pub use rw_lock::{ReadAcquire, ReadGuard, RwLock, WriteAcquire, WriteGuard};
+pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantGuard};
+pub use rw_lock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, Semaphore};

@@ -3,13 +3,14 @@
 use super::acquire::Acquire;
 use super::connect::{Builder, on_a_thread};
 use super::election::Election;
+use super::guard::Guard;
 use super::hand_over::Adopt;
 use super::reentrant::Reentrant;
 use super::wait;
 use crate::detached::Detached;
-use crate::error::{Closed, InspectError, NotDrained, ReadyError, WrongContext};
-use crate::inspect::Inspection;
-use crate::kind::Kind;
+use crate::failure::{Closed, ReadyError, ShutdownError, WrongContext};
+use crate::inspect::{Holder, InspectError, Inspection};
+use crate::kind::{All, Kind};
 use crate::preflight::Preflight;
 use crate::report::NodeReport;
 use crate::resource::{IntoResource, IntoResources};
@@ -56,18 +57,23 @@ impl Redlock {
         Builder::new()
     }
 
-    /// Acquires the lock on `resource`, or on several. No master is asked before
-    /// [`lock`](Acquire::lock) or [`run`](Acquire::run). See
-    /// [`Redlock::acquire`](crate::Redlock::acquire).
+    /// Acquires the lock on `resource`. No master is asked before [`lock`](Acquire::lock) or
+    /// [`run`](Acquire::run). See [`Redlock::acquire`](crate::Redlock::acquire).
+    pub fn acquire(&self, resource: impl IntoResource) -> Acquire {
+        Acquire::new(self.inner.acquire(resource))
+    }
+
+    /// Acquires several resources together, under one guard. See
+    /// [`Redlock::acquire_all`](crate::Redlock::acquire_all).
     ///
     /// ```no_run
     /// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::AcquireError> {
-    /// let both = redlock.acquire(["account:1", "account:2"]).lock()?;
+    /// let both = redlock.acquire_all(["account:1", "account:2"]).lock()?;
     /// # drop(both);
     /// # Ok(()) }
     /// ```
-    pub fn acquire(&self, resource: impl IntoResources) -> Acquire {
-        Acquire::new(self.inner.acquire(resource))
+    pub fn acquire_all(&self, resources: impl IntoResources) -> Acquire<All<Guard>> {
+        Acquire::new(self.inner.acquire_all(resources))
     }
 
     /// Makes one attempt, and does not wait while another holder has the lock. See
@@ -84,8 +90,14 @@ impl Redlock {
     /// }
     /// # Ok(()) }
     /// ```
-    pub fn try_acquire(&self, resource: impl IntoResources) -> Acquire {
+    pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire {
         Acquire::new(self.inner.try_acquire(resource))
+    }
+
+    /// Makes one attempt to acquire several resources together, and does not wait. See
+    /// [`Redlock::try_acquire_all`](crate::Redlock::try_acquire_all).
+    pub fn try_acquire_all(&self, resources: impl IntoResources) -> Acquire<All<Guard>> {
+        Acquire::new(self.inner.try_acquire_all(resources))
     }
 
     /// Adopts a lock that [`detach`](super::Guard::detach) has turned into a value, here or in another
@@ -127,6 +139,22 @@ impl Redlock {
     pub fn force_release(&self, inspection: &Inspection) -> Result<Vec<NodeReport>, InspectError> {
         wait::may_wait("force_release()")?;
         wait::until(self.inner.force_release(inspection))
+    }
+
+    /// Takes the lock away from one reader that `inspection` found. **That reader continues to believe
+    /// that it holds the lock.** See
+    /// [`Redlock::force_release_reader`](crate::Redlock::force_release_reader).
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`InspectError::WrongContext`] in async code.
+    pub fn force_release_reader(
+        &self,
+        inspection: &Inspection,
+        reader: &Holder,
+    ) -> Result<Vec<NodeReport>, InspectError> {
+        wait::may_wait("force_release_reader()")?;
+        wait::until(self.inner.force_release_reader(inspection, reader))
     }
 
     /// Asks every master whether it is fit for this lock, over connections of its own and on a
@@ -179,8 +207,8 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`NotDrained`] if masters did not confirm in time; their keys expire.
-    pub fn shutdown(&self) -> Result<(), NotDrained> {
+    /// [`ShutdownError`] if masters did not confirm in time; their keys expire.
+    pub fn shutdown(&self) -> Result<(), ShutdownError> {
         wait::until(self.inner.shutdown())
     }
 }

@@ -1,13 +1,12 @@
 //! Nested acquisitions: all code that goes through one re-entrant handle shares its holds.
 
+use super::acquire::{Acquire, Held};
 use super::wait;
-use crate::acquire::delegate_options;
-use crate::error::{AcquireError, ExtendError, Lost, ReentrantError};
+use crate::failure::{ExtendError, Lost};
 use crate::guard::{Deadline, Lease};
-use crate::kind::{Fenced, Kind, Unfenced};
+use crate::kind::{Fenced, Kind, Unfenced, sealed::Sealed};
 use crate::released::Released;
 use crate::resource::IntoResource;
-use std::future::IntoFuture;
 use std::ops::Deref;
 
 /// A re-entrant handle, whose acquisitions of one resource nest. It is
@@ -43,42 +42,15 @@ impl<K: Kind> Reentrant<K> {
     }
 
     /// Acquires `resource`, or joins in where this handle already holds it. No master is asked
-    /// before [`lock`](ReentrantAcquire::lock).
-    pub fn acquire(&self, resource: impl IntoResource) -> ReentrantAcquire<K> {
-        ReentrantAcquire { inner: self.inner.acquire(resource) }
+    /// before [`lock`](Acquire::lock).
+    pub fn acquire(&self, resource: impl IntoResource) -> Acquire<ReentrantGuard<K>> {
+        Acquire::new(self.inner.acquire(resource))
     }
 
     /// Joins in where this handle already holds `resource`, or makes one attempt and does not wait
     /// while another holder has the lock.
-    pub fn try_acquire(&self, resource: impl IntoResource) -> ReentrantAcquire<K> {
-        ReentrantAcquire { inner: self.inner.try_acquire(resource) }
-    }
-}
-
-/// A pending acquisition through a [`Reentrant`] handle: set options, then call
-/// [`lock`](Self::lock).
-///
-/// Its options and guarantees are those of
-/// [`quorumlock::ReentrantAcquire`](crate::ReentrantAcquire).
-#[must_use = "nothing is asked before `lock`"]
-#[derive(Clone, Debug)]
-pub struct ReentrantAcquire<K: Kind = Unfenced> {
-    inner: crate::ReentrantAcquire<K>,
-}
-
-delegate_options!(ReentrantAcquire);
-
-impl<K: Kind> ReentrantAcquire<K> {
-    /// Acquires the lock or joins in, and blocks this thread in the meantime.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`quorumlock::ReentrantAcquire`](crate::ReentrantAcquire). Also
-    /// [`ReentrantError::NotAcquired`] with a [`WrongContext`](crate::WrongContext) inside, in async
-    /// code.
-    pub fn lock(self) -> Result<ReentrantGuard<K>, ReentrantError> {
-        wait::may_wait("lock()").map_err(AcquireError::from)?;
-        wait::until(self.inner.into_future()).map(ReentrantGuard::new)
+    pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire<ReentrantGuard<K>> {
+        Acquire::new(self.inner.try_acquire(resource))
     }
 }
 
@@ -93,11 +65,18 @@ pub struct ReentrantGuard<K: Kind = Unfenced> {
 /// A [`ReentrantGuard`] with a fencing token.
 pub type FencedReentrantGuard = ReentrantGuard<Fenced>;
 
-impl<K: Kind> ReentrantGuard<K> {
-    const fn new(inner: crate::ReentrantGuard<K>) -> Self {
+impl<K: Kind> Sealed for ReentrantGuard<K> {}
+
+impl<K: Kind> Held for ReentrantGuard<K> {
+    type Guard = Self;
+    type Awaited = crate::ReentrantGuard<K>;
+
+    fn holding(inner: crate::ReentrantGuard<K>) -> Self {
         Self { inner }
     }
+}
 
+impl<K: Kind> ReentrantGuard<K> {
     /// Returns the number of guards that the handle has of this hold, this one included.
     #[must_use]
     pub fn hold_count(&self) -> usize {

@@ -4,7 +4,7 @@ use super::acquire::Acquire;
 use super::guard::Guard;
 use super::redlock::Redlock;
 use super::wait;
-use crate::error::InspectError;
+use crate::inspect::InspectError;
 use crate::inspect::Inspection;
 use crate::kind::Permitted;
 use crate::resource::IntoResource;
@@ -39,13 +39,13 @@ impl Redlock {
 impl Semaphore {
     /// Acquires a permit. No master is asked before [`lock`](Acquire::lock) or
     /// [`run`](Acquire::run).
-    pub fn acquire(&self) -> Acquire<Permitted> {
+    pub fn acquire(&self) -> Acquire<Permit> {
         Acquire::new(self.inner.acquire())
     }
 
     /// Takes a permit if one is free, and does not wait. See
     /// [`Semaphore::try_acquire`](crate::Semaphore::try_acquire).
-    pub fn try_acquire(&self) -> Acquire<Permitted> {
+    pub fn try_acquire(&self) -> Acquire<Permit> {
         Acquire::new(self.inner.try_acquire())
     }
 

@@ -1,6 +1,6 @@
 //! Waiting of a thread for what its driver's thread does.
 
-use crate::error::WrongContext;
+use crate::failure::WrongContext;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,37 +29,30 @@ fn is_in_async_code() -> bool {
 
 /// Waits for a future that another thread completes. Parks, and needs no runtime.
 pub(super) fn until<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(unbudgeted(future));
-    let waker = waker();
+    let mut future = pin!(future);
     loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        if let Some(output) = within(Duration::MAX, future.as_mut()) {
             return output;
         }
-        thread::park();
     }
 }
 
 /// Waits in the same way for at most `span`; looks once even if that is zero.
 pub(super) fn within<F: Future>(span: Duration, future: F) -> Option<F::Output> {
-    let Some(end) = Instant::now().checked_add(span) else { return Some(until(future)) };
-    let mut future = pin!(unbudgeted(future));
-    let waker = waker();
+    let end = Instant::now().checked_add(span);
+    // In async code a budget that is spent would stay spent for as long as the thread waits.
+    let mut future = pin!(unconstrained(future));
+    let waker = Arc::new(Unpark(thread::current())).into();
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return Some(output);
         }
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return None;
+        match end.map(|end| end.saturating_duration_since(Instant::now())) {
+            None => thread::park(),
+            Some(Duration::ZERO) => return None,
+            Some(left) => thread::park_timeout(left),
         }
-        thread::park_timeout(left);
     }
-}
-
-/// Exempts `future` from the budget: in async code a spent one would stay spent for as long as we
-/// wait.
-fn unbudgeted<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    unconstrained(future)
 }
 
 struct Unpark(Thread);
@@ -72,10 +65,6 @@ impl Wake for Unpark {
     fn wake_by_ref(self: &Arc<Self>) {
         self.0.unpark();
     }
-}
-
-fn waker() -> Waker {
-    Arc::new(Unpark(thread::current())).into()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
 use crate::driver::{Callers, Driver, Ended, Handle, Request};
-use crate::error::{Closed, ConnectError, InvalidSetting, NoRandomness, PreflightError};
+use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness, PreflightError};
 use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
 use crate::redlock::Redlock;
@@ -62,7 +62,8 @@ impl RedlockBuilder {
     ///
     /// It tries what the crate does later, on keys of its own, and deletes them again. All of these
     /// keys begin with `quorumlock:preflight` behind the prefix. Each answer may take three
-    /// operation timeouts.
+    /// operation timeouts. With [`inspect_only`](Self::inspect_only) it sets no key, and does not try the
+    /// rights that locks need.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -131,8 +132,12 @@ impl<R> RedlockBuilder<R> {
         let (reply, connected) = oneshot::channel();
         let outlet = Outlet::new(addresses.iter().map(|one| &one.name));
         let names = addresses.iter().map(|one| one.name.clone());
-        let callers =
-            Callers::new(reply, self.options.strict, Telemetry::new(outlet.clone(), names));
+        let callers = Callers::new(
+            reply,
+            self.options.strict,
+            self.options.key_prefix.len(),
+            Telemetry::new(outlet.clone(), names),
+        );
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, transports, &self.options, ended.clone());

@@ -1,9 +1,9 @@
 //! The masters of a builder: one list, or two while one takes over from the other.
 
 use super::RedlockBuilder;
-use crate::driver::dial::{BoxStream, Transport};
+use crate::address::IntoNode;
 use crate::lists::Named;
-use redis::IntoConnectionInfo;
+use crate::transport::{BoxStream, Transport};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -14,19 +14,27 @@ impl<R> RedlockBuilder<R> {
     /// loss of two, three the loss of one. An even number survives no more than the odd number
     /// below it, and costs one command more.
     ///
-    /// Each address is anything that the `redis` crate takes as one: a URL
-    /// (`redis://[user][:password@]host[:port][/db]`, `rediss://` with the feature `tls`,
-    /// `unix:///path?db=0&user=…&pass=…`), a `(host, port)`, or a [`redis::ConnectionInfo`].
+    /// Each address is a [`IntoNode`]: usually a URL (`redis://[user][:password@]host[:port][/db]`,
+    /// `rediss://` with the feature `tls`, `unix:///path?db=0&user=…&pass=…`).
     /// [`connect`](RedlockBuilder::connect) reports a mistake in it.
-    pub fn nodes<I>(self, addresses: I) -> Self
+    ///
+    /// ```
+    /// use quorumlock::Redlock;
+    ///
+    /// let urls = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
+    /// let builder = Redlock::builder().nodes(urls);
+    /// let urls: Vec<String> = urls.map(str::to_owned).into(); // from a configuration, say
+    /// let builder = Redlock::builder().nodes(&urls);
+    /// ```
+    pub fn nodes<I, Form>(self, addresses: I) -> Self
     where
-        I: IntoIterator<Item: IntoConnectionInfo>,
+        I: IntoIterator<Item: IntoNode<Form>>,
     {
-        addresses.into_iter().fold(self, Self::node)
+        addresses.into_iter().fold(self, |builder, address| builder.node(address))
     }
 
     /// Adds one master, as [`nodes`](Self::nodes) does.
-    pub fn node(mut self, address: impl IntoConnectionInfo) -> Self {
+    pub fn node<Form>(mut self, address: impl IntoNode<Form>) -> Self {
         self.lists.nodes.push(Named::new(address, None));
         self
     }
@@ -44,7 +52,11 @@ impl<R> RedlockBuilder<R> {
     /// let builder = Redlock::builder()
     ///     .node_with_connector("redis://master-1", || TcpStream::connect("127.0.0.1:16379"));
     /// ```
-    pub fn node_with_connector<D, F, S>(mut self, address: impl IntoConnectionInfo, dial: D) -> Self
+    pub fn node_with_connector<D, F, S, Form>(
+        mut self,
+        address: impl IntoNode<Form>,
+        dial: D,
+    ) -> Self
     where
         D: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<S>> + Send + 'static,
@@ -75,9 +87,9 @@ impl<R> RedlockBuilder<R> {
     ///     .nodes(["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.4"])
     ///     .joint_with(["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"]);
     /// ```
-    pub fn joint_with<I>(mut self, addresses: I) -> Self
+    pub fn joint_with<I, Form>(mut self, addresses: I) -> Self
     where
-        I: IntoIterator<Item: IntoConnectionInfo>,
+        I: IntoIterator<Item: IntoNode<Form>>,
     {
         let named = |address| Named::new(address, None);
         self.lists.joint_with.extend(addresses.into_iter().map(named));
@@ -97,9 +109,9 @@ impl<R> RedlockBuilder<R> {
     ///     .node_with_connector("redis://master-2", || TcpStream::connect("127.0.0.1:16380"))
     ///     .joint_with_connector("redis://master-1", || TcpStream::connect("127.0.0.1:16379"));
     /// ```
-    pub fn joint_with_connector<D, F, S>(
+    pub fn joint_with_connector<D, F, S, Form>(
         mut self,
-        address: impl IntoConnectionInfo,
+        address: impl IntoNode<Form>,
         dial: D,
     ) -> Self
     where

@@ -30,16 +30,17 @@ impl<'de> Visitor<'de> for Table {
         let mut config = Config::default();
         let no_key = |_| A::Error::custom("a key is not a string");
         while let Some(key) = map.next_key::<String>().map_err(no_key)? {
-            let told = |problem: &str| match unknown::shown(&key) {
+            let at_key = |problem: &str| match unknown::shown(&key) {
                 Some(key) => A::Error::custom(format_args!("{key}: {problem}")),
                 None => A::Error::custom(problem),
             };
             if config.is_set(&key) {
-                return Err(told("it is set twice: keep one of them"));
+                return Err(at_key("it is set twice: keep one of them"));
             }
-            let value = map.next_value::<Value>().map_err(|_| told("its value cannot be read"))?;
+            let value =
+                map.next_value::<Value>().map_err(|_| at_key("its value cannot be read"))?;
             let set = config.set(&key, value).unwrap_or_else(|| Err(unknown_key(&key)));
-            set.map_err(|problem| told(&problem))?;
+            set.map_err(|problem| at_key(&problem))?;
         }
         Ok(config)
     }

@@ -1,7 +1,7 @@
 //! Settings from the environment.
 
 use super::{Config, unknown};
-use crate::error::ConfigError;
+use crate::failure::ConfigError;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use toml::Value;

@@ -1,7 +1,7 @@
 //! Settings from a file.
 
 use super::{Config, unknown};
-use crate::error::ConfigError;
+use crate::failure::ConfigError;
 use serde_core::de::Deserialize;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -67,10 +67,10 @@ impl Config {
         let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
         let table = DeTable::parse(text).map_err(|error| {
             // Its message says what is expected; its Display would show the line, too.
-            let told = ConfigError::new(None, format!("not valid TOML: {}", error.message()));
+            let problem = ConfigError::new(None, format!("not valid TOML: {}", error.message()));
             match error.span() {
-                Some(span) => told.on(line(span.start)),
-                None => told,
+                Some(span) => problem.on(line(span.start)),
+                None => problem,
             }
         })?;
         // Sorted by position: the table has them sorted by name.

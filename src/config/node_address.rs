@@ -1,7 +1,7 @@
 //! The address of a master, as written in a configuration.
 
 use crate::address;
-use crate::error::InvalidSetting;
+use crate::failure::InvalidSetting;
 use crate::report::OneLine;
 use quorumlock_core::coordinator::wire::Login;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisResult};

@@ -32,10 +32,10 @@ pub(super) fn addresses(value: Value) -> Result<Vec<NodeAddress>, String> {
         _ => return Err("is not a list: write it like [\"redis://10.0.0.1\", …]".to_owned()),
     };
     let parsed = items.iter().enumerate().map(|(at, item)| {
-        let told = |problem: &str| format!("node {} of {}: {problem}", at + 1, items.len());
+        let at_node = |problem: &str| format!("node {} of {}: {problem}", at + 1, items.len());
         let address = item.as_str().ok_or("is not a string: put the address in quotes");
-        let address = address.map_err(told)?;
-        address.parse::<NodeAddress>().map_err(|error| told(&error.problem))
+        let address = address.map_err(at_node)?;
+        address.parse::<NodeAddress>().map_err(|error| at_node(&error.problem))
     });
     parsed.collect()
 }
@@ -83,7 +83,7 @@ pub(super) fn text(value: Value) -> Result<String, String> {
 
 pub(super) fn pem(value: Value) -> Result<PathBuf, String> {
     if !cfg!(feature = "tls") {
-        return Err(super::tls_files::NO_TLS.to_owned());
+        return Err(crate::tls_files::NO_TLS.to_owned());
     }
     match text(value)? {
         path if path.is_empty() => Err("is empty: name a PEM file, or leave it out".to_owned()),

@@ -6,7 +6,8 @@ use crate::fencing::FencingToken;
 use crate::kind::{Detachable, Kind};
 use quorumlock_core::coordinator::wire::{Millis, Token};
 use quorumlock_core::coordinator::{DetachedLock, KeepAlive, Keys};
-use serde_core::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_core::de::value::UnitDeserializer;
+use serde_core::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, SerializeStruct, Serializer};
 use std::cell::Cell;
 use std::fmt;
@@ -14,24 +15,25 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The version of what is written. A reader refuses any other.
-const VERSION: u64 = 1;
+/// The version of what is written. A reader refuses any other, whatever else it finds.
+struct Version;
 
-/// The fields, in the order in which they are written.
-const FIELDS: [&str; 12] = [
-    "version",
-    "resource",
-    "keys",
-    "fences",
-    "token",
-    "label",
-    "fencing_token",
-    "ttl_ms",
-    "lock_delay_ms",
-    "at_least_ms",
-    "keep_alive_ms",
-    "unsettled",
-];
+impl Version {
+    const NUMBER: u64 = 1;
+}
+
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::NUMBER.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let is_ours = u64::deserialize(deserializer)? == Self::NUMBER;
+        is_ours.then_some(Self).ok_or_else(|| D::Error::custom(""))
+    }
+}
 
 /// A keep-alive without an end, as it is written: some formats have no greater numbers.
 const FOREVER: u64 = i64::MAX as u64;
@@ -41,34 +43,106 @@ const MOST_KEYS: usize = 64;
 const MOST_MASTERS: usize = 64;
 const LONGEST_TEXT: usize = 64 * 8192;
 
+/// Declares the value as it is written, with its fields in their order, and how they are read again.
+macro_rules! wire {
+    ($($field:ident: $type:ty,)+) => {
+        struct Wire {
+            $($field: $type,)+
+        }
+
+        const FIELDS: &[&str] = &[$(stringify!($field)),+];
+
+        impl Serialize for Wire {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut fields = serializer.serialize_struct("Detached", FIELDS.len())?;
+                $(fields.serialize_field(stringify!($field), &self.$field)?;)+
+                fields.end()
+            }
+        }
+
+        impl<'de> Visitor<'de> for Fields<'_> {
+            type Value = Wire;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a lock that was detached")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Wire, A::Error> {
+                $(let mut $field = None;)+
+                while let Some(key) = map.next_key::<String>()? {
+                    match &*key {
+                        $(stringify!($field) => {
+                            let value = self.read(stringify!($field), map.next_value::<$type>())?;
+                            if $field.replace(value).is_some() {
+                                return Err(self.problem(
+                                    concat!(stringify!($field), " of a detached lock is there twice"),
+                                ));
+                            }
+                        })+
+                        _ => return Err(self.problem("a detached lock has a field that is not known")),
+                    }
+                }
+                Ok(Wire {
+                    $($field: match $field {
+                        Some(value) => value,
+                        // Only what is optional can be read from nothing.
+                        None => <$type>::deserialize(UnitDeserializer::<A::Error>::new())
+                            .map_err(|_| self.problem(concat!("missing in a detached lock: ", stringify!($field))))?,
+                    },)+
+                })
+            }
+
+            // Formats without names write the fields in their order.
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Wire, A::Error> {
+                $(let $field = self.read(stringify!($field), seq.next_element::<$type>())?;)+
+                Ok(Wire {
+                    $($field: $field.ok_or_else(|| self.unread(stringify!($field)))?,)+
+                })
+            }
+        }
+    };
+}
+
+wire! {
+    version: Version,
+    resource: String,
+    keys: Vec<String>,
+    fences: Option<Vec<String>>,
+    token: String,
+    label: Option<String>,
+    fencing_token: Option<u64>,
+    ttl_ms: u64,
+    lock_delay_ms: u64,
+    at_least_ms: Option<u64>,
+    keep_alive_ms: Option<u64>,
+    unsettled: Vec<String>,
+}
+
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<K: Kind> Serialize for Detached<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lock = self.lock();
         let texts = |keys: &Keys| keys.iter().map(|key| key.to_string()).collect::<Vec<_>>();
-        let fences = lock.fenced.as_ref().map(|(fences, _)| texts(fences));
-        let keep_alive = lock.keep_alive.map(|keep_alive| match keep_alive {
-            KeepAlive::FOREVER => FOREVER,
-            // Rounded down: no deadline is moved beyond the end.
-            one => u64::try_from(one.max_hold().as_millis()).unwrap_or(FOREVER),
-        });
-        // Rounded up: the keys stay no shorter.
-        let at_least = lock.at_least.map(|span| millis(Millis::rounded_up(span)));
-        let unsettled: Vec<&str> = lock.unsettled.iter().map(|node| &**node).collect();
-        let mut fields = serializer.serialize_struct("Detached", FIELDS.len())?;
-        fields.serialize_field("version", &VERSION)?;
-        fields.serialize_field("resource", &*self.resource)?;
-        fields.serialize_field("keys", &texts(&lock.keys))?;
-        fields.serialize_field("fences", &fences)?;
-        fields.serialize_field("token", &lock.token.to_string())?;
-        fields.serialize_field("label", &lock.label.as_deref())?;
-        fields.serialize_field("fencing_token", &lock.fenced.as_ref().map(|(_, one)| one.get()))?;
-        fields.serialize_field("ttl_ms", &millis(lock.ttl))?;
-        fields.serialize_field("lock_delay_ms", &(millis(lock.life) - millis(lock.ttl)))?;
-        fields.serialize_field("at_least_ms", &at_least)?;
-        fields.serialize_field("keep_alive_ms", &keep_alive)?;
-        fields.serialize_field("unsettled", &unsettled)?;
-        fields.end()
+        let wire = Wire {
+            version: Version,
+            resource: self.resource.to_string(),
+            keys: texts(&lock.keys),
+            fences: lock.fenced.as_ref().map(|(fences, _)| texts(fences)),
+            token: lock.token.to_string(),
+            label: lock.label.as_deref().map(str::to_owned),
+            fencing_token: lock.fenced.as_ref().map(|(_, number)| number.get()),
+            ttl_ms: millis(lock.ttl),
+            lock_delay_ms: millis(lock.life) - millis(lock.ttl),
+            // Rounded up: the keys stay no shorter.
+            at_least_ms: lock.at_least.map(|span| millis(Millis::rounded_up(span))),
+            keep_alive_ms: lock.keep_alive.map(|keep_alive| match keep_alive {
+                KeepAlive::FOREVER => FOREVER,
+                // Rounded down: no deadline is moved beyond the end.
+                limited => u64::try_from(limited.max_hold().as_millis()).unwrap_or(FOREVER),
+            }),
+            unsettled: lock.unsettled.iter().map(ToString::to_string).collect(),
+        };
+        wire.serialize(serializer)
     }
 }
 
@@ -80,123 +154,40 @@ fn millis(span: Millis) -> u64 {
 impl<'de, K: Detachable> Deserialize<'de> for Detached<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let problem = Cell::new(None);
-        let told = deserializer.deserialize_struct("Detached", &FIELDS, Fields(&problem));
+        let wire = deserializer.deserialize_struct("Detached", FIELDS, Fields(&problem));
         // What serde says by itself is left out: it may show the token.
         let other = "this is not a detached lock: it may have been cut off, or serialized twice";
-        let told =
-            told.map_err(|_| D::Error::custom(problem.take().as_deref().unwrap_or(other)))?;
-        told.into_detached().map_err(D::Error::custom)
+        let wire =
+            wire.map_err(|_| D::Error::custom(problem.take().as_deref().unwrap_or(other)))?;
+        wire.into_detached().map_err(D::Error::custom)
     }
-}
-
-/// What was read.
-#[derive(Default)]
-struct Told {
-    version: Option<u64>,
-    resource: Option<String>,
-    keys: Option<Vec<String>>,
-    fences: Option<Vec<String>>,
-    token: Option<String>,
-    label: Option<String>,
-    fencing_token: Option<u64>,
-    ttl_ms: Option<u64>,
-    lock_delay_ms: Option<u64>,
-    at_least_ms: Option<u64>,
-    keep_alive_ms: Option<u64>,
-    unsettled: Option<Vec<String>>,
 }
 
 /// Reads the fields, and notes the problem if there is one.
 struct Fields<'a>(&'a Cell<Option<String>>);
 
 impl Fields<'_> {
-    fn problem<E: Error>(&self, problem: String) -> E {
-        self.0.set(Some(problem));
+    fn problem<E: Error>(&self, problem: impl Into<String>) -> E {
+        self.0.set(Some(problem.into()));
         E::custom("")
     }
 
     fn unread<E: Error>(&self, field: &str) -> E {
-        self.problem(format!("{field} of a detached lock cannot be read"))
-    }
-}
-
-impl<'de> Visitor<'de> for Fields<'_> {
-    type Value = Told;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a lock that was detached")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Told, A::Error> {
-        let mut told = Told::default();
-        let mut seen = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
-            let Some(field) = FIELDS.iter().find(|field| **field == key).copied() else {
-                return Err(self.problem("a detached lock has a field that is not known".into()));
-            };
-            if seen.contains(&field) {
-                return Err(self.problem(format!("{field} of a detached lock is there twice")));
-            }
-            seen.push(field);
-            told.read(field, &mut map).map_err(|_| self.unread::<A::Error>(field))?;
-        }
-        Ok(told)
-    }
-
-    // Formats without names write the fields in their order.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Told, A::Error> {
-        macro_rules! next {
-            ($field:literal) => {{
-                let next = seq.next_element().map_err(|_| self.unread::<A::Error>($field))?;
-                next.ok_or_else(|| self.unread::<A::Error>($field))?
-            }};
-        }
-        Ok(Told {
-            version: Some(next!("version")),
-            resource: Some(next!("resource")),
-            keys: Some(next!("keys")),
-            fences: next!("fences"),
-            token: Some(next!("token")),
-            label: next!("label"),
-            fencing_token: next!("fencing_token"),
-            ttl_ms: Some(next!("ttl_ms")),
-            lock_delay_ms: Some(next!("lock_delay_ms")),
-            at_least_ms: next!("at_least_ms"),
-            keep_alive_ms: next!("keep_alive_ms"),
-            unsettled: Some(next!("unsettled")),
+        self.problem(match field {
+            "version" => "another version of quorumlock has detached this lock".into(),
+            _ => format!("{field} of a detached lock cannot be read"),
         })
     }
+
+    fn read<T, E: Error>(&self, field: &str, value: Result<T, E>) -> Result<T, E> {
+        value.map_err(|_| self.unread(field))
+    }
 }
 
-impl Told {
-    fn read<'de, A: MapAccess<'de>>(&mut self, field: &str, map: &mut A) -> Result<(), A::Error> {
-        match field {
-            "version" => self.version = Some(map.next_value()?),
-            "resource" => self.resource = Some(map.next_value()?),
-            "keys" => self.keys = Some(map.next_value()?),
-            "fences" => self.fences = map.next_value()?,
-            "token" => self.token = Some(map.next_value()?),
-            "label" => self.label = map.next_value()?,
-            "fencing_token" => self.fencing_token = map.next_value()?,
-            "ttl_ms" => self.ttl_ms = Some(map.next_value()?),
-            "lock_delay_ms" => self.lock_delay_ms = Some(map.next_value()?),
-            "at_least_ms" => self.at_least_ms = map.next_value()?,
-            "keep_alive_ms" => self.keep_alive_ms = map.next_value()?,
-            "unsettled" => self.unsettled = Some(map.next_value()?),
-            _ => drop(map.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
-
+impl Wire {
     /// Checks all that can be checked without a client. The rest is checked when it is adopted.
     fn into_detached<K: Detachable>(self) -> Result<Detached<K>, &'static str> {
-        match self.version {
-            Some(VERSION) => {}
-            Some(_) => return Err("another version of quorumlock has detached this lock"),
-            None => return Err("version of a detached lock is missing"),
-        }
-        let resource = self.resource.ok_or("resource of a detached lock is missing")?;
-        let keys = keys(self.keys.ok_or("keys of a detached lock are missing")?)?;
+        let (resource, keys) = (self.resource, keys(self.keys)?);
         let number = self.fencing_token.map(FencingToken::try_from).transpose();
         let number = number.map_err(|_| "fencing_token of a detached lock is no such number")?;
         let fences = self.fences.map(self::keys).transpose()?;
@@ -225,29 +216,26 @@ impl Told {
         if !is_named(&keys, &resource) {
             return Err("resource of a detached lock is not that of its keys");
         }
-        let ttl_ms = self.ttl_ms.ok_or("ttl_ms of a detached lock is missing")?;
-        let lock_delay_ms =
-            self.lock_delay_ms.ok_or("lock_delay_ms of a detached lock is missing")?;
-        let life_ms = ttl_ms.checked_add(lock_delay_ms).filter(|life| *life <= i64::MAX as u64);
+        let ttl_ms = self.ttl_ms;
+        let life_ms =
+            ttl_ms.checked_add(self.lock_delay_ms).filter(|life| *life <= i64::MAX as u64);
         let life_ms = life_ms.ok_or("ttl_ms and lock_delay_ms of a detached lock are too long")?;
         let keep_alive = self.keep_alive_ms.map(|left| match left {
             FOREVER => KeepAlive::FOREVER,
             left => KeepAlive::at_most(Duration::from_millis(left)),
         });
-        let unsettled = self.unsettled.ok_or("unsettled of a detached lock is missing")?;
-        if unsettled.len() > MOST_MASTERS {
+        if self.unsettled.len() > MOST_MASTERS {
             return Err("unsettled of a detached lock has too many masters");
         }
-        let token = self.token.as_deref().and_then(token);
         let lock = DetachedLock {
             keys,
-            token: token.ok_or("token of a detached lock is missing, or is none")?,
+            token: token(&self.token).ok_or("token of a detached lock is missing, or is none")?,
             label,
             ttl: Duration::from_millis(ttl_ms).into(),
             life: Duration::from_millis(life_ms).into(),
             at_least: self.at_least_ms.map(Duration::from_millis),
             keep_alive,
-            unsettled: unsettled.into_iter().map(Arc::from).collect(),
+            unsettled: self.unsettled.into_iter().map(Arc::from).collect(),
             fenced,
         };
         let kind = K::won_with(number, None);

@@ -1,14 +1,13 @@
-//! A caller that waits for a lock, and what it is told.
+//! A caller that waits for a lock, and the answers that it gets.
 
 use super::holds::Holds;
-use super::outcome::not_acquired;
 use super::request::{Reply, Won};
 use super::{Ahead, Handle, LeaseState, ReleaseOnDrop};
-use crate::error::AcquireError;
+use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum};
 use crate::fencing::FencingToken;
-use crate::report::Quorum;
+use crate::report::{Answer, NodeReport, Obstacle, Quorum};
 use crate::telemetry::Span;
-use quorumlock_core::coordinator::{AttemptId, Failure};
+use quorumlock_core::coordinator::{AttemptId, Failure, FailureKind};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,9 +35,40 @@ impl Acquirer {
         let _ = self.reply.send(Ok(Won { lock, token, slot }));
     }
 
-    pub(super) fn failed(self, failure: Failure, waited: Duration, quorum: Quorum) {
-        let error = not_acquired(self.resource, failure, waited, quorum);
-        let _ = self.reply.send(Err(error.into()));
+    /// `blocked`: which of several resources are in the way, and by what.
+    pub(super) fn failed(
+        self,
+        failure: Failure,
+        waited: Duration,
+        quorum: Quorum,
+        blocked: Vec<(Arc<str>, Obstacle)>,
+    ) {
+        let Failure { kind, reports: nodes, attempts, ahead, .. } = failure;
+        let resource = self.resource.clone();
+        self.refused(match kind {
+            FailureKind::Contended(obstacle) => AcquireError::Contended(Contended {
+                resource,
+                waited,
+                attempts,
+                nodes,
+                obstacle,
+                blocked: Blocked::of(blocked),
+                ahead: ahead.map(|ahead| u16::try_from(ahead).unwrap_or(u16::MAX)),
+                quorum,
+            }),
+            FailureKind::NoQuorum => {
+                let (quorum, nodes) = (Some(quorum), available(nodes));
+                AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
+            }
+            FailureKind::TooLate => {
+                let quorum = Some(quorum);
+                AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
+            }
+            FailureKind::Disagreement(cause) => {
+                let disagreement = Disagreement { resource, waited, attempts, cause, nodes };
+                AcquireError::Disagreement(disagreement)
+            }
+        });
     }
 
     pub(super) fn refused(self, error: AcquireError) {
@@ -51,4 +81,13 @@ impl Acquirer {
             shown.set(ahead);
         }
     }
+}
+
+/// Returns what masters said where there was no quorum. One that was not waited for, or not even asked, is
+/// not to blame.
+fn available(mut nodes: Vec<NodeReport>) -> Vec<NodeReport> {
+    for node in nodes.iter_mut().filter(|node| node.answer == Answer::Outstanding) {
+        node.answer = Answer::Available;
+    }
+    nodes
 }

@@ -1,38 +1,33 @@
 //! The callers that wait for answers, and the locks that are held.
 
-use super::Hears;
+mod extended;
+mod refused;
+mod waiting;
+
 use super::acquirer::Acquirer;
-use super::by_id::ById;
 use super::clock::Clock;
-use super::hand_over::HandOvers;
+use super::hand_over::Adopter;
 use super::holds::Holds;
-use super::outcome::released;
-use super::readiness::Waiters;
-use super::request::{ForceReleased, Inspected, Looked, ReleaseResult, Reply, Request};
-use crate::error::{ConnectError, ExtendError, LossReason, NoRandomness, Unextended};
+use super::readiness::Readiness;
+use super::request::{Inspected, Reply, Request};
+use crate::failure::{ConnectError, LossReason, NoRandomness};
 use crate::fencing::FencingToken;
+use crate::released::Released;
 use crate::telemetry::Telemetry;
-use quorumlock_core::coordinator::{
-    AttemptId, Coordinator, Event, Extended, NotExtended, RequestId,
-};
+use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Release, RequestId};
 use quorumlock_core::quorum::Instant;
-use std::sync::Arc;
+use waiting::{Caller, Waiting};
 
 pub(crate) struct Callers {
     connecting: Option<Reply<Result<(), ConnectError>>>,
     /// No master may be unfit.
     strict: bool,
+    /// The length of what stands before the name of a resource in its key.
+    prefix: usize,
     /// A caller has received the connection.
     in_use: bool,
-    acquirers: ById<RequestId, Acquirer>,
-    extenders: ById<RequestId, Reply<Result<Instant, ExtendError>>>,
-    releasers: ById<RequestId, Reply<ReleaseResult>>,
-    inspectors: ById<RequestId, Reply<Inspected>>,
-    forcers: ById<RequestId, Reply<ForceReleased>>,
-    lookers: ById<RequestId, Reply<Looked>>,
-    listeners: ById<RequestId, Arc<dyn Hears>>,
-    hand_overs: HandOvers,
-    waiters: Waiters,
+    waiting: Waiting,
+    readiness: Readiness,
     /// The holds that are not over.
     holds: Holds,
     closers: Vec<Reply<()>>,
@@ -42,25 +37,21 @@ pub(crate) struct Callers {
 
 impl Callers {
     /// Creates the record of all callers. `connecting` is answered when every node has answered or
-    /// failed. With `strict`, it is an error if one of them is unfit.
+    /// failed. With `strict`, it is an error if one of them is unfit. `prefix` is the length of the keys'
+    /// prefix.
     pub(crate) fn new(
         connecting: Reply<Result<(), ConnectError>>,
         strict: bool,
+        prefix: usize,
         telemetry: Telemetry,
     ) -> Self {
         Self {
             connecting: Some(connecting),
             strict,
+            prefix,
             in_use: false,
-            acquirers: ById::default(),
-            extenders: ById::default(),
-            releasers: ById::default(),
-            inspectors: ById::default(),
-            forcers: ById::default(),
-            lookers: ById::default(),
-            listeners: ById::default(),
-            hand_overs: HandOvers::default(),
-            waiters: Waiters::default(),
+            waiting: Waiting::default(),
+            readiness: Readiness::default(),
             holds: Holds::default(),
             closers: Vec::new(),
             closing: false,
@@ -71,11 +62,7 @@ impl Callers {
     /// Counts the callers and holds that are remembered.
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn entries(&self) -> usize {
-        let requests = self.acquirers.len() + self.extenders.len() + self.releasers.len();
-        let requests = requests + self.inspectors.len() + self.forcers.len();
-        let requests = requests + self.waiters.len() + self.listeners.len() + self.lookers.len();
-        let requests = requests + self.hand_overs.len();
-        requests + self.holds.len() + self.closers.len()
+        self.waiting.len() + self.readiness.len() + self.holds.len() + self.closers.len()
     }
 
     pub(super) fn holding(&self) -> bool {
@@ -89,7 +76,7 @@ impl Callers {
 
     /// Returns when the time of the next waiter is over.
     pub(super) fn end_at(&self) -> Option<Instant> {
-        self.waiters.end_at()
+        self.readiness.end_at()
     }
 
     /// Passes a request on to the machine. Returns `true` if the request asks for the end.
@@ -104,29 +91,30 @@ impl Callers {
             Request::Acquire { .. } if self.closing => {}
             Request::Acquire { request, acquire, driver, resource, span, ahead, reply } => {
                 let acquirer = Acquirer { driver, resource, span, ahead, reply };
-                self.acquirers.insert(request, acquirer);
+                self.waiting.insert(request, Caller::Acquirer(acquirer));
                 machine.handle_acquire(now, request, acquire);
             }
             Request::Cancel(request) => {
-                self.acquirers.remove(&request);
+                self.waiting.remove(request);
                 machine.handle_cancel(now, request);
             }
             Request::Extend { request, attempt, reply } => {
-                self.extenders.insert(request, reply);
+                self.waiting.insert(request, Caller::Extender(reply));
                 machine.handle_extend(now, request, attempt);
             }
             Request::Downgrade { request, from, to, reply } => {
-                self.extenders.insert(request, reply);
+                self.waiting.insert(request, Caller::Extender(reply));
                 self.holds.succeed(now, &from, to);
                 machine.handle_downgrade(now, request, from.attempt);
             }
             Request::Release { request, attempt, in_time, ends_well, reply } => {
                 let hold = self.holds.remove(attempt);
                 let request = reply.map(|reply| {
-                    self.releasers.insert(request, reply);
+                    self.waiting.insert(request, Caller::Releaser(reply));
                     request
                 });
-                self.telemetry.given_up(now, hold.as_deref(), request, in_time);
+                let held = hold.as_ref().map(|hold| hold.held(now));
+                self.telemetry.given_up(held, request, in_time);
                 if ends_well {
                     machine.handle_finish(now, request, attempt, in_time);
                 } else {
@@ -135,58 +123,58 @@ impl Callers {
             }
             Request::Forget(attempt) => {
                 let hold = self.holds.remove(attempt);
-                self.telemetry.forgotten(now, hold.as_deref());
+                self.telemetry.forgotten(hold.as_ref().map(|hold| hold.held(now)));
                 machine.handle_forget(now, attempt);
             }
             Request::Detach { request, attempt, driver, reply } => {
-                self.hand_overs.detaches(request, driver, reply);
+                self.waiting.insert(request, Caller::Detacher(driver, reply));
                 machine.handle_detach(now, request, attempt);
             }
             Request::Adopt { .. } if self.closing => {}
             Request::Adopt { request, lock, driver, resource, reply } => {
-                self.hand_overs.adopts(now, request, (driver, resource), &lock, reply);
+                let token = lock.fenced.as_ref().map(|(_, number)| FencingToken::new(*number));
+                let adopter = Adopter { driver, resource, token, began: now, reply };
+                self.waiting.insert(request, Caller::Adopter(adopter.into()));
                 machine.handle_adopt(now, request, *lock);
             }
             Request::GiveBack { lock, adopting } => {
-                adopting.into_iter().for_each(|request| self.hand_overs.cancel(request));
+                adopting.and_then(|request| self.waiting.remove(request));
                 machine.handle_give_back(now, *lock, adopting);
             }
             Request::Inspect { .. } | Request::ForceRelease { .. } | Request::Look { .. }
                 if self.closing => {}
             Request::Look { request, keys, reply } => {
-                self.lookers.insert(request, reply);
+                self.waiting.insert(request, Caller::Looker(reply));
                 machine.handle_look(now, request, &keys, None);
             }
             Request::Inspect { request, key, beside, reply } => {
-                self.inspectors.insert(request, reply);
+                self.waiting.insert(request, Caller::Inspector(reply));
                 machine.handle_inspect(now, request, &key, beside.as_ref());
             }
             Request::ForceRelease { request, key, readers, value, reply } => {
-                self.forcers.insert(request, reply);
-                machine.handle_take_away(now, request, &key, readers.as_deref(), value);
+                self.waiting.insert(request, Caller::Forcer(reply));
+                machine.handle_force_release(now, request, &key, readers.as_deref(), value);
             }
             Request::Listen { ear, .. } if self.closing => ear.hear(None),
             Request::Listen { listener, channel, ear } => {
-                self.listeners.insert(listener, ear);
+                self.waiting.insert(listener, Caller::Listener(ear));
                 machine.handle_listen(now, listener, channel);
             }
             Request::Unlisten { listener, channel } => {
-                self.listeners.remove(&listener);
+                self.waiting.remove(listener);
                 machine.handle_unlisten(listener, &channel);
             }
             Request::Connected => self.in_use = true,
             Request::Status(_) | Request::WaitUntilReady { .. } if self.closing => {}
             Request::Status(reply) => {
-                let _ = reply.send(machine.status(now));
+                let _ = reply.send(machine.masters().status(now));
             }
-            Request::WaitUntilReady { within, reply } => self.waiters.add(now, within, reply),
+            Request::WaitUntilReady { within, reply } => self.readiness.add(now, within, reply),
             Request::Shutdown(reply) => {
                 self.closing = true;
                 self.closers.push(reply);
-                self.acquirers.clear();
-                self.hand_overs.close();
-                self.waiters.clear();
-                self.end_listening();
+                self.readiness.clear();
+                self.waiting.close();
                 self.take_back(machine, now);
                 machine.handle_shutdown(now);
                 return true;
@@ -207,9 +195,10 @@ impl Callers {
         }
     }
 
-    /// Reports to callers what the machine has decided.
-    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) {
-        let mut heard_at = None;
+    /// Reports to callers what the machine has decided. Returns `true` if that has led to a question to
+    /// the masters.
+    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
+        let (mut heard_at, mut asks) = (None, false);
         while let Some(event) = machine.poll_event() {
             let now = *heard_at.get_or_insert_with(|| clock.now());
             match event {
@@ -219,7 +208,7 @@ impl Callers {
                     }
                 }
                 Event::Acquired { request, attempt, deadline, ballot } => {
-                    if let Some(acquirer) = self.acquirers.remove(&request) {
+                    if let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) {
                         let token = ballot.map(FencingToken::new);
                         let hold = (attempt, now, deadline);
                         acquirer.acquired(&mut self.holds, hold, token, machine.slot(attempt));
@@ -228,12 +217,11 @@ impl Callers {
                     }
                 }
                 Event::NotAcquired { request, failure, waited } => {
-                    if let Some(acquirer) = self.acquirers.remove(&request) {
-                        acquirer.failed(failure, waited, machine.quorum());
-                    }
+                    asks |= self.not_acquired(machine, now, request, failure, waited);
                 }
+                Event::InTheWay { request, found } => self.in_the_way(machine, request, found),
                 Event::NoRandomness { request } => {
-                    if let Some(acquirer) = self.acquirers.remove(&request) {
+                    if let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) {
                         acquirer.refused(NoRandomness.into());
                     }
                 }
@@ -245,32 +233,37 @@ impl Callers {
                 }
                 Event::Released { request, release } => {
                     self.telemetry.released(request, release.as_str());
-                    if let Some(reply) = self.releasers.remove(&request) {
-                        let _ = reply.send(released(release));
+                    if let Some(Caller::Releaser(reply)) = self.waiting.remove(request) {
+                        let _ = reply.send(match release {
+                            Release::Released => Ok(Released::Confirmed),
+                            Release::Lost(reason) => Err(reason),
+                            Release::Unconfirmed(nodes) => Ok(Released::Unconfirmed(nodes)),
+                        });
                     }
                 }
-                Event::Inspected { request, nodes, membership, waiting } => {
-                    if let Some(reply) = self.inspectors.remove(&request) {
+                Event::Inspected { request, nodes, waiting } => {
+                    if let Some(Caller::Inspector(reply)) = self.waiting.remove(request) {
+                        let membership = machine.masters().quorum().membership();
                         let _ = reply.send(Inspected { nodes, membership, waiting });
                     }
                 }
                 Event::ForceReleased { request, result } => {
-                    if let Some(reply) = self.forcers.remove(&request) {
+                    if let Some(Caller::Forcer(reply)) = self.waiting.remove(request) {
                         let _ = reply.send(result);
                     }
                 }
                 Event::Looked { request, free_in } => {
-                    if let Some(reply) = self.lookers.remove(&request) {
+                    if let Some(Caller::Looker(reply)) = self.waiting.remove(request) {
                         let _ = reply.send(free_in);
                     }
                 }
                 Event::Ahead { request, ahead } => {
-                    if let Some(acquirer) = self.acquirers.get(&request) {
+                    if let Some(Caller::Acquirer(acquirer)) = self.waiting.get(request) {
                         acquirer.moved(ahead);
                     }
                 }
                 Event::Heard { listener, message } => {
-                    if let Some(ear) = self.listeners.get(&listener) {
+                    if let Some(Caller::Listener(ear)) = self.waiting.get(listener) {
                         ear.hear(message.as_deref());
                     }
                 }
@@ -279,35 +272,42 @@ impl Callers {
                     if let Some(hold) = self.holds.remove(attempt) {
                         // Not before whatever has ended it, which may be the holder's own look.
                         let now = clock.now();
-                        self.telemetry.lost(now, &hold, &reason);
+                        self.telemetry.lost(hold.held(now), &reason);
                         hold.end(now, reason);
                     }
                 }
                 Event::Detached { request, attempt, result } => {
-                    let ended = (now, &mut self.holds, &self.telemetry);
-                    self.hand_overs.detached(machine, ended, (request, attempt), result);
+                    self.detached(machine, now, (request, attempt), result);
                 }
                 Event::Adopted { request, result } => {
-                    let begun = (now, &mut self.holds, &self.telemetry);
-                    self.hand_overs.adopted(machine, begun, request, result);
+                    if let Some(Caller::Adopter(adopter)) = self.waiting.remove(request) {
+                        let begun = (now, &mut self.holds, &self.telemetry);
+                        adopter.adopted(begun, result, machine.masters().quorum());
+                    } else if let Ok(adopted) = result {
+                        machine.handle_release(now, None, adopted.attempt, true);
+                    }
                 }
                 Event::Observed(observation) => {
-                    let acquire = |request: RequestId| {
-                        let acquirer = self.acquirers.get(&request)?;
-                        Some((&acquirer.span, &*acquirer.resource))
+                    let acquire = |request: RequestId| match self.waiting.get(request)? {
+                        Caller::Acquirer(acquirer) => Some((&acquirer.span, &*acquirer.resource)),
+                        _ => None,
                     };
-                    let hold = |attempt: AttemptId| self.holds.get(attempt).map(|hold| &**hold);
-                    self.telemetry.observed(now, &observation, acquire, hold);
+                    let hold = |attempt: AttemptId| {
+                        let hold = self.holds.get(attempt)?;
+                        Some((&*hold.resource, hold.deadline().since(now)))
+                    };
+                    self.telemetry.observed(&observation, acquire, hold);
                 }
             }
         }
+        asks
     }
 
     /// Reports the state of the nodes, after everything else has been reported.
     #[inline]
     pub(super) fn end_turn(&mut self, machine: &Coordinator, clock: Clock) {
-        if !self.waiters.is_empty() {
-            self.waiters.look(machine, clock.now());
+        if !self.readiness.is_empty() {
+            self.readiness.look(machine, clock.now());
         }
         self.telemetry.end_turn(machine, || clock.now());
     }
@@ -321,59 +321,18 @@ impl Callers {
     /// mistake, or no caller waits for it any more.
     fn connected(&mut self, now: Instant, machine: &Coordinator) -> bool {
         let Some(reply) = self.connecting.take() else { return true };
-        let admission = machine.admission(now, self.strict);
-        let refusal = ConnectError::refusal(admission, &machine.status(now));
+        let admission = machine.masters().admission(now, self.strict);
+        let refusal = ConnectError::refusal(admission, &machine.masters().status(now));
         let result = refusal.map_or(Ok(()), Err);
         let connected = result.is_ok();
         reply.send(result).is_ok() && connected
     }
 
-    fn extended(
-        &mut self,
-        machine: &mut Coordinator,
-        request: Option<RequestId>,
-        attempt: AttemptId,
-        clock: Clock,
-        result: Result<Extended, NotExtended>,
-    ) {
-        let reply = request.and_then(|request| self.extenders.remove(&request));
-        // The hold is over: its guard concludes that from the dropped reply.
-        let Some(hold) = self.holds.get(attempt) else { return };
-        let result = match result {
-            Ok(to) if hold.extend(to.deadline, to.is_last) => Ok(to.deadline),
-            Ok(_) => {
-                // If the holder saw the old deadline pass, that is final. If the deadline has not
-                // passed, the guard was given up, and its release is on its way. The clock is read
-                // after the swap: the side that made it fail had read its own clock before.
-                let now = clock.now();
-                if now >= hold.deadline() {
-                    machine.handle_lapsed(now, attempt);
-                }
-                return;
-            }
-            // The caller learns it from the hold, which is over.
-            Err(NotExtended::Lost) => return,
-            Err(NotExtended::Unconfirmed(nodes)) => {
-                let resource = hold.resource.clone();
-                let quorum = machine.quorum();
-                Err(ExtendError::Unextended(Unextended { resource, nodes, quorum }))
-            }
-        };
-        if let Some(reply) = reply {
-            let _ = reply.send(result);
-        }
-    }
-
-    /// Lets all listeners look for themselves from now on: they find that the driver ends.
-    fn end_listening(&mut self) {
-        self.listeners.drain().for_each(|(_, ear)| ear.hear(None));
-    }
-
     /// Ends all holds. The driver ends, and nothing looks after them any more.
     pub(super) fn end_holds(&mut self, now: Instant) {
-        self.end_listening();
+        self.waiting.close();
         for hold in self.holds.drain() {
-            self.telemetry.lost(now, &hold, &LossReason::Closed);
+            self.telemetry.lost(hold.held(now), &LossReason::Closed);
             hold.end(now, LossReason::Closed);
         }
     }

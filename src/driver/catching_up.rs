@@ -28,7 +28,7 @@ impl Driver {
     /// arrived is read. Returns `true` if it let them.
     pub(super) fn catch_up(&mut self, cx: &mut Context<'_>) -> bool {
         let now = self.now;
-        if self.machine.opens_at().is_none_or(|at| at > now) {
+        if self.machine.masters().opens_at().is_none_or(|at| at > now) {
             self.catching_up = CatchingUp::No;
             return false;
         }

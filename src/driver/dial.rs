@@ -1,52 +1,17 @@
 //! Dialling of a master: TCP, TLS, a Unix socket, or a byte stream that the user provides. A dial
 //! is spawned as a task of its own, so that a slow handshake holds up nothing else.
 
-use std::future::Future;
+use crate::transport::{BoxStream, PLAIN_PORT, Transport};
 use std::io;
 use std::net::SocketAddr;
-#[cfg(unix)]
-use std::path::PathBuf;
-use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 #[cfg(feature = "tls")]
 use tokio_rustls::{TlsConnector, rustls};
-
-/// A stream over which the driver moves bytes. TLS buffers: written bytes leave only once flushed.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for T {}
-
-pub(crate) type BoxStream = Box<dyn Stream>;
-
-/// A user's own way to a master: an SSH tunnel, a simulated network, an embedded master.
-pub(crate) type Dial = Arc<dyn Fn() -> Dialing + Send + Sync>;
-
-type Dialing = Pin<Box<dyn Future<Output = io::Result<BoxStream>> + Send>>;
-
-/// The address of a master, and the way to reach it.
-#[derive(Clone)]
-pub(crate) enum Transport {
-    Tcp {
-        host: String,
-        port: u16,
-    },
-    #[cfg(feature = "tls")]
-    Tls {
-        host: String,
-        port: u16,
-        config: Arc<rustls::ClientConfig>,
-    },
-    #[cfg(unix)]
-    Unix(PathBuf),
-    Custom(Dial),
-}
 
 impl Transport {
     /// Dials once. `within` bounds the name lookup, the connect and the TLS handshake together. The
@@ -63,28 +28,6 @@ impl Transport {
             };
             Err(io::Error::new(io::ErrorKind::TimedOut, text))
         })
-    }
-
-    /// Returns whether the dial uses TLS. A plain master that is greeted in TLS says nothing, so it
-    /// helps to say which side did not answer.
-    const fn is_tls(&self) -> bool {
-        #[cfg(feature = "tls")]
-        if matches!(self, Self::Tls { .. }) {
-            return true;
-        }
-        false
-    }
-
-    /// Returns the possible cause if a connection ends before anything is received over it.
-    pub(crate) const fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::Tcp { .. } => Some("if this port speaks TLS, write rediss://"),
-            #[cfg(feature = "tls")]
-            Self::Tls { .. } => {
-                Some("if it asks for a client certificate, hand one to RedlockBuilder::tls_config")
-            }
-            _ => None,
-        }
     }
 
     async fn open(&self, within: Duration) -> io::Result<BoxStream> {
@@ -106,6 +49,15 @@ impl Transport {
     }
 }
 
+/// Returns whether the server was reached, and another try will not help: its certificate is not the one
+/// of a master to trust.
+pub(crate) fn is_rejected(_error: &io::Error) -> bool {
+    #[cfg(feature = "tls")]
+    return _error.get_ref().is_some_and(|cause| cause.is::<crate::tls::Untrusted>());
+    #[cfg(not(feature = "tls"))]
+    false
+}
+
 #[cfg(feature = "tls")]
 fn tls_error(cause: &dyn std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {cause}"))
@@ -113,9 +65,11 @@ fn tls_error(cause: &dyn std::fmt::Display) -> io::Error {
 
 #[cfg(feature = "tls")]
 fn explained(error: io::Error) -> io::Error {
-    match super::tls::explained(&error) {
-        Some(text) => io::Error::new(io::ErrorKind::InvalidData, text),
-        None => tls_error(&error),
+    let kind = io::ErrorKind::InvalidData;
+    match (crate::tls::explained(&error), crate::tls::is_untrusted(&error)) {
+        (Some(text), true) => io::Error::new(kind, crate::tls::Untrusted(text)),
+        (Some(text), false) => io::Error::new(kind, text),
+        (None, _) => tls_error(&error),
     }
 }
 
@@ -174,10 +128,6 @@ fn configure(stream: &TcpStream) -> io::Result<()> {
     socket.set_tcp_user_timeout(Some(SILENCE))?;
     Ok(())
 }
-
-/// Hint for a port that speaks no TLS: a plain master takes a TLS greeting for the beginning of a
-/// line, and waits for its end.
-pub(super) const PLAIN_PORT: &str = "if this port does not speak TLS, write redis://";
 
 /// Time for which an address is tried alone before the next one joins. It is long compared to a
 /// handshake in one region, so that the resolver's order of preference holds whenever its first

@@ -2,7 +2,7 @@
 
 use super::Request;
 use super::clock::Clock;
-use crate::error::NotDrained;
+use crate::failure::ShutdownError;
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
 use quorumlock_core::quorum::Instant;
@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// The outcome of the driver, set once it has ended.
-pub(crate) type Ended = Arc<OnceLock<Result<(), NotDrained>>>;
+pub(crate) type Ended = Arc<OnceLock<Result<(), ShutdownError>>>;
 
 /// A handle of the driver, which runs for as long as there is one. Clones share it.
 #[derive(Clone)]
@@ -56,7 +56,7 @@ impl Handle {
     }
 
     /// Returns how the driver ended; `Ok` while it runs.
-    pub(crate) fn ended(&self) -> Result<(), NotDrained> {
+    pub(crate) fn ended(&self) -> Result<(), ShutdownError> {
         self.0.ended.get().cloned().unwrap_or(Ok(()))
     }
 }

@@ -5,8 +5,9 @@ mod latch;
 mod succession;
 
 use super::ReleaseResult;
-use crate::error::{LossReason, Lost};
+use crate::failure::{LossReason, Lost};
 use crate::released::Released;
+use crate::telemetry::Held;
 use deadline::AtomicDeadline;
 use latch::Latch;
 use quorumlock_core::coordinator::AttemptId;
@@ -84,9 +85,10 @@ impl LeaseState {
         self.deadline.remaining(now).ok_or_else(|| self.loss(now))
     }
 
-    /// Returns the time from the win until `now`, but never beyond the deadline.
-    pub(crate) fn held_for(&self, now: Instant) -> Duration {
-        now.min(self.deadline()).since(self.acquired_at)
+    /// Returns what is held, and the time from the win until `now`, but never beyond the deadline.
+    pub(super) fn held(&self, now: Instant) -> Held<'_> {
+        let held = now.min(self.deadline()).since(self.acquired_at);
+        Held { resource: &self.resource, held }
     }
 
     /// Moves the deadline, for the driver: an extension was won, and no other moves the deadline

@@ -1,6 +1,6 @@
 //! One connection's stream.
 
-use super::dial::BoxStream;
+use crate::transport::BoxStream;
 use quorumlock_core::coordinator::Epoch;
 use std::io;
 use std::pin::Pin;
@@ -31,7 +31,7 @@ impl Link {
 
     fn failed(&self, error: &io::Error) -> Arc<str> {
         #[cfg(feature = "tls")]
-        if let Some(explained) = super::tls::explained(error) {
+        if let Some(explained) = crate::tls::explained(error) {
             return explained.into();
         }
         self.ended(&error.to_string())

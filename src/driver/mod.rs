@@ -10,21 +10,18 @@ mod by_id;
 mod callers;
 mod catching_up;
 pub(crate) mod clock;
-pub(crate) mod dial;
+mod dial;
 mod hand_over;
 mod handle;
 mod holds;
 mod lease_state;
 pub(crate) mod link;
 mod listening;
-mod outcome;
 pub(crate) mod random;
 mod readiness;
 mod release_on_drop;
 mod request;
 pub(crate) mod runtime;
-#[cfg(feature = "tls")]
-pub(crate) mod tls;
 
 pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
@@ -36,11 +33,12 @@ pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 pub(crate) use request::{ForceReleased, Inspected, ReleaseResult, Request, Won};
 
-use crate::error::NotDrained;
+use crate::failure::ShutdownError;
 use crate::options::Options;
+use crate::transport::{BoxStream, Transport};
 use catching_up::CatchingUp;
 use clock::Clock;
-use dial::{BoxStream, Transport};
+use dial::is_rejected;
 use link::Link;
 use quorumlock_core::coordinator::{Action, Coordinator, Epoch};
 use quorumlock_core::quorum::Instant;
@@ -181,7 +179,7 @@ impl Driver {
     /// Takes the dials that have ended.
     fn take_dials(&mut self, cx: &mut Context<'_>) {
         while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
-            let now = self.clock.now();
+            self.now = self.clock.now();
             let (task, result) = match dial {
                 Ok((task, result)) => (task, result),
                 Err(panicked) => (panicked.id(), Err(io::Error::other("the dial panicked"))),
@@ -190,10 +188,13 @@ impl Driver {
             match result {
                 Ok(stream) => {
                     self.links[node] = Some(Link::new(epoch, stream, self.transports[node].hint()));
-                    self.machine.handle_connected(now, node, epoch);
+                    self.machine.handle_connected(self.now, node, epoch);
+                }
+                Err(error) if is_rejected(&error) => {
+                    self.machine.handle_rejected(self.now, node, epoch, &error.to_string());
                 }
                 Err(error) => {
-                    self.machine.handle_dial_failed(now, node, epoch, &error.to_string());
+                    self.machine.handle_closed(self.now, node, epoch, &error.to_string());
                 }
             }
         }
@@ -236,10 +237,10 @@ impl Driver {
                         // A stream that fails may have passed on some of it before (TLS does,
                         // record by record). So all that was offered may have left.
                         let offered = bytes.len();
-                        let now = self.clock.now();
-                        self.machine.handle_written(now, node, epoch, offered);
+                        self.now = self.clock.now();
+                        self.machine.handle_written(self.now, node, epoch, offered);
                         self.links[node] = None;
-                        self.machine.handle_closed(now, node, epoch, &cause);
+                        self.machine.handle_closed(self.now, node, epoch, &cause);
                     }
                 }
             }
@@ -305,7 +306,7 @@ impl Driver {
 
     /// Checks whether all that is owed is paid, or the time for it has passed.
     fn has_ended(&self) -> bool {
-        let ended = |at| self.machine.is_drained() || self.clock.now() >= at;
+        let ended = |at| self.machine.masters().is_drained() || self.clock.now() >= at;
         self.ends_at.is_some_and(ended)
     }
 }
@@ -327,17 +328,17 @@ impl Future for Driver {
             this.expire();
             acted |= this.catch_up(cx);
             acted |= this.act();
-            let told = this.machine.decided();
+            let decided = this.machine.decided();
             this.callers.answer(&mut this.machine, this.clock);
-            let busy = told.max(this.machine.open_rounds()) >= BUSY;
-            if (asked || told > 0) && !this.yielded && busy {
+            let busy = decided.max(this.machine.open_rounds()) >= BUSY;
+            if (asked || decided > 0) && !this.yielded && busy {
                 this.yielded = true;
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
             this.write(cx);
             acted |= this.act();
-            this.callers.answer(&mut this.machine, this.clock);
+            acted |= this.callers.answer(&mut this.machine, this.clock);
             this.callers.end_turn(&this.machine, this.clock);
             if this.has_ended() {
                 return Poll::Ready(());
@@ -354,8 +355,8 @@ impl Drop for Driver {
     /// Ends all holds. The runtime is gone, or everything is paid: nothing is extended or released
     /// from here on.
     fn drop(&mut self) {
-        let owed = self.machine.debts();
-        let _ = self.ended.set(if owed == 0 { Ok(()) } else { Err(NotDrained { owed }) });
+        let owed = self.machine.masters().debts();
+        let _ = self.ended.set(if owed == 0 { Ok(()) } else { Err(ShutdownError { owed }) });
         self.callers.end_holds(self.clock.now());
     }
 }

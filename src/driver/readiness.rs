@@ -1,7 +1,7 @@
 //! The callers that wait until a quorum may vote.
 
 use super::request::Reply;
-use crate::error::NotReady;
+use crate::failure::NotReady;
 use quorumlock_core::coordinator::Coordinator;
 use quorumlock_core::quorum::Instant;
 use std::time::Duration;
@@ -14,9 +14,9 @@ struct Waiter {
 
 /// Callers that wait until a quorum may vote. Those that gave up are forgotten at the next look.
 #[derive(Default)]
-pub(super) struct Waiters(Vec<Waiter>);
+pub(super) struct Readiness(Vec<Waiter>);
 
-impl Waiters {
+impl Readiness {
     pub(super) fn add(
         &mut self,
         now: Instant,
@@ -41,20 +41,20 @@ impl Waiters {
 
     /// Returns when the time of the next waiter is over.
     pub(super) fn end_at(&self) -> Option<Instant> {
-        self.0.iter().map(|one| one.until).min()
+        self.0.iter().map(|waiter| waiter.until).min()
     }
 
     /// Answers the waiters that need not wait any longer.
     pub(super) fn look(&mut self, machine: &Coordinator, now: Instant) {
-        self.0.retain(|one| !one.reply.is_closed());
-        if machine.can_vote(now) {
-            for one in self.0.drain(..) {
-                let _ = one.reply.send(Ok(()));
+        self.0.retain(|waiter| !waiter.reply.is_closed());
+        if machine.masters().can_vote(now) {
+            for waiter in self.0.drain(..) {
+                let _ = waiter.reply.send(Ok(()));
             }
         } else {
-            for one in self.0.extract_if(.., |one| one.until <= now) {
-                let (waited, status) = (now.since(one.since), machine.status(now));
-                let _ = one.reply.send(Err(NotReady { waited, status }));
+            for waiter in self.0.extract_if(.., |waiter| waiter.until <= now) {
+                let (waited, status) = (now.since(waiter.since), machine.masters().status(now));
+                let _ = waiter.reply.send(Err(NotReady { waited, status }));
             }
         }
     }

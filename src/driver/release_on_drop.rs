@@ -1,7 +1,7 @@
 //! The way of a lock to its caller, and the ways in which its guard gives it up.
 
 use super::{Handle, LeaseState, ReleaseResult, Request};
-use crate::error::LossReason;
+use crate::failure::LossReason;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -50,7 +50,7 @@ impl Handle {
     }
 
     /// Does the same after work that has ended well: its keys stay for
-    /// [`at_least`](crate::Acquire::at_least).
+    /// [`min_hold`](crate::Acquire::min_hold).
     pub(crate) fn finish(&self, hold: &LeaseState, reply: oneshot::Sender<ReleaseResult>) {
         self.give_up(hold, Some(reply), true);
     }

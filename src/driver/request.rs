@@ -2,16 +2,16 @@
 
 use super::LeaseState;
 use super::{Ahead, Handle, Hears, InTransit, ReleaseOnDrop};
-use crate::error::{AcquireError, ExtendError, LossReason, NotReady};
+use crate::failure::{AcquireError, ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::report::{NodeReport, Quorum};
-use crate::status::Status;
 use crate::telemetry::Span;
 use quorumlock_core::coordinator::{
     AcquireRequest, AttemptId, Beside, DetachedLock, Mark, NotAdopted, RequestId, Seen,
 };
 use quorumlock_core::quorum::{Instant, Membership};
+use quorumlock_core::status::Status;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;

@@ -1,7 +1,7 @@
 //! The check of the tokio runtime that a call is made on.
 
-use super::dial::Transport;
-use crate::error::WrongContext;
+use crate::failure::WrongContext;
+use crate::transport::Transport;
 use socket2::{Domain, Socket, Type};
 use std::net::UdpSocket;
 use std::panic::{AssertUnwindSafe, catch_unwind};

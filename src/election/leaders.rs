@@ -2,7 +2,7 @@
 
 use super::{Leader, Watch};
 use crate::driver::runtime;
-use crate::error::InspectError;
+use crate::inspect::InspectError;
 use futures_core::Stream;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 type Item = Result<Option<Leader>, InspectError>;
 
-/// Who leads, from the first look on: a `Stream`, or call [`next`](Self::next) in a loop. See
+/// The leaders, from the first look on: a `Stream`, or call [`next`](Self::next) in a loop. See
 /// [`Election::observe`](super::Election::observe). Nothing is sent before it is polled; dropped, it
 /// ends.
 ///
@@ -53,11 +53,11 @@ impl Leaders {
 
 async fn next(mut watch: Box<Watch>) -> (Box<Watch>, Item) {
     loop {
-        let told = match watch.pause() {
+        let is_notified = match watch.pause() {
             pause if pause.is_zero() => false,
             pause => timeout(pause, watch.ear().notified()).await.is_ok(),
         };
-        match watch.look(told).await {
+        match watch.look(is_notified).await {
             Ok(Some(news)) => return (watch, Ok(news)),
             Ok(None) => {}
             Err(error) => return (watch, Err(error)),

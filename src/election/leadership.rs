@@ -1,6 +1,6 @@
 //! What a candidate has that leads.
 
-use crate::error::Lost;
+use crate::failure::Lost;
 use crate::fencing::FencingToken;
 use crate::guard::{FencedGuard, FencedLease};
 use crate::released::Released;

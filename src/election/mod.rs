@@ -9,11 +9,11 @@ pub use leadership::Leadership;
 pub(crate) use watch::Watch;
 
 use crate::acquire::Acquire;
-use crate::error::{AcquireError, InspectError, RunError};
+use crate::failure::{AcquireError, RunError};
 use crate::fencing::FencingToken;
-use crate::guard::FencedLease;
+use crate::guard::{FencedGuard, FencedLease};
+use crate::inspect::InspectError;
 use crate::inspect::{Holder, Inspection, LockState};
-use crate::kind::Fenced;
 use crate::redlock::Redlock;
 use crate::report::Escaped;
 use crate::resource::IntoResource;
@@ -33,7 +33,8 @@ impl Redlock {
     }
 }
 
-/// An election: candidates campaign, one of them leads, and observers see who. Clones are the same.
+/// An election: candidates campaign, one of them leads, and observers see the leader. Clones are the
+/// same.
 ///
 /// ```no_run
 /// # async fn lead(_: quorumlock::FencedLease) {}
@@ -43,7 +44,7 @@ impl Redlock {
 /// // On each host: lead whenever it is this host's turn, until `lead` returns.
 /// election.run("10.0.0.7:8080", async |lease| lead(lease).await).await?;
 ///
-/// // Anywhere: who leads?
+/// // Anywhere: the current leader, if there is one.
 /// if let Some(leader) = election.leader().await? {
 ///     println!("{} in term {}", leader.value, leader.term);
 /// }
@@ -52,10 +53,9 @@ impl Redlock {
 ///
 /// The *term* is the fencing token of the leader's win, and greater than that of every earlier
 /// leader. At most one leadership is valid at any time, by the guarantees of the lock. Each leader
-/// has to [`check`](crate::Lease::check) its own before each side effect. The one that is *seen*
-/// to lead may have been followed by another one in the meantime: send the term along, and let who
-/// receives it refuse a lower one.
-#[derive(Clone)]
+/// has to [`check`](crate::Lease::check) its own before each side effect. A leader that is
+/// *seen* may have a successor by now: send the term along, and let the receiver refuse a lower one.
+#[derive(Clone, Debug)]
 #[must_use = "an election does nothing by itself"]
 pub struct Election {
     redlock: Redlock,
@@ -111,7 +111,7 @@ impl Election {
         &self.name
     }
 
-    fn acquire(&self, candidate: &str) -> Acquire<Fenced> {
+    fn acquire(&self, candidate: &str) -> Acquire<FencedGuard> {
         let acquire = self.redlock.acquire(self.name.clone()).ttl(self.ttl);
         let acquire = acquire.lock_delay(self.lock_delay).no_timeout().keep_alive_forever();
         acquire.candidate(candidate).fenced()
@@ -210,7 +210,7 @@ impl Election {
         }
     }
 
-    /// Asks every master who leads: `None` if a quorum has no leader. That was so a moment ago, and
+    /// Asks every master for the leader: `None` if a quorum has no leader. That was so a moment ago, and
     /// may no longer be. Each call looks by itself: for terms that never go back,
     /// [observe](Self::observe).
     ///
@@ -236,7 +236,7 @@ impl Election {
         self.redlock.inspect(self.name.clone()).await
     }
 
-    /// Follows who leads: the first look, and then each change, as a `Stream`. `None` stands for no
+    /// Follows the leader: the first look, and then each change, as a `Stream`. `None` stands for no
     /// leader.
     ///
     /// It looks each third of the ttl, and at once when a leader has resigned and masters pass that
@@ -244,7 +244,7 @@ impl Election {
     /// between two leaders. Terms never go back, with one exception. What was seen is forgotten once
     /// it is known to be gone for as long as a master that has lost its memory does not vote (half
     /// a minute by default): a foreign value that looks like a great term silences no observer for
-    /// longer. While it cannot be told who leads, nothing comes.
+    /// longer. While the leader is not known, nothing comes.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
@@ -259,15 +259,5 @@ impl Election {
     /// ```
     pub fn observe(&self) -> Leaders {
         Leaders::new(Watch::new(self.clone()))
-    }
-}
-
-impl fmt::Debug for Election {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Election")
-            .field("name", &self.name)
-            .field("ttl", &self.ttl)
-            .field("lock_delay", &self.lock_delay)
-            .finish_non_exhaustive()
     }
 }

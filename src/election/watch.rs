@@ -2,7 +2,7 @@
 
 use super::{Election, Leader};
 use crate::driver::Listening;
-use crate::error::InspectError;
+use crate::inspect::InspectError;
 use crate::inspect::{Inspection, LockState};
 use quorumlock_core::quorum::{News, Sight, Terms};
 use std::sync::Arc;
@@ -43,12 +43,12 @@ impl Watch {
     /// Looks after a pause, which a message has ended or not. Returns news, if there is any.
     pub(crate) async fn look(
         &mut self,
-        told: bool,
+        is_notified: bool,
     ) -> Result<Option<Option<Leader>>, InspectError> {
         let Election { redlock, name, ttl, .. } = &self.election;
         let longest = *ttl / 3;
         self.pause = match self.listening {
-            Some(_) if told => SOON,
+            Some(_) if is_notified => SOON,
             Some(_) => self.pause.saturating_mul(2),
             None => longest,
         };

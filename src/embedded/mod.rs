@@ -91,7 +91,7 @@
 //! assert!(guard.is_valid());
 //!
 //! masters.iter().take(3).for_each(|master| master.kill());
-//! assert!(guard.is_valid(), "until its deadline, which nobody can move any more");
+//! assert!(guard.is_valid(), "until its deadline, which no extension can move any more");
 //! let lost = guard.lost().await; // at that deadline, and in no time
 //! assert!(!guard.is_valid());
 //! println!("{lost}");

@@ -1,7 +1,6 @@
 //! The check on the protected side, if that side is written in Rust.
 
-use super::FencingToken;
-use crate::error::StaleToken;
+use super::{FencingToken, StaleToken};
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,6 +1,6 @@
 //! The number that goes with each win of a fenced lock, for the protected resource to check.
 
-use crate::error::InvalidToken;
+use super::InvalidToken;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Who waits for a lock in turn, as an inspection finds them.
+//! The waiters in a lock's queue, as an inspection finds them.
 
 use super::Inspection;
 use std::fmt;
@@ -8,7 +8,7 @@ pub(super) const KEPT: &str = "free, reserved for the next waiter";
 
 impl Inspection {
     /// Returns how many clients wait for the lock [in turn](crate::Acquire::fair): a quorum of masters
-    /// has no more of them. Those who wait otherwise are not among them, and a client counts once,
+    /// has no more of them. Waiters without a place are not among them, and a client counts once,
     /// however many of its tasks wait. One that has just died, or has just won, counts for up to 3 s.
     /// `None` if no quorum says: masters are down, their user has no right to see the queue
     /// (`zrangebyscore`), or this is about a permit.

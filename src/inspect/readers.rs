@@ -1,7 +1,7 @@
 //! The readers of a lock, as an inspection finds them.
 
-use super::{Holder, Inspection, Named};
-use crate::error::{Closed, InspectError, InvalidSetting};
+use super::{Holder, InspectError, Inspection, Named};
+use crate::failure::{Closed, InvalidSetting};
 use crate::options::readers_key;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, Span};
@@ -49,7 +49,7 @@ impl Redlock {
         readers: &[Holder],
     ) -> Result<Vec<NodeReport>, InspectError> {
         if readers.is_empty() {
-            let problem = format!("it is not known who reads {}: inspect it", Named(inspection));
+            let problem = format!("the readers of {} are not known: inspect it", Named(inspection));
             return Err(InvalidSetting::new("inspection", problem).into());
         }
         let key = readers_key(&inspection.key, &inspection.resource);

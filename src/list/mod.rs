@@ -7,7 +7,7 @@ mod tests;
 mod walk;
 
 use crate::driver::runtime;
-use crate::error::{Closed, ListError, NodeProblem};
+use crate::failure::{Closed, ListError, NodeProblem};
 use crate::inspect::{Holder, Inspection, LockState, Named, NodeState};
 use crate::redlock::Redlock;
 use futures_core::Stream;
@@ -100,8 +100,8 @@ pub struct ListedLock {
 }
 
 impl LockList {
-    /// Lists keys as well that are not held, or cannot be told from an application's own: what was
-    /// left over on a few masters, and what is just being acquired or released.
+    /// Lists keys as well that are not held, or cannot be distinguished from an application's own:
+    /// what was left over on a few masters, and what is just being acquired or released.
     pub fn include_free(mut self) -> Self {
         if let State::Idle(walk) = &mut self.state {
             walk.leftovers = true;

@@ -4,7 +4,7 @@ use super::merge::{self, Verdict};
 use super::page::{self, KEYS_PER_LOOK};
 use super::{Item, ListedLock};
 use crate::address::Address;
-use crate::error::{ListError, NodeProblem};
+use crate::failure::{ListError, NodeProblem};
 use crate::options::Options;
 use crate::preflight::side_connection::SideConnection;
 use crate::preflight::{

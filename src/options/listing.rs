@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::names::{LONGEST_RESOURCE, RESERVED};
-use crate::error::InvalidSetting;
+use crate::failure::InvalidSetting;
 use crate::report::Escaped;
 use quorumlock_core::quorum::slots::MOST;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The names that go to the masters: resources, our own keys, and labels.
 
 use super::Options;
-use crate::error::InvalidSetting;
+use crate::failure::InvalidSetting;
 use crate::report::Escaped;
 use quorumlock_core::coordinator::label::looks_like_a_term;
 use quorumlock_core::coordinator::{Queue, ReadWrite};

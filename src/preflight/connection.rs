@@ -17,6 +17,8 @@ pub(super) struct Conversation {
     pub(super) patience: Duration,
     /// Whether a master votes at once after a restart if it keeps every write.
     pub(super) trusts_persistence: bool,
+    /// Whether the client only looks, and needs no right to write.
+    pub(super) inspects_only: bool,
     pub(super) subject: Subject,
 }
 
@@ -44,9 +46,12 @@ impl Conversation {
         }
         let token = Token::new(OsRandom::new().bits().unwrap_or_default());
         let subject = self.subject.within(address.login.database);
-        let trusts = self.trusts_persistence;
         // A denied question is an entry in the server's ACL log, so ask no needless one.
-        let asked = || Question::ALL.iter().filter(|one| trusts || **one != Question::Replay);
+        let is_needed = |question: &&Question| {
+            (self.trusts_persistence || **question != Question::Replay)
+                && (!self.inspects_only || question.only_reads())
+        };
+        let asked = || Question::ALL.iter().filter(is_needed);
         for question in asked() {
             connection.send(&question.command(&subject, &token));
         }

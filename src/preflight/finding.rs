@@ -49,7 +49,7 @@ pub enum FindingKind {
     Cluster,
     /// The server is a Sentinel, which watches masters and keeps no keys.
     Sentinel,
-    /// The server answers, but does not let us in: password, user, database. Contains its words.
+    /// The server answers, but refuses this client: password, user, database. Contains its words.
     Rejected(Arc<str>),
     /// The server is older than this crate supports. Contains its version.
     TooOld(Arc<str>),
@@ -156,7 +156,7 @@ findings! {
     Self::Silent(cause) => Failure, ["fell silent ({cause})"],
         ["see whether it is stopped, overloaded, at its maxclients, or not a Redis server"];
     Self::TooManyClients(cause) => Failure, ["takes no more clients ({cause})"],
-        ["raise its maxclients, or see who keeps so many connections open (CLIENT LIST)"];
+        ["raise its maxclients, or find the clients that keep so many connections open (CLIENT LIST)"];
     Self::NotRedis(said) => Failure, ["not a Redis server ({said})"],
         ["fix host and port in its address: something else listens there"];
     Self::Cluster => Failure, ["a node of a cluster"],
@@ -164,9 +164,9 @@ findings! {
           key is"];
     Self::Sentinel => Failure, ["a Sentinel"],
         ["name independent masters, each by its own port and without replicas to fail over to"];
-    Self::Rejected(cause) if wire::is_unknown(cause) => Failure, ["does not let us in ({cause})"],
+    Self::Rejected(cause) if wire::is_unknown(cause) => Failure, ["refuses this client ({cause})"],
         ["upgrade it to Redis 6.2 or later, or end its rename-command of HELLO"];
-    Self::Rejected(cause) => Failure, ["does not let us in ({cause})"],
+    Self::Rejected(cause) => Failure, ["refuses this client ({cause})"],
         ["fix user, password or database in its address"];
     Self::TooOld(version) => Failure, ["Redis {version} is too old"],
         ["upgrade it to Redis 6.2 or later"];
@@ -213,9 +213,9 @@ findings! {
     Self::SameServer(other) => Failure, ["the same server as {other}"],
         ["name each master once: one server is one vote"];
     Self::ClockOff(offset) => Warning,
-        ["its clock is {} {} ours", Span(offset.distance()),
+        ["its clock is {} {} this host's", Span(offset.distance()),
          if offset.as_micros() < 0 { "behind" } else { "ahead of" }],
-        ["keep both clocks synchronised (NTP): fenced locks go by them"];
+        ["keep both clocks synchronised (NTP): fenced locks depend on them"];
     Self::ClocksApart { behind, ahead, by, bound } => Failure,
         ["the clock of {ahead} is {} ahead of that of {behind}, over {}", Span(*by), Span(*bound)],
         ["keep their clocks synchronised (NTP)"];

@@ -37,9 +37,10 @@ pub use quorumlock_core::coordinator::{Difference, Persistence, Role};
 pub use result::{ClockOffset, NodePreflight, Preflight};
 
 use crate::driver::runtime;
-use crate::error::WrongContext;
+use crate::failure::WrongContext;
 use crate::lists::Resolved;
 use crate::options::Options;
+use crate::redlock::Redlock;
 use connection::Conversation;
 use judge::Bounds;
 use question::{Heard, Subject};
@@ -48,6 +49,34 @@ use tokio::task::JoinSet;
 
 /// The number of operation timeouts that an answer may take: as long as a session waits for one.
 pub(crate) const TIMEOUTS_PER_ANSWER: u32 = 3;
+
+impl Redlock {
+    /// Asks every master whether it is fit for this lock, as
+    /// [`RedlockBuilder::preflight`](crate::RedlockBuilder::preflight) does before there is a connection. It uses connections of its own, also after a
+    /// [`shutdown`](Self::shutdown). Locks that are held or waited for are not touched.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::WrongContext> {
+    /// let preflight = redlock.preflight().await?;
+    /// if !preflight.is_ok() {
+    ///     eprintln!("{preflight}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`WrongContext`] if there is no tokio runtime to run on, with time and I/O. Masters that are
+    /// down or unfit are findings of the [`Preflight`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
+    /// in 2 s.
+    pub async fn preflight(&self) -> Result<Preflight, WrongContext> {
+        run(self.masters(), self.options()).await
+    }
+}
 
 /// Asks all masters at once.
 pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Preflight, WrongContext> {
@@ -63,6 +92,7 @@ pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Prefli
         connect_timeout: options.connect_timeout,
         patience: options.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
         trusts_persistence: options.restart_guard == RestartGuard::TrustPersistence,
+        inspects_only: options.inspect_only,
         subject: Subject::new(bounds.shared.clone(), options.own_key("preflight")),
     };
     let mut asking = JoinSet::new();

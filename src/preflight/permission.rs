@@ -25,7 +25,7 @@ macro_rules! permissions {
 
 permissions! {
     /// `SET key token NX PX ttl`: the acquire.
-    Set = "SET", Failure: "no lock can be had there";
+    Set = "SET", Failure: "no lock can be acquired there";
     /// `EVAL`: release, rollback, the agreement with other clients, `inspect`.
     Eval = "EVAL", Failure: NO_AGREEMENT;
     /// `SCRIPT LOAD`: the scripts of extensions, fenced acquires and several resources.
@@ -36,7 +36,7 @@ permissions! {
     /// `GET`, within scripts: the owner of a key.
     Get = "GET", Failure:
         "nothing is released, rolled back or extended there (keys stay until they expire), and \
-         neither fenced locks nor several resources can be had";
+         no fenced lock and no lock of several resources can be acquired";
     /// `DEL`, within scripts: release and rollback.
     Del = "DEL", Failure: "nothing is released or rolled back there: keys stay until they expire";
     /// `DELIFEQ`: release and rollback, where the server has it (Valkey 9).
@@ -64,11 +64,11 @@ permissions! {
     Zrem = "ZREM", Warning: NO_SORTED_SETS;
     /// `ZSCORE`, within scripts: until when a reader reads, where in a queue a client is.
     Zscore = "ZSCORE", Warning: NO_SORTED_SETS;
-    /// `ZRANGE`, within scripts: the last of the readers, who reads, and who is first in a queue.
+    /// `ZRANGE`, within scripts: the last of the readers, the readers, and the first in a queue.
     Zrange = "ZRANGE", Warning: NO_SORTED_SETS;
     /// `ZREMRANGEBYSCORE`, within scripts: readers whose time is over.
     ZremRangeByScore = "ZREMRANGEBYSCORE", Warning: NO_READERS;
-    /// `ZRANGEBYSCORE`, within scripts: who in a queue has died, and how many wait.
+    /// `ZRANGEBYSCORE`, within scripts: the waiters of a queue that have died, and how many wait.
     ZrangeByScore = "ZRANGEBYSCORE", Warning: NO_TURNS;
     /// `ZRANK`, within scripts: how many are ahead in a queue.
     Zrank = "ZRANK", Warning: NO_TURNS;
@@ -107,8 +107,8 @@ const NO_READERS: &str = "no read-write lock can be read there, and no writer be
 const NO_TURNS: &str = "no client can wait in turn there (fair); other locks do not need it";
 const NO_SORTED_SETS: &str = "no read-write lock can be read there, no writer be downgraded, and no \
                               client wait in turn (fair); other locks do not need it";
-const NO_SCRIPTS: &str = "no lock can be extended or kept alive there, and neither fenced locks \
-                          nor several resources be had";
+const NO_SCRIPTS: &str = "no lock can be extended or kept alive there, and no fenced lock and no \
+                          lock of several resources be acquired";
 
 /// The words for a missing permission for keys, until 7.0 and from 7.2 on.
 const KEYS: [&str; 3] = ["one of the keys", "access at least one", "permissions to access a key"];
@@ -134,9 +134,11 @@ impl Permission {
     pub(super) fn to_grant(self, error: &str) -> String {
         let says = |words: &[&str]| words.iter().any(|words| error.contains(words));
         let what = if says(&KEYS) {
-            "grant a pattern that covers our keys (~)".to_owned()
+            "grant a pattern that covers the client's keys (~), or set the key_prefix that a \
+             granted one covers"
+                .to_owned()
         } else if says(&CHANNELS) {
-            "grant a pattern that covers our channels (&)".to_owned()
+            "grant a pattern that covers the client's channels (&)".to_owned()
         } else if wire::is_unknown(error) {
             "the server lacks it or has it renamed (rename-command): bring it back".to_owned()
         } else {

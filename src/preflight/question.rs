@@ -84,6 +84,17 @@ questions! {
     Subscribe: Subscribe, wire::subscribe(&subject.channels, &subject.key);
 }
 
+impl Question {
+    /// Checks that it reads what is there, and sets or deletes no key, not even one of our own.
+    pub(super) const fn only_reads(self) -> bool {
+        use Permission::{AclDryRun, ConfigGet, Hgetall, Info, Pttl, PubSubNumSub, Scan};
+        matches!(
+            self.permission(),
+            AclDryRun | ConfigGet | Hgetall | Info | Pttl | PubSubNumSub | Scan
+        )
+    }
+}
+
 /// The answers of one master.
 #[derive(Default)]
 pub(super) struct Heard {
@@ -186,15 +197,7 @@ impl Subject {
         let window = FencingWindow { back: AGES, ahead: AGES };
         let ballot = Ballot { fences: fences.into(), number: 1, greatest: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced").into());
-        Claim {
-            keys,
-            token: *token,
-            life: LIFE.into(),
-            ballot: Some(Box::new(ballot)),
-            label: None,
-            unsettled: NodeSet::EMPTY,
-            place: None,
-        }
+        Claim { keys, ballot: Some(Box::new(ballot)), ..self.plain(token, LIFE) }
     }
 
     fn agreement(&self) -> Agreement {

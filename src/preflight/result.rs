@@ -3,8 +3,8 @@
 use super::{Finding, FindingKind, Persistence, Role};
 use crate::report::{OneLine, Span};
 use quorumlock_core::coordinator::ServerFacts;
-use quorumlock_core::quorum::Membership;
 use quorumlock_core::quorum::readiness::quorum_in;
+use quorumlock_core::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,6 +72,21 @@ impl Preflight {
     pub fn can_acquire_in(&self) -> Option<Duration> {
         let waits: Vec<_> = self.nodes.iter().map(NodePreflight::votes_in).collect();
         quorum_in(self.membership, &waits)
+    }
+
+    /// Checks whether the masters that `counts` selects are a quorum, of each list if there are two.
+    /// Whether a quorum would remain without one of them, for example:
+    ///
+    /// ```no_run
+    /// # async fn example(preflight: quorumlock::Preflight) {
+    /// let stopped = &preflight.nodes()[0].node;
+    /// let may_vote = |votes_in: Option<std::time::Duration>| votes_in.is_some_and(|it| it.is_zero());
+    /// let remains = preflight.is_quorum(|node| node.node != *stopped && may_vote(node.votes_in()));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_quorum(&self, counts: impl Fn(&NodePreflight) -> bool) -> bool {
+        self.membership.is_quorum(NodeSet::places(&self.nodes, counts))
     }
 
     /// Returns the result in a line, as `Display` begins: how many masters are fit, and when a

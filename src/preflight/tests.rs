@@ -190,8 +190,8 @@ fn clocks_are_compared_at_the_middle_of_the_round_trip() {
         assert_eq!(told, off, "{ahead}");
     }
     let [ahead, behind] = [3_000_000, -3_000_000].map(ClockOffset);
-    assert_eq!(FindingKind::ClockOff(ahead).to_string(), "its clock is 3 s ahead of ours");
-    assert_eq!(FindingKind::ClockOff(behind).to_string(), "its clock is 3 s behind ours");
+    assert_eq!(FindingKind::ClockOff(ahead).to_string(), "its clock is 3 s ahead of this host's");
+    assert_eq!(FindingKind::ClockOff(behind).to_string(), "its clock is 3 s behind this host's");
     assert_eq!((ahead.to_string(), behind.to_string()), ("3 s ahead".into(), "3 s behind".into()));
 }
 

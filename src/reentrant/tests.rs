@@ -3,7 +3,7 @@
 use super::*;
 use crate::driver::clock::Clock;
 use crate::embedded::Masters;
-use crate::error::{AcquireError, InvalidSetting, LossReason};
+use crate::failure::{AcquireError, InvalidSetting, LossReason};
 use futures::{FutureExt, poll};
 use std::time::{Duration, SystemTime};
 use tokio::task::yield_now;

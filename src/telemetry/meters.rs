@@ -4,8 +4,13 @@
 //! first loss on, and the hot path looks up no name. Gauges are moved up and down and never set, so
 //! that several coordinators in a process add up.
 
+use super::Ending;
+use super::observer::{Held, Observer, Subject};
+use crate::failure::{AcquireError, LossReason};
 use metrics::{Counter, Gauge, Histogram, Unit, counter, gauge, histogram};
 use metrics::{describe_counter, describe_gauge, describe_histogram};
+use quorumlock_core::coordinator::{NotAdopted, Observation, Watching};
+use quorumlock_core::status::{Margin, NodeStanding};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,14 +37,14 @@ const MARGINS: [&str; 3] = ["spare", "bare", "none"];
 pub(super) struct Meters {
     acquires: ByWord<Counter>,
     waits: ByWord<Histogram>,
-    pub(super) winning: Histogram,
-    pub(super) losses: ByWord<Counter>,
-    pub(super) extensions: ByWord<Counter>,
-    pub(super) releases: ByWord<Counter>,
-    pub(super) adoptions: ByWord<Counter>,
-    pub(super) held: Histogram,
+    winning: Histogram,
+    losses: ByWord<Counter>,
+    extensions: ByWord<Counter>,
+    releases: ByWord<Counter>,
+    adoptions: ByWord<Counter>,
+    held: Histogram,
     nodes: Vec<Node>,
-    pub(super) quorum: ByWord<Gauge>,
+    quorum: ByWord<Gauge>,
 }
 
 struct Node {
@@ -76,7 +81,7 @@ impl Meters {
             ),
             losses: counters(
                 "quorumlock_lost_locks_total",
-                "Locks that were lost while somebody held their guard, by reason.",
+                "Locks that were lost while a guard was held, by reason.",
                 "reason",
                 &LOSSES,
             ),
@@ -103,24 +108,69 @@ impl Meters {
             quorum: ByWord::new(&MARGINS, |word| gauge!(QUORUM, "state" => word)),
         }
     }
+}
 
-    pub(super) fn acquire_ended(&self, outcome: &str, waited: Duration) {
-        self.acquires.count(outcome);
-        self.waits.get(outcome).inspect(|waits| waits.record(waited));
+impl Observer for Meters {
+    fn watching(&self) -> Watching {
+        Watching::Outcomes
     }
 
-    /// Counts a node under another standing; `None` before the first and after the last.
-    pub(super) fn stands(&self, place: usize, before: Option<&str>, standing: Option<&str>) {
-        if let Some(node) = self.nodes.get(place) {
-            node.standing.changed(before, standing);
+    fn acquire_ended(&self, ending: &Ending<'_>, outcome: &str, _: Option<&AcquireError>) {
+        self.acquires.count(outcome);
+        self.waits.get(outcome).inspect(|waits| waits.record(ending.waited));
+    }
+
+    fn observed(&self, observation: &Observation, _: &Subject<'_>) {
+        match observation {
+            Observation::Attempt { result: Ok(()), took, .. } => self.winning.record(*took),
+            Observation::Extension { progress, .. } => self.extensions.count(progress.as_str()),
+            _ => {}
         }
     }
 
-    pub(super) fn owes(&self, place: usize, before: usize, owed: usize) {
+    fn lost(&self, hold: &Held<'_>, reason: &LossReason) {
+        self.losses.count(reason.as_str());
+        self.held.record(hold.held);
+    }
+
+    fn given_up_in_time(&self, hold: &Held<'_>) {
+        self.held.record(hold.held);
+    }
+
+    fn released(&self, _: Option<(&str, Duration)>, outcome: &str) {
+        self.releases.count(outcome);
+    }
+
+    fn adopted(&self, _: &str, _: Duration, outcome: &str, _: Option<&NotAdopted>) {
+        self.adoptions.count(outcome);
+    }
+
+    fn stands(&self, place: usize, _: &str, before: Option<&str>, standing: &NodeStanding) {
+        if let Some(node) = self.nodes.get(place) {
+            node.standing.changed(before, Some(standing.as_str()));
+        }
+    }
+
+    fn owes(&self, place: usize, _: &str, before: usize, owed: usize) {
         if let Some(node) = self.nodes.get(place) {
             #[allow(clippy::cast_precision_loss)] // Bounded far below what a float can count.
             node.owed.increment(owed as f64 - before as f64);
         }
+    }
+
+    fn quorum(&self, before: Option<Margin>, margin: Margin) {
+        self.quorum.changed(before.map(Margin::as_str), Some(margin.as_str()));
+    }
+
+    fn forgotten(&self, place: usize, standing: Option<&str>, owed: usize) {
+        if let Some(node) = self.nodes.get(place) {
+            node.standing.changed(standing, None);
+        }
+        self.owes(place, "", owed, 0);
+    }
+
+    fn quorum_forgotten(&self, margin: Option<Margin>) {
+        self.quorum.changed(margin.map(Margin::as_str), None);
     }
 }
 
@@ -166,7 +216,7 @@ fn nodes<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Vec<Node> {
 }
 
 /// A meter for each word of a label.
-pub(super) struct ByWord<T>(Vec<(&'static str, T)>);
+struct ByWord<T>(Vec<(&'static str, T)>);
 
 impl<T> ByWord<T> {
     fn new(words: &[&'static str], meter: impl Fn(&'static str) -> T) -> Self {
@@ -179,13 +229,13 @@ impl<T> ByWord<T> {
 }
 
 impl ByWord<Counter> {
-    pub(super) fn count(&self, word: &str) {
+    fn count(&self, word: &str) {
         self.get(word).inspect(|counter| counter.increment(1));
     }
 }
 
 impl ByWord<Gauge> {
-    pub(super) fn changed(&self, before: Option<&str>, word: Option<&str>) {
+    fn changed(&self, before: Option<&str>, word: Option<&str>) {
         before.and_then(|word| self.get(word)).inspect(|gauge| gauge.decrement(1.0));
         word.and_then(|word| self.get(word)).inspect(|gauge| gauge.increment(1.0));
     }
@@ -194,12 +244,9 @@ impl ByWord<Gauge> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::LossReason;
     use crate::report::NodeReport;
-    use crate::status::NodeStanding;
-    use quorumlock_core::coordinator::{NotAdopted, Release};
+    use quorumlock_core::coordinator::Release;
     use quorumlock_core::quorum::{Instant, Progress};
-    use quorumlock_core::status::Margin;
 
     #[test]
     fn every_word_has_its_meter() {

@@ -2,27 +2,38 @@
 //! `metrics`). `docs/observability.md` lists all names.
 //!
 //! The machine itself reports nothing: it hands out events and standings. The driver and the
-//! futures of callers bring them here. Whatever happens has one function, which logs and counts it.
+//! futures of callers bring them here. Whatever happens is one method of an [`Observer`], and each of the
+//! two facades is an observer.
 //! Without the features [`WATCHED`] is false, and nothing of this is left in the compiled code.
 
 #![cfg_attr(
     not(all(feature = "tracing", feature = "metrics")),
-    allow(dead_code, unused_imports, unused_variables, reason = "each feature uses a part of it")
+    allow(dead_code, unused_mut, unused_variables, reason = "each feature uses a part of it")
 )]
 
-mod acquires;
 mod locks;
+#[cfg(feature = "tracing")]
+mod log;
 #[cfg(feature = "metrics")]
 mod meters;
+#[cfg(not(feature = "tracing"))]
+mod no_span;
 mod nodes;
+mod observer;
 #[cfg(feature = "tracing")]
 mod redacted;
 #[cfg(feature = "tracing")]
-mod traced;
+mod span;
 
-pub(crate) use acquires::{Ending, Span};
+#[cfg(not(feature = "tracing"))]
+pub(crate) use no_span::Span;
+pub(crate) use observer::{Ending, Held};
+#[cfg(feature = "tracing")]
+pub(crate) use span::Span;
 
+use crate::failure::AcquireError;
 use nodes::Nodes;
+use observer::Observer;
 use quorumlock_core::coordinator::{Coordinator, RequestId, WATCHED, Watching};
 use quorumlock_core::quorum::Instant;
 use std::collections::BTreeMap;
@@ -45,13 +56,35 @@ impl Outlet {
         }
     }
 
-    /// Returns how much observers want to know at the moment.
-    fn watching() -> Watching {
+    /// Reports to each observer.
+    #[inline]
+    fn each(&self, mut report: impl FnMut(&dyn Observer)) {
+        #[cfg(feature = "metrics")]
+        report(&*self.meters);
         #[cfg(feature = "tracing")]
-        let watching = traced::watching();
-        #[cfg(not(feature = "tracing"))]
-        let watching = Watching::Nothing;
-        if cfg!(feature = "metrics") { watching.max(Watching::Outcomes) } else { watching }
+        report(&log::Log);
+    }
+}
+
+impl Ending<'_> {
+    /// Reports that its caller has the answer.
+    pub(crate) fn answered<T>(&self, outlet: &Outlet, result: &Result<T, AcquireError>) {
+        let outcome = match result {
+            Ok(_) => "acquired",
+            Err(AcquireError::Contended(_)) => "contended",
+            Err(AcquireError::NoQuorum(_)) => "no_quorum",
+            Err(AcquireError::Disagreement(_)) => "disagreement",
+            Err(AcquireError::InvalidSetting(_) | AcquireError::WrongContext(_)) => "invalid",
+            Err(AcquireError::NoRandomness(_)) => "no_randomness",
+            Err(AcquireError::Closed(_)) => "closed",
+        };
+        let error = result.as_ref().err();
+        outlet.each(|observer| observer.acquire_ended(self, outcome, error));
+    }
+
+    /// Reports that its caller has gone.
+    pub(crate) fn cancelled(&self, outlet: &Outlet) {
+        outlet.each(|observer| observer.acquire_ended(self, "cancelled", None));
     }
 }
 
@@ -75,7 +108,9 @@ impl Telemetry {
     #[inline]
     pub(crate) fn begin_turn(&mut self, machine: &mut Coordinator) {
         if WATCHED {
-            self.watching = Outlet::watching();
+            self.watching = Watching::Nothing;
+            let outlet = &self.outlet;
+            outlet.each(|observer| self.watching = self.watching.max(observer.watching()));
             machine.watch(self.watching);
         }
     }

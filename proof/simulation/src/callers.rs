@@ -286,8 +286,10 @@ impl World {
         self.say(|| format!("{} takes {key} away from {value}", name(place)));
         let token = value.strip_prefix(DONE).unwrap_or(&value);
         self.invariants.owners.name(key, token);
+        let token = token.to_owned();
+        self.match_leaving(&token);
         if let Some(machine) = &mut self.clients[place].machine {
-            machine.handle_force_release(local, request, key, value);
+            machine.handle_force_release(local, request, key, None, value);
         }
         self.turn(place);
     }

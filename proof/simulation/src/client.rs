@@ -269,7 +269,11 @@ impl Client {
     pub(super) fn load(&self) -> Load {
         let Some(machine) = &self.machine else { return Load::default() };
         let bytes = (0..self.nodes.len()).map(|own| machine.transmit(own).1.len());
-        Load { entries: machine.entries(), debts: machine.debts(), bytes: bytes.max().unwrap_or(0) }
+        Load {
+            entries: machine.entries(),
+            debts: machine.masters().debts(),
+            bytes: bytes.max().unwrap_or(0),
+        }
     }
 
     /// Returns the number of requests without an answer, and of guards.

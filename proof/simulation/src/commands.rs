@@ -154,6 +154,11 @@ impl Commands {
         self.received.extend_from_slice(bytes);
     }
 
+    /// Returns how many bytes are of no complete command yet.
+    pub(super) const fn rest(&self) -> usize {
+        self.received.len()
+    }
+
     /// Returns the next complete command.
     pub(super) fn next(&mut self) -> Option<Words> {
         let (count, mut at) = self.number(0, b'*')?;

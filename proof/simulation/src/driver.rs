@@ -17,6 +17,7 @@ impl World {
             return;
         }
         self.act_for(client);
+        self.match_queued(client);
         let hesitates = self.setup.hesitates;
         let state = &mut self.clients[client];
         if state.machine.is_some() && state.rng.chance(hesitates) {
@@ -27,6 +28,7 @@ impl World {
         } else {
             self.write(client);
             self.act_for(client);
+            self.match_queued(client);
         }
         self.note_met(client);
         self.end_if_paid(client);
@@ -86,6 +88,7 @@ impl World {
             }
             let bytes = bytes[..taken].to_vec();
             machine.handle_written(local, own, epoch, taken);
+            self.match_written((client, node, epoch), taken);
             let ends = [client as u8, node as u8];
             self.sum = ends.iter().chain(&bytes).fold(self.sum, |sum, byte| {
                 (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

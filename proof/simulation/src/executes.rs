@@ -38,13 +38,14 @@ impl World {
         let before = KEYS.map(|key| self.stood(node, key));
         let called = self.called(node, &words);
         self.note_places(node);
-        self.masters[node].execute(server, now, words);
+        self.masters[node].execute(server, now, words.clone());
         if self.setup.flaw == Some(Flaw::ForgetsFences) {
             for key in KEYS {
                 self.masters[node].operate(now, &["DEL", &format!("{FENCE}{key}")]);
             }
         }
         let answer = self.take_answers(node, server, answers);
+        self.match_executed((by, node, self.lines[id.0].epoch), &words, &answer);
         self.note_places(node);
         let verdict = self.judge_beside(node);
         self.find(verdict);

@@ -144,6 +144,9 @@ impl World {
             End::Outage { node, keeps } => {
                 let keeps = keeps || self.setup.replaces && !self.have_all_met(node);
                 self.masters[node].start(keeps, now);
+                if !keeps {
+                    self.match_restart(node);
+                }
                 if !keeps && self.setup.replaces {
                     self.replace(node);
                 }

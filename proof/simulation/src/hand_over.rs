@@ -34,7 +34,7 @@ const MOST_TRIES: usize = 4;
 /// What becomes of a hold once it is detached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Onward {
-    hold: u64,
+    pub(super) hold: u64,
     to: usize,
     after: Duration,
 }
@@ -193,6 +193,7 @@ impl World {
         };
         self.adoptions += 1;
         self.invariants.closed.adopted(&token, asked.at_least);
+        self.match_adopted(place, adopted.attempt, &token, deadline);
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {
             let excused = |other: &str| {

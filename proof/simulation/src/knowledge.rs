@@ -83,7 +83,8 @@ impl World {
         }
         self.clients[client].unread.insert(node);
         let (own, local) = (self.clients[client].own(node), self.local(client));
-        let status = self.clients[client].machine.as_ref().map(|machine| machine.status(local));
+        let status =
+            self.clients[client].machine.as_ref().map(|machine| machine.masters().status(local));
         let standing = status.as_ref().map(|status| &status.nodes()[own].standing);
         let told = matches!(standing, Some(NodeStanding::Disagrees(_)));
         if !told {

@@ -30,6 +30,7 @@ mod knowledge;
 mod line;
 mod marks;
 mod master;
+mod matched;
 mod misfortunes;
 mod network;
 mod odds;

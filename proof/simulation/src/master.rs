@@ -145,9 +145,13 @@ impl Master {
 
     /// Returns what is under a key, without the mark of work that has ended well.
     pub(super) fn value(&self, key: &str, now: Time) -> Option<&str> {
-        let value = self.machine.value(key.as_bytes(), self.clock.at(now))?;
-        let value = std::str::from_utf8(value).ok()?;
+        let value = self.raw(key, now)?;
         Some(value.strip_prefix(DONE).unwrap_or(value))
+    }
+
+    /// Returns what is under a key.
+    pub(super) fn raw(&self, key: &str, now: Time) -> Option<&str> {
+        std::str::from_utf8(self.machine.value(key.as_bytes(), self.clock.at(now))?).ok()
     }
 
     pub(super) fn remaining(&self, key: &str, now: Time) -> Option<Duration> {

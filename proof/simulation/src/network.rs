@@ -271,7 +271,7 @@ impl World {
         let own = self.clients[client].own(node);
         let Some(machine) = &mut self.clients[client].machine else { return };
         match failed {
-            Some(cause) => machine.handle_dial_failed(local, own, epoch, cause),
+            Some(cause) => machine.handle_closed(local, own, epoch, cause),
             None => machine.handle_connected(local, own, epoch),
         }
         self.turn(client);

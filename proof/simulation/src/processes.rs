@@ -95,7 +95,7 @@ impl World {
         let client = &mut self.clients[place];
         let seat = client.seat;
         let Some(machine) = &mut client.machine else { return };
-        if machine.admission(local, false) != Admission::Disagreement {
+        if machine.masters().admission(local, false) != Admission::Disagreement {
             client.is_connected = true;
             return;
         }
@@ -111,7 +111,8 @@ impl World {
 
     pub(super) fn end_if_paid(&mut self, place: usize) {
         let client = &self.clients[place];
-        if client.is_ending && client.machine.as_ref().is_some_and(Coordinator::is_drained) {
+        if client.is_ending && client.machine.as_ref().is_some_and(|one| one.masters().is_drained())
+        {
             self.is_gone(place, false);
         }
     }

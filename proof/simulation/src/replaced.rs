@@ -22,7 +22,7 @@ impl World {
         let client = &mut self.clients[place];
         let Some(machine) = &client.machine else { return };
         for (own, node) in client.nodes.iter().enumerate() {
-            let standing = machine.standing(local, own);
+            let standing = machine.masters().standing(local, own);
             let has_met =
                 matches!(standing, Some(NodeStanding::Voting | NodeStanding::WarmingUp { .. }));
             if has_met {

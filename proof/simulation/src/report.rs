@@ -14,8 +14,8 @@ use std::{env, fs};
 /// Returns the command that plays one seed again, and shows what happens.
 pub(super) fn command(seed: Seed) -> String {
     format!(
-        "QUORUMLOCK_SEED={seed} QUORUMLOCK_SEEDS=1 cargo test --features embedded --lib \
-         simulation::trials::any_world -- --nocapture"
+        "QUORUMLOCK_SEED={seed} QUORUMLOCK_SEEDS=1 MATCH_EVERY=1 cargo test -p simulation \
+         trials::any_world -- --nocapture"
     )
 }
 

@@ -3,6 +3,7 @@
 use super::clock::{Clock, WallClock, millis};
 use super::flaw::Flaw;
 use super::kinds::{self, Kind, Story};
+use super::matched::formulas::Proof;
 use super::seed::Rng;
 use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings};
 use quorumlock_core::quorum::{
@@ -15,7 +16,7 @@ pub(super) const DRIFT: ClockDrift =
     ClockDrift { rate_ppm: 10_000, constant: Duration::from_millis(2) };
 
 /// The largest difference in speed between any two clocks, at most the drift.
-const MOST_PPM: u64 = 4_500;
+pub(super) const MOST_PPM: u64 = 4_500;
 
 /// The number of worlds in a hundred whose clients have different settings.
 const AT_ODDS: u64 = 15;
@@ -35,6 +36,10 @@ const TODAY: Duration = Duration::from_secs(1_700_000_000);
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) flaw: Option<Flaw>,
+    /// What its steps are matched with, if they are.
+    pub(super) proof: Option<Proof>,
+    /// Nothing else is judged.
+    pub(super) only_matches: bool,
     pub(super) masters: usize,
     /// The kind of each seat.
     kinds: Vec<Kind>,
@@ -97,6 +102,8 @@ impl Setup {
         };
         let mut setup = Self {
             flaw,
+            proof: None,
+            only_matches: false,
             masters,
             quarantine: kinds[0].quarantine,
             kinds,
@@ -157,6 +164,8 @@ impl Setup {
         let kind = Kind::new(members, max_ttl, window, false);
         Self {
             flaw: None,
+            proof: None,
+            only_matches: false,
             masters,
             quarantine: kind.quarantine,
             kinds: vec![kind; seats],

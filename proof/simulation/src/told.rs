@@ -44,6 +44,7 @@ impl World {
                     self.find(verdict);
                 }
                 if let Ok(extended) = result {
+                    self.match_extended(place, attempt, extended.deadline);
                     let held = self.clients[place].won(attempt);
                     if let Some(held) = held.filter(|held| held.downgrades == Some(true)) {
                         let token = &held.token;
@@ -67,9 +68,16 @@ impl World {
             Event::Released { request, .. } | Event::ForceReleased { request, .. } => {
                 self.clients[place].awaited.remove(&request.0);
             }
-            Event::Ahead { .. } | Event::Heard { .. } | Event::Looked { .. } => {}
-            Event::Lost { attempt, reason } => self.lost(place, attempt, &reason),
-            Event::Inspected { request, nodes, membership, .. } => {
+            Event::Ahead { .. }
+            | Event::Heard { .. }
+            | Event::InTheWay { .. }
+            | Event::Looked { .. } => {}
+            Event::Lost { attempt, reason } => {
+                self.match_lost(place, attempt, &reason);
+                self.lost(place, attempt, &reason);
+            }
+            Event::Inspected { request, nodes, .. } => {
+                let membership = self.setup.kind(self.clients[place].seat).own_members();
                 let client = &mut self.clients[place];
                 let Some((key, since)) = client.inspected.remove(&request.0) else { return };
                 let standing: Vec<Option<&StoredValue>> =
@@ -88,7 +96,14 @@ impl World {
                 let verdict = self.judge_seen(place, since, counts.collect());
                 self.find(verdict);
             }
-            Event::Detached { request, result, .. } => self.detached(place, request, result),
+            Event::Detached { request, attempt, result } => {
+                match &result {
+                    Ok(lock) => self.match_detached(place, attempt, lock),
+                    Err(NotExtended::Unconfirmed(_)) => self.match_returned(place, attempt),
+                    Err(NotExtended::Lost) => {}
+                }
+                self.detached(place, request, result);
+            }
             Event::Adopted { request, result } => self.adopted(place, request, result),
             Event::Observed(_) => {}
         }
@@ -149,6 +164,7 @@ impl World {
             Some(slot) => Asked { keys: RESOURCES[slot], ..asked },
             None => asked,
         };
+        self.match_won(place, attempt, &token, &asked, deadline);
         self.rests(place, &token, asked.ttl, deadline);
         self.invariants.given_back.won(&token);
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));

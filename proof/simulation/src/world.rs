@@ -10,6 +10,7 @@ use super::invariants::{Invariants, Verdict};
 use super::knowledge::{Grounds, Sent};
 use super::line::Line;
 use super::master::Master;
+use super::matched::Matched;
 use super::plan::Act;
 use super::seed::Rng;
 use super::setup::Setup;
@@ -75,6 +76,8 @@ pub(super) struct World {
     pub(super) stopped: u64,
     /// A sum of all bytes that clients send, for `scripts/same-bytes`.
     pub(super) sum: u64,
+    /// The steps that are matched with the proof.
+    pub(super) matched: Matched,
     /// The first violation of an invariant.
     pub(super) violation: Option<String>,
     log: Option<Vec<String>>,
@@ -128,6 +131,7 @@ impl World {
             downgrades: 0,
             stopped: 0,
             sum: 0xcbf2_9ce4_8422_2325,
+            matched: Matched::new(&setup),
             violation: None,
             log: loud.then(Vec::new),
             setup,
@@ -188,6 +192,13 @@ impl World {
     }
 
     pub(super) fn find(&mut self, verdict: Verdict) {
+        if self.setup.only_matches {
+            return;
+        }
+        self.find_any(verdict);
+    }
+
+    pub(super) fn find_any(&mut self, verdict: Verdict) {
         if let (None, Err(violation)) = (&self.violation, verdict) {
             let violation = with_names(&violation);
             self.say(|| format!("!! {violation}"));

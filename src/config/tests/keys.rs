@@ -18,7 +18,7 @@ type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
 const OPTIONS: [(&str, &str, &str, ByHand); 20] = [
     ("ttl", r#""5s""#, "5s", |it| it.ttl(ms(5_000))),
     ("max_ttl", r#""1m 30s""#, "1m 30s", |it| it.max_ttl(ms(90_000))),
-    ("allow_long_max_ttl", "true", "true", RedlockBuilder::allow_long_max_ttl),
+    ("allow_long_max_ttl", "true", "true", |it| it.allow_long_max_ttl(true)),
     ("acquire_timeout", r#""0s""#, "0s", |it| it.acquire_timeout(ms(0))),
     ("max_hold", r#""1day""#, "1day", |it| it.max_hold(ms(86_400_000))),
     ("operation_timeout", r#""70ms""#, "70ms", |it| it.operation_timeout(ms(70))),
@@ -40,7 +40,7 @@ const OPTIONS: [(&str, &str, &str, ByHand); 20] = [
     ("restart_guard", r#""off""#, "off", |it| it.restart_guard(RestartGuard::Off)),
     ("wake_ups", "false", "false", |it| it.wake_ups(false)),
     ("fair", "true", "true", |it| it.fair(true)),
-    ("strict", "true", "true", RedlockBuilder::strict),
+    ("strict", "true", "true", |it| it.strict(true)),
     ("key_prefix", r#""locks:""#, "locks:", |it| it.key_prefix("locks:")),
     ("lock_delay", r#""2s""#, "2s", |it| it.lock_delay(ms(2_000))),
     ("label", r#""worker 7""#, "worker 7", |it| it.label("worker 7")),

@@ -1,7 +1,7 @@
 //! No password is shown where it does not belong.
 
 use super::*;
-use crate::error::ConfigError;
+use crate::failure::ConfigError;
 use serde_core::de::Deserialize;
 use serde_core::de::value::{Error, MapDeserializer};
 

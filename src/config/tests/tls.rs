@@ -180,7 +180,7 @@ fn relative_paths_start_at_the_folder_of_the_configuration() {
 
 #[test]
 fn what_is_said_last_of_tls_wins() {
-    let given = crate::driver::tls::insecure_config().unwrap();
+    let given = crate::tls::insecure_config().unwrap();
     let files = || toml("tls_ca_file = \"/nowhere.pem\"");
     let last = Redlock::builder().config(files()).tls_config(given.clone());
     assert!(last.tls_files.read().unwrap().is_none());

@@ -1,4 +1,6 @@
 use super::*;
+use crate::transport::Stream;
+use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// as good as never.
 const OVER: u64 = 1 << 63;
 
-fn told(deadline: Instant) -> u64 {
+fn stored(deadline: Instant) -> u64 {
     deadline.as_nanos().min(OVER - 1)
 }
 
@@ -20,7 +20,7 @@ pub(super) struct AtomicDeadline(AtomicU64);
 
 impl AtomicDeadline {
     pub(super) fn new(deadline: Instant) -> Self {
-        Self(AtomicU64::new(told(deadline)))
+        Self(AtomicU64::new(stored(deadline)))
     }
 
     /// Returns the deadline as it was last set, whether the hold is over or not.
@@ -46,7 +46,7 @@ impl AtomicDeadline {
 
     /// Moves the deadline, but never back. Returns `false` if the hold was over before.
     pub(super) fn extend(&self, to: Instant) -> bool {
-        let to = told(to);
+        let to = stored(to);
         let mut seen = self.0.load(Ordering::Acquire);
         while seen & OVER == 0 {
             match self.swap(seen, seen.max(to)) {

@@ -1,7 +1,7 @@
 //! One hold, one guard after the other: a writer's, then a reader's.
 
 use super::LeaseState;
-use crate::error::LossReason;
+use crate::failure::LossReason;
 use quorumlock_core::quorum::Instant;
 
 impl LeaseState {
@@ -56,7 +56,7 @@ mod tests {
         hold.hand_on(at(40), &next);
         assert_eq!(hold.check(at(50)).unwrap_err().reason, LossReason::Downgraded);
         assert_eq!((next.deadline(), next.is_deadline_final()), (at(200), true));
-        assert_eq!(next.held_for(at(50)), at(50).since(at(0)), "from the win on");
+        assert_eq!(next.held(at(50)).held, at(50).since(at(0)), "from the win on");
         assert!(!next.pick_up(), "no shutdown takes it back as one that no caller has");
     }
 

@@ -54,7 +54,7 @@ async fn unfit_masters_cost_votes_and_are_named_if_no_quorum_is_left() {
         } else {
             make_replica(last).await;
         }
-        let strict = try_connect(masters.builder().strict()).await;
+        let strict = try_connect(masters.builder().strict(true)).await;
         assert_eq!(unfit(&masters, &strict), Vec::from_iter(0..broken), "strict");
         let lenient = try_connect(masters.builder()).await;
         if broken > 2 {
@@ -76,14 +76,14 @@ async fn unfit_masters_cost_votes_and_are_named_if_no_quorum_is_left() {
 async fn masters_that_are_down_do_not_count_as_unfit_at_the_connect() {
     let masters = five();
     masters[..4].iter().for_each(Master::kill);
-    try_connect(masters.builder().strict()).await.unwrap();
+    try_connect(masters.builder().strict(true)).await.unwrap();
     make_replica(&masters[4]).await;
     let redlock = try_connect(masters.builder()).await.unwrap();
     let status = redlock.status().await.unwrap();
     assert_eq!((status.can_acquire(), status.can_acquire_in()), (false, None), "{status}");
     let down = |one: &&NodeStanding| matches!(one, NodeStanding::Down(_));
     assert_eq!(standings(&status).iter().filter(down).count(), 4, "{status}");
-    let strict = try_connect(masters.builder().strict()).await;
+    let strict = try_connect(masters.builder().strict(true)).await;
     assert_eq!(unfit(&masters, &strict), [4]);
 }
 
@@ -133,7 +133,7 @@ async fn one_master_that_knows_other_terms_refuses_a_new_client() {
         builder.node_with_connector(master.url(), master.dialer())
     });
     let stray = connect(stray.max_ttl(60 * SECOND)).await;
-    for builder in [masters.builder(), masters.builder().strict()] {
+    for builder in [masters.builder(), masters.builder().strict(true)] {
         let error = try_connect(builder).await.unwrap_err();
         let ConnectError::Disagreement(nodes) = &error else { panic!("{error}") };
         assert_eq!(nodes.len(), 1, "{error}");

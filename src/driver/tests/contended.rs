@@ -21,7 +21,8 @@ async fn clients(masters: &Masters, ttl: Duration, wake_ups: bool) -> Clients {
         if wake_ups { builder } else { builder.wake_ups(false) }
     };
     let (ours, observed) = Observed::connect(builder()).await;
-    let first_of = |driver: &Option<Driver>| driver.as_ref()?.machine.first_node(now(), KEY);
+    let first_of =
+        |driver: &Option<Driver>| driver.as_ref()?.machine.masters().first_node(now(), KEY);
     let first = first_of(&observed.driver.lock().unwrap()).unwrap();
     Clients { ours, theirs: connect(builder()).await, first }
 }

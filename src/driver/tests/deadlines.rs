@@ -2,7 +2,7 @@
 
 use super::tap::Tap;
 use super::*;
-use crate::error::LossReason;
+use crate::failure::LossReason;
 use crate::{Guard, Lost};
 use futures::poll;
 use std::future::IntoFuture;

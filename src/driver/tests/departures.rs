@@ -1,7 +1,7 @@
 //! Clients that end: what they have noted keeps no other client away for longer than their locks do.
 
 use super::*;
-use crate::error::ConnectError;
+use crate::failure::ConnectError;
 
 const HOURS: Duration = Duration::from_secs(6 * 3_600);
 

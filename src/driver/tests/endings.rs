@@ -3,7 +3,7 @@
 use super::*;
 use crate::AcquireError;
 use crate::embedded::Master;
-use crate::error::LossReason;
+use crate::failure::LossReason;
 use std::future::IntoFuture;
 use tokio::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Lease;
-use crate::error::LossReason;
+use crate::failure::LossReason;
 use std::future::{Future, IntoFuture};
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};

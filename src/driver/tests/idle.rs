@@ -3,7 +3,7 @@
 use super::*;
 use crate::RestartGuard;
 use crate::embedded::{Master, Memory};
-use crate::error::LossReason;
+use crate::failure::LossReason;
 use futures::future::join_all;
 use tokio::time::timeout;
 

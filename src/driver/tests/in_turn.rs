@@ -2,7 +2,7 @@
 //! first of them is served.
 
 use super::*;
-use crate::{AcquireFuture, RestartGuard, Unfenced};
+use crate::{AcquireFuture, RestartGuard};
 use futures::FutureExt;
 use std::future::IntoFuture;
 
@@ -16,7 +16,7 @@ const ALIVE: &str = "quorumlock:alive:orders:42";
 struct Line {
     clients: Vec<Redlock>,
     holder: Option<(usize, Guard)>,
-    waiting: Vec<(usize, AcquireFuture<Unfenced>)>,
+    waiting: Vec<(usize, AcquireFuture)>,
 }
 
 impl Line {

@@ -1,7 +1,7 @@
 //! The keep-alive at work: to the millisecond, through a sleep of the machine, and at its end.
 
 use super::*;
-use crate::error::LossReason;
+use crate::failure::LossReason;
 
 #[tokio::test(start_paused = true)]
 async fn a_lock_kept_alive_for_a_span_ends_with_it_to_the_millisecond() {
@@ -81,7 +81,7 @@ async fn a_lock_with_an_end_is_not_extended_beyond_it_by_hand() {
 #[tokio::test(start_paused = true)]
 async fn a_lock_of_several_is_topped_up_where_scripts_were_flushed() {
     let (masters, redlock) = five_and_client().await;
-    let guard = redlock.acquire([KEY, "another"]).ttl(TTL).keep_alive().await.unwrap();
+    let guard = redlock.acquire_all([KEY, "another"]).ttl(TTL).keep_alive().await.unwrap();
     settle().await;
     assert_eq!(holders(&masters), [0, 1, 2, 3, 4]);
     operate(&masters[0], &["SCRIPT", "FLUSH"]).await;

@@ -5,7 +5,7 @@ use super::*;
 /// Returns a client that holds and one that only looks.
 async fn holder_and_looker(masters: &Masters) -> (Redlock, Redlock) {
     let builder = || -> RedlockBuilder { masters.builder().ttl(30 * SECOND) };
-    (connect(builder()).await, connect(builder().inspect_only()).await)
+    (connect(builder()).await, connect(builder().inspect_only(true)).await)
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,7 +79,7 @@ async fn a_client_that_only_looks_may_look_at_everything_and_changes_nothing() {
     let refused: Vec<String> = vec![
         looker.acquire("free").await.unwrap_err().to_string(),
         looker.acquire("free").fair().no_timeout().await.unwrap_err().to_string(),
-        looker.acquire(["free", "other"]).fenced().await.unwrap_err().to_string(),
+        looker.acquire_all(["free", "other"]).fenced().await.unwrap_err().to_string(),
         looker.acquire("free").run(async |_| ()).await.unwrap_err().to_string(),
         looker.try_acquire("free").await.unwrap_err().to_string(),
         looker.reentrant().acquire("free").await.unwrap_err().to_string(),
@@ -93,8 +93,11 @@ async fn a_client_that_only_looks_may_look_at_everything_and_changes_nothing() {
         looker.election("scheduler").campaign("me").await.unwrap_err().to_string(),
         looker.election("scheduler").run("me", async |_| ()).await.unwrap_err().to_string(),
         {
-            let once = looker.once("free").at_least(SECOND);
-            once.run(async |_| Ok::<(), ()>(())).await.unwrap_err().to_string()
+            let once = looker.once("free", SECOND);
+            once.run(async |_| Ok::<(), std::convert::Infallible>(()))
+                .await
+                .unwrap_err()
+                .to_string()
         },
         looker.adopt(given).await.unwrap_err().to_string(),
     ];

@@ -151,6 +151,6 @@ impl Observed {
     fn remembered(&self) -> usize {
         let driver = self.driver.lock().unwrap();
         let driver = driver.as_ref().unwrap();
-        driver.callers.entries() + driver.machine.entries() + driver.machine.debts()
+        driver.callers.entries() + driver.machine.entries() + driver.machine.masters().debts()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::embedded::{Master, Memory};
-use crate::error::ReadyError;
+use crate::failure::ReadyError;
 use tokio::time::{Instant, timeout};
 
 /// Starts masters, each somewhat later than the one before it.

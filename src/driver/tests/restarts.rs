@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::embedded::Memory;
-use crate::error::ConnectError;
+use crate::failure::ConnectError;
 
 const SHORT: Duration = Duration::from_secs(2);
 

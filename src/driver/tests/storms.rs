@@ -9,7 +9,8 @@ mod seed;
 
 use super::*;
 use crate::embedded::{Master, Memory};
-use crate::{FencingToken, FencingWindow, Kind, Released};
+use crate::kind::Kind;
+use crate::{FencingToken, FencingWindow, Released};
 use seed::{Rng, Seed};
 use std::collections::BTreeMap;
 use tokio::task::JoinHandle;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::NodeStanding;
-use crate::error::ConnectError;
+use crate::failure::ConnectError;
 use std::io::{Error, ErrorKind};
 use tokio::io::DuplexStream;
 
@@ -43,7 +43,7 @@ async fn a_stray_that_the_other_masters_keep_away_costs_its_master_and_no_newcom
     assert_eq!(holders(&masters), [0, 1, 2, 3], "nothing is sent to the fifth");
     guard.release().await.unwrap();
 
-    let strict = try_connect(masters.builder().strict()).await.unwrap_err();
+    let strict = try_connect(masters.builder().strict(true)).await.unwrap_err();
     let ConnectError::Disagreement(nodes) = &strict else { panic!("{strict}") };
     assert_eq!(nodes.len(), 1, "{strict}");
     assert!(redlock.acquire(KEY).await.is_ok(), "the client that was refused leaves it as it was");

@@ -28,7 +28,7 @@ pub(super) fn lacking(heard: &Heard, is_replica: bool) -> Vec<FindingKind> {
         refused.entry(permission).or_insert((error, true));
     }
     let has_scripts = !refused.contains_key(&Permission::ScriptLoad);
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let finding = |(permission, (error, is_withheld)): (Permission, (Arc<str>, bool))| {
         if is_withheld {
             return Some(FindingKind::Withheld { permission, error });
@@ -38,7 +38,7 @@ pub(super) fn lacking(heard: &Heard, is_replica: bool) -> Vec<FindingKind> {
             "NOSCRIPT" if !has_scripts => false,
             // A problem of the whole master (LOADING, MISCONF, BUSY) is reported once, where it is
             // worst.
-            code => told.insert(code.to_owned()),
+            code => reported.insert(code.to_owned()),
         };
         is_new.then_some(FindingKind::Fails { permission, error })
     };

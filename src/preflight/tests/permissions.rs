@@ -70,8 +70,9 @@ fn each_versions_failure_of_the_whole_master_is_found_once() {
 /// the words of 8.0 and KeyDB 6.3 those of 6.2; no test runs on these two.
 #[test]
 fn what_is_to_be_granted_follows_from_the_words_of_each_server() {
-    let key = "grant a pattern that covers our keys (~)";
-    let channel = "grant a pattern that covers our channels (&)";
+    let key = "grant a pattern that covers the client's keys (~), or set the key_prefix that a \
+               granted one covers";
+    let channel = "grant a pattern that covers the client's channels (&)";
     let lacks = "the server lacks it or has it renamed (rename-command): bring it back";
     for (words, what) in [
         ("NOPERM this user has no permissions to access one of the keys used as arguments", key),
@@ -98,7 +99,7 @@ fn what_is_to_be_granted_follows_from_the_words_of_each_server() {
         ("ERR Unknown command called from script", lacks),
     ] {
         let told = Permission::Set.to_grant(words);
-        assert_eq!(told, format!("{what}; without it no lock can be had there"), "{words}");
+        assert_eq!(told, format!("{what}; without it no lock can be acquired there"), "{words}");
     }
 }
 

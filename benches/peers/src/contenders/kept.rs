@@ -51,7 +51,7 @@ async fn keep(redlock: &Redlock, locks: usize) -> Vec<Vec<Guard>> {
             let mut guards = Vec::new();
             for lock in (task..locks).step_by(TASKS) {
                 let acquire = redlock.acquire(format!("bench:kept:{lock}")).ttl(TTL).keep_alive();
-                guards.push(acquire.await.expect("a lock that nobody else wants"));
+                guards.push(acquire.await.expect("a lock that no other task wants"));
             }
             guards
         })

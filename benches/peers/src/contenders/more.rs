@@ -4,6 +4,7 @@ use super::quorumlock::connect;
 use super::{Contender, one_thread};
 use crate::cell::Cell;
 use crate::workloads::{Locker, Measured, alone};
+use quorumlock::kind::All;
 use quorumlock::{Acquire, FencedGuard, Guard, Redlock, Released};
 use std::sync::Arc;
 
@@ -49,10 +50,10 @@ impl Several {
         Self { redlock, names: [alone::RESOURCE.into()].into_iter().chain(more).collect() }
     }
 
-    fn ask(&self) -> Acquire {
+    fn ask(&self) -> Acquire<All> {
         match self.names.as_slice() {
-            [one] => self.redlock.acquire(one.clone()),
-            several => self.redlock.acquire(several),
+            [one] => self.redlock.acquire_all(one.clone()),
+            several => self.redlock.acquire_all(several),
         }
     }
 }
@@ -61,7 +62,7 @@ impl Locker for Several {
     type Held = Guard;
 
     async fn acquire(&mut self, _: &Arc<str>) -> Guard {
-        self.ask().await.expect("locks that nobody else wants")
+        self.ask().await.expect("locks that no other task wants")
     }
 
     async fn release(&mut self, guard: Guard) {
@@ -75,7 +76,7 @@ impl Locker for Fenced {
     type Held = FencedGuard;
 
     async fn acquire(&mut self, _: &Arc<str>) -> FencedGuard {
-        self.0.ask().fenced().await.expect("locks that nobody else wants")
+        self.0.ask().fenced().await.expect("locks that no other task wants")
     }
 
     async fn release(&mut self, guard: FencedGuard) {

@@ -53,7 +53,7 @@ impl Locker for Redlock {
     type Held = Guard;
 
     async fn acquire(&mut self, resource: &Arc<str>) -> Guard {
-        Redlock::acquire(self, resource.clone()).await.expect("a lock that nobody else wants")
+        Redlock::acquire(self, resource.clone()).await.expect("a lock that no other task wants")
     }
 
     async fn release(&mut self, guard: Guard) {

@@ -123,7 +123,7 @@ impl Question {
 }
 
 impl Panel {
-    /// Tells the same to those who cannot see it.
+    /// Says the same to readers that cannot see it.
     fn in_words(&self) -> String {
         let bars = self.bars.iter().map(|bar| format!("{} {}", bar.name, bar.label));
         format!("{}: {}.", self.title, bars.collect::<Vec<_>>().join(", "))

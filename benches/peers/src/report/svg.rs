@@ -28,7 +28,7 @@ text { font: 12px system-ui, 'Segoe UI', sans-serif; fill: #1f2328 }
 }
 ";
 
-/// Returns the whole file. `about` is for those who cannot see it.
+/// Returns the whole file. `about` is for readers that cannot see it.
 pub(super) fn sheet(title: &str, about: &str, (width, height): (f64, f64), body: &str) -> String {
     let (title, about) = (escape(title), escape(about));
     format!(

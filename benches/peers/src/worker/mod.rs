@@ -48,7 +48,7 @@ pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
 
 fn say(line: &str) {
     println!("{line}");
-    io::stdout().flush().expect("somebody who listens");
+    io::stdout().flush().expect("an output that is open");
 }
 
 /// Reads the next word of an order as a number.

@@ -1,4 +1,5 @@
 use super::*;
+use std::sync::Arc;
 
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
@@ -75,7 +76,7 @@ async fn an_unknown_issuer_is_refused_without_the_insecure_option() {
     let stranger = Master::naming(&["localhost"]).await;
     let refused = master.meets("localhost", &stranger.trusting).await.unwrap_err();
     assert!(refused.starts_with("TLS: invalid peer certificate: "), "{refused}");
-    let insecure = crate::driver::tls::insecure_config().unwrap();
+    let insecure = crate::tls::insecure_config().unwrap();
     master.meets("localhost", &insecure).await.unwrap();
 }
 

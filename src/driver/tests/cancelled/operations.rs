@@ -3,7 +3,8 @@
 use super::stage::{Stage, TTL, all_answered, hold};
 use crate::driver::clock::Clock;
 use crate::driver::tests::{KEY, MS, settle};
-use crate::{Acquire, Detachable, Detached, Guard, Kind, ReadGuard, Redlock, WriteGuard};
+use crate::kind::{Detachable, Held, Kind};
+use crate::{Acquire, Detached, Guard, ReadGuard, Redlock, WriteGuard};
 use std::any::Any;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -66,7 +67,7 @@ macro_rules! operation {
     };
 }
 
-fn acquiring<K: Kind>(acquire: Acquire<K>) -> Begun {
+fn acquiring<G: Held<Guard: Send, Error: Send>>(acquire: Acquire<G>) -> Begun {
     let acquire = acquire.into_future();
     Begun::new(async move { drop(acquire.await) })
 }
@@ -114,13 +115,13 @@ pub(super) const ALL: &[Operation] = &[
         stage.redlock.try_acquire(KEY)
     )),
     operation!("acquire/future::AcquireFuture", "acquire several", Wants, |stage| acquiring(
-        stage.redlock.acquire(["a", KEY, "z"])
+        stage.redlock.acquire_all(["a", KEY, "z"])
     )),
     operation!("acquire/future::AcquireFuture", "acquire fenced", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).fenced()
     )),
     operation!("acquire/future::AcquireFuture", "acquire several, fenced", Wants, |stage| {
-        acquiring(stage.redlock.acquire([KEY, "z"]).fenced())
+        acquiring(stage.redlock.acquire_all([KEY, "z"]).fenced())
     }),
     operation!("acquire/future::AcquireFuture", "acquire in turn", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).fair()
@@ -159,47 +160,47 @@ pub(super) const ALL: &[Operation] = &[
             acquiring(stage.redlock.semaphore(KEY, 1).acquire()).keeping(held)
         }
     ),
-    operation!("rw_lock/acquire::ReadAcquireFuture", "read", Wants, |stage| {
+    operation!("acquire/future::AcquireFuture", "read", Wants, |stage| {
         let read = stage.redlock.rw_lock(KEY).read().into_future();
         Begun::new(async move { drop(read.await) })
     }),
-    operation!("rw_lock/acquire::ReadAcquireFuture", "try_read", Wants, |stage| {
+    operation!("acquire/future::AcquireFuture", "try_read", Wants, |stage| {
         let read = stage.redlock.rw_lock(KEY).try_read().into_future();
         Begun::new(async move { drop(read.await) })
     }),
-    operation!("rw_lock/acquire::ReadAcquireFuture", "read beside a reader", Holds, |stage| {
+    operation!("acquire/future::AcquireFuture", "read beside a reader", Holds, |stage| {
         let held = read(&stage.redlock).await;
         let read = stage.redlock.rw_lock(KEY).read().keep_alive().into_future();
         Begun::new(async move { drop(read.await) }).keeping(held)
     }),
-    operation!("rw_lock/acquire::WriteAcquireFuture", "write", Wants, |stage| {
+    operation!("acquire/future::AcquireFuture", "write", Wants, |stage| {
         let write = stage.redlock.rw_lock(KEY).write().into_future();
         Begun::new(async move { drop(write.await) })
     }),
-    operation!("rw_lock/acquire::WriteAcquireFuture", "write, fenced", Wants, |stage| {
+    operation!("acquire/future::AcquireFuture", "write, fenced", Wants, |stage| {
         let write = stage.redlock.rw_lock(KEY).write().fenced().into_future();
         Begun::new(async move { drop(write.await) })
     }),
-    operation!("rw_lock/acquire::run", "read, the body included", Wants, |stage| {
+    operation!("run::run", "read, the body included", Wants, |stage| {
         let read = stage.redlock.rw_lock(KEY).read();
         Begun::new(async move {
             drop(read.run(async |_| tokio::time::sleep(20 * MS).await).await);
         })
     }),
-    operation!("rw_lock/guard::extend", "extend, of a reader", Holds, |stage| {
+    operation!("guard::extend", "extend, of a reader", Holds, |stage| {
         let guard = Rc::new(read(&stage.redlock).await);
         let extended = guard.clone();
         Begun::new(async move { drop(extended.extend().await) }).keeping(guard)
     }),
-    operation!("rw_lock/guard::release", "release, of a reader", Holds, |stage| {
+    operation!("guard::release", "release, of a reader", Holds, |stage| {
         let guard = read(&stage.redlock).await;
         Begun::new(async move { drop(guard.release().await) })
     }),
-    operation!("rw_lock/guard::downgrade", "downgrade", Holds, |stage| {
+    operation!("guard/downgrade::downgrade", "downgrade", Holds, |stage| {
         let guard = write(&stage.redlock).await;
         Begun::new(async move { drop(guard.downgrade().await) })
     }),
-    operation!("rw_lock/guard::downgrade", "downgrade, fenced", Holds, |stage| {
+    operation!("guard/downgrade::downgrade", "downgrade, fenced", Holds, |stage| {
         let guard = stage.redlock.rw_lock(KEY).write().fenced().await.unwrap();
         all_answered().await;
         Begun::new(async move { drop(guard.downgrade().await) })
@@ -219,7 +220,7 @@ pub(super) const ALL: &[Operation] = &[
         })
     }),
     operation!("once::run", "once, and the body fails", Wants, |stage| {
-        let once = stage.redlock.once(KEY).at_least(TTL);
+        let once = stage.redlock.once(KEY, TTL);
         Begun::new(async move {
             let failing = async |_| {
                 tokio::time::sleep(20 * MS).await;
@@ -251,7 +252,7 @@ pub(super) const ALL: &[Operation] = &[
         let mut leaders = stage.redlock.election(KEY).observe();
         Begun::new(async move { drop(leaders.next().await) })
     }),
-    operation!("reentrant::ReentrantAcquireFuture", "acquire, nested", Wants, |stage| {
+    operation!("acquire/future::AcquireFuture", "acquire, nested", Wants, |stage| {
         let handle = stage.redlock.reentrant();
         let next = handle.clone();
         Begun::new(async move { drop(handle.acquire(KEY).await) }).behind(async move {
@@ -259,13 +260,13 @@ pub(super) const ALL: &[Operation] = &[
             while next.acquire(KEY).await.is_err() {}
         })
     }),
-    operation!("reentrant::ReentrantAcquireFuture", "acquire once more", Holds, |stage| {
+    operation!("acquire/future::AcquireFuture", "acquire once more", Holds, |stage| {
         let handle = stage.redlock.reentrant();
         let outer = handle.acquire(KEY).await.unwrap();
         all_answered().await;
         Begun::new(async move { drop(handle.acquire(KEY).await) }).keeping(outer)
     }),
-    operation!("reentrant::ReentrantAcquireFuture", "acquire, nested and fenced", Wants, |stage| {
+    operation!("acquire/future::AcquireFuture", "acquire, nested and fenced", Wants, |stage| {
         let handle = stage.redlock.reentrant().fenced();
         Begun::new(async move { drop(handle.acquire(KEY).await) })
     }),
@@ -294,7 +295,7 @@ pub(super) const ALL: &[Operation] = &[
         adopting(&stage.redlock, detach(guard).await)
     }),
     operation!("adopt::AdoptFuture", "adopt several, fenced", Holds, |stage| {
-        let guard = stage.other.acquire([KEY, "z"]).fenced().await.unwrap();
+        let guard = stage.other.acquire_all([KEY, "z"]).fenced().await.unwrap();
         adopting(&stage.redlock, detach(guard).await)
     }),
     operation!("guard::release", "release", Holds, |stage| {
@@ -302,7 +303,7 @@ pub(super) const ALL: &[Operation] = &[
         Begun::new(async move { drop(guard.release().await) })
     }),
     operation!("guard::release", "release several, fenced", Holds, |stage| {
-        let guard = stage.redlock.acquire([KEY, "z"]).fenced().await.unwrap();
+        let guard = stage.redlock.acquire_all([KEY, "z"]).fenced().await.unwrap();
         all_answered().await;
         Begun::new(async move { drop(guard.release().await) })
     }),
@@ -347,7 +348,7 @@ pub(super) const ALL: &[Operation] = &[
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.wait_until_ready(TTL).await) })
     }),
-    operation!("redlock::preflight", "preflight of a handle", Neither, |stage| {
+    operation!("preflight/mod::preflight", "preflight of a handle", Neither, |stage| {
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.preflight().await) })
     }),

@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::time::SystemTime;
 
 pub(super) const ACQUIRE_FENCED: &str =
-    include_str!("../../../../../core/src/coordinator/scripts/acquire.lua").trim_ascii_end();
+    include_str!("../../../../../core/src/wire/scripts/acquire.lua").trim_ascii_end();
 /// The crate's own release script for a single key, called by its hash.
 pub(super) const RELEASE: &str =
-    include_str!("../../../../../core/src/coordinator/scripts/release.lua").trim_ascii_end();
+    include_str!("../../../../../core/src/wire/scripts/release.lua").trim_ascii_end();
 const RELEASE_FENCED: &str =
-    include_str!("../../../../../core/src/coordinator/scripts/release_all.lua").trim_ascii_end();
+    include_str!("../../../../../core/src/wire/scripts/release_all.lua").trim_ascii_end();
 
 /// The crate's defaults: how far a ballot may be from a master's clock, and how long a fence is
 /// kept.
@@ -217,7 +217,7 @@ mod tests {
     fn one_master_tells_behind_a_release_and_not_behind_an_acquire() {
         let commands = Commands::new("it", Way { release: Release::Native, tells: true });
         assert_eq!(commands.told(1, 5), None);
-        let (teller, publish) = commands.told(2, 5).expect("somebody who tells");
+        let (teller, publish) = commands.told(2, 5).expect("a connection that publishes");
         assert!(teller < 5);
         let channel = "*3\r\n$7\r\nPUBLISH\r\n$20\r\nquorumlock:free:0:it\r\n$0\r\n\r\n";
         assert_eq!(text(publish), channel);

@@ -1,0 +1,329 @@
+//! A state: the elements of each sort, and the value of each function.
+
+use crate::formula::{FunctionId, SortId};
+use crate::page::{Definition, Page};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The number of an element of its sort.
+pub type Element = i64;
+
+/// A change that a step makes: a function has another value for these arguments.
+#[derive(Clone, Debug)]
+pub struct Change {
+    function: FunctionId,
+    place: usize,
+    value: i64,
+}
+
+/// A state of a page, and the elements that are live in it.
+#[derive(Clone)]
+pub struct State {
+    page: Arc<Page>,
+    tables: Vec<Vec<i64>>,
+    /// For how many elements of each sort there is room in the tables.
+    rooms: Vec<usize>,
+    /// The same for each argument of each function.
+    rooms_of: Vec<Box<[usize]>>,
+    elements: Vec<usize>,
+    live: Vec<Vec<Element>>,
+    /// Room for bound variables.
+    bound: Vec<i64>,
+}
+
+/// A state, and what a step changes in it.
+pub(crate) struct View<'a> {
+    state: &'a State,
+    changes: &'a [Change],
+}
+
+impl<'a> View<'a> {
+    #[inline]
+    pub(crate) fn before(&self, function: FunctionId, place: usize) -> i64 {
+        self.state.tables[function][place]
+    }
+
+    #[inline]
+    pub(crate) fn after(&self, function: FunctionId, place: usize) -> i64 {
+        let changed = self.changes.iter().rev();
+        let mut changed =
+            changed.filter(|change| change.function == function && change.place == place);
+        changed.next().map_or_else(|| self.before(function, place), |change| change.value)
+    }
+
+    pub(crate) fn is_unchanged(&self, function: FunctionId) -> bool {
+        let changed = self.changes.iter().filter(|change| change.function == function);
+        changed.into_iter().all(|change| self.before(function, change.place) == change.value)
+    }
+
+    pub(crate) fn rooms(&self, function: FunctionId) -> &'a [usize] {
+        &self.state.rooms_of[function]
+    }
+
+    #[inline]
+    pub(crate) fn live(&self, sort: SortId) -> &'a [Element] {
+        &self.state.live[sort]
+    }
+}
+
+impl State {
+    /// Creates a state without any element, in which everything is false or zero.
+    #[must_use]
+    pub fn new(page: Arc<Page>) -> Self {
+        let (sorts, functions) = (page.sorts.len(), page.functions.len());
+        let mut state = Self {
+            tables: vec![Vec::new(); functions],
+            rooms: vec![8; sorts],
+            rooms_of: vec![Box::default(); functions],
+            elements: vec![0; sorts],
+            live: vec![Vec::new(); sorts],
+            bound: Vec::new(),
+            page,
+        };
+        state.make_room();
+        state
+    }
+
+    #[must_use]
+    pub fn page(&self) -> &Arc<Page> {
+        &self.page
+    }
+
+    /// Makes the tables as large as `rooms` says, with what is in them.
+    fn make_room(&mut self) {
+        for (id, function) in self.page.functions.iter().enumerate() {
+            let rooms: Box<[usize]> =
+                function.arguments.iter().map(|sort| self.rooms[*sort]).collect();
+            let old = std::mem::replace(&mut self.rooms_of[id], rooms.clone());
+            let mut table = vec![0; rooms.iter().product()];
+            for (place, value) in self.tables[id].iter().enumerate() {
+                let (mut rest, mut new, mut step) = (place, 0, 1);
+                for (before, now) in old.iter().zip(&rooms).rev() {
+                    new += rest % before * step;
+                    rest /= before;
+                    step *= now;
+                }
+                table[new] = *value;
+            }
+            self.tables[id] = table;
+        }
+    }
+
+    fn sort(&self, name: &str) -> SortId {
+        self.page.sorts.get(name).copied().unwrap_or_else(|| unknown(&self.page, name))
+    }
+
+    fn function(&self, name: &str) -> FunctionId {
+        match self.page.names.get(name) {
+            Some((id, false)) => *id,
+            _ => unknown(&self.page, name),
+        }
+    }
+
+    /// Adds an element of a sort, which is live.
+    pub fn add(&mut self, sort: &str) -> Element {
+        let sort = self.sort(sort);
+        if self.elements[sort] == self.rooms[sort] {
+            self.rooms[sort] *= 2;
+            self.make_room();
+        }
+        let element = self.elements[sort] as Element;
+        self.elements[sort] += 1;
+        self.live[sort].push(element);
+        element
+    }
+
+    /// Puts an element aside, or makes it live again.
+    pub fn set_live(&mut self, sort: &str, element: Element, is_live: bool) {
+        let sort = self.sort(sort);
+        let at = self.live[sort].iter().position(|other| *other == element);
+        match (at, is_live) {
+            (Some(at), false) => _ = self.live[sort].swap_remove(at),
+            (None, true) => self.live[sort].push(element),
+            _ => {}
+        }
+    }
+
+    /// Returns the live elements of a sort.
+    #[must_use]
+    pub fn live(&self, sort: &str) -> &[Element] {
+        &self.live[self.sort(sort)]
+    }
+
+    fn place(&self, function: FunctionId, arguments: &[Element]) -> usize {
+        let rooms = &self.rooms_of[function];
+        assert_eq!(rooms.len(), arguments.len(), "the arguments of a function of its page");
+        let parts = arguments.iter().zip(rooms);
+        parts.fold(0, |place, (argument, room)| place * room + *argument as usize)
+    }
+
+    /// Returns the value of a function.
+    #[must_use]
+    pub fn value(&self, function: &str, arguments: &[Element]) -> i64 {
+        let function = self.function(function);
+        self.tables[function][self.place(function, arguments)]
+    }
+
+    /// Returns whether a function is true.
+    #[must_use]
+    pub fn is(&self, function: &str, arguments: &[Element]) -> bool {
+        self.value(function, arguments) != 0
+    }
+
+    /// Sets a value, outside of any step: of a constant, or in the first state.
+    pub fn set(&mut self, function: &str, arguments: &[Element], value: i64) {
+        let function = self.function(function);
+        let place = self.place(function, arguments);
+        self.tables[function][place] = value;
+    }
+
+    /// Returns a change of a step.
+    ///
+    /// # Panics
+    ///
+    /// If the function is a constant.
+    #[must_use]
+    pub fn to(&self, function: &str, arguments: &[Element], value: i64) -> Change {
+        let id = self.function(function);
+        assert!(self.page.functions[id].varies, "{function} is a constant");
+        Change { function: id, place: self.place(id, arguments), value }
+    }
+
+    /// Returns whether the relation of an action holds between this state and the one after the
+    /// changes.
+    ///
+    /// # Errors
+    ///
+    /// The first part of the relation that does not hold, and how many hold before it.
+    pub fn permits(
+        &mut self,
+        action: &Definition,
+        parameters: &[(&str, i64)],
+        changes: &[Change],
+    ) -> Result<(), (usize, String)> {
+        let judge = |view: &View<'_>, action: &Definition, bound: &mut [i64]| {
+            let mut parts = action.parts.iter().enumerate();
+            let wrong = parts.find(|(_, (part, _))| !part.is_true(view, bound));
+            wrong.map_or(Ok(()), |(place, (_, text))| Err((place, text.clone())))
+        };
+        self.with_parameters(action, parameters, judge, changes)
+    }
+
+    /// Does what a step changes.
+    pub fn change(&mut self, changes: &[Change]) {
+        for Change { function, place, value } in changes {
+            self.tables[*function][*place] = *value;
+        }
+    }
+
+    /// Returns whether a formula holds in this state, whatever its parameters are.
+    ///
+    /// # Errors
+    ///
+    /// The part that does not hold, and for which parameters.
+    pub fn holds(&mut self, definition: &Definition) -> Result<(), String> {
+        self.holds_at(definition, &[], &[])
+    }
+
+    /// The same of a step: `parameters` are those of its action, and every other one is any live element.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn holds_at(
+        &mut self,
+        definition: &Definition,
+        parameters: &[(&str, i64)],
+        changes: &[Change],
+    ) -> Result<(), String> {
+        let known = |name: &String| parameters.iter().any(|(one, _)| one == name);
+        let open: Vec<(usize, SortId)> = definition
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(_, (name, _))| !known(name))
+            .filter_map(|(slot, (_, sort))| Some((slot, (*sort)?)))
+            .collect();
+        self.with_parameters(
+            definition,
+            parameters,
+            |view, definition, bound| holds_for_all(&open, view, definition, bound),
+            changes,
+        )
+    }
+
+    fn with_parameters<T>(
+        &mut self,
+        definition: &Definition,
+        parameters: &[(&str, i64)],
+        then: impl FnOnce(&View<'_>, &Definition, &mut [i64]) -> T,
+        changes: &[Change],
+    ) -> T {
+        let mut bound = std::mem::take(&mut self.bound);
+        bound.clear();
+        bound.resize(definition.slots, 0);
+        for (slot, (name, _)) in definition.parameters.iter().enumerate() {
+            let given = parameters.iter().find(|(one, _)| one == name);
+            bound[slot] = given.map_or(0, |(_, value)| *value);
+        }
+        let result = then(&View { state: self, changes }, definition, &mut bound);
+        self.bound = bound;
+        result
+    }
+
+    /// Returns all that is true or not zero of the live elements, for a report.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let by_id: BTreeMap<FunctionId, &String> = self
+            .page
+            .names
+            .iter()
+            .filter(|(_, (_, is_after))| !is_after)
+            .map(|(name, (id, _))| (*id, name))
+            .collect();
+        let mut shown = Vec::new();
+        for (id, name) in by_id {
+            let sorts = &self.page.functions[id].arguments;
+            let mut all: Vec<Vec<Element>> = vec![Vec::new()];
+            for sort in sorts {
+                let longer = |shorter: &Vec<Element>| {
+                    let shorter = shorter.clone();
+                    self.live[*sort].iter().map(move |next| [&shorter[..], &[*next]].concat())
+                };
+                all = all.iter().flat_map(longer).collect();
+            }
+            for arguments in all {
+                let value = self.tables[id][self.place(id, &arguments)];
+                if value != 0 {
+                    shown.push(format!("{name}{arguments:?} = {value}"));
+                }
+            }
+        }
+        shown.join("\n")
+    }
+}
+
+fn holds_for_all(
+    open: &[(usize, SortId)],
+    view: &View<'_>,
+    definition: &Definition,
+    bound: &mut [i64],
+) -> Result<(), String> {
+    let Some(((slot, sort), rest)) = open.split_first() else {
+        let wrong = definition.parts.iter().find(|(part, _)| !part.is_true(view, bound));
+        let at = || {
+            let parameters = definition.parameters.iter().zip(&*bound);
+            parameters.map(|((name, _), value)| format!(", {name} = {value}")).collect::<String>()
+        };
+        return wrong.map_or(Ok(()), |(_, text)| Err(format!("{text}{}", at())));
+    };
+    for element in view.live(*sort) {
+        bound[*slot] = *element;
+        holds_for_all(rest, view, definition, bound)?;
+    }
+    Ok(())
+}
+
+fn unknown(page: &Page, name: &str) -> usize {
+    unreachable!("{name} is not on page {}", page.name)
+}

@@ -1,0 +1,165 @@
+//! A small page, in the form in which the proof's are exported.
+
+use super::{Page, State};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{env, fs, process};
+
+const SIGNATURE: &str = "(declare-sort Node 0)
+(declare-sort Token 0)
+(declare-fun life (Token) Real) ; constant
+(declare-fun now () Real) ; state
+(declare-fun has (Node Token) Bool) ; state
+(declare-fun ends (Node) Real) ; state
+(declare-fun now_next () Real) ; state after a step
+(declare-fun has_next (Node Token) Bool) ; state after a step
+(declare-fun ends_next (Node) Real) ; state after a step
+";
+
+/// A key is set where there is none, and its life ends later than now.
+const SET: &str = "; code: somewhere.rs
+; a key is set
+(declare-fun n0 () Node) ; parameter
+(declare-fun t0 () Token) ; parameter
+(declare-fun d0 () Real) ; parameter
+(declare-fun blocked (Node) Bool) ; parameter
+(define-fun |set| () Bool
+(let ((a!1 (>= d0 (+ now (life t0)))))
+(and (not (exists ((t Token)) (has n0 t)))
+     a!1
+     (not (blocked n0))
+     (= now_next now)
+     (forall ((has_0 Node) (has_1 Token))
+       (let ((a!1 (ite (and (= has_0 n0) (= has_1 t0)) true (has has_0 has_1))))
+         (= (has_next has_0 has_1) a!1)))
+     (forall ((ends_0 Node)) (= (ends_next ends_0) (ite (= ends_0 n0) d0 (ends ends_0)))))))
+";
+
+const ONE: &str = "; at most one key
+(define-fun |single| () Bool
+(forall ((n Node) (t Token) (u Token)) (=> (and (has n t) (has n u)) (= t u))))
+";
+
+const LATER: &str = "; a key that is there has some time left
+(declare-fun n () Node) ; parameter
+(declare-fun t () Token) ; parameter
+(define-fun |later| () Bool
+(=> (and (has n t) (distinct now 0.0)) (< (- now (ends n)) 0.0)))
+";
+
+fn written(action: &str) -> Result<Page, String> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = env::temp_dir().join(format!("evaluator-{}-{number}", process::id()));
+    let write = |file: &str, text: &str| {
+        let path: PathBuf = folder.join("page").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("signature.smt2", SIGNATURE);
+    write("action/set.smt2", action);
+    write("conjunct/single.smt2", ONE);
+    write("goal/later.smt2", LATER);
+    fs::create_dir_all(folder.join("page/assumption")).unwrap();
+    let page = Page::read(&folder, "page");
+    fs::remove_dir_all(&folder).unwrap();
+    page
+}
+
+/// A state with two masters and two tokens whose keys live for ten.
+fn state() -> State {
+    let mut state = State::new(Arc::new(written(SET).unwrap()));
+    for _ in 0..2 {
+        state.add("Node");
+        let token = state.add("Token");
+        state.set("life", &[token], 10);
+    }
+    state.set("now", &[], 5);
+    state
+}
+
+#[test]
+fn a_step_is_permitted_if_it_changes_what_its_action_says_and_nothing_else() {
+    let mut state = state();
+    let page = state.page().clone();
+    let set = &page.actions[page.action("set").unwrap()];
+    assert_eq!(set.words, "a key is set");
+    let parameters = [("n0", 1), ("t0", 0), ("d0", 15)];
+    let changes = [state.to("has", &[1, 0], 1), state.to("ends", &[1], 15)];
+    assert_eq!(state.permits(set, &parameters, &changes), Ok(()));
+    let wrong = |state: &mut State, parameters: &[(&str, i64)], changes: &[super::Change]| {
+        state.permits(set, parameters, changes).unwrap_err()
+    };
+    // It changes too little, too much, or sets another life.
+    assert_eq!(wrong(&mut state, &parameters, &changes[..1]).0, 5);
+    let more = [&changes[..], &[state.to("has", &[0, 1], 1)]].concat();
+    assert_eq!(wrong(&mut state, &parameters, &more).0, 4);
+    let later = [&changes[..], &[state.to("now", &[], 6)]].concat();
+    assert_eq!(wrong(&mut state, &parameters, &later).0, 3);
+    // A key does not live for long enough, which the text of the part says.
+    let short = wrong(&mut state, &[("n0", 1), ("t0", 0), ("d0", 14)], &changes);
+    assert_eq!(short, (1, "(>= d0 (+ now (life t0)))".into()));
+    // A parameter that is a function.
+    state.set("blocked", &[1], 1);
+    assert_eq!(wrong(&mut state, &parameters, &changes).0, 2);
+    state.set("blocked", &[1], 0);
+    // There is a key already.
+    state.change(&changes);
+    assert!(state.is("has", &[1, 0]) && state.value("ends", &[1]) == 15);
+    assert_eq!(wrong(&mut state, &parameters, &changes).0, 0);
+}
+
+#[test]
+fn a_conjunct_holds_of_all_live_elements_and_a_goal_whatever_its_parameters_are() {
+    let mut state = state();
+    let page = state.page().clone();
+    let (one, later) = (&page.conjuncts[0], &page.goals[0]);
+    assert!(!one.is_of_step && page.actions[0].is_of_step);
+    state.set("ends", &[0], 9);
+    state.set("has", &[0, 0], 1);
+    assert_eq!((state.holds(one), state.holds(later)), (Ok(()), Ok(())));
+    state.set("has", &[0, 1], 1);
+    assert!(state.holds(one).is_err() && state.shown().contains("has[0, 1] = 1"));
+    state.set_live("Token", 1, false);
+    assert_eq!(state.holds(one), Ok(()), "the other token is put aside");
+    state.set("now", &[], 9);
+    assert_eq!(state.holds(later), Err("later, n = 0, t = 0".into()));
+    assert_eq!(state.holds_at(later, &[("n", 1)], &[]), Ok(()), "of the other master");
+    state.set_live("Token", 1, true);
+    assert_eq!(state.live("Token"), [0, 1]);
+}
+
+#[test]
+fn what_is_known_stays_when_there_is_no_room_for_more() {
+    let mut state = state();
+    state.set("has", &[1, 1], 1);
+    for _ in 0..40 {
+        state.add("Token");
+    }
+    state.add("Node");
+    let last = *state.live("Token").last().unwrap();
+    state.set("has", &[2, last], 1);
+    let all: Vec<(i64, i64)> =
+        (0..3).flat_map(|node| (0..=last).map(move |token| (node, token))).collect();
+    let there: Vec<_> =
+        all.into_iter().filter(|(node, token)| state.is("has", &[*node, *token])).collect();
+    assert_eq!(there, [(1, 1), (2, last)]);
+}
+
+#[test]
+fn what_is_not_understood_is_an_error_that_names_the_file() {
+    for (name, part, by, expected) in [
+        ("function", "(life t0)", "(death t0)", "death is not known"),
+        ("number", "(life t0)", "2.5", "2.5 is not known"),
+        ("arguments", "(has n0 t)", "(has n0)", "has takes 2 arguments, not 1"),
+        ("parenthesis", "(and (not", "(and ((not", "open at the end"),
+        ("sort", "((t Token))", "((t Real))", "only elements are counted through"),
+    ] {
+        assert!(SET.contains(part), "{part}");
+        let error = written(&SET.replace(part, by)).unwrap_err();
+        assert!(error.contains("set.smt2: ") && error.contains(expected), "{name}: {error}");
+    }
+    let missing = Page::read(&env::temp_dir().join("no such folder"), "page").unwrap_err();
+    assert!(missing.contains("signature.smt2"), "{missing}");
+}

@@ -1,0 +1,207 @@
+//! The options of an acquisition, each for the guards that can have it.
+
+use super::{Acquire, Exclusive, Fenceable, Held, Queued};
+#[cfg(doc)]
+use crate::{guard::Guard, redlock::Redlock};
+use quorumlock_core::coordinator::{KeepAlive, Label};
+use quorumlock_core::quorum::Nanos;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl<G: Fenceable> Acquire<G> {
+    /// Requests a fencing token along with the lock, in the same round trip. The token is a number
+    /// greater than that of every earlier fenced win of this resource. Whatever is written to under
+    /// the lock has to check it. The check refuses a holder that was paused past its deadline and
+    /// does not know it yet.
+    ///
+    /// The guard is a [`FencedGuard`](crate::FencedGuard), and its token stays the same over
+    /// extensions. Fenced and unfenced holders of one resource exclude each other, but the writes
+    /// of unfenced holders are not checked. Fence all holders of a resource, or none.
+    ///
+    /// ```no_run
+    /// # async fn charge(_: u64) {}
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// let guard = redlock.acquire("pay:7").fenced().await?;
+    /// charge(guard.fencing_token().as_u64()).await; // refuses a number below the greatest it has seen
+    /// # Ok(()) }
+    /// ```
+    pub fn fenced(self) -> Acquire<G::Fenced> {
+        Acquire { terms: self.terms, doors: self.doors }
+    }
+}
+
+impl<G: Held> Acquire<G> {
+    /// Sets the life of the key on the masters, unless it is released or extended. The holder may
+    /// rely on it for a little less (minus the drift, and the time that the acquisition took).
+    /// Truncated to whole milliseconds. At most [`max_ttl`](crate::RedlockBuilder::max_ttl);
+    /// default: the builder's [`ttl`](crate::RedlockBuilder::ttl).
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.terms.ttl = ttl;
+        self
+    }
+
+    /// Lets the key live this much longer than the ttl, unless it is released. The resource of a
+    /// crashed or lost holder stays closed for that long; a released one opens at once. The delay
+    /// does not lengthen the time for which the holder may rely on the lock. Rounded up to whole
+    /// milliseconds; ttl and delay together are at most
+    /// [`max_ttl`](crate::RedlockBuilder::max_ttl). Default: the builder's
+    /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
+    pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
+        self.terms.lock_delay = lock_delay;
+        self
+    }
+
+    /// Sets the time for which to keep trying while another holder has the lock or too few masters
+    /// answer. No attempt begins later than that; the last one may take an operation timeout
+    /// longer. Default: the builder's [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout);
+    /// zero for `try_acquire`.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.terms.timeout = Some(Nanos::of(timeout));
+        self
+    }
+
+    /// Keeps trying until the lock is won, however long that takes, outages included.
+    pub const fn no_timeout(mut self) -> Self {
+        self.terms.timeout = None;
+        self
+    }
+
+    /// Extends the lock in the background: at a third of the ttl, or up to a quarter of that
+    /// sooner, so that locks that were won together are not extended together. If too few masters
+    /// confirm, the extension is retried within the remaining time. This goes on until the lock is
+    /// released or its time is over. If the lock is lost all the same,
+    /// [`lost`](crate::Lease::lost) reports it, and the lock is never acquired again. A process
+    /// that dies leaves the lock for one ttl, as any lock does.
+    ///
+    /// The keep-alive ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h
+    /// unless configured.
+    pub fn keep_alive(mut self) -> Self {
+        self.terms.keep_alive = Some(KeepAlive::at_most(self.terms.redlock.options().max_hold));
+        self
+    }
+
+    /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), for at most this long from the
+    /// start of the attempt that wins. No deadline is moved beyond that, not even by
+    /// [`Guard::extend`]. At least the ttl.
+    pub const fn keep_alive_for(mut self, span: Duration) -> Self {
+        self.terms.keep_alive = Some(KeepAlive::at_most(span));
+        self
+    }
+
+    /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), without an end. A task that
+    /// hangs while it holds the guard keeps all others out until its process ends.
+    pub const fn keep_alive_forever(mut self) -> Self {
+        self.terms.keep_alive = Some(KeepAlive::FOREVER);
+        self
+    }
+
+    /// Names the holder of this lock, in place of the builder's
+    /// [`label`](crate::RedlockBuilder::label): with an address, others learn where the holder is.
+    /// It is set with the lock, in the same command, and is gone with it. [`inspect`],
+    /// [`list`](Redlock::list) and the error of a caller that finds the lock [held] show it.
+    ///
+    /// At most 512 bytes without control characters, and not ending like the term of an election
+    /// (`;term=7`). An empty one is as good as none, and leaves the builder's out, too. It is never
+    /// a secret: every client that may read a key of the masters or `MONITOR` them sees it, and errors and
+    /// logs repeat it.
+    ///
+    /// [`inspect`]: Redlock::inspect
+    /// [held]: crate::AcquireError::holder
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
+    /// let guard = redlock.acquire("shard:7").label("10.0.0.7:8080").await?;
+    /// # drop(guard);
+    /// # Ok(()) }
+    /// ```
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.terms.label = Some(Arc::new(Label::of_holder(label.into())));
+        self
+    }
+}
+
+impl<G: Exclusive> Acquire<G> {
+    /// Keeps the resource closed for this long from the start of the attempt that wins, whenever
+    /// the work ends: for a job that must not run again on another host a moment later. An example
+    /// is a short job on hosts whose clocks differ.
+    ///
+    /// It applies if the work ends well, which [`Guard::release`] says, and if the process dies. A
+    /// guard that is dropped, in an error or a panic, opens the resource at once, so that another
+    /// host may try again. [`Redlock::once`] makes that distinction by the result of a body.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), Box<dyn std::error::Error>> {
+    /// let guard = redlock.try_acquire("every-minute").min_hold(Duration::from_secs(20)).await?;
+    /// // the job, which takes a second
+    /// guard.release().await?; // closed for 19 seconds more
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// The key lives that long from the start on, or for the ttl if that is longer, and the masters'
+    /// clocks may be fast by the drift. The deadline depends on the ttl alone. If the lock is lost,
+    /// the keys stay until they expire. Waiters are not notified when that time is over: they find
+    /// out by asking. Until then, inspections and lists show the resource as held.
+    ///
+    /// Of a semaphore, it is the slot of the permit that stays closed. The time is counted from the
+    /// same start as the builder's [`max_hold`](crate::RedlockBuilder::max_hold), which ends a hold.
+    ///
+    /// No other acquire wins the resource within that time. This is not promised where a master
+    /// forgets it and votes ([`RestartGuard::Off`](crate::RestartGuard::Off)), nor after a
+    /// [`force_release`](Redlock::force_release). At most
+    /// [`max_ttl`](crate::RedlockBuilder::max_ttl): the restart guard remembers no longer. A longer
+    /// `max_ttl` has a cost, since a master that has restarted does not vote for that long. For a
+    /// daily job, use a unique key in the database that the job writes to. Zero, the default, is for
+    /// locks that open as soon as they are released.
+    pub const fn min_hold(mut self, span: Duration) -> Self {
+        self.terms.min_hold = Nanos::of(span);
+        self
+    }
+}
+
+impl<G: Queued> Acquire<G> {
+    /// Queues fairly: waiters are served in order of arrival, across all processes that ask for the
+    /// lock with `fair()`.
+    ///
+    /// A free lock costs what it costs without this option: one command on each master. A refused
+    /// acquire joins a queue on the masters and polls it once a second. A release reserves the lock
+    /// for the first waiter in that queue, for up to 4 s, and notifies it. A waiter that dies is
+    /// skipped after 3 s; one that times out or is dropped leaves at once.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let masters = quorumlock::embedded::Masters::start(3)?;
+    /// # let redlock = masters.builder().connect().await?;
+    /// let guard = redlock.acquire("printer").fair().await?;
+    /// // waiters that arrive in the meantime are served in their order
+    /// guard.release().await?;
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))]
+    /// # fn main() {}
+    /// ```
+    ///
+    /// A waiter that a quorum has recorded is served before all that come later, as long as it keeps
+    /// polling: before those that queue always, and before a first attempt as long as all masters of
+    /// that quorum are held or reserved. A first attempt may pass where one was open: where a key has
+    /// expired, where the first in the queue came just behind the release and has not been granted
+    /// yet, or where the holder was on some masters only. The order is one of processes: the tasks
+    /// of one `Redlock` wait in a queue of its own, and only the first of them has a place on the
+    /// masters.
+    ///
+    /// All clients of the resource should ask for it. One that does not may get in between by chance,
+    /// and starves beside a queue that is never empty. Switch it on once all of them have a version
+    /// that knows it: an older one takes a lock that is reserved for the next waiter. The builder's
+    /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls.
+    ///
+    /// [`Queued`] names the guards that have it. A single attempt
+    /// ([`try_acquire`](Redlock::try_acquire), or a timeout of zero) joins no queue, and its release
+    /// serves the waiters. A lock that is [detached](Guard::detach) is released like any other lock by
+    /// the client that adopts it: the next waiter then finds out by polling. The masters' user needs
+    /// the rights to sorted sets that the page on permissions lists.
+    pub const fn fair(mut self) -> Self {
+        self.terms.fair = true;
+        self
+    }
+}

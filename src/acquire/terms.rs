@@ -1,0 +1,102 @@
+//! What an acquisition asks for, and the request that it becomes once its options are known to work.
+
+use crate::failure::InvalidSetting;
+use crate::options::check_label;
+use crate::redlock::Redlock;
+use crate::resource::Resources;
+use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Label};
+use quorumlock_core::quorum::Nanos;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Clone)]
+pub(crate) struct Terms {
+    pub(super) redlock: Redlock,
+    pub(super) resources: Resources,
+    pub(super) ttl: Duration,
+    pub(super) lock_delay: Duration,
+    /// `None` waits forever.
+    pub(super) timeout: Option<Nanos>,
+    pub(super) keep_alive: Option<KeepAlive>,
+    /// Shared, since it is part of every attempt.
+    pub(super) label: Option<Arc<Label>>,
+    /// Zero if the keys need not stay.
+    pub(super) min_hold: Nanos,
+    /// Whether to queue, where there is a queue.
+    pub(super) fair: bool,
+}
+
+impl Terms {
+    pub(super) fn new(redlock: Redlock, resources: Resources, timeout: Duration) -> Self {
+        let options = redlock.options();
+        Self {
+            ttl: options.ttl,
+            lock_delay: options.lock_delay,
+            fair: options.fair,
+            redlock,
+            resources,
+            timeout: Some(Nanos::of(timeout)),
+            keep_alive: None,
+            label: None,
+            min_hold: Nanos::of(Duration::ZERO),
+        }
+    }
+
+    pub(crate) const fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// Returns whether the resource stays closed for some time after its release.
+    pub(crate) const fn stays_closed(&self) -> bool {
+        !self.min_hold.span().is_zero()
+    }
+
+    pub(super) fn request(&self, is_fenced: bool) -> Result<AcquireRequest, InvalidSetting> {
+        let options = self.redlock.options();
+        options.check_may_acquire()?;
+        options.check_resources(self.resources.names())?;
+        self.resources.pool().map_or(Ok(()), |pool| pool.check(options))?;
+        let ttl = options.check_ttl("ttl", self.ttl)?;
+        let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
+        if let Some(keep_alive) = self.keep_alive {
+            let longest = keep_alive.max_hold();
+            let is_the_builders = longest == options.max_hold;
+            let field = if is_the_builders { "max_hold" } else { "keep_alive_for" };
+            options.check_max_hold(field, longest, ttl)?;
+        }
+        if let Some(label) = &self.label {
+            let field = if label.is_candidate() { "candidate" } else { "label" };
+            check_label(field, label.text())?;
+        }
+        let keys = self.resources.locked(options, self.fair && self.resources.is_alone());
+        let keys = keys.ok_or_else(|| {
+            let problem = "there is none: name at least one, such as \"orders:42\"";
+            InvalidSetting::new("resource", problem)
+        })?;
+        let fence = |resource: &Arc<str>| options.fence(resource);
+        Ok(AcquireRequest {
+            keys,
+            fences: is_fenced.then(|| self.resources.keys(fence)).flatten().map(Arc::new),
+            ttl: ttl.into(),
+            lock_delay: lock_delay.into(),
+            wait: self.timeout,
+            keep_alive: self.keep_alive,
+            label: self.label.clone(),
+            at_least: options.check_min_hold(self.min_hold.span())?,
+            probes: false,
+        })
+    }
+
+    pub(super) fn show(&self, shown: &mut fmt::DebugStruct<'_, '_>) {
+        shown
+            .field("resource", &self.resources.shown())
+            .field("ttl", &self.ttl)
+            .field("lock_delay", &self.lock_delay)
+            .field("timeout", &self.timeout)
+            .field("keep_alive", &self.keep_alive)
+            .field("label", &self.label.as_ref().map(|label| label.text()))
+            .field("min_hold", &self.min_hold)
+            .field("fair", &self.fair);
+    }
+}

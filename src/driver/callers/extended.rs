@@ -1,0 +1,87 @@
+//! The answers to callers that extend a lock, downgrade it or detach it.
+
+use super::Callers;
+use super::waiting::Caller;
+use crate::driver::clock::Clock;
+use crate::driver::{InTransit, LeaseState};
+use crate::failure::{ExtendError, LossReason, Unextended};
+use crate::report::{NodeReport, Quorum};
+use quorumlock_core::coordinator::{
+    AttemptId, Coordinator, DetachedLock, Extended, NotExtended, RequestId,
+};
+use quorumlock_core::quorum::Instant;
+
+impl Callers {
+    pub(super) fn extended(
+        &mut self,
+        machine: &mut Coordinator,
+        request: Option<RequestId>,
+        attempt: AttemptId,
+        clock: Clock,
+        result: Result<Extended, NotExtended>,
+    ) {
+        let caller = request.and_then(|request| self.waiting.remove(request));
+        // The hold is over: its guard concludes that from the dropped reply.
+        let Some(hold) = self.holds.get(attempt) else { return };
+        let result = match result {
+            Ok(to) if hold.extend(to.deadline, to.is_last) => Ok(to.deadline),
+            Ok(_) => {
+                // If the holder saw the old deadline pass, that is final. If the deadline has not
+                // passed, the guard was given up, and its release is on its way. The clock is read
+                // after the swap: the side that made it fail had read its own clock before.
+                let now = clock.now();
+                if now >= hold.deadline() {
+                    machine.handle_lapsed(now, attempt);
+                }
+                return;
+            }
+            // The caller learns it from the hold, which is over.
+            Err(NotExtended::Lost) => return,
+            Err(NotExtended::Unconfirmed(nodes)) => {
+                Err(unextended(hold, nodes, machine.masters().quorum()))
+            }
+        };
+        if let Some(Caller::Extender(reply)) = caller {
+            let _ = reply.send(result);
+        }
+    }
+
+    /// Ends the hold of a lock that was detached, and only then sends the value to its caller.
+    pub(super) fn detached(
+        &mut self,
+        machine: &mut Coordinator,
+        now: Instant,
+        (request, attempt): (RequestId, AttemptId),
+        result: Result<Box<DetachedLock>, NotExtended>,
+    ) {
+        let caller = self.waiting.remove(request);
+        match result {
+            Ok(lock) => {
+                let hold = self.holds.remove(attempt);
+                self.telemetry.detached(hold.as_ref().map(|hold| hold.held(now)));
+                if let Some(hold) = hold {
+                    hold.end(now, LossReason::Detached);
+                }
+                // If the caller is gone, what is not sent is dropped, and so released.
+                if let Some(Caller::Detacher(driver, reply)) = caller {
+                    let _ = reply.send(Ok(InTransit::new(driver, lock)));
+                } else {
+                    machine.handle_give_back(now, *lock, None);
+                }
+            }
+            // The caller learns it from the hold, which is over.
+            Err(NotExtended::Lost) => {}
+            Err(NotExtended::Unconfirmed(nodes)) => {
+                if let (Some(hold), Some(Caller::Detacher(_, reply))) =
+                    (self.holds.get(attempt), caller)
+                {
+                    let _ = reply.send(Err(unextended(hold, nodes, machine.masters().quorum())));
+                }
+            }
+        }
+    }
+}
+
+fn unextended(hold: &LeaseState, nodes: Vec<NodeReport>, quorum: Quorum) -> ExtendError {
+    ExtendError::Unextended(Unextended { resource: hold.resource.clone(), nodes, quorum })
+}

@@ -1,0 +1,81 @@
+//! The answer to a caller that another holder has kept from a lock: what was in the way is asked once,
+//! after everything that is owed has been queued.
+
+use super::Callers;
+use super::waiting::Caller;
+use crate::driver::acquirer::Acquirer;
+use crate::report::Obstacle;
+use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Keys, RequestId};
+use quorumlock_core::quorum::Instant;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A caller whose acquire has failed, and what is known about it.
+pub(super) struct Refused {
+    acquirer: Acquirer,
+    failure: Failure,
+    waited: Duration,
+    keys: Keys,
+}
+
+impl Callers {
+    /// Answers a caller whose acquire has failed, or asks what was in its way. Returns `true` if it asks.
+    pub(super) fn not_acquired(
+        &mut self,
+        machine: &mut Coordinator,
+        now: Instant,
+        request: RequestId,
+        mut failure: Failure,
+        waited: Duration,
+    ) -> bool {
+        let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) else { return false };
+        let mut blocked = Vec::new();
+        match (failure.unnamed.take(), &failure.kind) {
+            (Some(keys), FailureKind::Contended(Obstacle::Holder(None))) if !self.closing => {
+                machine.handle_in_the_way(now, request, &keys);
+                let refused = Refused { acquirer, failure, waited, keys };
+                self.waiting.insert(request, Caller::Refused(refused.into()));
+                return true;
+            }
+            (Some(keys), FailureKind::Contended(Obstacle::OwnGuard)) => {
+                let held = keys.iter().filter(|key| machine.is_held_here(key));
+                blocked = held.map(|key| (self.resource(key), Obstacle::OwnGuard)).collect();
+            }
+            _ => {}
+        }
+        acquirer.failed(failure, waited, machine.masters().quorum(), blocked);
+        false
+    }
+
+    /// Answers a caller once it is known what was in its way, as far as masters have said.
+    pub(super) fn in_the_way(
+        &mut self,
+        machine: &Coordinator,
+        request: RequestId,
+        found: Vec<Option<Obstacle>>,
+    ) {
+        let Some(Caller::Refused(refused)) = self.waiting.remove(request) else { return };
+        let Refused { acquirer, mut failure, waited, keys } = *refused;
+        let held = keys.iter().zip(found).filter_map(|(key, obstacle)| {
+            // The next acquire of this client may have it by now.
+            let is_ours = machine.is_held_here(key);
+            Some((self.resource(key), obstacle.filter(|_| !is_ours)?))
+        });
+        let mut blocked: Vec<_> = held.collect();
+        if let Some((_, obstacle)) = blocked.first() {
+            failure.kind = FailureKind::Contended(obstacle.clone());
+        }
+        if keys.len() == 1 {
+            blocked.clear();
+        }
+        acquirer.failed(failure, waited, machine.masters().quorum(), blocked);
+    }
+
+    /// Returns the resource that has this key.
+    fn resource(&self, key: &Arc<str>) -> Arc<str> {
+        match self.prefix {
+            0 => key.clone(),
+            prefix => key.get(prefix..).unwrap_or(key).into(),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The errors that hold no handle, guard or value of the crate. [`crate::error`] has all of them.
+
+mod acquire;
+mod call;
+#[cfg(feature = "config")]
+mod config;
+mod connect;
+mod hand_over;
+mod list;
+mod ready;
+mod reentrant;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use acquire::Blocked;
+pub use acquire::{AcquireError, Contended, Disagreement, NoQuorum};
+pub use call::{InvalidSetting, NoRandomness, WrongContext};
+#[cfg(feature = "config")]
+pub use config::ConfigError;
+pub use connect::{ConnectError, NodeProblem, PreflightError};
+pub use hand_over::{AdoptErrorKind, HeldHere, TooLate, Unadopted};
+pub use list::ListError;
+pub use quorumlock_core::report::LossReason;
+pub use ready::{NotReady, ReadyError};
+pub use reentrant::ReentrantError;
+pub use run::{OnceError, RunError};
+
+use crate::report::{Answer, Escaped, Folded, NodeReport, Quorum, Said, Span, fold};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+
+fn list(f: &mut fmt::Formatter<'_>, nodes: &[NodeReport]) -> fmt::Result {
+    f.write_str(&listed(nodes))
+}
+
+/// Formats what every master said, equal answers once, to be put behind a sentence.
+pub(crate) fn listed(nodes: &[NodeReport]) -> String {
+    behind(fold(nodes.iter().map(Said::from), Some(nodes.len())).iter().map(Folded::to_string))
+}
+
+/// Joins what is put behind a sentence: nothing if there is none.
+fn behind(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
+}
+
+/// This `Redlock` was shut down, or the runtime it was connected on is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("closed: {}", CLOSED)]
+#[non_exhaustive]
+pub struct Closed;
+
+const CLOSED: &str = "this Redlock was shut down, or the runtime it was connected on is gone";
+
+/// The lock is lost for good: it can no longer be relied on. Another client may hold it now, so the
+/// work done since the loss may have overlapped with that of another holder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// The resource that was locked.
+    pub resource: Arc<str>,
+    /// The reason.
+    pub reason: LossReason,
+    /// The time from the win to the loss. The loss is the deadline, or the moment when a quorum was
+    /// known to be gone, which may have been some time after it went. If only the release has shown
+    /// that, it is the moment when the guard was given up.
+    pub held_for: Duration,
+    /// Whether its deadline was the end of its keep-alive:
+    /// [`max_hold`](crate::RedlockBuilder::max_hold), or
+    /// [`keep_alive_for`](crate::Acquire::keep_alive_for) of the call. If a lock that is kept alive
+    /// has lapsed before that, too few masters had confirmed its extensions.
+    pub at_max_hold: bool,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = Span(self.held_for);
+        write!(f, "lost {:?} {held} after it was acquired: ", Escaped(&self.resource))?;
+        match &self.reason {
+            LossReason::Lapsed if self.at_max_hold => f.write_str("it has reached its max_hold"),
+            LossReason::Lapsed => f.write_str("its deadline has passed"),
+            LossReason::QuorumGone(nodes) => {
+                f.write_str("a quorum no longer has its key")?;
+                list(f, nodes)
+            }
+            LossReason::Released => f.write_str("its guard was given up"),
+            LossReason::Downgraded => f.write_str("it was downgraded, and others may read"),
+            LossReason::Detached => f.write_str("it was detached, for another to adopt"),
+            // `Closed`.
+            _ => f.write_str(CLOSED),
+        }
+    }
+}
+
+impl std::error::Error for Lost {}
+
+/// The reason why an extension did not move the deadline.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ExtendError {
+    /// The lock is lost, for good.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    /// Too few masters answered: the lock is held until its old deadline, nothing is destroyed,
+    /// and another extension may succeed.
+    /// After `SCRIPT FLUSH`, the first extension, detachment or adoption may fail in this way: each master is
+    /// given its scripts again at once, and the next one succeeds.
+    #[error(transparent)]
+    Unextended(#[from] Unextended),
+}
+
+/// Too few masters confirmed an extension in time. The old deadline remains in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unextended {
+    /// The locked resource.
+    pub resource: Arc<str>,
+    /// The answer of every master.
+    pub nodes: Vec<NodeReport>,
+    pub(crate) quorum: Quorum,
+}
+
+impl fmt::Display for Unextended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = self.nodes.iter().filter(|node| node.answer == Answer::Held).count();
+        write!(
+            f,
+            "{:?} was not extended, its deadline stands: {held} of {} masters confirmed, {} needed",
+            Escaped(&self.resource),
+            self.nodes.len(),
+            self.quorum,
+        )?;
+        list(f, &self.nodes)
+    }
+}
+
+impl std::error::Error for Unextended {}
+
+/// [`Redlock::shutdown`](crate::Redlock::shutdown) ran out of time.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{owed} releases and rollbacks were not confirmed in time: their keys expire with their ttl"
+)]
+#[non_exhaustive]
+pub struct ShutdownError {
+    /// Unconfirmed deletions, counted once per master.
+    pub owed: usize,
+}

@@ -1,0 +1,395 @@
+//! The errors of an acquire.
+
+use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
+use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
+use quorumlock_core::quorum::readiness::quorum_in;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+
+/// The reason why there is no lock.
+///
+/// Whichever it is, nothing stays behind as long as the runtime lives. The attempt has been rolled
+/// back on every master it may have reached, or that rollback is owed and will be made.
+///
+/// ```no_run
+/// # async fn example(redlock: quorumlock::Redlock) {
+/// use quorumlock::AcquireError;
+///
+/// match redlock.acquire("orders:42").await {
+///     Ok(guard) => drop(guard),
+///     Err(AcquireError::Contended(held)) => println!("busy for {:?} by now", held.waited),
+///     Err(error) => println!("{error}"), // one line, with what every master said
+/// }
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AcquireError {
+    /// Another holder has the lock: wait longer, or do without.
+    #[error(transparent)]
+    Contended(#[from] Contended),
+    /// Too few masters could vote in time: an outage, whichever client holds the lock.
+    #[error(transparent)]
+    NoQuorum(#[from] NoQuorum),
+    /// Too few masters could vote because clients, or the masters' clocks, disagree: fix the
+    /// configuration.
+    #[error(transparent)]
+    Disagreement(#[from] Disagreement),
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed where it is made: make it elsewhere.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// The operating system provides no random bytes for a token: try again, and fix the system if
+    /// it persists.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+impl AcquireError {
+    /// Checks whether another holder has the lock.
+    #[must_use]
+    pub const fn is_contended(&self) -> bool {
+        matches!(self, Self::Contended(_))
+    }
+
+    /// Checks whether too few masters could vote.
+    #[must_use]
+    pub const fn is_no_quorum(&self) -> bool {
+        matches!(self, Self::NoQuorum(_))
+    }
+
+    /// Returns the label of the holder, if another client has the lock and masters have named it: see
+    /// [`Obstacle::Holder`].
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) {
+    /// if let Err(error) = redlock.acquire("shard:7").await {
+    ///     println!("ask {}", error.holder().unwrap_or("again later"));
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn holder(&self) -> Option<&str> {
+        match self {
+            Self::Contended(error) => error.obstacle.holder(),
+            _ => None,
+        }
+    }
+
+    /// Returns what every master said to the last attempt, in the order of the configuration.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeReport] {
+        match self {
+            Self::Contended(error) => &error.nodes,
+            Self::NoQuorum(error) => &error.nodes,
+            Self::Disagreement(error) => &error.nodes,
+            Self::InvalidSetting(_)
+            | Self::WrongContext(_)
+            | Self::NoRandomness(_)
+            | Self::Closed(_) => &[],
+        }
+    }
+}
+
+/// A quorum of masters could have voted for us, and did not: an [`Obstacle`] was in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Contended {
+    /// The resource that was to be locked.
+    pub resource: Arc<str>,
+    /// The time from the call to the answer.
+    pub waited: Duration,
+    /// The number of attempts that were made.
+    pub attempts: u32,
+    /// What was in the way. Of several resources, of the first that is in [`blocked`](Self::blocked).
+    pub obstacle: Obstacle,
+    pub(crate) blocked: Option<Box<Blocked>>,
+    /// How many waiters were ahead in the queue when this acquire last asked, as a quorum of masters says:
+    /// see [`Acquire::fair`](crate::Acquire::fair). One that has just died, or has just won, counts for
+    /// up to 3 s. `None` if the acquire did not wait in turn, or gave up before it had a place.
+    pub ahead: Option<u16>,
+    /// The answer of every master to the last attempt. Empty if no master was asked.
+    pub nodes: Vec<NodeReport>,
+    pub(crate) quorum: Quorum,
+}
+
+/// Too few masters could vote in time for any client to win.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoQuorum {
+    /// The resource that was to be locked.
+    pub resource: Arc<str>,
+    /// The time from the call to the answer.
+    pub waited: Duration,
+    /// The number of attempts that were made.
+    pub attempts: u32,
+    /// The answer of every master to the last attempt.
+    pub nodes: Vec<NodeReport>,
+    /// `None`: won in time, but picked up late.
+    pub(crate) quorum: Option<Quorum>,
+}
+
+/// Too few masters could vote because something that all must have in common differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Disagreement {
+    /// The resource that was to be locked.
+    pub resource: Arc<str>,
+    /// The time from the call to the answer.
+    pub waited: Duration,
+    /// The number of attempts that were made.
+    pub attempts: u32,
+    /// The difference, with both sides of it.
+    pub cause: Arc<str>,
+    /// The answer of every master to the last attempt.
+    pub nodes: Vec<NodeReport>,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no quorum for {:?}: {}", Escaped(&self.resource), OneLine(&self.cause))
+    }
+}
+
+impl std::error::Error for Disagreement {}
+
+impl NoQuorum {
+    /// Checks whether a quorum did grant, but so late that no validity was left.
+    #[must_use]
+    pub fn is_too_late(&self) -> bool {
+        self.quorum.is_none_or(|quorum| quorum.is_met(&self.nodes, &Answer::Granted))
+    }
+
+    /// Returns the time until a quorum may vote, if masters that warm up are all it lacks.
+    fn warm_in(&self, quorum: Quorum) -> Option<Duration> {
+        let waits = self.nodes.iter().map(|node| match &node.answer {
+            Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
+            Answer::Granted
+            | Answer::Available
+            | Answer::Refused(
+                Refusal::Held { .. } | Refusal::Wanted { .. } | Refusal::Behind { .. },
+            ) => Some(Duration::ZERO),
+            _ => None,
+        });
+        let left = quorum_in(quorum.membership(), &waits.collect::<Vec<_>>());
+        left.filter(|left| !left.is_zero())
+    }
+
+    /// Returns the number of masters that may vote, if that is what a quorum lacks: no master has granted,
+    /// or has left it open.
+    fn may_vote(&self) -> Option<usize> {
+        let mut able = 0;
+        for node in &self.nodes {
+            match node.answer {
+                Answer::Granted | Answer::Unknown(_) | Answer::Refused(Refusal::Server(_)) => {
+                    return None;
+                }
+                Answer::Available
+                | Answer::Refused(
+                    Refusal::Held { .. }
+                    | Refusal::Wanted { .. }
+                    | Refusal::Behind { .. }
+                    | Refusal::Stale,
+                ) => able += 1,
+                _ => {}
+            }
+        }
+        Some(able)
+    }
+
+    /// Returns the error for a lock that was won, but that the caller's task picked up only after
+    /// the deadline. What the masters said is gone with the guard.
+    pub(crate) const fn picked_up_late(resource: Arc<str>, waited: Duration) -> Self {
+        Self { resource, waited, attempts: 1, nodes: Vec::new(), quorum: None }
+    }
+}
+
+/// The resources that were in the way, each with its obstacle. Behind a pointer, since nearly every error has
+/// none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Blocked(Vec<(Arc<str>, Obstacle)>);
+
+impl Blocked {
+    pub(crate) fn of(blocked: Vec<(Arc<str>, Obstacle)>) -> Option<Box<Self>> {
+        (!blocked.is_empty()).then(|| Self(blocked).into())
+    }
+}
+
+impl Contended {
+    /// Returns, of several resources that were to be locked together, each that was in the way, with its
+    /// obstacle, as far as that is known. Empty for one resource.
+    pub fn blocked(&self) -> &[(Arc<str>, Obstacle)] {
+        self.blocked.as_ref().map_or(&[], |blocked| &blocked.0)
+    }
+
+    /// Writes what is in the way, and the time that this took if no quorum refused.
+    fn fmt_obstacles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = [(self.resource.clone(), self.obstacle.clone())];
+        let all = if self.blocked().is_empty() { &whole } else { self.blocked() };
+        for (place, (resource, obstacle)) in all.iter().enumerate() {
+            f.write_str(if place == 0 { "" } else { ", " })?;
+            self.fmt_obstacle(f, resource, obstacle)?;
+        }
+        match self.obstacle {
+            Obstacle::OwnGuard => write!(
+                f,
+                " (after {}): to nest, acquire through one Redlock::reentrant()",
+                Span(self.waited)
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn fmt_obstacle(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        resource: &str,
+        obstacle: &Obstacle,
+    ) -> fmt::Result {
+        let (resource, waited) = (Escaped(resource), Span(self.waited));
+        match obstacle {
+            Obstacle::OwnGuard => write!(f, "{resource:?} is held by a guard of this client"),
+            Obstacle::LocalQueue => write!(
+                f,
+                "{resource:?} is waited for by other callers of this client (after {waited})"
+            ),
+            Obstacle::Permits { all, free_in } => {
+                match all {
+                    1 => write!(f, "the only permit of {resource:?} is taken")?,
+                    all => write!(f, "all {all} permits of {resource:?} are taken")?,
+                }
+                if let Some(left) = free_in {
+                    write!(f, ", the first expires in {}", Span(*left))?;
+                }
+                match self.attempts {
+                    0 => write!(f, " (after {waited}, behind other callers of this client)"),
+                    1 => write!(f, " (after {waited}, 1 slot tried)"),
+                    n => write!(f, " (after {waited}, {n} slots tried)"),
+                }
+            }
+            Obstacle::Holder(Some(label)) if !label.is_empty() => {
+                write!(f, "{resource:?} is held by {}", Escaped(label))
+            }
+            Obstacle::Readers => write!(f, "{resource:?} is held by readers"),
+            Obstacle::Writer => write!(f, "{resource:?} is wanted by a writer that waits"),
+            Obstacle::Reserved => {
+                write!(f, "{resource:?} is reserved for the next waiter in the queue")
+            }
+            Obstacle::Queue => write!(f, "{resource:?} is waited for by others"),
+            Obstacle::Ended { free_in } => {
+                write!(f, "{resource:?} is closed")?;
+                if let Some(left) = free_in {
+                    write!(f, " for {}", Span(*left))?;
+                }
+                f.write_str(", since its work has ended well")
+            }
+            Obstacle::GreaterToken => {
+                write!(f, "a greater fencing token was already granted for {resource:?}")
+            }
+            // One without a label, or of a kind that is newer than this text.
+            _ => write!(f, "{resource:?} is held by another client"),
+        }
+    }
+}
+
+impl fmt::Display for Contended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_obstacles(f)?;
+        if self.nodes.is_empty() || matches!(self.obstacle, Obstacle::Permits { .. }) {
+            return Ok(());
+        }
+        match self.ahead {
+            None => {}
+            Some(0) => f.write_str(", next in the queue")?,
+            Some(ahead) => write!(f, ", {ahead} ahead in the queue")?,
+        }
+        let refuses = |answer: &Answer| {
+            let Answer::Refused(why) = answer else { return false };
+            matches!(
+                why,
+                Refusal::Held { .. }
+                    | Refusal::Wanted { .. }
+                    | Refusal::Behind { .. }
+                    | Refusal::Stale
+            )
+        };
+        let refused = self.nodes.iter().filter(|node| refuses(&node.answer)).count();
+        write!(
+            f,
+            ": {refused} of {} masters refused, {} granted, {} needed",
+            self.nodes.len(),
+            granted(&self.nodes),
+            self.quorum,
+        )?;
+        tail(f, self.waited, self.attempts, &self.nodes)
+    }
+}
+
+impl fmt::Display for NoQuorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(quorum) = self.quorum else {
+            let waited = Span(self.waited);
+            let resource = Escaped(&self.resource);
+            return write!(
+                f,
+                "{resource:?} was won, but not picked up before its deadline (after {waited}): is the task that \
+                 waits for it held up?"
+            );
+        };
+        if self.is_too_late() {
+            write!(f, "{:?} was granted too late to be used", Escaped(&self.resource))?;
+        } else {
+            write!(f, "no quorum for {:?}: ", Escaped(&self.resource))?;
+            if let Some(left) = self.warm_in(quorum) {
+                write!(f, "masters are warming up, enough may vote in {}: ", Span(left))?;
+            }
+            let all = self.nodes.len();
+            match self.may_vote() {
+                Some(able) => write!(f, "{able} of {all} masters may vote, {quorum} needed")?,
+                None => {
+                    let granted = granted(&self.nodes);
+                    write!(f, "{granted} of {all} masters granted, {quorum} needed")?;
+                }
+            }
+        }
+        tail(f, self.waited, self.attempts, &self.nodes)?;
+        let warming =
+            |node: &NodeReport| matches!(node.answer, Answer::Refused(Refusal::WarmingUp { .. }));
+        if self.nodes.iter().any(warming) {
+            f.write_str(WARMING_UP)?;
+        }
+        Ok(())
+    }
+}
+
+/// The advice about masters that have just started.
+const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
+                          wait, or see RedlockBuilder::restart_guard";
+
+impl std::error::Error for Contended {}
+impl std::error::Error for NoQuorum {}
+
+fn granted(nodes: &[NodeReport]) -> usize {
+    nodes.iter().filter(|node| node.answer == Answer::Granted).count()
+}
+
+fn tail(
+    f: &mut fmt::Formatter<'_>,
+    waited: Duration,
+    attempts: u32,
+    nodes: &[NodeReport],
+) -> fmt::Result {
+    let waited = Span(waited);
+    match attempts {
+        1 => write!(f, " (after {waited}, 1 attempt)")?,
+        n => write!(f, " (after {waited}, {n} attempts)")?,
+    }
+    list(f, nodes)
+}

@@ -1,0 +1,110 @@
+//! The errors of connecting, and of asking beforehand.
+
+use super::{Closed, InvalidSetting, NoRandomness, WrongContext};
+use crate::report::{Folded, OneLine, Said, fold};
+use quorumlock_core::quorum::Admission;
+use quorumlock_core::status::{NodeStanding, Status};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The reason why there is no connection to the masters. Masters that are down or warming up are
+/// not an error: they are redialled in the background, and an acquire reports whether those that
+/// may vote are enough. Nor are unfit masters an error if the rest is a quorum without them, unless
+/// [`strict`](crate::RedlockBuilder::strict) asks for that.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// A setting cannot work: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// There is no tokio runtime, or no thread, to run on; or the runtime lacks a driver.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// The operating system provides no random bytes for tokens.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// Masters answered, and what they said is evidence of a mistake. The others are too few, or no
+    /// master may be unfit. Contains the masters that cannot be used as configured: credentials,
+    /// rights, a certificate that is not accepted, a replica or one that was promoted, eviction, one
+    /// server under two names, less persistence than is trusted.
+    #[error("nodes: {}", listed(["cannot be used", "cannot be used"], .0))]
+    Unfit(Vec<NodeProblem>),
+    /// Another client of these masters is configured with other settings: another `max_ttl`, another
+    /// fencing window, or lists of masters that have no list in common. Both could win, or the masters
+    /// that do not know it are too few, so the later one is refused. Contains the masters that
+    /// reported it, with the settings of both clients.
+    #[error("nodes: {}", listed(["disagrees", "disagree"], .0))]
+    Disagreement(Vec<NodeProblem>),
+    /// The runtime went away in the meantime.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+/// A master, and what is wrong there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeProblem {
+    /// The master's address as configured, without credentials.
+    pub node: Arc<str>,
+    /// The problem there, and what to do about it.
+    pub problem: Arc<str>,
+}
+
+/// The reason why no master was asked whether it is fit.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PreflightError {
+    /// A setting cannot work: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// There is no tokio runtime, or no thread, to run on; or the runtime lacks a driver.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+}
+
+/// `what` is said of one master, and of several.
+fn listed(what: [&str; 2], nodes: &[NodeProblem]) -> String {
+    let folded = folded(nodes);
+    let problems = folded.iter().map(|Folded { masters, count, words }| {
+        format!("{masters} {}: {words}", what[usize::from(*count > 1)])
+    });
+    problems.collect::<Vec<_>>().join("; ")
+}
+
+/// Returns each problem once, with the names of the masters that have it.
+pub(super) fn folded(nodes: &[NodeProblem]) -> Vec<Folded> {
+    let said = nodes.iter().map(|NodeProblem { node, problem }| Said {
+        master: OneLine(node).to_string(),
+        words: OneLine(problem).to_string(),
+        span: None,
+        latency: None,
+    });
+    fold(said, None)
+}
+
+impl ConnectError {
+    /// Returns the reason to refuse a client that has met the masters in this state, if it is not
+    /// admitted.
+    pub(crate) fn refusal(admission: Admission, status: &Status) -> Option<Self> {
+        let of_masters = |wanted: fn(&NodeStanding) -> Option<&Arc<str>>| -> Vec<_> {
+            let problems = status.nodes().iter().filter_map(|status| {
+                let (node, problem) = (status.node.clone(), wanted(&status.standing)?.clone());
+                Some(NodeProblem { node, problem })
+            });
+            problems.collect()
+        };
+        match admission {
+            Admission::Granted => None,
+            Admission::Unfit => Some(Self::Unfit(of_masters(|standing| match standing {
+                NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => Some(cause),
+                _ => None,
+            }))),
+            Admission::Disagreement => {
+                Some(Self::Disagreement(of_masters(|standing| match standing {
+                    NodeStanding::Disagrees(cause) => Some(cause),
+                    _ => None,
+                })))
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The errors of listing locks.
+
+use super::connect::folded;
+use super::{Closed, InvalidSetting, NodeProblem, WrongContext, behind};
+use crate::report::Folded;
+use thiserror::Error;
+
+/// The reason why a list of locks ended early, or lacks something. Masters that are down are no
+/// error as long as the others are enough.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ListError {
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed where it is made: make it elsewhere.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// Too few masters could be scanned, or may vote: locks may be held that were not listed.
+    /// Contains each master that could not be used, and what to do about it.
+    #[error("the list may lack locks, too few masters can be scanned{}", listed(.0))]
+    Incomplete(Vec<NodeProblem>),
+    /// The runtime that the list was made on is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+fn listed(nodes: &[NodeProblem]) -> String {
+    behind(folded(nodes).iter().map(Folded::to_string))
+}

@@ -1,0 +1,46 @@
+//! The errors of a wait for enough masters.
+
+use super::{Closed, WrongContext};
+use crate::report::Span;
+use quorumlock_core::status::Status;
+use std::fmt;
+use std::time::Duration;
+use thiserror::Error;
+
+/// The reason why [`wait_until_ready`](crate::Redlock::wait_until_ready) ended without a quorum.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReadyError {
+    /// Too few masters may vote, and the time is over.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
+    /// The call cannot succeed where it is made: make it elsewhere.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+/// Too few masters may vote, after a wait for more of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NotReady {
+    /// The time spent waiting.
+    pub waited: Duration,
+    /// The status of the masters.
+    pub status: Status,
+}
+
+impl fmt::Display for NotReady {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waited = Span(self.waited);
+        write!(f, "not ready after {waited}: {}: ", self.status.count())?;
+        self.status.nodes().iter().enumerate().try_for_each(|(place, node)| {
+            let between = if place == 0 { "" } else { "; " };
+            write!(f, "{between}{node}")
+        })
+    }
+}
+
+impl std::error::Error for NotReady {}

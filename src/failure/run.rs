@@ -1,0 +1,140 @@
+//! The errors of a body run under a lock.
+
+use super::{AcquireError, Lost};
+use std::fmt;
+use thiserror::Error;
+
+/// The reason why a body was not run to its end under the lock. `T` is what the body returns: often
+/// a `Result` of its own.
+///
+/// `?` turns it into a `Box<dyn Error + Send + Sync>`, or into the error type of `anyhow` and the
+/// like:
+///
+/// ```no_run
+/// # async fn charge() -> std::io::Result<u64> { Ok(7) }
+/// type AnyError = Box<dyn std::error::Error + Send + Sync>;
+///
+/// async fn pay(redlock: &quorumlock::Redlock) -> Result<u64, AnyError> {
+///     let paid = redlock.acquire("pay:7").run(async |lease| {
+///         lease.check()?; // before each side effect
+///         Ok::<u64, AnyError>(charge().await?)
+///     });
+///     paid.await? // first the lock's error, then the body's own result
+/// }
+/// ```
+///
+/// For that, `T` must be `Send`, `Sync` and `'static`. If it is not, take
+/// [`without_result`](Self::without_result) first.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RunError<T> {
+    /// There was no lock, and the body was not run.
+    #[error("{0}")]
+    NotAcquired(#[source] AcquireError),
+    /// The lock was lost before the body returned: its work may have overlapped with another
+    /// holder's.
+    #[error("{lost}; the work {}", ended(result.as_ref()))]
+    Lost {
+        /// The time and the reason of the loss.
+        #[source]
+        lost: Lost,
+        /// The body's result, if it returned before it could be dropped.
+        result: Option<T>,
+    },
+}
+
+impl<T> RunError<T> {
+    /// Drops the body's result, so that the error is `Send`, `Sync` and `'static` whatever the body
+    /// returns.
+    ///
+    /// ```no_run
+    /// # use quorumlock::{Redlock, error::RunError};
+    /// # async fn example(redlock: Redlock, log: &str) -> Result<(), Box<dyn std::error::Error>> {
+    /// let line: Option<&str> = redlock
+    ///     .acquire("log")
+    ///     .run(async |_lease| log.lines().next()) // borrows: not 'static
+    ///     .await
+    ///     .map_err(RunError::without_result)?;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn without_result(self) -> RunError<()> {
+        match self {
+            Self::NotAcquired(error) => RunError::NotAcquired(error),
+            Self::Lost { lost, result } => RunError::Lost { lost, result: result.map(drop) },
+        }
+    }
+}
+
+/// Leaves out the body's result, which need not be `Debug`.
+impl<T> fmt::Debug for RunError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAcquired(error) => f.debug_tuple("NotAcquired").field(error).finish(),
+            Self::Lost { lost, result } => show_lost(f, lost, result.as_ref()),
+        }
+    }
+}
+
+/// The reason why work that is done [once](crate::Once) in a period was not done under its lock. `T`
+/// and `E` are what its body returns.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum OnceError<T, E> {
+    /// It is not known whether the resource is open, or the call cannot succeed as it is. The body was
+    /// not run.
+    #[error("{0}")]
+    NotAcquired(#[source] AcquireError),
+    /// The body has returned this error, and the resource is open again.
+    #[error("{0}")]
+    Failed(E),
+    /// The lock was lost before the body returned: its work may have overlapped with another
+    /// holder's.
+    #[error("{lost}; the work {}", ended(result.as_ref()))]
+    Lost {
+        /// The time and the reason of the loss.
+        #[source]
+        lost: Lost,
+        /// The body's result, if it returned before it could be dropped.
+        result: Option<Result<T, E>>,
+    },
+}
+
+impl<T, E> From<AcquireError> for OnceError<T, E> {
+    fn from(error: AcquireError) -> Self {
+        Self::NotAcquired(error)
+    }
+}
+
+impl<T, E> From<RunError<Result<T, E>>> for OnceError<T, E> {
+    fn from(error: RunError<Result<T, E>>) -> Self {
+        match error {
+            RunError::NotAcquired(error) => Self::NotAcquired(error),
+            RunError::Lost { lost, result } => Self::Lost { lost, result },
+        }
+    }
+}
+
+/// Leaves out what the body has returned after a loss, which need not be `Debug`.
+impl<T, E: fmt::Debug> fmt::Debug for OnceError<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAcquired(error) => f.debug_tuple("NotAcquired").field(error).finish(),
+            Self::Failed(error) => f.debug_tuple("Failed").field(error).finish(),
+            Self::Lost { lost, result } => show_lost(f, lost, result.as_ref()),
+        }
+    }
+}
+
+/// Shows the loss, and not what the body has returned.
+fn show_lost<T>(f: &mut fmt::Formatter<'_>, lost: &Lost, result: Option<&T>) -> fmt::Result {
+    f.debug_struct("Lost")
+        .field("lost", lost)
+        .field("finished", &result.is_some())
+        .finish_non_exhaustive()
+}
+
+/// Formats what became of the body of a lock that was lost.
+const fn ended<T>(result: Option<&T>) -> &'static str {
+    if result.is_some() { "had finished" } else { "was stopped" }
+}

@@ -1,0 +1,27 @@
+//! The error of giving a lock away.
+
+use super::Guard;
+use crate::failure::ExtendError;
+use thiserror::Error;
+
+/// A guard that was not detached. Nothing was given away.
+///
+/// Turned into a `Box<dyn Error>` by `?`, it keeps the guard with it. Take the
+/// [`guard`](Self::guard) out to go on with it; dropped, it releases.
+#[derive(Debug, Error)]
+#[error("not detached: {error}")]
+#[non_exhaustive]
+pub struct DetachError<G = Guard> {
+    /// The guard, as it was before, unless the lock is lost.
+    pub guard: G,
+    /// The reason.
+    #[source]
+    pub error: ExtendError,
+}
+
+impl<G> DetachError<G> {
+    #[cfg(feature = "blocking")]
+    pub(crate) fn map<H>(self, guard: impl FnOnce(G) -> H) -> DetachError<H> {
+        DetachError { guard: guard(self.guard), error: self.error }
+    }
+}

@@ -1,0 +1,29 @@
+//! The errors of inspecting a lock, or of taking it away from its holder.
+
+use super::Inspection;
+use crate::failure::{Closed, InvalidSetting, WrongContext, listed};
+use crate::report::NodeReport;
+use thiserror::Error;
+
+/// The reason why a lock was not inspected, or not taken away from its holder.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InspectError {
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed where it is made: make it elsewhere.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// No quorum of masters confirmed in time that the holder's key is gone. Contains what every
+    /// master said.
+    #[error("no quorum has confirmed the forced release{}", listed(.0))]
+    Unconfirmed(Vec<NodeReport>),
+    /// No quorum of masters names a leader, or says that there is none: masters are down or warming
+    /// up, or the leader is just changing. Contains what every master said.
+    #[error("{0}")]
+    Unclear(Box<Inspection>),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}

@@ -1,0 +1,82 @@
+//! The span of one acquire, from its first poll to its answer.
+
+use super::log;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The span for everything that is reported about an acquire. Little where there is no subscriber.
+#[derive(Clone)]
+pub(crate) struct Span {
+    inner: Option<Arc<Observed>>,
+}
+
+struct Observed {
+    span: tracing::Span,
+    /// Recorded once, at the end: a subscriber may keep every value that a span ever had.
+    attempts: AtomicU32,
+    /// What was last reported that the acquire waits for.
+    waiting: Mutex<Option<Waiting>>,
+}
+
+/// What an acquire waits for, as far as it is known.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Waiting {
+    pub(super) waits_for: &'static str,
+    /// Whether the time is known until the holder's keys expire.
+    pub(super) is_dated: bool,
+    pub(super) ahead: Option<usize>,
+}
+
+impl Observed {
+    const fn new(span: tracing::Span) -> Self {
+        Self { span, attempts: AtomicU32::new(0), waiting: Mutex::new(None) }
+    }
+}
+
+impl Span {
+    /// Returns the span of an acquire that is not observed.
+    pub(crate) const fn none() -> Self {
+        Self { inner: None }
+    }
+
+    /// Begins an acquire, in the span of the task that polls first.
+    #[inline]
+    pub(crate) fn acquire(resource: &str, fenced: bool, shared: bool) -> Self {
+        let span = Some(log::acquire(resource, fenced, shared)).filter(|span| !span.is_none());
+        Self { inner: span.map(|span| Arc::new(Observed::new(span))) }
+    }
+
+    /// Notes how many attempts there were.
+    pub(super) fn attempted(&self, attempts: u32) {
+        if let Some(Observed { attempts: noted, .. }) = self.inner.as_deref() {
+            noted.store(attempts, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what the acquire waits for. Returns `true` if that has changed: each attempt finds it out,
+    /// and most find the same.
+    pub(super) fn waits(&self, mut waiting: Waiting) -> bool {
+        let Some(Observed { waiting: reported, .. }) = self.inner.as_deref() else { return false };
+        let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not every attempt asks for all: what is known is not reported as unknown.
+        if let Some(before) = reported.filter(|before| before.waits_for == waiting.waits_for) {
+            waiting.is_dated |= before.is_dated;
+            waiting.ahead = waiting.ahead.or(before.ahead);
+        }
+        reported.replace(waiting) != Some(waiting)
+    }
+
+    /// Records how the acquire ended.
+    pub(super) fn end(&self, outcome: &str, waited_ms: f64) {
+        if let Some(Observed { span, attempts, .. }) = self.inner.as_deref() {
+            span.record("attempts", attempts.load(Ordering::Relaxed));
+            span.record("outcome", outcome);
+            span.record("waited_ms", waited_ms);
+        }
+    }
+
+    /// Returns the parent of events.
+    pub(super) fn id(&self) -> Option<tracing::span::Id> {
+        self.inner.as_ref()?.span.id()
+    }
+}
