@@ -1,4 +1,4 @@
-//! The command line: what may be written, and what is said of what may not.
+//! The command line: arguments, help, and the messages for arguments that are wrong.
 
 mod duration;
 mod elect;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use elect::{ELECT_EXAMPLES, ElectArgs};
-pub(crate) use look::{ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
+pub(crate) use look::{DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -31,19 +31,20 @@ Examples:
 pub(crate) const RUN_EXAMPLES: &str = "\
 Examples:
   quorumlock run nightly-report -- /usr/local/bin/report --mail
-  quorumlock run --no-wait backup -- backup.sh       # not at all if another host does it
+  quorumlock run --no-wait backup -- backup.sh       # not at all while another host does
   quorumlock run --timeout 5m --ttl 30s deploy -- make deploy
-  quorumlock run --no-wait --at-least 20s tick -- tick.sh # not again within 20 s
+  quorumlock run --no-wait --min-hold 20s tick -- tick.sh # not again within 20 s
   quorumlock run --fair --no-timeout printer -- print.sh # first come, first served
   quorumlock run account:1 account:2 -- transfer     # both or none
   quorumlock run --permits 10 import -- import.sh    # ten at a time
-  quorumlock run --shared table:7 -- read.sh         # beside others with --shared";
+  quorumlock run --shared table:7 -- read.sh         # with others that have --shared
+  quorumlock run --exclusive table:7 -- write.sh     # before new ones with --shared";
 
 const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was
 when the command began) and, with --fenced, QUORUMLOCK_FENCING_TOKEN in its environment; with
---permits, QUORUMLOCK_SLOT: 0 to N-1, and no two commands at work have the same. Its exit code is
-ours.
+--permits, QUORUMLOCK_SLOT: 0 to N-1, unique among running commands. `run` exits with the
+command's exit code.
 ";
 
 /// Run programs under a distributed lock (Redlock over independent Redis masters), and inspect locks.
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     /// Also print progress on stderr.
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub(crate) verbose: bool,
-    /// When to use colours in what is printed for people.
+    /// When to print in colours.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "WHEN", value_enum)]
     #[arg(default_value_t, hide_possible_values = true)]
     pub(crate) color: Color,
@@ -71,7 +72,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct MastersArgs {
     /// A master, such as redis://10.0.0.1:6379; once for each of them. Instead of QUORUMLOCK_NODES
-    /// and of `nodes` in the file. Passwords belong there: everybody can see a command line.
+    /// and of `nodes` in the file. Passwords belong there: every user can read a command line.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
     pub(crate) node: Vec<String>,
     /// A master of the second list, while one list takes over from another.
@@ -98,7 +99,7 @@ pub(crate) enum Command {
     /// Run a command while leading an election: campaign, run, campaign again after a loss, and
     /// resign when the command ends.
     Elect(Box<ElectArgs>),
-    /// Show who holds a lock, on which masters, and when it expires.
+    /// Show the holder of a lock, the masters that have its key, and when it expires.
     Inspect(InspectArgs),
     /// List the locks and permits that are held: by whom, when they expire, and how many clients
     /// wait.
@@ -109,17 +110,17 @@ pub(crate) enum Command {
     /// deadline.
     ForceRelease(ForceReleaseArgs),
     /// Check that each master is usable and may vote, and suggest fixes.
-    Doctor,
+    Doctor(DoctorArgs),
     /// Measure round trips, acquires and releases on the configured masters, for a second or so.
     Bench(BenchArgs),
     /// Print completions for a shell.
     Completions {
-        /// Which.
+        /// The shell.
         shell: Shell,
     },
-    /// Print the manual page, of one command if it is named.
+    /// Print the manual page, or that of one command.
     Man {
-        /// One of the commands.
+        /// The command; without it, the page of all.
         command: Option<String>,
     },
 }
@@ -151,7 +152,7 @@ pub(crate) struct RunArgs {
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
     /// How long to wait while another client holds the lock or too few masters answer. Default: 10s.
-    #[arg(long, value_name = "DURATION", value_parser = duration, group = "waits")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, group = "waits")]
     pub(crate) timeout: Option<Duration>,
     /// Make one attempt.
     #[arg(short, long, group = "waits")]
@@ -161,16 +162,16 @@ pub(crate) struct RunArgs {
     pub(crate) no_timeout: bool,
     /// Time to live of the lock, which is extended while the command runs: how long it remains if
     /// this process is killed. Default: 10s.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) ttl: Option<Duration>,
     /// End the command once the lock has been held for this long. Default: 1h.
-    #[arg(long, value_name = "DURATION", value_parser = duration, group = "holds")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, group = "holds")]
     pub(crate) max_hold: Option<Duration>,
     /// Hold the lock for as long as the command runs.
     #[arg(long, group = "holds")]
     pub(crate) keep_alive_forever: bool,
     /// How much longer than its ttl the lock stays closed if this process is killed or loses it.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) lock_delay: Option<Duration>,
     /// Holder name that inspect shows. Default: host and process id.
     #[arg(long, value_name = "TEXT")]
@@ -183,24 +184,27 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) fair: bool,
     /// Take one of this many permits of the resource, 1 to 64, instead of the lock on it. Use the
-    /// same number everywhere.
-    #[arg(long, value_name = "N", conflicts_with_all = ["fenced", "fair"])]
+    /// same number everywhere. Permits and the lock do not exclude each other.
+    #[arg(long, value_name = "N", group = "ways", conflicts_with_all = ["fenced", "fair"])]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) permits: Option<u8>,
-    /// Share the lock with other holders that use this option. A lock without it excludes all of
-    /// them.
-    #[arg(long, conflicts_with_all = ["fenced", "fair", "permits", "at_least"])]
+    /// Share the lock with other holders that use this option: many readers. A lock without it excludes
+    /// all of them.
+    #[arg(long, group = "ways", conflicts_with_all = ["fenced", "fair", "min_hold"])]
     pub(crate) shared: bool,
+    /// Hold the lock alone, as its writer: while it waits, no new reader (--shared) comes in.
+    #[arg(long, group = "ways", conflicts_with_all = ["fair", "min_hold"])]
+    pub(crate) exclusive: bool,
     /// Keep the lock closed for this long from its start if the command succeeds or this process is
     /// killed. A command that fails opens the lock at once. At most max_ttl.
-    #[arg(long, value_name = "DURATION", value_parser = duration, group = "leaves")]
-    pub(crate) at_least: Option<Duration>,
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, group = "leaves")]
+    pub(crate) min_hold: Option<Duration>,
     /// Do not release at the end: the lock stays closed for another ttl.
     #[arg(long, group = "leaves")]
     pub(crate) forget: bool,
     /// The time from SIGTERM to SIGKILL when the lock is being lost; never more than a third of the
     /// ttl, and never beyond the deadline.
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "5s")]
     pub(crate) grace: Duration,
     /// Exit code if another client holds the lock. Default: 111. With 0, nothing is printed.
     #[arg(short = 'E', long, value_name = "CODE")]

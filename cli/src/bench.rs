@@ -3,18 +3,19 @@
 use crate::args::{BenchArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Output, micros};
+use crate::output::{Output, micros, since_1970};
 use crate::progress;
 use crate::settings;
 use crate::style::Color;
 use crate::table::{Cell, table};
+use quorumlock::kind::Kind;
 use quorumlock::report::Span;
-use quorumlock::{Acquire, AcquireError, Kind, Preflight, Redlock, Released};
+use quorumlock::{Acquire, AcquireError, Guard, Preflight, Redlock, Released};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// The durations of the cycles.
@@ -63,8 +64,7 @@ fn warming_up(preflight: &Preflight) -> Option<Failure> {
 }
 
 async fn measure(redlock: &Redlock, args: &BenchArgs, output: Output) -> Result<Measured, Failure> {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let resource = format!("bench:{}:{}", std::process::id(), since_1970.as_nanos());
+    let resource = format!("bench:{}:{}", std::process::id(), since_1970().as_nanos());
     let (done, began) = (Arc::new(AtomicU64::new(0)), Instant::now());
     let mut tasks = JoinSet::new();
     for task in 0..args.tasks {
@@ -101,7 +101,10 @@ async fn measure(redlock: &Redlock, args: &BenchArgs, output: Output) -> Result<
     Ok(Measured { elapsed: began.elapsed(), ..measured })
 }
 
-async fn cycle<K: Kind>(acquire: Acquire<K>, measured: &mut Measured) -> Result<(), AcquireError> {
+async fn cycle<K: Kind>(
+    acquire: Acquire<Guard<K>>,
+    measured: &mut Measured,
+) -> Result<(), AcquireError> {
     let began = Instant::now();
     let guard = acquire.await?;
     measured.acquires.push(began.elapsed());

@@ -1,8 +1,9 @@
 //! `quorumlock doctor`: checks whether the masters are fit, and suggests what to do.
 
 mod fold;
+mod may_stop;
 
-use crate::args::MastersArgs;
+use crate::args::{DoctorArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, in_words_of_the_command};
 use crate::output::{Output, micros, millis};
@@ -11,6 +12,7 @@ use crate::settings;
 use crate::style::{Color, Paint, Style};
 use crate::table::{Cell, table};
 use fold::{Folded, fold};
+use may_stop::MayStop;
 use quorumlock::Preflight;
 use quorumlock::preflight::{ClockOffset, Finding, NodePreflight, Persistence, Severity};
 use quorumlock::report::{OneLine, Span};
@@ -22,15 +24,30 @@ const HEADS: [&str; 7] = ["MASTER", "VOTES", "SERVER", "KEEPS", "UP", "RTT", "CL
 
 /// Prints the preflight: a table of the masters, each finding once, and a verdict.
 pub(crate) async fn doctor(
+    args: DoctorArgs,
     masters: MastersArgs,
     output: Output,
     color: Color,
 ) -> Result<Exit, Failure> {
-    let builder = settings::builder(settings::settings(masters)?);
+    let inspect_only = args.inspect_only || args.may_stop.is_some();
+    let builder = settings::builder(settings::settings(masters)?).inspect_only(inspect_only);
     let asking = || "asking the masters".to_owned();
     let preflight = progress::during(output, asking, builder.preflight()).await?;
-    let exit = exit(&preflight);
-    output.result(&to_json(&preflight, exit), &to_text(&preflight, color.style()), exit)
+    let style = color.style();
+    let Some(node) = args.may_stop else {
+        let exit = exit(&preflight);
+        let text = format!("{}{}", found(&preflight, style), verdict(&preflight, style));
+        return output.result(&preflight_to_json(&preflight, exit), &text, exit);
+    };
+    let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
+    if may_stop.leaves_a_quorum() {
+        let redlock = builder.connect().await?;
+        let scanning = || "looking at the locks".to_owned();
+        progress::during(output, scanning, may_stop.scan(&redlock)).await;
+        let _nothing_is_owed = redlock.shutdown().await;
+    }
+    let text = format!("{}{}", found(&preflight, style), may_stop.to_text(style));
+    output.result(&may_stop.to_json(), &text, may_stop.exit())
 }
 
 /// Returns 1 if an operator has to act, and 112 if all that it takes is time.
@@ -42,7 +59,8 @@ fn exit(preflight: &Preflight) -> Exit {
     }
 }
 
-fn to_text(preflight: &Preflight, style: Style) -> String {
+/// Returns the table of the masters and the findings, with a gap below.
+fn found(preflight: &Preflight, style: Style) -> String {
     let mut text = table(HEADS, preflight.into_iter().map(row).collect(), style);
     text.push('\n');
     let masters = preflight.nodes().len();
@@ -50,6 +68,11 @@ fn to_text(preflight: &Preflight, style: Style) -> String {
         // Writing to a string does not fail.
         let _ = write!(text, "\n{}", finding(&folded, masters, style));
     }
+    text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+    text
+}
+
+fn verdict(preflight: &Preflight, style: Style) -> String {
     let verdict = preflight.verdict();
     let (head, rest) = verdict.split_once(':').unwrap_or((&verdict, ""));
     let paint = match exit(preflight) {
@@ -57,9 +80,7 @@ fn to_text(preflight: &Preflight, style: Style) -> String {
         Exit::NoQuorum => Paint::Warning,
         _ => Paint::Bad,
     };
-    let gap = if text.ends_with('\n') { "\n" } else { "\n\n" };
-    let _ = write!(text, "{gap}{}:{rest}", style.paint(head, paint));
-    text
+    format!("{}:{rest}", style.paint(head, paint))
 }
 
 /// Returns a line, and one with the remedy.
@@ -122,7 +143,7 @@ fn offset(clock: ClockOffset) -> String {
     format!("{sign}{}", Span(clock.distance()))
 }
 
-fn to_json(preflight: &Preflight, exit: Exit) -> Value {
+fn preflight_to_json(preflight: &Preflight, exit: Exit) -> Value {
     let nodes = preflight.into_iter().map(|node| {
         json!({
             "node": &*node.node,
@@ -152,7 +173,7 @@ fn findings(found: &[Finding]) -> Value {
     let told = found.iter().map(|finding| {
         json!({
             "severity": finding.severity.to_string(),
-            "finding": finding.kind.to_string(),
+            "finding": in_words_of_the_command(&finding.kind.to_string()),
             "remedy": in_words_of_the_command(&finding.remedy),
         })
     });

@@ -7,6 +7,10 @@ pub(crate) enum Exit {
     /// `doctor` has found a failure, which time alone does not fix; `force-release` was answered
     /// with no, or was not confirmed.
     Failed,
+    /// `doctor --may-stop`: a list of masters, or a lock, would lose its quorum.
+    MayNotStop,
+    /// `doctor --may-stop`: the masters do not say enough.
+    NotKnown,
     Held,
     NoQuorum,
     Lost,
@@ -22,45 +26,40 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Returns the exit code. Shells, `timeout`, `env` and sysexits.h all leave those between 110
-    /// and 119 alone.
-    pub(crate) fn code(self) -> u8 {
+    /// Returns the exit code, and the name in the output of `--json`. Shells, `timeout`, `env` and
+    /// sysexits.h all leave the codes between 110 and 119 alone.
+    fn row(self) -> (u8, &'static str) {
         match self {
-            Self::Success => 0,
-            Self::Failed => 1,
-            Self::Held => 111,
-            Self::NoQuorum => 112,
-            Self::Lost => 113,
-            Self::Usage => 114,
-            Self::Configuration => 115,
-            Self::System => 116,
-            Self::NotExecutable => 126,
-            Self::NotFound => 127,
-            Self::Code(code) => code,
-            Self::Signal(signal) => u8::try_from(signal.saturating_add(128)).unwrap_or(255),
+            Self::Success => (0, "ended"),
+            Self::Failed => (1, "failed"),
+            Self::MayNotStop => (3, "may_not_stop"),
+            Self::NotKnown => (4, "not_known"),
+            Self::Held => (111, "held"),
+            Self::NoQuorum => (112, "no_quorum"),
+            Self::Lost => (113, "lost"),
+            Self::Usage => (114, "usage"),
+            Self::Configuration => (115, "configuration"),
+            Self::System => (116, "system"),
+            Self::NotExecutable => (126, "not_executable"),
+            Self::NotFound => (127, "not_found"),
+            Self::Code(code) => (code, "ended"),
+            Self::Signal(signal) => {
+                (u8::try_from(signal.saturating_add(128)).unwrap_or(255), "signal")
+            }
         }
     }
 
-    /// Returns the name in the output of `--json`.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Success | Self::Code(_) => "ended",
-            Self::Failed => "failed",
-            Self::Held => "held",
-            Self::NoQuorum => "no_quorum",
-            Self::Lost => "lost",
-            Self::Usage => "usage",
-            Self::Configuration => "configuration",
-            Self::System => "system",
-            Self::NotExecutable => "not_executable",
-            Self::NotFound => "not_found",
-            Self::Signal(_) => "signal",
-        }
+    pub(crate) fn code(self) -> u8 {
+        self.row().0
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.row().1
     }
 
     /// Describes the end of a command.
     #[cfg(unix)]
-    pub(crate) fn told(self) -> String {
+    pub(crate) fn described(self) -> String {
         match self {
             Self::Signal(signal) => format!("was ended by signal {signal}"),
             other => format!("ended with code {}", other.code()),
@@ -72,6 +71,8 @@ impl Exit {
 pub(crate) const TABLE: &str = "\
 Exit codes:
   1    doctor found a failure; force-release was answered with no, or is not confirmed
+  3    doctor --may-stop: a list of masters, or a lock, would lose its quorum
+  4    doctor --may-stop: not known
   111  held by another client
   112  no quorum: too few masters could vote (doctor: all are fit, and some must wait)
   113  the lock was lost while the command ran, which was ended
@@ -112,8 +113,9 @@ mod tests {
             assert_eq!(manual.matches(&row).count(), 1, "{exit:?}: {row}");
         }
         assert!(TABLE.lines().all(|line| line.len() <= 100), "the help would break it");
-        let failed = format!("\n  {}  ", Exit::Failed.code());
-        assert_eq!(TABLE.matches(&failed).count(), 1);
+        for exit in [Exit::Failed, Exit::MayNotStop, Exit::NotKnown] {
+            assert_eq!(TABLE.matches(&format!("\n  {}  ", exit.code())).count(), 1, "{exit:?}");
+        }
     }
 
     #[test]

@@ -11,10 +11,10 @@ use node::Node;
 use quorumlock::error::NodeProblem;
 #[cfg(unix)]
 use quorumlock::report::{Escaped, Span};
-use quorumlock::report::{NodeReport, OneLine};
+use quorumlock::report::{Folded, NodeReport, OneLine, Said, fold};
 use quorumlock::{
     AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
-    NodeState, PreflightError, WrongContext,
+    PreflightError, WrongContext,
 };
 #[cfg(unix)]
 use quorumlock::{Holder, Status};
@@ -33,12 +33,14 @@ pub(crate) struct Failure {
     /// What the message says, for programs.
     fields: Map<String, Value>,
     nodes: Vec<Node>,
+    /// These are all masters, and not only those with a problem.
+    has_all_nodes: bool,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        let (fields, nodes) = (Map::new(), Vec::new());
-        Self { exit, kind: exit.name(), message: message.into(), fields, nodes }
+        let (fields, nodes, has_all_nodes) = (Map::new(), Vec::new(), false);
+        Self { exit, kind: exit.name(), message: message.into(), fields, nodes, has_all_nodes }
     }
 
     /// Adds a field to the JSON.
@@ -70,13 +72,26 @@ impl Failure {
         let latency = |node: &Node| before.iter().find(|one| one.name == node.name)?.latency;
         let nodes = inspection.nodes().iter().map(Node::from);
         self.nodes = nodes.map(|node| Node { latency: latency(&node), ..node }).collect();
+        self.has_all_nodes = true;
         self
     }
 
-    /// Names the holder of the lock, and how many were ahead in the queue.
+    /// Names the holder of the lock, how many were ahead in the queue, and for how long and how often
+    /// it was tried.
     #[cfg(unix)]
-    pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, ahead: Option<usize>) -> Self {
-        self.message = format!("{:?} is {holder}{}", Escaped(resource), in_queue(ahead));
+    pub(crate) fn held_by(
+        mut self,
+        resource: &str,
+        holder: &Holder,
+        ahead: Option<usize>,
+        tries: Option<(Duration, u32)>,
+    ) -> Self {
+        let tries = match tries {
+            None => String::new(),
+            Some((waited, 1)) => format!(" (after {}, 1 attempt)", Span(waited)),
+            Some((waited, n)) => format!(" (after {}, {n} attempts)", Span(waited)),
+        };
+        self.message = format!("{:?} is {holder}{}{tries}", Escaped(resource), in_queue(ahead));
         self.with("resource", resource)
             .with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
@@ -123,13 +138,14 @@ impl Failure {
     /// Creates a failure from the error's line, without its reports on each master: those get lines
     /// of their own.
     fn of_round(exit: Exit, line: &str, nodes: &[NodeReport]) -> Self {
-        let listed: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+        let folded = fold(nodes.iter().map(Said::from), Some(nodes.len()));
+        let listed: Vec<String> = folded.iter().map(Folded::to_string).collect();
         let line = match nodes {
             [] => line.to_owned(),
             _ => line.replacen(&format!(": {}", listed.join("; ")), "", 1),
         };
         let nodes = nodes.iter().map(Node::from).collect();
-        Self { nodes, ..Self::new(exit, in_words_of_the_command(&line)) }
+        Self { nodes, has_all_nodes: true, ..Self::new(exit, in_words_of_the_command(&line)) }
     }
 
     /// Adds what an acquire was for, and how much it has tried.
@@ -140,7 +156,24 @@ impl Failure {
 
 /// Replaces the builder's methods in the crate's messages by the keys of the configuration.
 pub(crate) fn in_words_of_the_command(line: &str) -> String {
-    const WORDS: [(&str, &str); 6] = [
+    const WORDS: [(&str, &str); 11] = [
+        (
+            "hand its authority to RedlockBuilder::tls_config, or name it in SSL_CERT_FILE",
+            "name the file of its authority in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)",
+        ),
+        (
+            "hand a client certificate to RedlockBuilder::tls_config",
+            "name a client certificate in tls_cert_file, and its key in tls_key_file",
+        ),
+        (
+            "hand one to RedlockBuilder::tls_config",
+            "name one in tls_cert_file, and its key in tls_key_file",
+        ),
+        (
+            "point SSL_CERT_FILE at a PEM file, or hand a configuration to RedlockBuilder::tls_config",
+            "or name a PEM file in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)",
+        ),
+        ("RedlockBuilder::tls_config and tls_ca_file", "tls_ca_file"),
         ("RedlockBuilder::restart_guard", "restart_guard in the configuration"),
         ("restart_guard(RestartGuard::Off)", "restart_guard = \"off\""),
         ("RestartGuard::TrustPersistence", "restart_guard = \"trust-persistence\""),
@@ -160,16 +193,6 @@ pub(crate) fn rows_of_masters<'a>(
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
     let row = |(name, said): &(String, &str)| format!("\n{indent}{name:width$}  {}", OneLine(said));
     rows.iter().map(row).collect()
-}
-
-pub(crate) fn said(state: &NodeState) -> String {
-    match state {
-        NodeState::Free => "free".to_owned(),
-        NodeState::Held(holder) => holder.to_string(),
-        NodeState::Kept(left) => format!("reserved for the next waiter, for {}", Span(*left)),
-        NodeState::Unknown(answer) => answer.to_string(),
-        _ => "unknown".to_owned(),
-    }
 }
 
 impl From<AcquireError> for Failure {
@@ -300,7 +323,9 @@ impl From<ListError> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         OneLine(&self.message).fmt(f)?;
-        let rows = self.nodes.iter().map(|node| (&*node.name, &*node.said));
+        let all = self.has_all_nodes.then_some(self.nodes.len());
+        let folded = fold(self.nodes.iter().map(Said::from), all);
+        let rows = folded.iter().map(|rows| (&*rows.masters, &*rows.words));
         f.write_str(&rows_of_masters("  ", rows))
     }
 }

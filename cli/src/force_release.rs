@@ -35,7 +35,7 @@ async fn take_away(
     let name = inspect::name(&args.resource, inspection.slot());
     match inspection.state() {
         LockState::Held(_) => {}
-        LockState::Free => return told(&inspection, false, &free(&name), output),
+        LockState::Free => return report(&inspection, false, &free(&name), output),
         _ => {
             let problem = format!("{name} is neither held nor free by quorum: try again");
             return Err(Failure::new(Exit::NoQuorum, problem).with_masters(&inspection));
@@ -50,7 +50,7 @@ async fn take_away(
         "{name} was taken away: it was {holder}\nIts holder learns of it at its next \
          extension, at the latest at its deadline."
     );
-    told(&inspection, true, &text, output)
+    report(&inspection, true, &text, output)
 }
 
 /// Inspects the lock, or the permit.
@@ -66,7 +66,7 @@ fn free(name: &str) -> String {
     format!("{name} is free: nothing was done")
 }
 
-fn told(
+fn report(
     inspection: &Inspection,
     released: bool,
     text: &str,

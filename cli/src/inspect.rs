@@ -2,7 +2,7 @@
 
 use crate::args::{InspectArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, rows_of_masters, said};
+use crate::failure::{Failure, rows_of_masters};
 use crate::output::{Output, json_line};
 use crate::settings;
 use quorumlock::report::Escaped;
@@ -17,12 +17,12 @@ pub(crate) async fn inspect(
     output: Output,
 ) -> Result<Exit, Failure> {
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let told = tell(&redlock, &args, output).await;
+    let shown = show(&redlock, &args, output).await;
     let _nothing_is_owed = redlock.shutdown().await;
-    told
+    shown
 }
 
-async fn tell(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<Exit, Failure> {
+async fn show(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Success;
     for resource in &args.resources {
         let (found, text) = if let Some(permits) = args.permits {
@@ -60,7 +60,7 @@ pub(crate) fn name(resource: &str, slot: Option<usize>) -> String {
     }
 }
 
-/// Returns one line, and one for each permit. If no quorum tells who has it, the masters follow.
+/// Returns one line, and one for each permit. If no quorum has the same holder, the masters follow.
 fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
     let held = permits.iter().filter(|permit| permit.holder().is_some()).count();
     let mut text =
@@ -125,9 +125,10 @@ pub(crate) fn in_queue(ahead: Option<usize>) -> String {
 }
 
 fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
-    let told: Vec<String> = inspection.nodes().iter().map(|node| said(&node.state)).collect();
+    let states: Vec<String> =
+        inspection.nodes().iter().map(|node| node.state.to_string()).collect();
     let names = inspection.nodes().iter().map(|node| &*node.node);
-    rows_of_masters(indent, names.zip(told.iter().map(String::as_str)))
+    rows_of_masters(indent, names.zip(states.iter().map(String::as_str)))
 }
 
 pub(crate) fn to_json(inspection: &Inspection) -> Value {
@@ -145,7 +146,7 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
             NodeState::Kept(_) => ("kept", Value::Null),
             _ => ("unknown", Value::Null),
         };
-        json!({ "node": &*one.node, "state": state, "holder": holder, "said": said(&one.state) })
+        json!({ "node": &*one.node, "state": state, "holder": holder, "said": one.state.to_string() })
     });
     json!({
         "resource": inspection.resource(),

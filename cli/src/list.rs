@@ -4,16 +4,15 @@ mod table;
 
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, in_words_of_the_command};
 use crate::inspect::readers_to_json;
 use crate::output::{Output, json_line, millis};
 use crate::settings;
-use crate::style::WIDTH;
+use crate::style::{Color, Screen};
 use quorumlock::error::NodeProblem;
 use quorumlock::{ListError, ListedLock, LockState, NodeState, Redlock};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
-use std::io::IsTerminal;
 
 pub(crate) use table::Table;
 
@@ -31,12 +30,14 @@ pub(crate) async fn list(
     args: ListArgs,
     masters: MastersArgs,
     output: Output,
+    color: Color,
 ) -> Result<Exit, Failure> {
     let redlock = connect(masters).await?;
     let found = find(&redlock, &args).await;
     let _nothing_is_owed = redlock.shutdown().await;
     for NodeProblem { node, problem, .. } in found.problems.iter().filter(|_| found.error.is_none())
     {
+        let problem = in_words_of_the_command(problem);
         output.warn(&format!("{node} is not used: {problem}"));
     }
     if output.json {
@@ -44,7 +45,13 @@ pub(crate) async fn list(
         Output::plain(&lines.collect::<String>())?;
     } else {
         let rows = found.locks.iter().map(|lock| (lock, None)).collect::<Vec<_>>();
-        let table = Table { rows: &rows, prefix: args.prefix(), width: width() };
+        let table = Table {
+            rows: &rows,
+            prefix: args.prefix(),
+            is_complete: found.error.is_none(),
+            columns: Screen::of_stdout().map(|screen| screen.columns),
+            style: color.style(),
+        };
         Output::plain(&table.to_string())?;
     }
     found.error.map_or(Ok(Exit::Success), |error| Err(error.into()))
@@ -52,7 +59,7 @@ pub(crate) async fn list(
 
 /// Connects without a word about unfit masters: the list has problems of its own.
 pub(crate) async fn connect(masters: MastersArgs) -> Result<Redlock, Failure> {
-    Ok(settings::builder(settings::settings(masters)?).inspect_only().connect().await?)
+    Ok(settings::builder(settings::settings(masters)?).inspect_only(true).connect().await?)
 }
 
 /// Reads the whole list, to sort it.
@@ -75,12 +82,6 @@ pub(crate) async fn find(redlock: &Redlock, args: &ListArgs) -> Found {
 /// Sorts by name; permits of one semaphore by slot, behind the lock of that name.
 pub(crate) fn in_order(one: &ListedLock, other: &ListedLock) -> Ordering {
     (one.resource(), one.slot()).cmp(&(other.resource(), other.slot()))
-}
-
-/// Returns how wide a line may be: as wide as the terminal, if there is one.
-pub(crate) fn width() -> Option<usize> {
-    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= 60);
-    std::io::stdout().is_terminal().then(|| columns().unwrap_or(WIDTH))
 }
 
 /// Returns the state in a word.

@@ -72,12 +72,12 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
             Command::Run(run) => run::run(*run, masters, output).await,
             Command::Elect(elect) => run::elect(*elect, masters, output).await,
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
-            Command::List(args) => list::list(args, masters, output).await,
-            Command::Watch(args) => watch::watch(args, masters, output).await,
+            Command::List(args) => list::list(args, masters, output, color).await,
+            Command::Watch(args) => watch::watch(args, masters, output, color).await,
             Command::ForceRelease(args) => {
                 force_release::force_release(args, masters, output).await
             }
-            Command::Doctor => doctor::doctor(masters, output, color).await,
+            Command::Doctor(args) => doctor::doctor(args, masters, output, color).await,
             Command::Bench(bench) => bench::bench(bench, masters, output, color).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
         }

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 #[cfg(unix)]
 use std::io::IsTerminal;
 use std::io::{self, ErrorKind, Write};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +84,7 @@ impl Output {
         self.verbose || !self.json && io::stderr().is_terminal()
     }
 
-    /// Prints what a person is waiting for. With `--json`, `fields` are added to the note. Call it
-    /// only if the output [is followed](Self::is_followed).
+    /// Prints what is waited for. With `--json`, `fields` are added to the note.
     #[cfg(unix)]
     pub(crate) fn progress(self, message: &str, mut fields: Map<String, Value>) {
         if self.json {
@@ -93,6 +92,15 @@ impl Output {
             self.stderr(&json_line(&Value::from(fields)));
         } else {
             self.stderr(&format!("quorumlock: {}", OneLine(message)));
+        }
+    }
+
+    /// Ends the line of a terminal on which a user has typed Ctrl-C, so that the shell's prompt has one
+    /// of its own.
+    #[cfg(unix)]
+    pub(crate) fn end_line() {
+        if io::stderr().is_terminal() {
+            let _ = io::stderr().write_all(b"\n");
         }
     }
 
@@ -118,6 +126,11 @@ pub(crate) fn json_line(value: &Value) -> String {
         }
     }
     line
+}
+
+/// Returns the time on the wall clock.
+pub(crate) fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 pub(crate) fn millis(span: Duration) -> u64 {

@@ -1,9 +1,9 @@
 //! A line on the terminal while a command waits.
 
 use crate::output::Output;
-use crate::style::{WIDTH, is_dumb};
+use crate::style::{Screen, is_dumb};
 use quorumlock::report::Span;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::pin::pin;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ pub(crate) async fn during<F: Future>(
     what: impl Fn() -> String,
     work: F,
 ) -> F::Output {
-    if output.json || is_dumb() || !io::stderr().is_terminal() {
+    if output.json || is_dumb() || Screen::of_stderr().is_none() {
         return work.await;
     }
     let mut work = pin!(work);
@@ -30,7 +30,8 @@ pub(crate) async fn during<F: Future>(
             biased;
             ended = &mut work => break ended,
             () = tokio::time::sleep_until(next) => {
-                draw(&line(&what(), began.elapsed()));
+                let columns = Screen::of_stderr().map_or(0, |screen| screen.columns);
+                draw(&line(&what(), began.elapsed(), columns));
                 next = Instant::now() + PAUSE;
             }
         }
@@ -42,9 +43,9 @@ pub(crate) async fn during<F: Future>(
 }
 
 /// Returns a line that does not reach the last column, where some terminals would break it.
-fn line(what: &str, since: Duration) -> String {
+fn line(what: &str, since: Duration, columns: usize) -> String {
     let whole = format!("{what}: {}", Span(since));
-    whole.chars().take(WIDTH - 1).collect()
+    whole.chars().take(columns.saturating_sub(1)).collect()
 }
 
 /// Replaces the line. A failure cannot be reported.
@@ -61,7 +62,7 @@ mod tests {
     #[test]
     fn a_line_names_the_work_and_fits_the_terminal() {
         let span = Duration::from_millis(2_340);
-        assert_eq!(line("asking the masters", span), "asking the masters: 2.3 s");
-        assert_eq!(line(&"a".repeat(200), span).len(), 79);
+        assert_eq!(line("asking the masters", span, 80), "asking the masters: 2.3 s");
+        assert_eq!(line(&"a".repeat(200), span, 80).len(), 79);
     }
 }

@@ -7,7 +7,6 @@
 mod child;
 mod elect;
 mod environment;
-mod held;
 mod label;
 mod limits;
 mod loss;
@@ -25,13 +24,14 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::settings;
 use environment::Variable;
-use held::{Begins, Held};
 use loss::{Loss, Reason};
 use program::Program;
+use quorumlock::kind::{All, Exclusive, Held, Kind, Numbered};
 use quorumlock::report::Escaped;
-use quorumlock::{Acquire, AcquireError, Config, ExtendError, Fenced, Guard, Kind, Redlock};
-use quorumlock::{Permitted, ReadAcquire, ReadGuard, Released, Unfenced};
+use quorumlock::{Acquire, AcquireError, AcquireFuture, Config, ExtendError, Guard, Permit};
+use quorumlock::{ReadGuard, Redlock, Released, WriteGuard};
 use signals::Signals;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::future::Future;
 use std::process::ExitCode;
@@ -53,12 +53,19 @@ pub(crate) fn helper(arguments: &[OsString]) -> Option<ExitCode> {
 
 /// Runs the command, from the arguments to the exit code.
 pub(crate) async fn run(
-    args: RunArgs,
+    mut args: RunArgs,
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let for_one =
-        [("--permits", args.permits.is_some()), ("--shared", args.shared), ("--fair", args.fair)];
+    // A lock that is named twice is one lock.
+    let mut seen = HashSet::new();
+    args.resources.retain(|resource| seen.insert(resource.clone()));
+    let for_one = [
+        ("--permits", args.permits.is_some()),
+        ("--shared", args.shared),
+        ("--exclusive", args.exclusive),
+        ("--fair", args.fair),
+    ];
     if let Some((option, _)) = for_one.iter().find(|(_, is_given)| *is_given)
         && args.resources.len() > 1
     {
@@ -73,22 +80,28 @@ pub(crate) async fn run(
         Err(exit) => return Ok(exit),
     };
     let run = Run { args: &args, program: &program, redlock: &redlock, output };
-    let ended = if args.fenced {
-        let token = |guard: &Guard<Fenced>| guard.fencing_token().as_u64();
-        let number = |guard: &_| Some(environment::token(token(guard)));
-        run.under(run.lock().fenced(), number, &mut signals).await
+    let ended = if args.exclusive && args.fenced {
+        run.under(run.write().fenced(), token, &mut signals).await
+    } else if args.exclusive {
+        run.under(run.write(), |_: &WriteGuard| None, &mut signals).await
+    } else if args.fenced {
+        run.under(run.lock().fenced(), token, &mut signals).await
     } else if let Some(permits) = args.permits {
-        let number = |guard: &Guard<Permitted>| Some(environment::slot(guard.slot()));
+        let number = |guard: &Permit| Some(environment::slot(guard.slot()));
         run.under(run.permit(permits), number, &mut signals).await
     } else if args.shared {
         run.under(run.read(), |_: &ReadGuard| None, &mut signals).await
     } else {
-        run.under(run.lock(), |_: &Guard<Unfenced>| None, &mut signals).await
+        run.under(run.lock(), |_: &Guard| None, &mut signals).await
     };
     if let Err(owed) = redlock.shutdown().await {
         output.note(&owed.to_string());
     }
     ended
+}
+
+fn token<K: Numbered>(guard: &Guard<K>) -> Option<Variable> {
+    Some(environment::token(guard.fencing_token().as_u64()))
 }
 
 /// Overrides all other settings with those on the command line.
@@ -97,6 +110,7 @@ fn with_options(mut config: Config, args: &RunArgs) -> Config {
     config.acquire_timeout = args.timeout.or(config.acquire_timeout);
     config.lock_delay = args.lock_delay.or(config.lock_delay);
     config.max_hold = args.max_hold.or(config.max_hold);
+    config.fair = args.fair.then_some(true).or(config.fair);
     let label = args.label.clone().or(config.label);
     config.label = Some(label.unwrap_or_else(label::label));
     config
@@ -106,7 +120,10 @@ fn with_options(mut config: Config, args: &RunArgs) -> Config {
 async fn unless_ended<T>(work: impl Future<Output = T>, signals: &mut Signals) -> Result<T, Exit> {
     tokio::select! {
         done = work => Ok(done),
-        signal = signals.ending() => Err(Exit::Signal(signal as i32)),
+        signal = signals.ending() => {
+            Output::end_line();
+            Err(Exit::Signal(signal as i32))
+        }
     }
 }
 
@@ -118,46 +135,48 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn lock(&self) -> Acquire {
-        let resources = self.args.resources.clone();
-        let acquire = match self.args.no_wait {
-            true => self.redlock.try_acquire(resources),
-            false => self.redlock.acquire(resources),
+    /// Waits in turn if the configuration says so, as `--fair` does.
+    fn lock(&self) -> Acquire<All> {
+        self.exclusive(self.redlock.acquire_all(&self.args.resources))
+    }
+
+    fn permit(&self, permits: u8) -> Acquire<Permit> {
+        self.exclusive(self.redlock.semaphore(self.resource(), permits.into()).acquire())
+    }
+
+    fn read(&self) -> Acquire<ReadGuard> {
+        self.with_options(self.redlock.rw_lock(self.resource()).read())
+    }
+
+    fn write(&self) -> Acquire<WriteGuard> {
+        self.with_options(self.redlock.rw_lock(self.resource()).write())
+    }
+
+    /// Returns the resource of a lock that is for one.
+    fn resource(&self) -> &str {
+        self.args.resources.first().map_or("", String::as_str)
+    }
+
+    fn exclusive<G: Exclusive>(&self, acquire: Acquire<G>) -> Acquire<G> {
+        self.with_options(acquire).min_hold(self.args.min_hold.unwrap_or_default())
+    }
+
+    fn with_options<G: Held>(&self, acquire: Acquire<G>) -> Acquire<G> {
+        let acquire = match (self.args.no_wait, self.args.no_timeout) {
+            (true, _) => acquire.timeout(Duration::ZERO),
+            (_, true) => acquire.no_timeout(),
+            _ => acquire,
         };
-        self.with_options(if self.args.fair { acquire.fair() } else { acquire })
-    }
-
-    fn permit(&self, permits: u8) -> Acquire<Permitted> {
-        let resource = self.args.resources.first().cloned().unwrap_or_default();
-        let semaphore = self.redlock.semaphore(resource, permits.into());
-        self.with_options(match self.args.no_wait {
-            true => semaphore.try_acquire(),
-            false => semaphore.acquire(),
-        })
-    }
-
-    fn read(&self) -> ReadAcquire {
-        let resource = self.args.resources.first().cloned().unwrap_or_default();
-        let lock = self.redlock.rw_lock(resource);
-        let read = if self.args.no_wait { lock.try_read() } else { lock.read() };
-        let read = if self.args.no_timeout { read.no_timeout() } else { read };
-        if self.args.keep_alive_forever { read.keep_alive_forever() } else { read.keep_alive() }
-    }
-
-    fn with_options<K: Kind>(&self, acquire: Acquire<K>) -> Acquire<K> {
-        let acquire = if self.args.no_timeout { acquire.no_timeout() } else { acquire };
-        let acquire = acquire.at_least(self.args.at_least.unwrap_or_default());
-        if self.args.keep_alive_forever {
-            acquire.keep_alive_forever()
-        } else {
-            acquire.keep_alive()
+        match self.args.keep_alive_forever {
+            true => acquire.keep_alive_forever(),
+            false => acquire.keep_alive(),
         }
     }
 
-    async fn under<A: Begins>(
+    async fn under<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>>(
         &self,
-        acquire: A,
-        number: impl Fn(&A::Held) -> Option<Variable>,
+        acquire: Acquire<G>,
+        number: impl Fn(&Guard<K>) -> Option<Variable>,
         signals: &mut Signals,
     ) -> Result<Exit, Failure> {
         let acquire = acquire.into_future();
@@ -167,7 +186,15 @@ impl Run<'_> {
             }
             let looked_at = (self.looked_at(), self.args.shared);
             let all = self.args.resources.join(", ");
-            waiting::beside(acquire, A::ahead, self.redlock, looked_at, &all, self.output).await
+            waiting::beside(
+                acquire,
+                AcquireFuture::ahead,
+                self.redlock,
+                looked_at,
+                &all,
+                self.output,
+            )
+            .await
         };
         let guard = match unless_ended(waiting, signals).await {
             Ok(Ok(guard)) => guard,
@@ -194,7 +221,7 @@ impl Run<'_> {
     }
 
     /// Gives up the lock, and returns the result for the command.
-    async fn give_up<G: Held>(&self, guard: G, ended: Ended) -> Result<Exit, Failure> {
+    async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
         let mut lost = match ended.lost {
             Some(lost) => Some(lost),
             None => guard.check().err().map(|lost| Loss::from(&lost)),
@@ -209,7 +236,7 @@ impl Run<'_> {
         }
         if ended.is_unreachable {
             self.output.warn(
-                "somebody of the command's group is still there after SIGKILL: the lock is left \
+                "a process of the command's group is still there after SIGKILL: the lock is left \
                  until its ttl is over",
             );
         }
@@ -222,12 +249,16 @@ impl Run<'_> {
             }
             return Err(failure);
         }
+        let resource = guard.resource().to_owned();
+        let note = |what: &str| self.output.note(&format!("{what} {:?}", Escaped(&resource)));
         if self.args.forget || ended.is_unreachable {
+            note("left without a release:");
             guard.forget();
             return Ok(ended.exit);
         }
-        if ended.exit.code() != 0 && self.args.at_least.is_some() {
+        if ended.exit.code() != 0 && self.args.min_hold.is_some() {
             self.fail(guard).await;
+            note("released");
             return Ok(ended.exit);
         }
         match guard.release().await {
@@ -235,14 +266,17 @@ impl Run<'_> {
                 self.output.note("no quorum has confirmed the release so far");
                 Ok(ended.exit)
             }
-            Ok(_) => Ok(ended.exit),
+            Ok(_) => {
+                note("released");
+                Ok(ended.exit)
+            }
             Err(lost) => Err(self.lost(Loss::from(&lost), ended.exit).await),
         }
     }
 
     /// Gives up the lock after work that has failed, so that it opens at once.
-    async fn fail<G: Held>(&self, guard: G) {
-        match self.args.at_least {
+    async fn fail<K: Kind>(&self, guard: Guard<K>) {
+        match self.args.min_hold {
             // The shutdown waits for what a dropped guard owes.
             Some(_) => drop(guard),
             None => _ = guard.release().await,
@@ -257,9 +291,12 @@ impl Run<'_> {
     /// Creates the failure. If another client holds the lock, it names the holder of the first
     /// resource for which that is known.
     async fn not_acquired(&self, error: AcquireError) -> Failure {
-        let ahead = match &error {
-            AcquireError::Contended(contended) => contended.ahead.map(usize::from),
-            _ => None,
+        let (ahead, tries) = match &error {
+            AcquireError::Contended(it) => {
+                let tries = (!self.args.no_wait).then_some((it.waited, it.attempts));
+                (it.ahead.map(usize::from), tries)
+            }
+            _ => (None, None),
         };
         let failure = Failure::from(error);
         if !failure.is_held() {
@@ -274,7 +311,8 @@ impl Run<'_> {
                 // Other readers keep no reader out: it is a writer that waits.
                 && !(self.args.shared && holder.is_shared())
             {
-                let held = failure.held_by(resource, holder, ahead).with_masters(&inspection);
+                let held =
+                    failure.held_by(resource, holder, ahead, tries).with_masters(&inspection);
                 return held.held_is(self.args.conflict_exit_code);
             }
         }
@@ -294,10 +332,4 @@ impl Run<'_> {
             _ => failure,
         }
     }
-}
-
-/// Returns the time this far from now, in whole milliseconds since 1970.
-fn millis_since_1970(from_now: Duration) -> u128 {
-    let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
-    now.unwrap_or_default().saturating_add(from_now).as_millis()
 }

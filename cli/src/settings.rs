@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, in_words_of_the_command};
 use crate::output::Output;
 use quorumlock::config::NodeAddress;
-use quorumlock::{Config, Redlock, RedlockBuilder};
+use quorumlock::{Config, NodeStanding, Redlock, RedlockBuilder};
 
 /// Returns all settings, from every source.
 pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
@@ -43,7 +43,7 @@ pub(crate) async fn connect_to_inspect(
     args: MastersArgs,
     output: Output,
 ) -> Result<Redlock, Failure> {
-    connected(builder(settings(args)?).inspect_only(), output).await
+    connected(builder(settings(args)?).inspect_only(true), output).await
 }
 
 /// Connects; prints a line for each master that an operator has to fix.
@@ -53,6 +53,8 @@ pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result
         if let Some(problem) = node.standing.problem() {
             let problem = in_words_of_the_command(problem);
             output.warn(&format!("{} cannot be used: {problem}", node.node));
+        } else if matches!(node.standing, NodeStanding::Down(_)) {
+            output.note(&format!("{} is {}", node.node, node.standing));
         }
     }
     Ok(redlock)

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use std::env;
 use std::io::{self, IsTerminal};
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -36,6 +37,34 @@ pub(crate) enum Paint {
 
 /// The longest line of a table, and of a sentence on a terminal.
 pub(crate) const WIDTH: usize = 80;
+
+/// What a terminal shows at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Screen {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
+
+impl Screen {
+    /// Returns the size that the terminal of stdout has now; `None` if stdout is no terminal.
+    pub(crate) fn of_stdout() -> Option<Self> {
+        io::stdout().is_terminal().then(|| Self::or_guess(terminal_size_of(io::stdout())))
+    }
+
+    /// The same of stderr.
+    pub(crate) fn of_stderr() -> Option<Self> {
+        io::stderr().is_terminal().then(|| Self::or_guess(terminal_size_of(io::stderr())))
+    }
+
+    /// Serial lines and some recorders of terminals have no size.
+    fn or_guess(size: Option<(Width, Height)>) -> Self {
+        if let Some((Width(columns), Height(rows))) = size {
+            return Self { columns: columns.into(), rows: rows.into() };
+        }
+        let of = |name| env::var(name).ok()?.parse().ok().filter(|it| *it > 0);
+        Self { columns: of("COLUMNS").unwrap_or(WIDTH), rows: of("LINES").unwrap_or(usize::MAX) }
+    }
+}
 
 impl Color {
     /// Returns the look of stdout.

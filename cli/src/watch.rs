@@ -2,10 +2,11 @@
 
 use crate::args::{ListArgs, MastersArgs, WatchArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, in_words_of_the_command};
 use crate::inspect::name;
 use crate::list::{self, Found, Table};
-use crate::output::{Output, json_line, millis};
+use crate::output::{Output, json_line, millis, since_1970};
+use crate::style::{Color, Screen, Style};
 use quorumlock::error::NodeProblem;
 use quorumlock::report::{OneLine, Span};
 use quorumlock::{Holder, ListError, ListedLock, LockState};
@@ -13,39 +14,54 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::time::MissedTickBehavior;
 
-/// To the first place of an empty screen.
-const CLEAR: &str = "\x1b[H\x1b[2J";
+/// To the first place of the screen, clear the line, and clear the rest of the screen. What is drawn over
+/// neither flickers nor goes to the terminal's history.
+const HOME: &str = "\x1b[H";
+const CLEAR_LINE: &str = "\x1b[K";
+const CLEAR_BELOW: &str = "\x1b[J";
+
+/// The heads, a lock, and how many more there are, however low the screen is.
+const LEAST: usize = 3;
 
 /// Looks at the masters until it is ended, or until no one reads any more.
 pub(crate) async fn watch(
     args: WatchArgs,
     masters: MastersArgs,
     output: Output,
+    color: Color,
 ) -> Result<Exit, Failure> {
     let redlock = list::connect(masters).await?;
-    let is_drawn = !output.json && list::width().is_some();
-    let mut watched = Watched::default();
+    let is_drawn = !output.json && Screen::of_stdout().is_some();
+    let mut watched = Watched::new(color.style());
+    let mut resizes = Resizes::new(is_drawn);
     let mut ticks = tokio::time::interval(args.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
-        let found = list::find(&redlock, &args.list).await;
-        if let Some(error @ (ListError::InvalidSetting(_) | ListError::WrongContext(_))) =
-            found.error
-        {
-            return Err(error.into());
+        let mut changes = Vec::new();
+        tokio::select! {
+            _ = ticks.tick() => {
+                let found = list::find(&redlock, &args.list).await;
+                if let Some(error @ (ListError::InvalidSetting(_) | ListError::WrongContext(_))) =
+                    found.error
+                {
+                    return Err(error.into());
+                }
+                if !is_drawn {
+                    watched.warn(&found, output);
+                }
+                changes = watched.take(found);
+            }
+            () = resizes.next() => {}
         }
-        let (problems, is_complete) = (found.problems.clone(), found.error.is_none());
-        let changes = watched.take(found);
-        let text = if is_drawn {
-            watched.draw(&args.list, &problems, is_complete)
-        } else {
-            watched.warn(problems, is_complete, output);
-            let shown = |change: &Change| match output.json {
-                true => format!("{}\n", json_line(&change.to_json())),
-                false => format!("{}\n", change.to_text()),
-            };
-            changes.iter().map(shown).collect()
+        let text = match Screen::of_stdout().filter(|_| is_drawn) {
+            Some(screen) => watched.draw(&args.list, screen),
+            None => {
+                let shown = |change: &Change| match output.json {
+                    true => format!("{}\n", json_line(&change.to_json())),
+                    false => format!("{}\n", change.to_text()),
+                };
+                changes.iter().map(shown).collect()
+            }
         };
         if !Output::is_read(&text)? {
             return Ok(Exit::Success);
@@ -53,11 +69,39 @@ pub(crate) async fn watch(
     }
 }
 
+/// The changes of the terminal's size.
+struct Resizes(#[cfg(unix)] Option<tokio::signal::unix::Signal>);
+
+impl Resizes {
+    #[cfg(unix)]
+    fn new(is_drawn: bool) -> Self {
+        let kind = tokio::signal::unix::SignalKind::window_change();
+        // Without it, a change shows at the next look.
+        Self(is_drawn.then(|| tokio::signal::unix::signal(kind).ok()).flatten())
+    }
+
+    #[cfg(not(unix))]
+    fn new(_: bool) -> Self {
+        Self()
+    }
+
+    async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(signal) = &mut self.0
+            && signal.recv().await.is_some()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
 /// What is held, and since when it was seen.
-#[derive(Default)]
 struct Watched {
     held: Vec<(ListedLock, Instant)>,
     problems: Vec<NodeProblem>,
+    is_complete: bool,
+    style: Style,
 }
 
 /// A change from one look to the next.
@@ -69,9 +113,14 @@ struct Change {
 }
 
 impl Watched {
+    const fn new(style: Style) -> Self {
+        Self { held: Vec::new(), problems: Vec::new(), is_complete: true, style }
+    }
+
     /// Takes in what was found; returns what is different now.
     fn take(&mut self, found: Found) -> Vec<Change> {
         let (now, is_complete) = (Instant::now(), found.error.is_none());
+        (self.problems, self.is_complete) = (found.problems, is_complete);
         let mut before = std::mem::take(&mut self.held);
         let mut changes = Vec::new();
         for lock in found.locks {
@@ -122,9 +171,11 @@ impl Watched {
     }
 
     /// Prints the problems that are new, and says when there are none any more.
-    fn warn(&mut self, problems: Vec<NodeProblem>, is_complete: bool, output: Output) {
-        for NodeProblem { node, problem, .. } in &problems {
+    fn warn(&self, found: &Found, output: Output) {
+        let problems = &found.problems;
+        for NodeProblem { node, problem, .. } in problems {
             if !self.problems.iter().any(|known| known.node == *node) {
+                let problem = in_words_of_the_command(problem);
                 output.warn(&format!("{node} is not used: {problem}"));
             }
         }
@@ -133,25 +184,44 @@ impl Watched {
                 output.note(&format!("{} is used again", known.node));
             }
         }
-        if !is_complete && problems.len() > self.problems.len() {
+        if found.error.is_some() && problems.len() > self.problems.len() {
             output.warn("too few masters can be scanned: what follows may lack locks");
         }
-        self.problems = problems;
     }
 
-    fn draw(&self, args: &ListArgs, problems: &[NodeProblem], is_complete: bool) -> String {
+    /// Draws no more than the terminal shows at once, since whatever scrolls is not seen.
+    fn draw(&self, args: &ListArgs, screen: Screen) -> String {
         let rows = self.held.iter().map(|(lock, since)| (lock, Some(since.elapsed())));
         let rows: Vec<_> = rows.collect();
-        let table = Table { rows: &rows, prefix: args.prefix(), width: list::width() };
-        let problems = problems.iter();
-        let problems = problems
-            .map(|it| format!("{} is not used: {}\n", OneLine(&it.node), OneLine(&it.problem)));
-        let lacks = if is_complete { "" } else { "too few masters can be scanned\n" };
-        format!(
-            "{CLEAR}{}  (Ctrl-C ends)\n\n{table}{lacks}{}",
-            time(),
-            problems.collect::<String>()
-        )
+        let table = Table {
+            rows: &rows,
+            prefix: args.prefix(),
+            is_complete: self.is_complete,
+            columns: Some(screen.columns),
+            style: self.style,
+        };
+        let problems = self.problems.iter().map(|NodeProblem { node, problem, .. }| {
+            let problem = in_words_of_the_command(problem);
+            format!("{} is not used: {}", OneLine(node), OneLine(problem))
+        });
+        let below = table.footer().into_iter().chain(problems);
+        let below: Vec<String> = below.flat_map(|line| broken(&line, screen.columns)).collect();
+        // The time, two empty lines, and the one of the cursor.
+        let taken = below.len().saturating_add(4);
+        let mut lines = table.lines();
+        let room = screen.rows.saturating_sub(taken).max(LEAST);
+        if lines.len() > room {
+            let rest = lines.split_off(room - 1).len();
+            let longer = if args.prefix().is_empty() { "" } else { "longer " };
+            lines.push(format!("… and {rest} more: name a {longer}prefix"));
+        }
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let above = [format!("{}  (Ctrl-C ends)", time()), String::new()];
+        let all = above.into_iter().chain(lines).chain(below);
+        let drawn: String = all.map(|line| format!("{CLEAR_LINE}{line}\n")).collect();
+        format!("{HOME}{drawn}{CLEAR_BELOW}")
     }
 }
 
@@ -159,7 +229,7 @@ impl Change {
     fn to_json(&self) -> Value {
         let mut value = list::to_json(&self.lock);
         value["event"] = self.what.into();
-        value["at_ms"] = since_1970().as_millis().try_into().unwrap_or(u64::MAX).into();
+        value["at_ms"] = millis(since_1970()).into();
         value["seen_ms"] = json!(self.seen.map(millis));
         value
     }
@@ -179,16 +249,18 @@ impl Change {
     }
 }
 
+/// Returns the line in as many as a terminal would show it in.
+fn broken(line: &str, columns: usize) -> Vec<String> {
+    let letters: Vec<char> = line.chars().collect();
+    letters.chunks(columns.max(1)).map(|letters| letters.iter().collect()).collect()
+}
+
 /// Checks whether both have the same readers.
 fn readers_are(one: &Holder, other: &Holder) -> bool {
     let has = |holder: &Holder, reader: &Holder| {
         holder.readers().iter().any(|it| it.same_hold_as(reader))
     };
     one.readers().len() == other.readers().len() && one.readers().iter().all(|it| has(other, it))
-}
-
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 fn time() -> String {

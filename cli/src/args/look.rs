@@ -9,7 +9,7 @@ pub(crate) struct InspectArgs {
     /// What is locked.
     #[arg(required = true, value_name = "RESOURCE")]
     pub(crate) resources: Vec<String>,
-    /// Show who has which of so many permits of the resource, 1 to 64, instead of the lock on it.
+    /// Show the holder of each of so many permits of the resource, 1 to 64, instead of the lock on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) permits: Option<u8>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct ForceReleaseArgs {
     /// Take away the permit of this slot, which `list` shows, instead of the lock.
     #[arg(long, value_name = "SLOT", value_parser = clap::value_parser!(u8).range(0..=63))]
     pub(crate) slot: Option<u8>,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
@@ -30,10 +30,10 @@ pub(crate) struct ForceReleaseArgs {
 /// Which locks to list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// How the names of the resources begin. Default: all of them.
+    /// The beginning of the resources' names. Default: all resources.
     #[arg(value_name = "PREFIX")]
     prefix: Option<String>,
-    /// Also what is not held: keys that are left over on a few masters, or on their way.
+    /// Also list what is not held: keys left over on a few masters, or just being set or deleted.
     #[arg(short, long)]
     pub(crate) all: bool,
 }
@@ -50,6 +50,19 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) list: ListArgs,
     /// The pause between two looks.
-    #[arg(short, long, value_name = "DURATION", value_parser = pause, default_value = "2s")]
+    #[arg(short, long, value_name = "DURATION", allow_hyphen_values = true, value_parser = pause, default_value = "2s")]
     pub(crate) interval: Duration,
+}
+
+/// What to check of the masters.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// Answer whether this master may be stopped now: whether the others leave every client its
+    /// quorum, and every lock that is held a quorum of its keys. Exit code 0, 3 if not, 4 if that
+    /// is not known. Implies --inspect-only.
+    #[arg(long, value_name = "NODE")]
+    pub(crate) may_stop: Option<String>,
+    /// Set no key, and do not try the rights that locks need: for a user that only looks.
+    #[arg(long)]
+    pub(crate) inspect_only: bool,
 }

@@ -7,11 +7,12 @@ pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     let text = text.replace("\n  tip: ", "\n\n  tip: ");
     let parts =
         text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
-    let told = |part: &String| !part.is_empty() && !part.starts_with("Usage:");
-    let parts: Vec<String> = parts.filter(told).filter(|part| !is_hint(part)).collect();
+    let is_kept = |part: &String| !part.is_empty() && !part.starts_with("Usage:");
+    let parts: Vec<String> = parts.filter(is_kept).filter(|part| !is_hint(part)).collect();
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
-    let line = without_addresses(line, arguments);
+    let similar = similar(line).map(|name| format!("; tip: a similar subcommand exists: '{name}'"));
+    let line = without_addresses(line, arguments) + &similar.unwrap_or_default();
     let behind = if line.ends_with("<COMMAND>...") { ", behind --" } else { "" };
     let command = command(arguments).map(|name| format!(" {name}")).unwrap_or_default();
     format!("{line}{behind} (see quorumlock{command} --help)")
@@ -26,8 +27,23 @@ fn command(arguments: &[OsString]) -> Option<String> {
         .next()
 }
 
+/// Returns the subcommand that has the letters of an unknown one in another order, which the parser
+/// finds in long words only.
+fn similar(line: &str) -> Option<String> {
+    let typed = line.strip_prefix("unrecognized subcommand '")?.strip_suffix('\'')?;
+    let letters = |name: &str| {
+        let mut letters: Vec<char> = name.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let definition = super::definition();
+    let mut names = definition.get_subcommands().map(clap::Command::get_name);
+    names.find(|name| letters(name) == letters(typed)).map(str::to_owned)
+}
+
+/// What is passed as a value behind `--` would be the command to run.
 fn is_hint(part: &str) -> bool {
-    part.starts_with("For more information")
+    part.starts_with("For more information") || part.starts_with("tip: to pass '")
 }
 
 /// Removes whatever looks like an address, which may contain a password.

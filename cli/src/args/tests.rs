@@ -82,7 +82,7 @@ fn word() -> impl Strategy<Value = OsString> {
         "--permits",
         "--shared",
         "--forget",
-        "--at-least",
+        "--min-hold",
         "--grace",
         "-E",
         "--cycles",

@@ -1,4 +1,4 @@
-//! Findings of several masters, each told once.
+//! Findings of several masters, each printed once.
 
 use crate::failure::in_words_of_the_command;
 use quorumlock::Preflight;
@@ -52,7 +52,7 @@ fn fold_all<'a>(findings: impl Iterator<Item = (Option<&'a str>, &'a Finding)>) 
         }
     }
     let mut folded: Vec<Folded> = groups.iter().filter_map(Group::folded).collect();
-    folded.sort_by_key(|one| Reverse(one.severity));
+    folded.sort_by_key(|folded| Reverse(folded.severity));
     folded
 }
 
@@ -68,11 +68,11 @@ fn same(finding: &Finding) -> Same {
 impl Group<'_> {
     fn folded(&self) -> Option<Folded> {
         let youngest = |found: &&(Option<&str>, &Finding)| uptime(found.1);
-        let (_, told) = self.found.iter().min_by_key(youngest)?;
+        let (_, first) = self.found.iter().min_by_key(youngest)?;
         let oldest = self.found.iter().filter_map(|(_, finding)| uptime(finding)).max();
-        let mut finding = told.kind.to_string();
-        let mut remedy = in_words_of_the_command(&told.remedy);
-        if let (Some(least), Some(most)) = (uptime(told), oldest)
+        let mut finding = in_words_of_the_command(&first.kind.to_string());
+        let mut remedy = in_words_of_the_command(&first.remedy);
+        if let (Some(least), Some(most)) = (uptime(first), oldest)
             && self.found.len() > 1
         {
             let [least, most] = [least, most].map(|up| Span(up).to_string());
@@ -82,7 +82,7 @@ impl Group<'_> {
             remedy = remedy.replace("lets it vote", "lets the last of them vote");
         }
         let nodes = self.found.iter().filter_map(|(node, _)| node.map(str::to_owned)).collect();
-        Some(Folded { severity: told.severity, nodes, finding, remedy })
+        Some(Folded { severity: first.severity, nodes, finding, remedy })
     }
 }
 

@@ -1,9 +1,9 @@
 //! One master in a failure: its name, its answer, and the time that it took.
 
-use super::{in_words_of_the_command, said};
+use super::in_words_of_the_command;
 use crate::inspect::holder_to_json;
 use crate::output::{micros, millis};
-use quorumlock::report::{Answer, NodeReport, OneLine, Refusal, UnknownCause};
+use quorumlock::report::{Answer, NodeReport, OneLine, Refusal, Said, Span, UnknownCause};
 use quorumlock::{Holder, NodeInspection, NodeState};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -53,6 +53,19 @@ impl From<&NodeReport> for Node {
     }
 }
 
+impl From<&Node> for Said {
+    fn from(node: &Node) -> Self {
+        let took = node.latency.map(|latency| (latency, format!(" after {}", Span(latency))));
+        let asked = took.and_then(|(took, text)| Some((took, node.said.strip_suffix(&text)?)));
+        Self {
+            master: OneLine(&node.name).to_string(),
+            words: asked.map_or(&*node.said, |(_, words)| words).to_owned(),
+            span: node.remaining,
+            latency: asked.map(|(took, _)| took),
+        }
+    }
+}
+
 impl From<&NodeInspection> for Node {
     fn from(inspection: &NodeInspection) -> Self {
         let (answer, holder) = match &inspection.state {
@@ -65,7 +78,7 @@ impl From<&NodeInspection> for Node {
         Self {
             name: inspection.node.to_string(),
             answer,
-            said: said(&inspection.state),
+            said: inspection.state.to_string(),
             latency: None,
             remaining: match &inspection.state {
                 NodeState::Kept(left) => Some(*left),
@@ -96,6 +109,7 @@ const fn word(answer: &Answer) -> &'static str {
         Answer::Deleted => "deleted",
         Answer::Shortened => "shortened",
         Answer::Outstanding => "outstanding",
+        Answer::Available => "available",
         Answer::Refused(refusal) => match refusal {
             Refusal::Held { .. } => "held",
             Refusal::Wanted { .. } => "wanted",
@@ -156,6 +170,7 @@ mod tests {
             Answer::Taken,
             Answer::Deleted,
             Answer::Outstanding,
+            Answer::Available,
         ];
         let all = refusals.map(Answer::Refused).into_iter();
         let all = all.chain(causes.map(Answer::Unknown)).chain(others);

@@ -1,6 +1,7 @@
 //! The table of locks, which fits a terminal.
 
 use super::state;
+use crate::style::{Paint, Style};
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, ListedLock, LockState};
 use std::fmt;
@@ -11,8 +12,11 @@ pub(crate) struct Table<'a> {
     /// Each lock, and for how long it has been seen.
     pub(crate) rows: &'a [(&'a ListedLock, Option<Duration>)],
     pub(crate) prefix: &'a str,
-    /// Longer names are cut off; `None` to cut nothing.
-    pub(crate) width: Option<usize>,
+    /// Whether enough masters could be scanned to find every lock.
+    pub(crate) is_complete: bool,
+    /// How wide a line may be, if that matters. Names are cut off first; then columns are left out.
+    pub(crate) columns: Option<usize>,
+    pub(crate) style: Style,
 }
 
 const HEADS: [&str; 8] =
@@ -21,10 +25,15 @@ const HEADS: [&str; 8] =
 /// The columns with names of any length, which may be cut.
 const NAMES: [usize; 2] = [0, 3];
 
+const STATE: usize = 2;
+
+/// The least that is left of a name.
+const SHORTEST: usize = 8;
+
 /// The columns that are left out if no lock has anything there.
 const OPTIONAL: [usize; 2] = [1, 7];
 
-const GAP: usize = 2;
+const GAP: &str = "  ";
 
 type Cells = [String; HEADS.len()];
 
@@ -44,7 +53,8 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
         remaining,
         format!("{} of {masters}", lock.held_on()),
         lock.waiting().map_or("-".to_owned(), |waiting| waiting.to_string()),
-        seen.map_or(String::new(), |seen| Span(seen).to_string()),
+        // Counted in looks, which are seconds apart.
+        seen.map_or(String::new(), |seen| Span(Duration::from_secs(seen.as_secs())).to_string()),
     ]
 }
 
@@ -61,21 +71,31 @@ fn name(holder: &Holder) -> String {
     holder.label().map_or("-".to_owned(), |label| Escaped(label).to_string())
 }
 
-/// Returns how wide each column is. Those with names share what the others leave.
-fn widths(rows: &[Cells], width: Option<usize>) -> [usize; HEADS.len()] {
+/// Returns how wide each column is, 0 if it is left out. Those with names share what the others leave.
+fn widths(rows: &[Cells], columns: Option<usize>) -> [usize; HEADS.len()] {
     let mut widths = [0; HEADS.len()];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = cell.chars().count().max(*width);
         }
     }
-    let Some(width) = width else { return widths };
-    let used = widths.iter().filter(|width| **width > 0).count();
-    let all = widths.iter().sum::<usize>() + GAP * used.saturating_sub(1);
-    for _ in width..all {
-        let [one, other] = NAMES;
-        let longer = if widths[one] > widths[other] { one } else { other };
-        widths[longer] = widths[longer].saturating_sub(1).max(8);
+    let Some(columns) = columns else { return widths };
+    let all = |widths: &[usize]| {
+        let used = widths.iter().filter(|width| **width > 0).count();
+        widths.iter().sum::<usize>() + GAP.len() * used.saturating_sub(1)
+    };
+    let [resource, holder] = NAMES;
+    for last in (holder..HEADS.len()).rev() {
+        let mut least = widths;
+        NAMES.iter().for_each(|name| least[*name] = least[*name].min(SHORTEST));
+        if all(&least) <= columns {
+            break;
+        }
+        widths[last] = 0;
+    }
+    for _ in columns..all(&widths) {
+        let longer = if widths[resource] > widths[holder] { resource } else { holder };
+        widths[longer] = widths[longer].saturating_sub(1).max(SHORTEST);
     }
     widths
 }
@@ -88,12 +108,13 @@ fn cut(cell: &str, width: usize) -> String {
     head + "…"
 }
 
-/// Counts those that are held.
-fn held<'a>(all: impl Iterator<Item = &'a &'a ListedLock>) -> String {
-    let held = all.filter(|lock| matches!(lock.state(), LockState::Held(_)));
-    let (mut locks, mut permits) = (0, 0);
-    held.for_each(|lock| *if lock.slot().is_some() { &mut permits } else { &mut locks } += 1);
-    counted(locks, permits)
+/// Returns the colour of a state; a `?` behind it means that the value is no token of quorumlock.
+fn paint(state: &str) -> Option<Paint> {
+    match state {
+        "held" | "read" => Some(Paint::Good),
+        _ if state.starts_with("unclear") || state.ends_with('?') => Some(Paint::Warning),
+        _ => None,
+    }
 }
 
 fn counted(locks: usize, permits: usize) -> String {
@@ -109,34 +130,76 @@ fn counted(locks: usize, permits: usize) -> String {
     format!("{what} {verb} held")
 }
 
-impl fmt::Display for Table<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Table<'_> {
+    /// Returns the heads and a line for each lock; nothing if there is none.
+    pub(crate) fn lines(&self) -> Vec<String> {
         let mut heads = HEADS.map(str::to_owned);
         let rows: Vec<Cells> = self.rows.iter().map(|(lock, seen)| cells(lock, *seen)).collect();
+        if rows.is_empty() {
+            return Vec::new();
+        }
         for column in OPTIONAL {
             if rows.iter().all(|row| row[column].is_empty()) {
                 heads[column].clear();
             }
         }
         let rows: Vec<Cells> = std::iter::once(heads).chain(rows).collect();
-        if rows.len() > 1 {
-            let widths = widths(&rows, self.width);
-            for row in &rows {
-                let cells = row.iter().zip(widths).filter(|(_, width)| *width > 0);
-                let line: Vec<String> = cells.map(|(cell, width)| cut(cell, width)).collect();
-                writeln!(f, "{}", line.join(&" ".repeat(GAP)).trim_end())?;
+        let widths = widths(&rows, self.columns);
+        rows.iter().map(|row| self.line(row, widths)).collect()
+    }
+
+    fn line(&self, row: &Cells, widths: [usize; HEADS.len()]) -> String {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            if width == 0 {
+                continue;
             }
+            let text = cut(cell, width);
+            line += if line.is_empty() { "" } else { GAP };
+            match paint(cell).filter(|_| column == STATE) {
+                Some(paint) => line += &text.replacen(cell, &self.style.paint(cell, paint), 1),
+                None => line += &text,
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+
+    /// Returns what stands below the locks, and counts those that are held.
+    pub(crate) fn footer(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.rows.iter().any(|(lock, _)| !lock.is_ours()) {
+            let note = "?: not a token of quorumlock: another client's lock, or no lock at all";
+            lines.push(note.to_owned());
+        }
+        let (mut locks, mut permits) = (0, 0);
+        for (lock, _) in self.rows {
+            if matches!(lock.state(), LockState::Held(_)) {
+                *if lock.slot().is_some() { &mut permits } else { &mut locks } += 1;
+            }
+        }
+        let under = match self.prefix {
+            "" => String::new(),
+            prefix => format!(" under {:?}", Escaped(prefix)),
+        };
+        const LACKS: &str = "too few masters can be scanned";
+        lines.push(match (self.is_complete, locks + permits) {
+            (true, _) => counted(locks, permits) + &under,
+            (false, 0) => format!("not known{under}: {LACKS}"),
+            (false, _) => format!("{}{under}, maybe more: {LACKS}", counted(locks, permits)),
+        });
+        lines
+    }
+}
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.lines();
+        lines.iter().try_for_each(|line| writeln!(f, "{line}"))?;
+        if !lines.is_empty() {
             writeln!(f)?;
         }
-        let locks = || self.rows.iter().map(|(lock, _)| lock);
-        if locks().any(|lock| !lock.is_ours()) {
-            writeln!(f, "?: not a token of quorumlock: another client's lock, or no lock at all")?;
-        }
-        let held = held(locks());
-        match self.prefix {
-            "" => writeln!(f, "{held}"),
-            prefix => writeln!(f, "{held} under {:?}", Escaped(prefix)),
-        }
+        self.footer().iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 
@@ -153,10 +216,23 @@ mod tests {
         let (short, long) = ("r".repeat(9), "r".repeat(200));
         for (resource, holder) in [(&short, &long), (&long, &short), (&long, &long)] {
             let widths = widths(&[row(resource, holder)], Some(80));
-            assert_eq!(widths.iter().sum::<usize>() + 5 * GAP, 80, "{widths:?}");
+            assert_eq!(widths.iter().sum::<usize>() + 5 * GAP.len(), 80, "{widths:?}");
             assert!(widths[0] >= 9 && widths[3] >= 9, "{widths:?}");
         }
         assert_eq!(widths(&[row(&long, &long)], None)[0], 200);
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_columns_and_none_that_wraps() {
+        let long = "r".repeat(200);
+        let rows = [HEADS.map(str::to_owned), row(&long, &long)];
+        for (columns, shown) in [(200, 8), (61, 7), (60, 6), (40, 4), (21, 3)] {
+            let widths = widths(&rows, Some(columns));
+            let used = widths.iter().filter(|width| **width > 0).count();
+            let all = widths.iter().sum::<usize>() + GAP.len() * (used - 1);
+            assert!(all <= columns, "{columns}: {widths:?}");
+            assert_eq!(used, shown, "{columns}: {widths:?}");
+        }
     }
 
     #[test]

@@ -116,7 +116,10 @@ impl Candidate {
                     self.output.note("no quorum has confirmed the resignation so far");
                     Ok(ended.exit)
                 }
-                Ok(_) => Ok(ended.exit),
+                Ok(_) => {
+                    self.output.note(&format!("resigned {:?}", Escaped(&self.args.name)));
+                    Ok(ended.exit)
+                }
                 Err(lost) => Err(failure(Loss::from(&lost))),
             }),
         }

@@ -1,6 +1,6 @@
 //! The command's environment variables about its lock.
 
-use super::millis_since_1970;
+use crate::output::since_1970;
 use std::time::Duration;
 
 /// A name and its value.
@@ -34,7 +34,7 @@ pub(super) fn of(
 ) -> Environment {
     let mut environment = vec![
         ("QUORUMLOCK_RESOURCE", resources.join("\n")),
-        ("QUORUMLOCK_DEADLINE", millis_since_1970(remaining).to_string()),
+        ("QUORUMLOCK_DEADLINE", since_1970().saturating_add(remaining).as_millis().to_string()),
     ];
     environment.extend(number);
     environment

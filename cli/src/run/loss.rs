@@ -45,7 +45,8 @@ impl From<&Lost> for Loss {
 impl Loss {
     /// Creates the failure of a command that ended like this.
     pub(super) fn into_failure(self, resource: &str, command: Exit) -> Failure {
-        let message = format!("{}; the command {}", self.reason.told(resource), command.told());
+        let message =
+            format!("{}; the command {}", self.reason.described(resource), command.described());
         let failure = Failure::new(Exit::Lost, message)
             .with("resource", resource)
             .with("reason", self.reason.name())
@@ -58,7 +59,7 @@ impl Loss {
 }
 
 impl Reason {
-    fn told(&self, resource: &str) -> String {
+    fn described(&self, resource: &str) -> String {
         let resource = Escaped(resource);
         match self {
             Self::QuorumGone => {

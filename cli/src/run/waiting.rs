@@ -1,56 +1,39 @@
-//! A report to the person who waits for the lock: the holder, or the masters that may not vote.
+//! A report while the lock is waited for: the holder, or the masters that may not vote.
 //!
-//! It is for people, so it needs a terminal or `--verbose`; without them no master is asked. It
-//! never delays the acquire that it runs beside: it asks seldom, and it writes on another thread,
-//! since a terminal can be stopped.
+//! A holder is of interest to people, so it is named on a terminal or with `--verbose`; without them
+//! no master is asked. An outage is of interest to operators, so it is reported everywhere once it
+//! lasts. The report never delays the acquire: it asks seldom, and it writes on
+//! another thread, since a terminal can be stopped.
 
-use crate::inspect::{holder_to_json, in_queue, in_turn};
-use crate::output::{Output, millis};
+mod line;
+mod obstacle;
+
+use crate::output::Output;
+use line::Line;
+use obstacle::Obstacle;
+use quorumlock::Redlock;
 use quorumlock::report::{Escaped, Span};
-use quorumlock::{
-    Holder, Inspection, LockState, NodeInspection, NodeStanding, NodeState, Redlock, Status,
-};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Who gets the lock before that has not waited.
+/// A client that gets the lock before that has not waited.
 const FIRST: Duration = Duration::from_millis(300);
 
 /// The time between two looks. Each costs a command per master and resource.
 const AGAIN: Duration = Duration::from_secs(3);
 
-/// What is known of those who wait in turn.
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    waiting: Option<usize>,
-    /// How many are ahead, if this process is among them.
-    ahead: Option<usize>,
-}
+/// The time between two looks at the masters' standing, which this process knows.
+const STANDING: Duration = Duration::from_secs(1);
 
-/// The reason to wait.
-#[derive(Clone, Debug)]
-enum Obstacle {
-    Held {
-        resource: String,
-        holder: Holder,
-        queue: Queue,
-    },
-    /// Other readers have it. They keep no reader out: a writer waits.
-    Wanted(String),
-    WarmingUp {
-        ready_in: Duration,
-        count: String,
-    },
-    /// With the masters that are missing.
-    NoQuorum(String),
-}
+/// An outage that lasts as long is reported without a terminal. A master that restarts takes less.
+const OUTAGE: Duration = Duration::from_secs(10);
 
-/// Waits for `acquire` of `all`, `shared` with others or not, and meanwhile reports what it waits for if
-/// a person is following; also how many are `ahead` of it.
-pub(super) async fn beside<A: Future>(
+/// Waits for `acquire` of `all`, `shared` with others or not, and meanwhile reports what it waits for;
+/// also how many are `ahead` of it.
+pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
     acquire: A,
     ahead: impl Fn(&A) -> Option<usize>,
     redlock: &Redlock,
@@ -59,32 +42,44 @@ pub(super) async fn beside<A: Future>(
     output: Output,
 ) -> A::Output {
     let mut acquire = pin!(acquire);
-    if output.is_followed() {
-        // It is polled before the report is, whichever of them goes on.
-        let told = Cell::new(None);
-        let acquired = poll_fn(|cx| {
-            let polled = acquire.as_mut().poll(cx);
-            told.set(ahead(&acquire));
-            polled
-        });
-        tokio::select! {
-            biased;
-            done = acquired => return done,
-            () = report(redlock, (resources, shared), &told, all, output) => {}
+    let ahead_now = Cell::new(None);
+    // It is polled before the report is, whichever of them goes on.
+    let acquired = poll_fn(|cx| {
+        let polled = acquire.as_mut().poll(cx);
+        ahead_now.set(ahead(&acquire));
+        polled
+    });
+    let (mut line, mut outage) = (Line::new(output), Outage { all, output, is_reported: false });
+    let report = async {
+        match output.is_followed() {
+            true => report(redlock, (resources, shared), &ahead_now, all, &mut line).await,
+            false => outage.watch(redlock).await,
         }
+        // The client is closed, which ends the acquire.
+        std::future::pending().await
+    };
+    let ended = tokio::select! {
+        biased;
+        ended = acquired => ended,
+        ended = report => ended,
+    };
+    line.end().await;
+    if ended.is_ok() {
+        outage.end();
     }
-    acquire.await
+    ended
 }
 
-/// Reports each obstacle once, until the client is closed.
+/// Reports each obstacle, and the time that is left of it, until the client is closed.
 async fn report(
     redlock: &Redlock,
     (resources, shared): (&[String], bool),
     ahead: &Cell<Option<usize>>,
     all: &str,
-    output: Output,
+    line: &mut Line,
 ) {
-    let mut told: Option<Obstacle> = None;
+    let began = Instant::now();
+    let mut shown: Option<Obstacle> = None;
     let mut pause = FIRST;
     loop {
         tokio::time::sleep(pause).await;
@@ -100,111 +95,57 @@ async fn report(
         }
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
-        if !told.as_ref().is_some_and(|told| told.is(&obstacle)) {
-            let (line, fields) = (obstacle.line(all), obstacle.fields(all));
-            told = Some(obstacle);
-            let written = tokio::task::spawn_blocking(move || output.progress(&line, fields));
-            let _ = written.await;
+        let message = obstacle.line(all);
+        if shown.as_ref().is_some_and(|shown| shown.is(&obstacle)) {
+            line.update(format!("{message}; waited {}", Span(began.elapsed()))).await;
+        } else {
+            let fields = obstacle.fields(all);
+            shown = Some(obstacle);
+            line.show(message, fields).await;
         }
     }
 }
 
-impl Obstacle {
-    fn in_status(status: &Status) -> Option<Self> {
-        match status.can_acquire_in() {
-            Some(Duration::ZERO) => None,
-            Some(ready_in) => Some(Self::WarmingUp { ready_in, count: status.count() }),
-            None => {
-                let missing =
-                    status.nodes().iter().filter(|one| one.standing != NodeStanding::Voting);
-                let missing = missing.map(|one| format!("{} {}", one.node, one.standing.as_str()));
-                let missing: Vec<_> = missing.collect();
-                Some(Self::NoQuorum(format!("{} ({})", status.count(), missing.join(", "))))
+/// What a log has to say about an outage: its begin, once it lasts, and its end.
+struct Outage<'a> {
+    all: &'a str,
+    output: Output,
+    is_reported: bool,
+}
+
+impl Outage<'_> {
+    async fn watch(&mut self, redlock: &Redlock) {
+        let mut since = None;
+        loop {
+            tokio::time::sleep(STANDING).await;
+            let Ok(status) = redlock.status().await else { return };
+            let Some(obstacle) = Obstacle::in_status(&status) else {
+                since = None;
+                self.end();
+                continue;
+            };
+            let since = *since.get_or_insert_with(Instant::now);
+            if !self.is_reported && since.elapsed() >= OUTAGE {
+                self.is_reported = true;
+                self.write(obstacle.line(self.all), obstacle.fields(self.all));
             }
         }
     }
 
-    fn in_inspection(inspection: &Inspection, shared: bool, ahead: Option<usize>) -> Option<Self> {
-        match inspection.state() {
-            LockState::Held(holder) if shared && holder.is_shared() => {
-                Some(Self::Wanted(inspection.resource().to_owned()))
-            }
-            LockState::Held(holder) => {
-                let (resource, holder) = (inspection.resource().to_owned(), holder.clone());
-                let queue = Queue { waiting: inspection.waiting_in_turn(), ahead };
-                Some(Self::Held { resource, holder, queue })
-            }
-            LockState::Free => None,
-            _ => {
-                let silent = |one: &NodeInspection| match &one.state {
-                    NodeState::Unknown(answer) => Some(format!("{} {answer}", one.node)),
-                    _ => None,
-                };
-                let silent: Vec<_> = inspection.nodes().iter().filter_map(silent).collect();
-                // Else several clients compete for it at this moment.
-                (!silent.is_empty()).then(|| Self::NoQuorum(silent.join(", ")))
-            }
+    /// Reports the end of what was reported.
+    fn end(&mut self) {
+        if std::mem::take(&mut self.is_reported) {
+            let line = format!("waiting for {:?}: a quorum may vote again", Escaped(self.all));
+            let mut fields = Map::new();
+            fields.insert("waiting_for".to_owned(), self.all.into());
+            fields.insert("obstacle".to_owned(), Value::Null);
+            self.write(line, fields);
         }
     }
 
-    /// Checks whether both are the same obstacle, whatever time has passed.
-    fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Held { holder, queue, .. }, Self::Held { holder: other, queue: theirs, .. }) => {
-                holder.same_hold_as(other) && queue.ahead == theirs.ahead
-            }
-            (Self::Wanted(_), Self::Wanted(_)) => true,
-            (Self::WarmingUp { .. }, Self::WarmingUp { .. }) => true,
-            (Self::NoQuorum(missing), Self::NoQuorum(other)) => missing == other,
-            _ => false,
-        }
-    }
-
-    fn line(&self, all: &str) -> String {
-        let all = Escaped(all);
-        match self {
-            Self::Held { resource, holder, queue } => {
-                let queue = match queue.ahead {
-                    Some(_) => in_queue(queue.ahead),
-                    None => in_turn(queue.waiting),
-                };
-                format!("waiting for {:?}: {holder}{queue}", Escaped(resource))
-            }
-            Self::Wanted(resource) => {
-                format!("waiting for {:?}: a writer waits for it", Escaped(resource))
-            }
-            Self::WarmingUp { ready_in, count } => {
-                let ready_in = Span(*ready_in);
-                format!(
-                    "waiting for {all:?}: masters are warming up, ready in {ready_in} ({count})"
-                )
-            }
-            Self::NoQuorum(missing) => format!("waiting for {all:?}: no quorum: {missing}"),
-        }
-    }
-
-    /// Returns the same for programs.
-    fn fields(&self, all: &str) -> Map<String, Value> {
-        let fields = match self {
-            Self::Held { resource, holder, queue } => json!({
-                "waiting_for": resource,
-                "obstacle": "held",
-                "holder": holder_to_json(holder),
-                "remaining_ms": holder.remaining().map(millis),
-                "waiting_in_turn": queue.waiting,
-                "ahead": queue.ahead,
-            }),
-            Self::Wanted(resource) => json!({ "waiting_for": resource, "obstacle": "wanted" }),
-            Self::WarmingUp { ready_in, .. } => json!({
-                "waiting_for": all,
-                "obstacle": "warming_up",
-                "ready_in_ms": millis(*ready_in),
-            }),
-            Self::NoQuorum(_) => json!({ "waiting_for": all, "obstacle": "no_quorum" }),
-        };
-        match fields {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        }
+    /// Does not wait until it is written.
+    fn write(&self, line: String, fields: Map<String, Value>) {
+        let output = self.output;
+        tokio::task::spawn_blocking(move || output.progress(&line, fields));
     }
 }

@@ -4,9 +4,11 @@ use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
 
 /// The longest wait of a test, for a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -121,6 +123,33 @@ impl Drop for Running {
             let _already_gone = child.kill();
             let _already_reaped = child.wait();
         }
+    }
+}
+
+/// A script on a terminal of its own, by util-linux.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    running: Running,
+    files: TempDir,
+}
+
+impl Terminal {
+    pub(crate) fn start(masters: &Masters, script: &str) -> Self {
+        let files = tempfile::tempdir().expect("a folder");
+        let mut command = beside(masters, "script");
+        command.env("SHELL", "/bin/sh").env("TERM", "xterm").env_remove("NO_COLOR");
+        command.args(["-qefc", script]).arg(files.path().join("shown")).stdin(Stdio::piped());
+        Self { running: Running::start(&mut command), files }
+    }
+
+    pub(crate) fn type_in(&mut self, keys: &[u8]) {
+        let stdin = self.running.stdin();
+        stdin.write_all(keys).and_then(|()| stdin.flush()).expect("a terminal that reads");
+    }
+
+    /// Returns all that it has received so far.
+    pub(crate) fn shown(&self) -> String {
+        fs::read_to_string(self.files.path().join("shown")).unwrap_or_default()
     }
 }
 

@@ -56,7 +56,7 @@ fn a_finding_of_several_masters_is_one_line_with_their_names() {
     assert_eq!(told.code, Some(1));
 }
 
-fn guarded<'a>(command: &'a mut Command, max_ttl: &str) -> &'a mut Command {
+pub(crate) fn guarded<'a>(command: &'a mut Command, max_ttl: &str) -> &'a mut Command {
     command.env("QUORUMLOCK_RESTART_GUARD", "on").env("QUORUMLOCK_TTL", "1s");
     command.env("QUORUMLOCK_FENCING_WINDOW_BACK", "500ms");
     command.env("QUORUMLOCK_FENCING_WINDOW_AHEAD", "500ms");

@@ -1,5 +1,5 @@
 //! `quorumlock run --fair`: commands that run in the order in which they came; and what an operator
-//! sees of those who wait.
+//! sees of the waiters.
 
 use crate::cli::{self, PATIENCE, Running, shell, told};
 use crate::support::masters::Masters;

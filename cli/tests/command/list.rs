@@ -24,7 +24,7 @@ async fn client(masters: &Masters, label: &str) -> Redlock {
 async fn hold(masters: &Masters, label: &str, resources: &[&str]) -> (Redlock, Guard) {
     let redlock = client(masters, label).await;
     let names: Vec<String> = resources.iter().map(|name| (*name).to_owned()).collect();
-    let guard = redlock.acquire(names).ttl(LONG).await.unwrap();
+    let guard = redlock.acquire_all(names).ttl(LONG).await.unwrap();
     for name in resources {
         let all = async || witness::holders(masters, name).await.len() == masters.len();
         eventually("every master has it", PATIENCE, all).await;
@@ -124,7 +124,11 @@ async fn on_a_terminal_the_table_fits() {
     let _held = hold(&masters, &"worker-".repeat(9), &[&name]).await;
     let command = format!("{} list", env!("CARGO_BIN_EXE_quorumlock"));
     let mut script = beside(&masters, "script");
-    script.env("SHELL", "/bin/sh").env_remove("COLUMNS").args(["-qfec", &command, "/dev/null"]);
+    script.env("SHELL", "/bin/sh").env("NO_COLOR", "1").env_remove("COLUMNS").args([
+        "-qfec",
+        &command,
+        "/dev/null",
+    ]);
     let drawn = told(script.stdin(Stdio::null()));
     let table: Vec<&str> = drawn.stdout.lines().collect();
     assert!(table.iter().all(|line| line.trim_end().chars().count() <= 80), "{drawn:?}");

@@ -206,7 +206,7 @@ async fn a_lock_is_kept_while_a_process_of_the_group_remains() {
     let told = told(&mut shell(&masters, &["--ttl", "30s", "--grace", "0s"], &script));
     assert_eq!(told.code, Some(6), "{told:?}");
     assert!(
-        told.stderr.starts_with("quorumlock: warning: somebody of the command's group"),
+        told.stderr.starts_with("quorumlock: warning: a process of the command's group"),
         "{told:?}"
     );
     assert_eq!(witness::holders(&masters, "r").await.len(), 3);

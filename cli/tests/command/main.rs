@@ -3,7 +3,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod at_least;
 mod bench;
 mod cli;
 mod doctor;
@@ -15,6 +14,9 @@ mod image;
 mod inspect;
 mod list;
 mod loss;
+mod may_stop;
+mod min_hold;
+mod operator;
 mod pages;
 mod permits;
 mod recorded_run;
@@ -22,9 +24,11 @@ mod recordings;
 mod refused;
 mod rolling_upgrade;
 mod run;
+mod screen;
 mod shared;
 mod signals;
 #[path = "../../../tests/support/mod.rs"]
 mod support;
+mod tls;
 mod unfit;
 mod waiting;

@@ -162,7 +162,7 @@ fn broken_masters_are_shown_as_recorded() {
 fn the_operations_page_quotes_the_recordings() {
     let (page, file) = (document("operations.md"), document("recordings/doctor.txt"));
     let blocks = page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    let quoted: Vec<&str> = blocks.filter(|it| it.starts_with("$ quorumlock doctor")).collect();
+    let quoted: Vec<&str> = blocks.filter(|it| it.starts_with("$ quorumlock doctor\n")).collect();
     assert_eq!(quoted.len(), 3);
     quoted.iter().for_each(|block| assert!(file.contains(block), "{block}"));
 }

@@ -88,7 +88,48 @@ fn what_goes_in_and_out_is_not_touched() {
     let output = child.wait_with_output().unwrap();
     sender.join().unwrap();
     assert!(output.stdout == bytes, "{} bytes of {}", output.stdout.len(), bytes.len());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "quorumlock: acquired \"r\"\ne");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "quorumlock: acquired \"r\"\nequorumlock: released \"r\"\n"
+    );
+}
+
+#[test]
+fn a_resource_that_is_named_twice_is_locked_once() {
+    let masters = Masters::start(3);
+    let script = ["sh", "-c", "printf %s \"$QUORUMLOCK_RESOURCE\""];
+    let twice = told(cli::on(&masters, &["run", "a", "b", "a", "--"]).args(script));
+    assert_eq!((twice.code, &*twice.stdout), (Some(0), "a\nb"), "{twice:?}");
+    // One resource, so that an option for one goes with it.
+    let fair = told(cli::on(&masters, &["run", "--fair", "a", "a", "--"]).args(script));
+    assert_eq!((fair.code, &*fair.stdout), (Some(0), "a"), "{fair:?}");
+}
+
+#[test]
+fn at_most_64_resources_are_locked_together() {
+    let masters = Masters::start(3);
+    let names: Vec<String> = (0..65).map(|number| format!("r{number}")).collect();
+    let run = |names: &[String]| {
+        told(cli::on(&masters, &["run"]).args(names).args(["--", "sh", "-c", "exit 7"]))
+    };
+    assert_eq!(run(&names[..64]).code, Some(7));
+    let refused = run(&names);
+    assert_eq!(refused.code, Some(114), "{refused:?}");
+    assert!(refused.stderr.contains("64"), "{refused:?}");
+}
+
+#[test]
+fn verbose_names_the_masters_that_are_down() {
+    let masters = Masters::start(5);
+    (3..5).for_each(|node| masters.kill(node));
+    let shown = told(&mut shell(&masters, &["-v"], "true"));
+    let down = |node: usize| {
+        let refused = "down (Connection refused (os error 111))";
+        format!("quorumlock: {} is {refused}\n", masters[node].addr())
+    };
+    let rest = "quorumlock: acquired \"r\"\nquorumlock: released \"r\"\n";
+    assert_eq!(shown.stderr, down(3) + &down(4) + rest);
+    assert_eq!(told(&mut shell(&masters, &[], "true")).stderr, "");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `quorumlock run --shared`: commands that read beside each other, and one that has the lock alone;
+//! `quorumlock run --shared`: commands that read together, and one that has the lock alone;
 //! and the readers that an operator sees.
 
 use crate::cli::{self, PATIENCE, Running, shell, told};
@@ -127,17 +127,45 @@ async fn one_that_shares_is_told_that_a_writer_waits() {
     writer.await.unwrap().unwrap().release().await.unwrap();
 }
 
+/// Two streams of readers that overlap would keep a lock out that is no writer.
+#[tokio::test]
+async fn a_writer_comes_before_new_readers() {
+    let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
+    for options in [&["--exclusive"][..], &["--exclusive", "--fenced"]] {
+        let file = files.path().join(options.len().to_string());
+        let reader = start(&masters, &["--shared", "--label", "reader-1"], &file);
+        eventually("it reads", PATIENCE, async || count(&file) == 1).await;
+        let writer = start(&masters, &[options, &["--no-timeout"]].concat(), &file);
+        let next = || told(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7"));
+        eventually("no new reader comes in", PATIENCE, async || next().code == Some(111)).await;
+        assert!(next().stderr.contains("\"r\" is wanted by a writer that waits: "));
+        assert_eq!(reader.told().code, Some(0));
+        eventually("it writes", PATIENCE, async || count(&file) == 2).await;
+        let refused = next();
+        assert!(refused.stderr.starts_with("quorumlock: \"r\" is held by "), "{refused:?}");
+        assert_eq!(writer.told().code, Some(0));
+        assert_eq!(next().code, Some(7));
+    }
+}
+
 #[tokio::test]
 async fn what_does_not_go_with_readers_is_refused_before_a_master_is_asked() {
     let masters = Masters::start(1);
-    for with in [&["--fenced"][..], &["--permits", "2"], &["--at-least", "5s"]] {
+    for with in [&["--fenced"][..], &["--permits", "2"], &["--min-hold", "5s"]] {
         let refused = told(&mut shell(&masters, &[&["--shared"], with].concat(), "exit 7"));
         assert_eq!(refused.code, Some(114), "{refused:?}");
         let text = format!("the argument '--shared' cannot be used with '{}", with[0]);
         assert!(refused.stderr.contains(&text), "{refused:?}");
     }
-    let mut two = cli::on(&masters, &["run", "--shared", "a", "b", "--", "true"]);
-    let refused = told(&mut two);
-    assert_eq!(refused.code, Some(114), "{refused:?}");
-    assert!(refused.stderr.contains("--shared is for one RESOURCE"), "{refused:?}");
+    for with in [&["--shared"][..], &["--fair"], &["--permits", "2"], &["--min-hold", "5s"]] {
+        let refused = told(&mut shell(&masters, &[&["--exclusive"], with].concat(), "exit 7"));
+        assert_eq!(refused.code, Some(114), "{refused:?}");
+        assert!(refused.stderr.contains("' cannot be used with '"), "{refused:?}");
+    }
+    for option in ["--shared", "--exclusive"] {
+        let refused = told(&mut cli::on(&masters, &["run", option, "a", "b", "--", "true"]));
+        assert_eq!(refused.code, Some(114), "{refused:?}");
+        let line = format!("{option} is for one RESOURCE");
+        assert!(refused.stderr.contains(&line), "{refused:?}");
+    }
 }

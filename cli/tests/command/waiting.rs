@@ -1,6 +1,6 @@
-//! `quorumlock run` while it waits: a person who follows is told what for, and no other.
+//! `quorumlock run` while it waits: it reports the holder to a person who follows, and an outage everywhere.
 
-use crate::cli::{PATIENCE, Told, beside, shell, told};
+use crate::cli::{self, PATIENCE, Terminal, Told, beside, shell, told};
 use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
 use crate::support::witness;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 async fn hold(masters: &Masters, label: &str) -> (Redlock, Guard) {
     let patient = masters.builder().operation_timeout(Duration::from_secs(1));
@@ -56,7 +56,7 @@ async fn verbose_names_the_holder_and_then_the_next_one() {
     assert!(running.wait_with_output().unwrap().status.success());
     let lines = read(&stderr);
     assert_eq!(lines.matches("waiting for").count(), 2, "once each: {lines}");
-    assert!(lines.ends_with("quorumlock: acquired \"r\"\n"), "{lines}");
+    assert!(lines.ends_with("quorumlock: acquired \"r\"\nquorumlock: released \"r\"\n"), "{lines}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,9 +87,15 @@ async fn without_a_terminal_and_verbose_waiting_is_silent() {
     assert!(!once.stderr.contains("waiting"), "{once:?}");
 }
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_quorumlock");
+
 /// Runs it on a terminal of its own; what the terminal shows is its stdout.
 fn on_a_terminal(masters: &Masters, arguments: &str) -> Told {
-    let script = format!("{} {arguments}; echo code=$?", env!("CARGO_BIN_EXE_quorumlock"));
+    on_a_terminal_of(masters, 200, arguments)
+}
+
+fn on_a_terminal_of(masters: &Masters, columns: usize, arguments: &str) -> Told {
+    let script = format!("stty cols {columns} rows 40; {PROGRAM} {arguments}; echo code=$?");
     let mut command = beside(masters, "script");
     command.env("SHELL", "/bin/sh").args(["-qfec", &script, "/dev/null"]);
     told(&mut command)
@@ -137,8 +143,85 @@ fn who_waits_for_masters_that_are_down_is_told_which() {
     assert_eq!(shown.code, Some(112), "{shown:?}");
     let missing = format!("({} down, {} down)\n", masters[1].addr(), masters[2].addr());
     let line = "quorumlock: waiting for \"r\": no quorum: 1 of 3 masters may vote, 2 needed ";
-    assert!(shown.stderr.starts_with(&format!("{line}{missing}")), "{shown:?}");
+    assert!(shown.stderr.contains(&format!("\n{line}{missing}")), "{shown:?}");
     assert_eq!(shown.stderr.matches("waiting for").count(), 1, "{shown:?}");
+}
+
+/// A holder is no news for a log, so that the command without masters is the only one that writes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_terminal_an_outage_is_reported_once_and_so_is_its_end() {
+    let (masters, fine) = (Masters::start(3), Masters::start(3));
+    let _held = hold(&fine, "web-3").await;
+    (1..3).for_each(|node| masters.kill(node));
+    let files = tempfile::tempdir().unwrap();
+    let path = |name: &str| files.path().join(name);
+    let mut elect = cli::on(&masters, &["elect", "e", "--", "true"]);
+    let elect = start(&mut elect, &path("elect"));
+    let mut json = shell(&masters, &["--json", "--no-timeout"], "true");
+    let json = start(&mut json, &path("json"));
+    let mut held = shell(&fine, &["--no-timeout"], "true");
+    let mut held = start(&mut held, &path("held"));
+
+    let began = Instant::now();
+    eventually_blocking("both report it", PATIENCE, || {
+        read(&path("elect")).ends_with('\n') && read(&path("json")).ends_with('\n')
+    });
+    assert!(began.elapsed() > Duration::from_secs(9), "after {:?}", began.elapsed());
+    let missing = format!("({} down, {} down)", masters[1].addr(), masters[2].addr());
+    let what = format!("no quorum: 1 of 3 masters may vote, 2 needed {missing}");
+    let reported = format!("quorumlock: waiting for \"e\": {what}\n");
+    assert_eq!(read(&path("elect")), reported);
+    // It is reported once, however long it lasts.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    masters[1].restart();
+    assert!(elect.wait_with_output().unwrap().status.success());
+    assert!(json.wait_with_output().unwrap().status.success());
+    let end = "quorumlock: waiting for \"e\": a quorum may vote again\n";
+    assert_eq!(read(&path("elect")), reported + end);
+    let notes = read(&path("json"));
+    let notes: Vec<Value> = notes.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| notes.iter().map(|note| note[name].clone()).collect::<Vec<_>>();
+    assert_eq!(of("obstacle"), ["no_quorum".into(), Value::Null], "{notes:?}");
+    assert_eq!(of("waiting_for"), ["r", "r"], "{notes:?}");
+    assert_eq!(read(&path("held")), "");
+    held.kill().unwrap();
+    held.wait().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_terminal_the_line_is_drawn_over_and_the_error_says_how_long_it_waited() {
+    let masters = Masters::start(3);
+    let _held = hold(&masters, "web-3").await;
+    let shown = on_a_terminal(&masters, "run --timeout 5s r -- true");
+    let line = "quorumlock: waiting for \"r\": held by web-3, expires in ";
+    assert!(shown.stdout.starts_with(line), "{shown:?}");
+    let (_, over) = shown.stdout.split_once(&format!("\r\x1b[K{line}")).expect("drawn over");
+    let (over, error) = over.split_once("\r\n").expect("the error has a line of its own");
+    assert!(over.contains(" s; waited 3."), "{shown:?}");
+    assert!(error.starts_with("quorumlock: \"r\" is held by web-3, expires in "), "{shown:?}");
+    let first = error.lines().next().unwrap();
+    assert!(first.contains(" (after 5 s, ") && first.ends_with(" attempts)"), "{shown:?}");
+    // What could not be drawn over is not repeated: there is no room, or a shell prompts.
+    let narrow = on_a_terminal_of(&masters, 40, "run --timeout 5s r -- true");
+    assert_eq!(narrow.stdout.matches("waiting for").count(), 1, "{narrow:?}");
+    let script = format!("stty cols 200; set -m; {PROGRAM} run --timeout 5s r -- true & wait");
+    let mut behind = beside(&masters, "script");
+    let behind = told(behind.env("SHELL", "/bin/sh").args(["-qfec", &script, "/dev/null"]));
+    assert_eq!(behind.stdout.matches("waiting for").count(), 1, "{behind:?}");
+    assert!(!behind.stdout.contains("\x1b["), "{behind:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_control_c_the_prompt_has_a_line_of_its_own() {
+    let masters = Masters::start(3);
+    let _held = hold(&masters, "web-3").await;
+    let script = format!("trap : INT; {PROGRAM} run --no-timeout r -- true; echo code=$?");
+    let mut terminal = Terminal::start(&masters, &script);
+    eventually_blocking("it waits", PATIENCE, || terminal.shown().contains("expires in "));
+    terminal.type_in(b"\x03");
+    eventually_blocking("it ends", PATIENCE, || terminal.shown().contains("code=130\r\n"));
+    let shown = terminal.shown();
+    assert!(shown.contains("^C\r\ncode=130"), "{shown:?}");
 }
 
 /// A stopped terminal, or a reader that does not read: here a pipe that is full.

@@ -1,4 +1,4 @@
-//! `run --at-least`: what keeps others out after the command, and what does not.
+//! `run --min-hold`: what keeps others out after the command, and what does not.
 
 use crate::cli::{PATIENCE, Running, on, shell, told};
 use crate::support::masters::Masters;
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use std::time::Duration;
 
 /// Longer than any of this takes.
-const OPTIONS: [&str; 5] = ["--no-wait", "--ttl", "2s", "--at-least", "29s"];
+const OPTIONS: [&str; 5] = ["--no-wait", "--ttl", "2s", "--min-hold", "29s"];
 
 /// The shortest that is left anywhere of the key's life, if all masters have it.
 async fn left(masters: &Masters) -> Option<Duration> {
@@ -79,10 +79,10 @@ async fn a_run_that_is_killed_keeps_others_out() {
 #[tokio::test]
 async fn more_than_max_ttl_and_two_ways_to_leave_are_refused() {
     let masters = Masters::start(1);
-    let long = told(&mut shell(&masters, &["--at-least", "1h"], "true"));
+    let long = told(&mut shell(&masters, &["--min-hold", "1h"], "true"));
     assert_eq!(long.code, Some(115), "{long:?}");
-    assert!(long.stderr.contains("at_least: 1h is above max_ttl (30s)"), "{long:?}");
-    let both = told(&mut shell(&masters, &["--at-least", "20s", "--forget"], "true"));
+    assert!(long.stderr.contains("min_hold: 1h is above max_ttl (30s)"), "{long:?}");
+    let both = told(&mut shell(&masters, &["--min-hold", "20s", "--forget"], "true"));
     assert_eq!(both.code, Some(114), "{both:?}");
     witness::assert_no_keys_now(&masters).await;
 }

@@ -1,0 +1,396 @@
+//! Whether a master may be stopped now: the others must be a quorum that may vote, and every lock
+//! must have a quorum of its keys there.
+
+use super::preflight_to_json;
+use crate::exit::Exit;
+use crate::failure::{Failure, in_words_of_the_command};
+use crate::list;
+use crate::output::millis;
+use crate::style::{Paint, Style};
+use quorumlock::config::NodeAddress;
+use quorumlock::preflight::NodePreflight;
+use quorumlock::report::{OneLine, Span};
+use quorumlock::{Holder, ListError, ListedLock, NodeState, Preflight, Redlock};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Of more readers, a master shows those that end last.
+const READERS_SHOWN: usize = 100;
+
+/// The most locks that the text names.
+const NAMED: usize = 10;
+
+/// What a master has of one hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Has,
+    Lacks,
+    /// It may vote, and did not say.
+    Unknown,
+    /// It may not vote, so its key does not count, whether or not it has one.
+    NoVote,
+}
+
+/// The answer; of several, the greatest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Answer {
+    Yes,
+    NotKnown,
+    No,
+}
+
+/// The answer about one master, and its reasons.
+pub(super) struct MayStop<'a> {
+    preflight: &'a Preflight,
+    place: usize,
+    /// How long it takes until the others are a quorum that may vote; `None` if time does not help.
+    quorum_in: Option<Duration>,
+    /// `None` if the others are no quorum: no lock was looked at then.
+    locks: Option<Locks>,
+}
+
+#[derive(Default)]
+struct Locks {
+    found: usize,
+    losing: Vec<ListedLock>,
+    not_known: Vec<ListedLock>,
+    /// The reason why locks may be missing.
+    error: Option<ListError>,
+}
+
+/// Finds the master that is meant: by its name in reports, or as it is configured.
+pub(super) fn place(node: &str, preflight: &Preflight) -> Result<usize, Failure> {
+    let names: Vec<&str> = preflight.into_iter().map(|node| &*node.node).collect();
+    place_among(node, &names).ok_or_else(|| {
+        let problem = "--may-stop names none of the masters, which are";
+        Failure::usage(format!("{problem} {}", OneLine(names.join(", "))))
+    })
+}
+
+fn place_among(node: &str, names: &[&str]) -> Option<usize> {
+    let address = node.parse().or_else(|_| format!("redis://{node}").parse::<NodeAddress>());
+    let shown = address.map_or_else(|_| node.to_owned(), |address| address.to_string());
+    let shown = shown.split_once("://").map_or(&*shown, |(_, shown)| shown);
+    let is_it = |name: &&str| {
+        let end = shown.strip_prefix(name);
+        *name == node || end.is_some_and(|end| end.is_empty() || end.starts_with(['/', '?', '#']))
+    };
+    names.iter().position(is_it)
+}
+
+impl<'a> MayStop<'a> {
+    /// Judges by the masters alone.
+    pub(super) fn new(preflight: &'a Preflight, place: usize) -> Self {
+        let others = || preflight.into_iter().enumerate().filter(|(other, _)| *other != place);
+        let waits: Vec<Duration> = others().filter_map(|(_, node)| node.votes_in()).collect();
+        let is_enough = |wait: &Duration| {
+            let votes = |node: &NodePreflight| node.votes_in().is_some_and(|left| left <= *wait);
+            is_quorum(preflight, |other| other != place && votes(&preflight.nodes()[other]))
+        };
+        let quorum_in = waits.into_iter().filter(is_enough).min();
+        Self { preflight, place, quorum_in, locks: None }
+    }
+
+    /// Checks whether the others are a quorum that may vote now.
+    pub(super) fn leaves_a_quorum(&self) -> bool {
+        self.quorum_in == Some(Duration::ZERO)
+    }
+
+    /// Looks at every lock.
+    pub(super) async fn scan(&mut self, redlock: &Redlock) {
+        let mut locks = Locks::default();
+        let mut list = redlock.list("");
+        while let Some(lock) = list.next().await {
+            match lock {
+                Ok(lock) => {
+                    locks.found += 1;
+                    match self.judge(&lock) {
+                        Answer::Yes => {}
+                        Answer::NotKnown => locks.not_known.push(lock),
+                        Answer::No => locks.losing.push(lock),
+                    }
+                }
+                Err(error) => locks.error = Some(error),
+            }
+        }
+        locks.losing.sort_by(list::in_order);
+        locks.not_known.sort_by(list::in_order);
+        self.locks = Some(locks);
+    }
+
+    fn judge(&self, lock: &ListedLock) -> Answer {
+        let holds = holds(lock, |place| votes(&self.preflight.nodes()[place]));
+        let answers = holds
+            .iter()
+            .map(|keys| judge(keys, self.place, |wanted| is_quorum(self.preflight, wanted)));
+        answers.max().unwrap_or(Answer::Yes)
+    }
+
+    fn answer(&self) -> Answer {
+        match &self.locks {
+            None => Answer::No,
+            Some(locks) if !locks.losing.is_empty() => Answer::No,
+            Some(Locks { error: None, not_known, .. }) if not_known.is_empty() => Answer::Yes,
+            Some(_) => Answer::NotKnown,
+        }
+    }
+
+    pub(super) fn exit(&self) -> Exit {
+        match self.answer() {
+            Answer::Yes => Exit::Success,
+            Answer::NotKnown => Exit::NotKnown,
+            Answer::No => Exit::MayNotStop,
+        }
+    }
+
+    /// Returns the answer and its reasons, in a few lines.
+    pub(super) fn to_text(&self, style: Style) -> String {
+        let (head, paint) = match self.answer() {
+            Answer::Yes => ("may stop", Paint::Good),
+            Answer::NotKnown => ("not known", Paint::Warning),
+            Answer::No => ("may not stop", Paint::Bad),
+        };
+        let rest = style.wrap(head.len() + 2, 4, &self.reason());
+        let mut text = format!("{}: {}", style.paint(head, paint), rest.trim_start());
+        let Some(locks) = &self.locks else { return text };
+        let listed = if locks.losing.is_empty() { &locks.not_known } else { &locks.losing };
+        for lock in listed.iter().take(NAMED) {
+            // Writing to a string does not fail.
+            let _ = write!(text, "\n{}", style.wrap(4, 6, &lock.to_string()));
+        }
+        if listed.len() > NAMED {
+            let _ = write!(text, "\n    and {} more", listed.len() - NAMED);
+        }
+        text
+    }
+
+    fn reason(&self) -> String {
+        let nodes = self.preflight.nodes();
+        let others = (0..nodes.len()).filter(|place| *place != self.place && votes(&nodes[*place]));
+        let without = format!(
+            "without {}, {} of {} masters may vote",
+            OneLine(&nodes[self.place].node),
+            others.count(),
+            nodes.len()
+        );
+        let Some(locks) = &self.locks else {
+            return match self.quorum_in {
+                Some(left) => {
+                    format!("{without}, which is no quorum; a quorum may vote in {}", Span(left))
+                }
+                None => format!("{without}, which is no quorum"),
+            };
+        };
+        let found = locks.found;
+        match (locks.losing.len(), locks.not_known.len(), &locks.error) {
+            (0, 0, None) => {
+                format!("{without}, and no lock loses its quorum of keys ({found} found)")
+            }
+            (0, 0, Some(error)) => in_words_of_the_command(&error.to_string()),
+            (0, unknown, _) => {
+                format!(
+                    "too few masters say whether {unknown} of {found} locks have a quorum of keys"
+                )
+            }
+            (losing, ..) => format!(
+                "without {}, {losing} of {found} locks would have no quorum of keys",
+                OneLine(&nodes[self.place].node)
+            ),
+        }
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let all = |locks: &[ListedLock]| locks.iter().map(list::to_json).collect::<Vec<_>>();
+        let answer = match self.answer() {
+            Answer::Yes => "yes",
+            Answer::NotKnown => "not_known",
+            Answer::No => "no",
+        };
+        let mut value = preflight_to_json(self.preflight, self.exit());
+        value["may_stop"] = json!({
+            "node": &*self.preflight.nodes()[self.place].node,
+            "answer": answer,
+            "reason": self.reason(),
+            "quorum_in_ms": self.quorum_in.map(millis),
+            "locks": self.locks.as_ref().map(|locks| locks.found),
+            "losing": self.locks.as_ref().map(|locks| all(&locks.losing)),
+            "not_known": self.locks.as_ref().map(|locks| all(&locks.not_known)),
+        });
+        value
+    }
+}
+
+fn votes(node: &NodePreflight) -> bool {
+    node.votes_in() == Some(Duration::ZERO)
+}
+
+fn is_quorum(preflight: &Preflight, wanted: impl Fn(usize) -> bool) -> bool {
+    let names = preflight.nodes();
+    let place = |node: &NodePreflight| names.iter().position(|other| other.node == node.node);
+    preflight.is_quorum(|node| place(node).is_some_and(&wanted))
+}
+
+/// Judges one hold by what each master has of it.
+fn judge(
+    keys: &[Key],
+    stopped: usize,
+    is_quorum: impl Fn(&dyn Fn(usize) -> bool) -> bool,
+) -> Answer {
+    let is = |place: usize, wanted: &[Key]| keys.get(place).is_some_and(|key| wanted.contains(key));
+    let remains = |wanted: &[Key]| is_quorum(&|place| place != stopped && is(place, wanted));
+    let (sure, perhaps) = (&[Key::Has][..], &[Key::Has, Key::Unknown][..]);
+    if !is(stopped, perhaps) || remains(sure) {
+        Answer::Yes
+    } else if is_quorum(&|place| is(place, sure)) && !remains(perhaps) {
+        Answer::No
+    } else if is_quorum(&|place| !is(place, &[Key::Lacks])) {
+        Answer::NotKnown
+    } else {
+        // It is left over on a few masters, and no client holds it.
+        Answer::Yes
+    }
+}
+
+/// Returns each hold that there may be of a lock, that of each reader if it is read, as what each
+/// master has of it. A hold whose work has ended is none: no client would lose it, and the keys that
+/// remain keep the others out.
+fn holds(lock: &ListedLock, votes: impl Fn(usize) -> bool) -> Vec<Vec<Key>> {
+    let nodes = lock.inspection().nodes();
+    let keys = |of: &dyn Fn(&Holder) -> Key| {
+        let key = |(place, state): (usize, &NodeState)| match state {
+            _ if !votes(place) => Key::NoVote,
+            NodeState::Held(holder) => of(holder),
+            NodeState::Free | NodeState::Kept(_) => Key::Lacks,
+            _ => Key::Unknown,
+        };
+        nodes.iter().map(|node| &node.state).enumerate().map(key).collect::<Vec<_>>()
+    };
+    let holders: Vec<&Holder> = nodes
+        .iter()
+        .filter_map(|node| match &node.state {
+            NodeState::Held(holder) => Some(holder),
+            _ => None,
+        })
+        .collect();
+    let hides = |holder: &Holder| {
+        let shown = holder.readers().len();
+        holder.is_shared() && (shown == 0 || shown >= READERS_SHOWN)
+    };
+    let mut holds = Vec::new();
+    for owner in distinct(holders.iter().copied().filter(|holder| !holder.is_shared())) {
+        if !holders.iter().any(|holder| holder.same_hold_as(owner) && holder.has_ended()) {
+            let has = |holder: &Holder| holder.same_hold_as(owner);
+            holds.push(keys(&|holder| if has(holder) { Key::Has } else { Key::Lacks }));
+        }
+    }
+    for reader in distinct(holders.iter().flat_map(|holder| holder.readers())) {
+        let has = |holder: &Holder| holder.readers().iter().any(|it| it.same_hold_as(reader));
+        holds.push(keys(&|holder| match has(holder) {
+            true => Key::Has,
+            false if hides(holder) => Key::Unknown,
+            false => Key::Lacks,
+        }));
+    }
+    if holders.iter().any(|holder| hides(holder)) {
+        holds.push(keys(&|holder| if hides(holder) { Key::Unknown } else { Key::Lacks }));
+    }
+    holds
+}
+
+fn distinct<'a>(holders: impl Iterator<Item = &'a Holder>) -> Vec<&'a Holder> {
+    let mut distinct: Vec<&Holder> = Vec::new();
+    for holder in holders {
+        if !distinct.iter().any(|known| known.same_hold_as(holder)) {
+            distinct.push(holder);
+        }
+    }
+    distinct
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key::{Has, Lacks, NoVote, Unknown};
+    use super::*;
+
+    /// Judges by a majority of each list.
+    fn judged(keys: &[Key], stopped: usize, lists: &[&[usize]]) -> Answer {
+        judge(keys, stopped, |wanted| {
+            let majority = |list: &&[usize]| {
+                list.iter().filter(|place| wanted(**place)).count() > list.len() / 2
+            };
+            lists.iter().all(majority)
+        })
+    }
+
+    #[test]
+    fn a_hold_needs_a_quorum_of_keys_on_the_masters_that_remain_and_may_vote() {
+        for (keys, stopped, expected) in [
+            ([Has, Has, Has, Has, Has], 0, Answer::Yes),
+            ([Has, Has, Has, Has, Lacks], 0, Answer::Yes),
+            ([Has, Has, Has, Lacks, Lacks], 0, Answer::No),
+            // It has no key of it.
+            ([Has, Has, Has, Lacks, Lacks], 4, Answer::Yes),
+            ([Has, Has, Has, NoVote, Lacks], 3, Answer::Yes),
+            // A key on a master that may not vote confirms no extension.
+            ([Has, Has, Has, NoVote, NoVote], 0, Answer::No),
+            ([Has, Has, Has, Has, NoVote], 0, Answer::Yes),
+            ([Has, Has, Has, Unknown, Lacks], 0, Answer::NotKnown),
+            ([Has, Has, Has, Unknown, Lacks], 3, Answer::Yes),
+            ([Has, Has, Unknown, Lacks, Lacks], 0, Answer::NotKnown),
+            ([Has, Has, Unknown, Lacks, Lacks], 2, Answer::NotKnown),
+            ([Has, Has, NoVote, Lacks, Lacks], 0, Answer::NotKnown),
+            ([Unknown; 5], 0, Answer::NotKnown),
+            ([NoVote; 5], 0, Answer::Yes),
+            // Left over, and held by no client.
+            ([Has, Has, Lacks, Lacks, Lacks], 0, Answer::Yes),
+        ] {
+            let judged = judged(&keys, stopped, &[&[0, 1, 2, 3, 4]]);
+            assert_eq!(judged, expected, "{keys:?} without {stopped}");
+        }
+    }
+
+    #[test]
+    fn of_two_lists_each_needs_its_quorum() {
+        let lists: [&[usize]; 2] = [&[0, 1, 2], &[2, 3, 4]];
+        for (keys, stopped, expected) in [
+            ([Has, Has, Has, Has, Has], 2, Answer::Yes),
+            ([Has, Has, Has, Has, Lacks], 0, Answer::Yes),
+            ([Has, Has, Has, Has, Lacks], 2, Answer::No),
+            ([Has, Has, Lacks, Has, Has], 3, Answer::No),
+            ([Has, Has, Lacks, Has, Unknown], 3, Answer::NotKnown),
+            // A quorum of the first list alone is no hold.
+            ([Has, Has, Has, Lacks, Lacks], 0, Answer::Yes),
+        ] {
+            assert_eq!(judged(&keys, stopped, &lists), expected, "{keys:?} without {stopped}");
+        }
+    }
+
+    #[test]
+    fn no_outweighs_not_known_and_that_yes() {
+        assert_eq!([Answer::Yes, Answer::No, Answer::NotKnown].into_iter().max(), Some(Answer::No));
+        assert!(Answer::NotKnown > Answer::Yes);
+    }
+
+    #[test]
+    fn a_master_is_named_as_in_reports_or_as_in_the_configuration() {
+        let names = ["10.0.0.1:6379", "10.0.0.1:63790", "[::1]:6379", "/run/redis.sock"];
+        for (node, expected) in [
+            ("10.0.0.1:6379", Some(0)),
+            ("10.0.0.1", Some(0)),
+            ("redis://10.0.0.1", Some(0)),
+            ("rediss://locks:p%40ss@10.0.0.1:6379/3", Some(0)),
+            ("redis://:pass@10.0.0.1:63790", Some(1)),
+            ("[::1]", Some(2)),
+            ("[::1]:6379", Some(2)),
+            ("/run/redis.sock", Some(3)),
+            ("unix:///run/redis.sock?db=2", Some(3)),
+            ("10.0.0.2", None),
+            ("10.0.0.1:637", None),
+            ("", None),
+            ("1", None),
+        ] {
+            assert_eq!(place_among(node, &names), expected, "{node}");
+        }
+    }
+}
