@@ -93,7 +93,7 @@ async fn hold(redlock: &Redlock) -> Vec<Guard> {
     for some in 0..MANY / 100 {
         let locks = (0..100).map(|lock| redlock.try_acquire(format!("r{some}:{lock}")));
         let locks = join_all(locks.map(IntoFuture::into_future)).await;
-        held.extend(locks.into_iter().map(|lock| lock.expect("a lock that nobody else wants")));
+        held.extend(locks.into_iter().map(|lock| lock.expect("a lock that no other task wants")));
     }
     held.shrink_to_fit();
     held

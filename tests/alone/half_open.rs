@@ -60,7 +60,7 @@ async fn a_half_open_connection_slows_no_lock_until_it_is_replaced() {
     assert!(half_open.len() >= 100, "{half_open}");
     let noise = Duration::from_millis(3);
     assert!(half_open.p50() <= 2 * healthy.p50() + noise, "{healthy}, then {half_open}");
-    assert!(half_open.p99() < OPERATION_TIMEOUT / 2, "nobody waits for it: {half_open}");
+    assert!(half_open.p99() < OPERATION_TIMEOUT / 2, "no acquire waits for it: {half_open}");
 
     eventually("the new connection takes part", SOON, async || {
         let guard = redlock.acquire("r").await.unwrap();

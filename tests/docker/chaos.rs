@@ -1,6 +1,6 @@
 //! Client processes compete for locks on masters in containers, while both suffer faults chosen by
 //! seed, and a checker judges the history. The short form runs here, and minutes of it with `make
-//! chaos`.
+//! chaos`, where `proof/judge` judges it, too.
 //!
 //! Other tests show that it would find something: without rollback, and with two of five masters as
 //! a quorum, the same chaos reports violations.
@@ -13,15 +13,18 @@
 //! | `client/` | a client process: acquires, holds, extends, writes, releases |
 //! | `store.rs` | what the locks protect; refuses old fencing tokens |
 //! | `watch.rs` | looks at the masters' keys in the meantime |
-//! | `history.rs`, `journal.rs`, `clock.rs` | what happened, line by line, by one clock |
+//! | `history.rs`, `line.rs`, `journal.rs`, `clock.rs` | what happened, line by line, by one clock |
 //! | `story.rs`, `check/` | the history put in order, and what it must show |
 //! | `report.rs`, `picture.rs` | the figures, and the picture |
 
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod clock;
+#[path = "../support/edn.rs"]
+pub(crate) mod edn;
 pub(crate) mod history;
 pub(crate) mod journal;
+mod line;
 pub(crate) mod people;
 pub(crate) mod picture;
 pub(crate) mod plan;
@@ -204,7 +207,7 @@ async fn a_run_that_is_to_be_killed() {
     };
     let mut people = People::hire(orders, 2, Seed(1).rng(), journal);
     // They are running, and no master answers.
-    let asked = || std::fs::read_to_string(&history).unwrap().matches(" asks ").count() >= 2;
+    let asked = || std::fs::read_to_string(&history).unwrap().matches(":f :acquire").count() >= 2;
     eventually_blocking("both have asked", Duration::from_secs(60), || {
         tokio::task::block_in_place(asked)
     });

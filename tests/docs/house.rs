@@ -1,10 +1,7 @@
 //! The house rules that can be checked automatically: no file grows past a bound, and a module
 //! declares every file.
 
-#[path = "../support/source.rs"]
-mod source;
-
-use source::{files, tokens};
+use crate::source::{files, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 400;
 
 /// Source folders of each published package.
-const FOLDERS: [&str; 4] = ["src", "cli/src", "core/src", "embedded/src"];
+pub(crate) const FOLDERS: [&str; 4] = ["src", "cli/src", "core/src", "embedded/src"];
 
 /// Folders of test binaries with modules. A module that is not declared would not be tested.
 const ROOMS: [&str; 7] = [
@@ -24,21 +21,6 @@ const ROOMS: [&str; 7] = [
     "tests/embedded",
     "tests/observability",
     "tests/redis",
-];
-
-/// Words that plain English does without, and how often each is still there. A bound may only fall.
-const BANNED: [(&str, usize); 11] = [
-    ("anew", 5),
-    ("befall", 4),
-    ("befell", 0),
-    ("for ever", 4),
-    ("go by", 5),
-    ("goes by", 1),
-    ("mend", 7),
-    ("mended", 8),
-    ("nobody", 66),
-    ("somebody", 31),
-    ("whoever", 8),
 ];
 
 type Sources = BTreeMap<PathBuf, String>;
@@ -94,60 +76,6 @@ fn undeclared(sources: &Sources) -> Vec<PathBuf> {
         }
     }
     sources.keys().filter(|path| !reached.contains(*path)).cloned().collect()
-}
-
-/// How often `word` is in `text`, as a word of its own.
-fn occurrences(text: &str, word: &str) -> usize {
-    let ends = |letter: Option<char>| !letter.is_some_and(|it| it.is_alphanumeric() || it == '_');
-    let found = text.match_indices(word).filter(|(at, _)| {
-        ends(text[..*at].chars().next_back()) && ends(text[at + word.len()..].chars().next())
-    });
-    found.count()
-}
-
-/// All that people read, but for what a program wrote: sources and documents, in lower case.
-fn prose() -> io::Result<Vec<String>> {
-    let mut texts = Vec::new();
-    for folder in
-        FOLDERS.iter().chain(&["cli/tests", "tests", "examples", "proof", "benches/peers"])
-    {
-        let sources = files(folder)?.into_iter();
-        let written = sources.filter(|(path, _)| {
-            let generated = path.components().any(|part| part.as_os_str() == "target");
-            !generated && path != Path::new("tests/docs/house.rs")
-        });
-        texts.extend(written.map(|(_, text)| text.to_lowercase()));
-    }
-    for folder in ["", "docs", "docs/decisions", "docker"] {
-        for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "md") {
-                texts.push(std::fs::read_to_string(path)?.to_lowercase());
-            }
-        }
-    }
-    Ok(texts)
-}
-
-#[test]
-fn banned_words_become_fewer() -> io::Result<()> {
-    let texts = prose()?;
-    assert!(texts.len() > 500, "{} texts: have the folders moved?", texts.len());
-    let count = |word: &str| texts.iter().map(|text| occurrences(text, word)).sum::<usize>();
-    let more: Vec<String> = BANNED
-        .iter()
-        .filter(|(word, bound)| count(word) > *bound)
-        .map(|(word, bound)| format!("{word}: {} times, {bound} before", count(word)))
-        .collect();
-    assert!(more.is_empty(), "say it in plain English:\n{}", more.join("\n"));
-    Ok(())
-}
-
-#[test]
-fn a_banned_word_is_found_whole_and_alone() {
-    let text = "nobody, and (nobody) or nobody's; not nobodyness, a_nobody or anobody";
-    assert_eq!(occurrences(text, "nobody"), 3);
-    assert_eq!(occurrences("for ever and for everybody", "for ever"), 1);
 }
 
 #[test]

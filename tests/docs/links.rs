@@ -4,22 +4,25 @@
 #[path = "../support/markdown.rs"]
 mod markdown;
 
+use crate::{read, root};
 use markdown::{Document, Link};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use std::path::Path;
 
 /// Reads the documents, by their paths from the root.
 fn documents() -> BTreeMap<String, Document> {
-    let folders = ["", "docs", "docs/decisions", "docker", "proof/model", "benches/peers"];
+    let folders = [
+        "",
+        "docs",
+        "docs/decisions",
+        "docs/safety",
+        "docker",
+        "tests",
+        "proof/model",
+        "proof/induction",
+        "benches/peers",
+    ];
     let files = folders.into_iter().flat_map(|folder| {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         entries.map(move |entry| Path::new(folder).join(entry.unwrap().file_name()))
@@ -137,4 +140,39 @@ fn a_link_that_leads_nowhere_is_seen() {
     assert_eq!(document.used().collect::<Vec<_>>(), ["e"]);
     assert_eq!(from_the_root("docs/faq.md", "../SAFETY.md"), "SAFETY.md");
     assert_eq!(from_the_root("docs/faq.md", "acl.md"), "docs/acl.md");
+}
+
+/// Returns the second-level headings of a document, and the entries of its table of contents, which stands before the
+/// first of them: as `- [heading](#anchor)`.
+fn sections_and_contents(text: &str) -> (Vec<String>, Vec<String>) {
+    let mut in_block = false;
+    let mut sections = Vec::new();
+    let mut contents = Vec::new();
+    for line in text.lines() {
+        in_block ^= line.starts_with("```");
+        if let Some(section) = line.strip_prefix("## ").filter(|_| !in_block) {
+            let anchors = Document::new(line).headings;
+            sections.push(format!("- [{section}](#{})", anchors.join("")));
+        } else if sections.is_empty() && line.starts_with("- [") && line.contains("](#") {
+            contents.push(line.to_owned());
+        }
+    }
+    (sections, contents)
+}
+
+#[test]
+fn a_table_of_contents_has_every_section_and_a_long_page_has_one() {
+    let mut with_one = 0;
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        let Some("md") = path.extension().and_then(|extension| extension.to_str()) else {
+            continue;
+        };
+        let (sections, contents) = sections_and_contents(&fs::read_to_string(&path).unwrap());
+        if !contents.is_empty() || sections.len() > 7 {
+            assert_eq!(contents, sections, "{}", path.display());
+            with_one += 1;
+        }
+    }
+    assert!(with_one > 3, "{with_one}");
 }

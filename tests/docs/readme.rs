@@ -1,5 +1,6 @@
 //! The documents are right: the defaults are those of the code, and the paths exist.
 
+use crate::{read, root};
 use quorumlock::{Backoff, ClockDrift, FencingWindow, Redlock};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -9,17 +10,9 @@ use std::time::Duration;
 
 const FORMAT: &str = "the table of options reads `| `name` | default | … |`";
 
-fn read(file: &str) -> std::io::Result<String> {
-    fs::read_to_string(root().join(file))
-}
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// Reads the name and default of each option from the table of the guide.
 fn documented() -> Result<BTreeMap<String, String>, Box<dyn Error>> {
-    let guide = read("docs/guide.md")?;
+    let guide = read("docs/guide.md");
     let rows = guide.lines().skip_while(|line| !line.starts_with("| option | default |")).skip(2);
     let cells = rows.take_while(|line| line.starts_with('|')).map(|row| {
         let mut cells = row.split('|').map(str::trim).skip(1);
@@ -73,10 +66,11 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
         .backoff(Backoff { base: humantime::parse_duration(&base)?, cap })
         .key_prefix(or_none("key_prefix")?)
         .fencing_window(FencingWindow { back: humantime::parse_duration(&back)?, ahead })
-        .lock_delay(duration("lock_delay")?)
-        .label(or_none("label")?);
+        .lock_delay(duration("lock_delay")?);
     let built = format!("{built:#?}");
     assert_eq!(built, format!("{:#?}", Redlock::builder()));
+    // It is another one in each process.
+    assert!(text("label")? == "host:pid" && built.contains("label: None"));
     // It can only be switched off.
     assert!(text("restart_guard")? == "on" && built.contains("restart_guard: On"));
     assert!(text("wake_ups")? == "on" && built.contains("wake_ups: true"));
@@ -87,35 +81,37 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
 /// On docs.rs, where all features are on, each item shows which one it needs.
 #[test]
 fn every_feature_has_a_row_in_the_table_of_the_readme() -> Result<(), Box<dyn Error>> {
-    let manifest = read("Cargo.toml")?;
+    let manifest = read("Cargo.toml");
     let section = manifest.split_once("\n[features]\n").ok_or("no features")?.1;
     let lines = section.lines().take_while(|line| !line.starts_with('['));
     let names = lines.filter(|line| !line.starts_with([' ', '#', ']']));
     let mut features: Vec<&str> =
         names.filter_map(|line| Some(line.split_once(" = ")?.0)).collect();
-    features.retain(|name| *name != "default");
-    let readme = read("README.md")?;
+    // Two underscores mark what is not a part of the API.
+    features.retain(|name| *name != "default" && !name.starts_with("__"));
+    let readme = read("README.md");
     let rows = readme.lines().skip_while(|line| !line.starts_with("| feature | ")).skip(2);
     let rows = rows.take_while(|line| line.starts_with('|'));
     let documented: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
     assert_eq!(documented, features, "in the order of Cargo.toml");
     assert!(manifest.contains("all-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]"));
-    assert!(read("src/lib.rs")?.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"));
+    assert!(read("src/lib.rs").contains("#![cfg_attr(docsrs, feature(doc_cfg))]"));
     Ok(())
 }
 
 #[test]
 fn every_file_and_command_that_a_document_names_is_there() -> Result<(), Box<dyn Error>> {
-    let makefile = read("Makefile")?;
+    let makefile = read("Makefile");
     let mut own: Vec<PathBuf> = Vec::new();
-    for folder in ["docs", "docs/decisions"] {
+    for folder in ["docs", "docs/decisions", "docs/safety"] {
         for entry in fs::read_dir(root().join(folder))? {
             let path = Some(entry?.path());
             own.extend(path.filter(|path| path.extension().is_some_and(|it| it == "md")));
         }
     }
     assert!(own.len() > 5, "{own:?}");
-    let of_all = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SAFETY.md"];
+    let of_all =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SAFETY.md", "tests/README.md"];
     for path in of_all.into_iter().map(PathBuf::from).chain(own) {
         let (text, document) = (fs::read_to_string(root().join(&path))?, path.display());
         let named: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
@@ -157,7 +153,7 @@ fn every_published_package_has_what_the_registry_asks_for() -> Result<(), Box<dy
         "development-tools::testing",
     ];
     for manifest in ["Cargo.toml", "cli/Cargo.toml", "core/Cargo.toml", "embedded/Cargo.toml"] {
-        let text = read(manifest)?;
+        let text = read(manifest);
         let list = |key: &str| -> Result<Vec<String>, String> {
             let (_, below) =
                 text.split_once(&format!("\n{key} = [")).ok_or(format!("{manifest}: no {key}"))?;

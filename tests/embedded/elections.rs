@@ -201,6 +201,29 @@ fn threads_campaign_and_observe_as_tasks_do() {
 }
 
 #[cfg(feature = "blocking")]
+#[test]
+fn a_thread_campaigns_again_after_a_loss_and_resigns_when_its_work_is_done() {
+    use quorumlock::blocking::Builder;
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let masters = runtime.block_on(async { Masters::start(3).unwrap() });
+    let client = || Builder::from(masters.builder().ttl(SECOND)).connect().unwrap();
+    let (here, there) = (client(), client());
+    let mut terms = Vec::new();
+    let led = here.election("e").run("me", |lease| {
+        terms.push(lease.fencing_token());
+        if terms.len() == 1 {
+            there.force_release(&there.inspect("e").unwrap()).unwrap();
+            return Err(lease.blocking_lost().unwrap());
+        }
+        lease.check()?;
+        Ok(7)
+    });
+    assert_eq!(led, Ok(7));
+    assert!(terms.len() == 2 && terms[0] < terms[1], "{terms:?}");
+    assert_eq!(there.election("e").leader(), Ok(None), "it has resigned");
+}
+
+#[cfg(feature = "blocking")]
 #[tokio::test]
 async fn in_async_code_no_thread_waits_for_an_election() {
     use quorumlock::blocking::Builder;

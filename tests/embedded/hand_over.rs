@@ -2,7 +2,7 @@
 
 use crate::support::prelude::*;
 use quorumlock::embedded::Masters;
-use quorumlock::error::{AdoptError, LossReason};
+use quorumlock::error::{AdoptErrorKind, LossReason};
 use quorumlock::{ExtendError, Redlock, RestartGuard};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ async fn a_lock_goes_from_one_client_to_another_without_being_free_in_between() 
 async fn the_number_of_a_fenced_lock_stays_and_the_next_is_above_it() {
     let masters = Masters::start_in_memory(3).unwrap();
     let (first, second) = (connect(&masters).await, connect(&masters).await);
-    let guard = first.acquire(["a", "b"]).fenced().await.unwrap();
+    let guard = first.acquire_all(["a", "b"]).fenced().await.unwrap();
     let number = guard.fencing_token();
     let detached = guard.detach().await.unwrap();
     assert_eq!((detached.fencing_token(), detached.resource()), (number, "a, b"));
@@ -67,7 +67,7 @@ async fn what_comes_too_late_is_lost_and_deletes_nothing_of_others() {
     let detached = guard.detach().await.unwrap();
     let next = first.acquire(KEY).await.unwrap();
     let refused = second.adopt(detached).await.unwrap_err();
-    assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+    assert!(matches!(refused.kind, AdoptErrorKind::TooLate(_)), "{refused}");
     drop(second.adopt(refused.detached)); // a release, by the value
     second.shutdown().await.unwrap();
     next.check().unwrap();
@@ -94,7 +94,7 @@ async fn a_value_comes_back_while_too_few_masters_answer() {
     };
     masters.iter().take(2).for_each(|master| master.pause());
     let refused = second.adopt(detached).await.unwrap_err();
-    assert!(matches!(refused.error, AdoptError::Unadopted(_)), "{refused}");
+    assert!(matches!(refused.kind, AdoptErrorKind::Unadopted(_)), "{refused}");
     masters.iter().for_each(|master| master.resume());
     detached = refused.detached;
     let guard = loop {
@@ -126,20 +126,20 @@ async fn another_prefix_or_a_closed_client_gives_the_value_back() {
     let other = masters.builder().key_prefix("app:x").connect().await.unwrap();
     let detached = first.acquire(KEY).await.unwrap().detach().await.unwrap();
     let refused = other.adopt(detached).await.unwrap_err();
-    let AdoptError::InvalidSetting(invalid) = &refused.error else { panic!("{refused}") };
+    let AdoptErrorKind::InvalidSetting(invalid) = &refused.kind else { panic!("{refused}") };
     assert_eq!(invalid.field, "key_prefix");
     other.shutdown().await.unwrap();
     let same = masters.builder().key_prefix("app:").connect().await.unwrap();
     same.shutdown().await.unwrap();
     let refused = same.adopt(refused.detached).await.unwrap_err();
-    assert!(matches!(refused.error, AdoptError::Closed(_)), "{refused}");
+    assert!(matches!(refused.kind, AdoptErrorKind::Closed(_)), "{refused}");
     let guard = first.adopt(refused.detached).keep_alive_for(Duration::from_secs(60)).await;
     guard.unwrap().release().await.unwrap();
 
     let unprefixed = connect(&masters).await;
     let detached = first.acquire(KEY).fenced().await.unwrap().detach().await.unwrap();
     let refused = unprefixed.adopt(detached).await.unwrap_err();
-    assert!(matches!(refused.error, AdoptError::InvalidSetting(_)), "{refused}");
+    assert!(matches!(refused.kind, AdoptErrorKind::InvalidSetting(_)), "{refused}");
 }
 
 #[tokio::test]

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use quorumlock::embedded::Masters;
-use quorumlock::error::AdoptError;
+use quorumlock::error::AdoptErrorKind;
+use quorumlock::kind::{Detachable, Fenced, Unfenced};
 use quorumlock::report::Obstacle;
-use quorumlock::{AcquireError, Detachable, Detached, Fenced, FencedDetached, Redlock, Unfenced};
+use quorumlock::{AcquireError, Detached, FencedDetached, Redlock};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ async fn written() -> Value {
     let masters = masters().await;
     let builder = masters.builder().label("me").key_prefix("app:");
     let redlock = builder.connect().await.unwrap();
-    let acquire = redlock.acquire(["b", "a"]).ttl(Duration::from_secs(7));
+    let acquire = redlock.acquire_all(["b", "a"]).ttl(Duration::from_secs(7));
     let acquire =
         acquire.lock_delay(Duration::from_secs(2)).keep_alive_for(Duration::from_secs(60));
-    let acquire = acquire.at_least(Duration::from_secs(20));
+    let acquire = acquire.min_hold(Duration::from_secs(20));
     let detached = acquire.fenced().await.unwrap().detach().await.unwrap();
     serde_json::to_value(&detached).unwrap()
 }
@@ -60,11 +61,11 @@ async fn a_copy_is_refused_where_the_first_is_held() {
     let read = || serde_json::from_str::<Detached>(&text).unwrap();
     let guard = second.adopt(read()).await.unwrap();
     let refused = second.adopt(read()).await.unwrap_err();
-    assert!(matches!(refused.error, AdoptError::HeldHere(_)), "{refused}");
+    assert!(matches!(refused.kind, AdoptErrorKind::HeldHere(_)), "{refused}");
     guard.check().unwrap();
     guard.release().await.unwrap();
     let refused = first.adopt(read()).await.unwrap_err();
-    assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+    assert!(matches!(refused.kind, AdoptErrorKind::TooLate(_)), "{refused}");
 }
 
 /// Adopts a copy of `text`, twice: once in each client. Both come too late.
@@ -72,7 +73,7 @@ async fn are_too_late<K: Detachable>(clients: [&Redlock; 2], text: &str) {
     for redlock in clients {
         let copy: Detached<K> = serde_json::from_str(text).unwrap();
         let refused = redlock.adopt(copy).await.unwrap_err();
-        assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+        assert!(matches!(refused.kind, AdoptErrorKind::TooLate(_)), "{refused}");
         // A copy whose adoption is dropped opens nothing, either.
         drop(redlock.adopt(refused.detached));
     }
@@ -85,7 +86,7 @@ async fn work_that_has_ended_well_is_not_adopted_again_by_any_client() {
     let (first, second) = (connect().await.unwrap(), connect().await.unwrap());
     let other = masters.builder().connect().await.unwrap();
     for names in [&["nightly"][..], &["a", "nightly"]] {
-        let acquire = first.acquire(names).at_least(Duration::from_secs(20)).await.unwrap();
+        let acquire = first.acquire_all(names).min_hold(Duration::from_secs(20)).await.unwrap();
         let text = serde_json::to_string(&acquire.detach().await.unwrap()).unwrap();
         let began = tokio::time::Instant::now();
         let copy: Detached = serde_json::from_str(&text).unwrap();
@@ -100,7 +101,7 @@ async fn work_that_has_ended_well_is_not_adopted_again_by_any_client() {
         drop(other.acquire("nightly").timeout(Duration::from_secs(30)).await.unwrap());
         assert!(began.elapsed() > Duration::from_secs(19), "{:?}", began.elapsed());
     }
-    let acquire = first.acquire("nightly").at_least(Duration::from_secs(20)).fenced();
+    let acquire = first.acquire("nightly").min_hold(Duration::from_secs(20)).fenced();
     let guard = acquire.await.unwrap();
     let at_work = first.inspect("nightly").await.unwrap();
     assert!(!at_work.holder().unwrap().has_ended());
@@ -202,7 +203,7 @@ async fn a_ttl_that_cannot_work_is_refused_before_anything_is_sent() {
         bad[field] = wrong;
         let detached: Detached = serde_json::from_value(bad).unwrap();
         let refused = redlock.adopt(detached).await.unwrap_err();
-        assert!(matches!(refused.error, AdoptError::InvalidSetting(_)), "{field}: {refused}");
+        assert!(matches!(refused.kind, AdoptErrorKind::InvalidSetting(_)), "{field}: {refused}");
         std::mem::forget(refused);
     }
 }

@@ -1,7 +1,7 @@
 //! The label of one call: on the masters, in inspections, and in the error of who is refused.
 
+use quorumlock::Redlock;
 use quorumlock::embedded::Masters;
-use quorumlock::{AcquireError, Redlock};
 use std::time::Duration;
 
 async fn client(masters: &Masters, label: &str) -> Redlock {
@@ -59,11 +59,30 @@ async fn who_is_refused_learns_the_label_of_the_holder() {
     let waiting = other.acquire("r").timeout(Duration::from_millis(50)).await.unwrap_err();
     assert_eq!(waiting.holder(), Some("10.0.0.7:8080"));
     assert!(waiting.to_string().starts_with("\"r\" is held by 10.0.0.7:8080: "), "{waiting}");
-    let AcquireError::Contended(tried) = other.try_acquire("r").await.unwrap_err() else {
-        panic!("it is held")
-    };
-    assert_eq!(tried.obstacle.holder(), None, "one attempt does not ask");
+    let tried = other.try_acquire("r").await.unwrap_err();
+    assert_eq!(tried.holder(), Some("10.0.0.7:8080"), "{tried}");
     let here = holder.try_acquire("r").await.unwrap_err();
     assert_eq!(here.holder(), None, "no master was asked");
     drop(guard);
+}
+
+#[tokio::test]
+async fn a_label_is_the_host_and_the_process_unless_it_is_switched_off() {
+    let masters = Masters::start_in_memory(3).unwrap();
+    let process = format!(":{}", std::process::id());
+    let other = masters.builder().connect().await.unwrap();
+    let unnamed = [masters.builder().no_label(), masters.builder().label("")];
+    for (builder, is_named) in unnamed
+        .map(|builder| (builder, false))
+        .into_iter()
+        .chain([(masters.builder(), true), (masters.builder().label("worker-7").no_label(), false)])
+    {
+        let holder = builder.connect().await.unwrap();
+        let guard = holder.acquire("r").fenced().await.unwrap();
+        let label = label(&holder, "r").await;
+        assert_eq!(label.as_ref().is_some_and(|label| label.ends_with(&process)), is_named);
+        let error = other.try_acquire("r").await.unwrap_err();
+        assert_eq!(error.holder(), label.as_deref(), "{error}");
+        guard.release().await.unwrap();
+    }
 }

@@ -21,7 +21,7 @@ async fn listed(redlock: &Redlock) -> (Vec<String>, Vec<String>, bool) {
 
 async fn holding(masters: &Masters) -> (Redlock, quorumlock::Guard) {
     let redlock = masters.builder().connect().await.unwrap();
-    let guard = redlock.acquire(["a", "b"]).ttl(LONG).await.unwrap();
+    let guard = redlock.acquire_all(["a", "b"]).ttl(LONG).await.unwrap();
     let all = async || masters.iter().all(|master| master.holder("b").is_some());
     eventually("all have it", SOON, all).await;
     (redlock, guard)
@@ -92,4 +92,42 @@ fn without_a_runtime_nothing_is_listed() {
     });
     let first = futures::executor::block_on(redlock.list("").next());
     assert!(matches!(first, Some(Err(ListError::WrongContext(_)))), "{first:?}");
+}
+
+#[cfg(feature = "blocking")]
+#[test]
+fn threads_list_locks_and_take_one_from_a_reader() {
+    use quorumlock::blocking::Builder;
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let masters = runtime.block_on(async { Masters::start(3).unwrap() });
+    let client = || Builder::from(masters.builder().ttl(LONG)).connect().unwrap();
+    let (here, there) = (client(), client());
+    let _guard = here.acquire("a:1").lock().unwrap();
+    let _reader = there.rw_lock("a:2").read().lock().unwrap();
+    let mut locks = here.list("a:");
+    let names = locks.by_ref().map(|lock| lock.unwrap().resource().to_owned());
+    let names: std::collections::BTreeSet<String> = names.collect();
+    assert_eq!(names, ["a:1", "a:2"].map(str::to_owned).into());
+    assert!(locks.next().is_none() && locks.problems().is_empty());
+
+    let inspection = here.inspect("a:2").unwrap();
+    let reader = &inspection.holder().unwrap().readers()[0];
+    here.force_release_reader(&inspection, reader).unwrap();
+    here.rw_lock("a:2").write().lock().unwrap().release().unwrap();
+
+    [0, 1].into_iter().for_each(|node| masters[node].kill());
+    let mut locks = here.list("").include_free();
+    assert!(matches!(locks.by_ref().last(), Some(Err(ListError::Incomplete(_)))));
+    assert_eq!(locks.problems().len(), 2, "{locks:?}");
+}
+
+#[cfg(feature = "blocking")]
+#[tokio::test]
+async fn in_async_code_no_thread_waits_for_a_list() {
+    use quorumlock::blocking::Builder;
+    let masters = Masters::start_in_memory(1).unwrap();
+    let connect = tokio::task::spawn_blocking(move || Builder::from(masters.builder()).connect());
+    let mut locks = connect.await.unwrap().unwrap().list("");
+    assert!(matches!(locks.next(), Some(Err(ListError::WrongContext(_)))));
+    assert!(locks.next().is_none());
 }

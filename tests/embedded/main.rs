@@ -22,6 +22,10 @@ mod hand_over;
 #[cfg(all(feature = "embedded", feature = "serde"))]
 mod hand_over_by_value;
 #[cfg(feature = "embedded")]
+mod how_likely;
+#[cfg(feature = "embedded")]
+mod in_the_way;
+#[cfg(feature = "embedded")]
 mod labels;
 #[cfg(feature = "embedded")]
 mod list;
@@ -29,6 +33,10 @@ mod list;
 mod lock;
 #[cfg(feature = "embedded")]
 mod many_quorums;
+#[cfg(feature = "embedded")]
+mod own_prefix;
+#[cfg(all(unix, feature = "embedded"))]
+mod paused_clients;
 #[cfg(feature = "embedded")]
 mod rolling_restart;
 mod runtimes;

@@ -1,4 +1,4 @@
-//! Who waits for a resource that others read in overlapping turns. Time is virtual.
+//! Acquires that wait for a resource that others read in overlapping turns. Time is virtual.
 
 use crate::support::prelude::*;
 use quorumlock::embedded::Masters;
@@ -51,7 +51,7 @@ fn waits(client: &Redlock, front: Front) -> JoinHandle<()> {
             Front::Writer => drop(client.rw_lock(KEY).write().no_timeout().await),
             Front::Plain => drop(client.acquire(KEY).no_timeout().await),
             Front::InTurn => drop(client.acquire(KEY).fair().no_timeout().await),
-            Front::Several => drop(client.acquire([KEY, "a"]).no_timeout().await),
+            Front::Several => drop(client.acquire_all([KEY, "a"]).no_timeout().await),
         }
     })
 }

@@ -3,15 +3,15 @@
 
 use quorumlock::error::{self, LossReason};
 use quorumlock::fencing;
+use quorumlock::kind::{All, Fenced, Unfenced};
 use quorumlock::preflight::{self, Preflight};
 use quorumlock::report::{Answer, NodeReport, Refusal, UnknownCause};
 use quorumlock::{
     Acquire, AcquireError, AcquireFuture, Adopt, AdoptFuture, ConnectError, Deadline, Detached,
-    Election, ExtendError, Fenced, FencedGuard, FencedLease, FencedReentrantGuard, FencingToken,
-    Guard, Leader, Leaders, Leadership, Lease, ListedLock, LockList, Lost, NodeStanding,
-    NodeStatus, ReadAcquire, ReadAcquireFuture, ReadGuard, Redlock, RedlockBuilder, Reentrant,
-    ReentrantAcquire, ReentrantError, ReentrantGuard, Released, RunError, RwLock, Status, Unfenced,
-    WriteAcquire, WriteAcquireFuture, WriteGuard,
+    Election, ExtendError, FencedGuard, FencedLease, FencedReentrantGuard, FencingToken, Guard,
+    Leader, Leaders, Leadership, Lease, ListedLock, LockList, Lost, NodeStanding, NodeStatus,
+    Permit, ReadGuard, Redlock, RedlockBuilder, Reentrant, ReentrantError, ReentrantGuard,
+    Released, RunError, RwLock, Status, WriteGuard,
 };
 use std::error::Error;
 use std::fmt::Debug;
@@ -30,19 +30,19 @@ macro_rules! all {
 all!(is_shared:
     Acquire, AcquireFuture, Deadline, Guard, Lease, ListedLock, LockList, LossReason, Redlock, RedlockBuilder, Released,
     Answer, UnknownCause, NodeReport, Refusal, Preflight, Status, NodeStatus, NodeStanding, preflight::NodePreflight, preflight::Finding,
-    Acquire<Fenced>, AcquireFuture<Fenced>, FencedGuard, FencedLease, FencingToken, Fenced, Unfenced,
-    Reentrant, Reentrant<Fenced>, ReentrantAcquire, ReentrantAcquire<Fenced>, ReentrantGuard, FencedReentrantGuard,
+    Acquire<FencedGuard>, AcquireFuture<FencedGuard>, Acquire<All>, AcquireFuture<All>, Acquire<Permit>, AcquireFuture<Permit>, FencedGuard, FencedLease, FencingToken, Fenced, Unfenced,
+    Reentrant, Reentrant<Fenced>, Acquire<ReentrantGuard>, Acquire<FencedReentrantGuard>, ReentrantGuard, FencedReentrantGuard,
     RunError<()>, fencing::FenceCheck<String>, Election, Leader, Leaders, Leadership,
-    RwLock, ReadAcquire, ReadAcquireFuture, ReadGuard, WriteAcquire, WriteAcquire<Fenced>,
-    WriteAcquireFuture, WriteAcquireFuture<Fenced>, WriteGuard, WriteGuard<Fenced>,
+    RwLock, Acquire<ReadGuard>, AcquireFuture<ReadGuard>, ReadGuard, Acquire<WriteGuard>, Acquire<WriteGuard<Fenced>>,
+    AcquireFuture<WriteGuard>, AcquireFuture<WriteGuard<Fenced>>, WriteGuard, WriteGuard<Fenced>,
     Detached, Detached<Fenced>, Adopt, Adopt<Fenced>, AdoptFuture, AdoptFuture<Fenced>,
 );
 all!(is_error:
     AcquireError, ConnectError, ExtendError, Lost, RunError<()>, RunError<u32>, ReentrantError,
     quorumlock::Closed, quorumlock::InspectError, quorumlock::InvalidSetting,
-    quorumlock::InvalidToken, quorumlock::ListError, quorumlock::NotDrained, quorumlock::PreflightError,
+    quorumlock::InvalidToken, quorumlock::ListError, quorumlock::ShutdownError, quorumlock::PreflightError,
     quorumlock::ReadyError, quorumlock::StaleToken, quorumlock::WrongContext, error::Contended,
-    error::AdoptError, error::HeldHere, error::TooLate, error::Unadopted,
+    error::AdoptErrorKind, error::HeldHere, error::TooLate, error::Unadopted,
     error::Disagreement, error::NoQuorum, error::NoRandomness, error::NotReady, error::Unextended,
 );
 
@@ -50,9 +50,9 @@ all!(is_error:
 const fn fits<T: Error + Send + Sync + 'static>() {}
 const _: () = fits::<RunError<Result<u32, Anything>>>();
 /// These contain what comes back.
-const _: () = fits::<error::NotAdopted>();
-const _: () = fits::<error::NotDetached>();
-const _: () = fits::<error::NotDowngraded>();
+const _: () = fits::<error::AdoptError>();
+const _: () = fits::<error::DetachError>();
+const _: () = fits::<error::DowngradeError>();
 
 #[cfg(feature = "config")]
 all!(is_shared: quorumlock::Config, quorumlock::config::NodeAddress);
@@ -87,7 +87,7 @@ async fn every_future_may_be_awaited_on_another_thread(
     let _ = goes_anywhere(lease.lost()).await;
     let _ = goes_anywhere(guard.extend()).await;
     let _ = goes_anywhere(guard.release()).await;
-    let _ = goes_anywhere(redlock.acquire(["a", "b"]).fenced().into_future()).await;
+    let _ = goes_anywhere(redlock.acquire_all(["a", "b"]).fenced().into_future()).await;
     let _ = goes_anywhere(redlock.acquire("r").fenced().run(async |_| ())).await;
     let election = redlock.election("e");
     let _ = goes_anywhere(election.campaign("me")).await.map(|led| goes_anywhere(led.resign()));

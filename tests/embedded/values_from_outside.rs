@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 use quorumlock::embedded::{Master, Masters};
-use quorumlock::error::AdoptError;
-use quorumlock::{Detachable, Detached, FencedDetached, Redlock};
+use quorumlock::error::AdoptErrorKind;
+use quorumlock::kind::Detachable;
+use quorumlock::{Detached, FencedDetached, Redlock};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -42,7 +43,7 @@ async fn connect(masters: &Masters) -> Redlock {
 /// Returns a fenced lock of `r`, written by another client.
 async fn written(masters: &Masters) -> Value {
     let redlock = connect(masters).await;
-    let detached = redlock.acquire("r").fenced().at_least(5 * SECOND).await.unwrap().detach().await;
+    let detached = redlock.acquire("r").fenced().min_hold(5 * SECOND).await.unwrap().detach().await;
     serde_json::to_value(detached.unwrap()).unwrap()
 }
 
@@ -74,7 +75,7 @@ async fn an_adoption_that_is_dropped_leaves_foreign_keys_alone() {
             _ = redlock.adopt(read()) => panic!("it was polled first"),
         }
         let refused = redlock.adopt(read()).await.unwrap_err();
-        assert!(matches!(refused.error, AdoptError::InvalidSetting(_)), "{refused}");
+        assert!(matches!(refused.kind, AdoptErrorKind::InvalidSetting(_)), "{refused}");
         sleep(SECOND).await;
         for master in masters.iter() {
             assert_eq!(master.holder(COUNTER).as_deref(), Some("4711"));
@@ -89,7 +90,7 @@ async fn an_adoption_that_is_dropped_leaves_foreign_keys_alone() {
 async fn a_value_is_of_the_resource_that_its_keys_lock() {
     let masters = three().await;
     let redlock = connect(&masters).await;
-    let detached = redlock.acquire(["a", "b"]).await.unwrap().detach().await.unwrap();
+    let detached = redlock.acquire_all(["a", "b"]).await.unwrap().detach().await.unwrap();
     let good = serde_json::to_value(detached).unwrap();
     assert_eq!(good["resource"], "a, b");
     for wrong in ["the-bank", "", "a", "a, c", "app:a, app:c", "b, a", "x, app:a, app:b", "ä, b"] {
@@ -104,7 +105,7 @@ async fn a_value_is_of_the_resource_that_its_keys_lock() {
         value["resource"] = json!(other);
         let Ok(read) = serde_json::from_value::<Detached>(value) else { continue };
         let refused = redlock.adopt(read).await.unwrap_err();
-        assert!(matches!(refused.error, AdoptError::InvalidSetting(_)), "{other}: {refused}");
+        assert!(matches!(refused.kind, AdoptErrorKind::InvalidSetting(_)), "{other}: {refused}");
     }
     let guard = redlock.adopt(serde_json::from_value::<Detached>(good).unwrap()).await.unwrap();
     assert_eq!(guard.resource(), "a, b");
@@ -198,9 +199,9 @@ proptest! {
             let mut value = written(&masters).await;
             edits.into_iter().for_each(|(field, tampered)| value[field] = tampered);
             let before: Vec<_> = masters.iter().map(|master| stored(master, &[])).collect();
-            let read = match receives::<quorumlock::Fenced>(&redlock, &value, is_polled).await {
+            let read = match receives::<quorumlock::kind::Fenced>(&redlock, &value, is_polled).await {
                 Some(read) => Some(read),
-                None => receives::<quorumlock::Unfenced>(&redlock, &value, is_polled).await,
+                None => receives::<quorumlock::kind::Unfenced>(&redlock, &value, is_polled).await,
             };
             sleep(SECOND).await;
             // What was written by its first holder, and what the value was read as.

@@ -149,7 +149,7 @@ fn the_dashboard_can_be_imported_and_asks_for_its_data_source() {
         }
     }
     assert!(dashboard["title"].is_string() && dashboard["schemaVersion"].is_u64());
-    assert!(dashboard.get("id").is_none_or(Value::is_null), "an id of somebody's Grafana");
+    assert!(dashboard.get("id").is_none_or(Value::is_null), "an id of some Grafana");
 }
 
 #[test]

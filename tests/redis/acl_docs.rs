@@ -53,7 +53,7 @@ async fn works(server: &Server, line: &str) -> Result<String, ConnectError> {
         works.extend((guard.release().await == Ok(Released::Confirmed)).then_some("release"));
     }
     works.extend(redlock.try_acquire("f").fenced().await.ok().map(|_| "fenced"));
-    works.extend(redlock.try_acquire(["x", "y"]).await.ok().map(|_| "several"));
+    works.extend(redlock.try_acquire_all(["x", "y"]).await.ok().map(|_| "several"));
     works.extend(readers(&redlock.rw_lock("rw")).await);
     Ok(works.join(" "))
 }

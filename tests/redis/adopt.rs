@@ -3,7 +3,7 @@
 
 use crate::processes::{self, SAYS};
 use crate::support::prelude::*;
-use quorumlock::error::AdoptError;
+use quorumlock::error::AdoptErrorKind;
 use quorumlock::{FencedDetached, FencedGuard, Redlock};
 use std::io::{BufRead, BufReader, Lines, Write, stderr, stdin};
 use std::process::{Child, ChildStderr, ChildStdin};
@@ -133,7 +133,7 @@ async fn what_comes_too_late_is_lost() {
     let value: FencedDetached = serde_json::from_str(&first.does("detach")).unwrap();
     is_free_after_a_ttl(&masters, "it is not adopted").await;
     let refused = second.adopt(value).await.unwrap_err();
-    assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+    assert!(matches!(refused.kind, AdoptErrorKind::TooLate(_)), "{refused}");
 }
 
 #[tokio::test]
@@ -195,13 +195,13 @@ async fn work_that_has_ended_well_is_not_adopted_from_a_copy() {
     let masters = Masters::start(3);
     let (first, second) = (connect(masters.urls()).await, connect(masters.urls()).await);
     for names in [&[KEY][..], &[KEY, "other"]] {
-        let guard = first.acquire(names).at_least(LONG).fenced().await.unwrap();
+        let guard = first.acquire_all(names).min_hold(LONG).fenced().await.unwrap();
         let value = serde_json::to_string(&guard.detach().await.unwrap()).unwrap();
         let copy = || serde_json::from_str::<FencedDetached>(&value).unwrap();
         second.adopt(copy()).await.unwrap().release().await.unwrap();
         for redlock in [&first, &second] {
             let refused = redlock.adopt(copy()).await.unwrap_err();
-            assert!(matches!(refused.error, AdoptError::TooLate(_)), "{refused}");
+            assert!(matches!(refused.kind, AdoptErrorKind::TooLate(_)), "{refused}");
             drop(redlock.adopt(copy()));
             assert!(redlock.try_acquire(KEY).await.unwrap_err().is_contended());
         }
@@ -216,7 +216,7 @@ async fn work_that_has_ended_well_is_not_adopted_from_a_copy() {
             assert!(inspection.holder().unwrap().has_ended(), "{inspection}");
             first.force_release(&inspection).await.unwrap();
         }
-        drop(first.try_acquire(names).await.unwrap());
+        drop(first.try_acquire_all(names).await.unwrap());
     }
 }
 
@@ -225,7 +225,7 @@ async fn work_that_has_ended_well_is_not_adopted_from_a_copy() {
 async fn masters_without_memory_mark_what_has_ended_well() {
     let masters = Masters::start(3);
     let redlock = connect(masters.urls()).await;
-    let guard = redlock.acquire(KEY).at_least(LONG).await.unwrap();
+    let guard = redlock.acquire(KEY).min_hold(LONG).await.unwrap();
     everywhere(&masters, KEY).await;
     let full = redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1").to_owned();
     for master in masters.iter() {

@@ -106,7 +106,7 @@ async fn a_later_disagreement_is_found_by_the_next_heartbeat() {
     let guard = first.acquire("r").ttl(30 * SECOND).await.unwrap();
     forget_the_agreement(&masters).await;
     let other = builder(masters.urls()).max_ttl(20 * SECOND).connect().await.unwrap();
-    assert!(first.try_acquire("s").await.is_ok(), "nobody has looked yet");
+    assert!(first.try_acquire("s").await.is_ok(), "no client has looked yet");
 
     let mut refused = None;
     eventually("a heartbeat finds it", HEARTBEAT, async || {

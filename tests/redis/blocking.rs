@@ -8,11 +8,11 @@ mod holding;
 mod runtimes;
 
 use crate::support::prelude::*;
-use quorumlock::Fenced;
 use quorumlock::blocking::{
     self, Acquire, FencedGuard, FencedLease, FencedReentrantGuard, Guard, Lease, Redlock,
-    Reentrant, ReentrantAcquire, ReentrantGuard,
+    Reentrant, ReentrantGuard,
 };
+use quorumlock::kind::Fenced;
 use std::fmt::Debug;
 use std::future::Future;
 use std::time::Duration;
@@ -53,7 +53,7 @@ const fn is_shared<T: Send + Sync + Debug + Unpin + 'static>() {}
 const _: () = {
     is_shared::<Redlock>();
     is_shared::<Acquire>();
-    is_shared::<Acquire<Fenced>>();
+    is_shared::<Acquire<FencedGuard>>();
     is_shared::<Guard>();
     is_shared::<FencedGuard>();
     is_shared::<Lease>();
@@ -61,7 +61,7 @@ const _: () = {
     is_shared::<blocking::Builder>();
     is_shared::<Reentrant>();
     is_shared::<Reentrant<Fenced>>();
-    is_shared::<ReentrantAcquire>();
+    is_shared::<Acquire<ReentrantGuard>>();
     is_shared::<ReentrantGuard>();
     is_shared::<FencedReentrantGuard>();
 };

@@ -40,7 +40,7 @@ impl Shared {
 async fn wait_and_work(redlock: Redlock, shared: Arc<Shared>) -> usize {
     let mut sections = 0;
     while shared.served.load(Ordering::SeqCst) < WAITERS {
-        let guard = redlock.acquire("r").timeout(PATIENCE).await.expect("nobody starves");
+        let guard = redlock.acquire("r").timeout(PATIENCE).await.expect("no client starves");
         shared.enter().await;
         assert!(guard.is_valid());
         guard.release().await.unwrap();

@@ -75,6 +75,34 @@ async fn any_name_or_password_is_accepted_percent_encoded() {
     }
 }
 
+/// The steps of `docs/deploying-masters.md`.
+#[tokio::test]
+async fn a_password_changes_while_a_lock_is_held() {
+    const NEW: &str = "another-one";
+    let master = Guarded::start().await;
+    let change = async |passwords: &str| {
+        let mut acl = cmd("ACL");
+        acl.arg("SETUSER").arg(USER).arg(passwords);
+        witness::ask::<()>(&master.server, &acl).await.unwrap();
+    };
+    let connect = async |password| {
+        let url = master.tcp(USER, password, 0);
+        Redlock::builder().node(url).restart_guard(RestartGuard::Off).connect().await
+    };
+    let old = connect(PASSWORD).await.unwrap();
+    let guard = old.acquire("r").await.unwrap();
+    change(&format!(">{NEW}")).await;
+    let new = connect(NEW).await.unwrap();
+    change(&format!("<{PASSWORD}")).await;
+
+    guard.extend().await.unwrap();
+    assert!(new.try_acquire("r").await.is_err_and(|error| error.is_contended()));
+    guard.release().await.unwrap();
+    new.acquire("r").await.unwrap().release().await.unwrap();
+    let error = connect(PASSWORD).await.unwrap_err();
+    assert!(error.to_string().contains("WRONGPASS"), "{error}");
+}
+
 #[tokio::test]
 async fn a_wrong_password_is_refused_and_shown_nowhere() {
     let master = Guarded::start().await;

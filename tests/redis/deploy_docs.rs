@@ -52,9 +52,11 @@ fn assert_accepted(output: &Output) {
 #[test]
 fn the_page_shows_what_is_in_the_files() {
     for (language, count, files) in
-        [("conf", 1, [CONF, ""]), ("yaml", 3, [COMPOSE, KUBERNETES]), ("ini", 1, [UNIT, ""])]
+        [("conf", 1, [CONF, ""]), ("yaml", 4, [COMPOSE, KUBERNETES]), ("ini", 1, [UNIT, ""])]
     {
-        let shown = blocks(PAGE, language);
+        let mut shown = blocks(PAGE, language);
+        // A reader's own.
+        shown.retain(|block| !block.contains("kind: Kustomization"));
         assert_eq!(shown.len(), count, "{language}");
         for block in shown {
             assert!(files.iter().any(|file| file.contains(block)), "in no file:\n{block}");
@@ -66,7 +68,7 @@ fn the_page_shows_what_is_in_the_files() {
 fn in_manifest(name: &str) -> String {
     let below = KUBERNETES.split_once(&format!("  {name}: |\n")).expect(name).1;
     let lines = below.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
-    lines.map(|line| format!("{}\n", line.trim_start())).collect()
+    lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect()
 }
 
 #[test]
@@ -126,7 +128,7 @@ async fn five_masters_with_the_files_are_fit_and_vote_at_once() {
     let masters: Vec<Master> = (0..5).map(|_| Master::start(USERS, &[])).collect();
     let mut config = Master::configuration(&masters);
     let redlock = Redlock::builder().config(config.clone()).connect().await.unwrap();
-    for acquire in [redlock.acquire("orders:42"), redlock.acquire(["a", "b"])] {
+    for acquire in [redlock.acquire_all("orders:42"), redlock.acquire_all(["a", "b"])] {
         let guard = acquire.keep_alive().await.unwrap();
         guard.extend().await.unwrap();
         drop(guard);
@@ -151,7 +153,7 @@ async fn a_restart_forgets_nothing_that_a_script_has_set() {
     let masters: Vec<Master> = (0..5).map(|_| Master::start(USERS, &[])).collect();
     let config = Master::configuration(&masters);
     let redlock = Redlock::builder().config(config).connect().await.unwrap();
-    let _guard = redlock.acquire(["a", "b"]).fenced().await.unwrap();
+    let _guard = redlock.acquire_all(["a", "b"]).fenced().await.unwrap();
     let mut get = cmd("GET");
     get.arg("a");
     for master in &masters {
@@ -178,7 +180,15 @@ async fn the_users_may_do_what_they_are_for_and_nothing_that_forgets() {
             assert_eq!(denied.code(), Some("NOPERM"), "{user} {line}: {denied}");
         }
     }
-    assert!(master.ask::<redis::Value>(operator, &command("GET a")).await.is_err());
+    assert!(master.ask::<redis::Value>(operator, &command("GET a")).await.is_ok());
+    for line in ["SET a b", "DEL a", "PEXPIRE a 1", "HSET a b c", "ZREM a b", "PUBLISH a b"] {
+        let denied = master.ask::<redis::Value>(operator, &command(line)).await.unwrap_err();
+        assert_eq!(denied.code(), Some("NOPERM"), "{line}: {denied}");
+        let words: Vec<String> = line.split(' ').map(|word| format!("'{word}'")).collect();
+        let script = format!("return redis.call({})", words.join(", "));
+        let within = cmd("EVAL").arg(script).arg(1).arg("a").clone();
+        assert!(master.ask::<redis::Value>(operator, &within).await.is_err(), "{line} in a script");
+    }
     let nameless = master.ask::<redis::Value>("", &command("PING")).await.unwrap_err();
     assert_eq!(nameless.code(), Some("NOAUTH"), "{nameless}");
 }
@@ -305,6 +315,123 @@ fn kubernetes_takes_the_manifest() {
     }
 }
 
+/// The scripts of the manifest in a folder, with another number of seconds after which a master votes.
+fn scripts(votes_after: u64) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let votes = in_manifest("votes");
+    assert!(votes.contains("-ge 40 ]"), "{votes}");
+    let votes = votes.replace("-ge 40 ]", &format!("-ge {votes_after} ]"));
+    fs::write(folder.path().join("votes"), votes).unwrap();
+    fs::write(folder.path().join("may-stop"), in_manifest("may-stop")).unwrap();
+    folder
+}
+
+fn operators_url(master: &Master) -> String {
+    format!("redis://operator:change-me-too@{}", master.server.addr())
+}
+
+fn votes(scripts: &TempDir, master: &Master) -> bool {
+    let mut votes = Command::new("sh");
+    votes.arg(scripts.path().join("votes")).arg(operators_url(master));
+    votes.output().unwrap().status.success()
+}
+
+#[tokio::test]
+async fn a_pod_is_ready_once_its_master_may_vote() {
+    let (master, scripts) = (Master::start(USERS, &[]), scripts(4));
+    assert!(!votes(&scripts, &master), "it has only just started");
+    let ready = async || votes(&scripts, &master);
+    eventually("it is ready", Duration::from_secs(20), ready).await;
+    master.server.restart();
+    assert!(!votes(&scripts, &master), "it warms up again");
+    master.server.kill();
+    assert!(!votes(&scripts, &master), "it is down");
+}
+
+/// Runs the script of the first of these masters, which waits for a second at most; returns for how long.
+fn may_stop(scripts: &TempDir, masters: &[Master], path: &str) -> Duration {
+    let urls: Vec<String> = masters.iter().map(operators_url).collect();
+    let mut script = Command::new("sh");
+    script.arg(scripts.path().join("may-stop")).env("PATH", path).env("WAITS", "3");
+    script.env("ADDRESS", masters[0].server.addr().to_string());
+    let began = std::time::Instant::now();
+    assert_accepted(&script.env("QUORUMLOCK_NODES", urls.join(",")).output().unwrap());
+    began.elapsed()
+}
+
+#[test]
+fn before_it_stops_a_pod_waits_for_a_quorum_of_the_others_and_not_forever() {
+    let (masters, scripts) = ((0..5).map(|_| Master::start(USERS, &[])), scripts(0));
+    let (masters, path) = (masters.collect::<Vec<_>>(), std::env::var("PATH").unwrap());
+    let waits = Duration::from_secs(3);
+    assert!(may_stop(&scripts, &masters, &path) < waits);
+    masters[4].server.kill();
+    assert!(may_stop(&scripts, &masters, &path) < waits, "three others vote");
+    masters[3].server.kill();
+    assert!(may_stop(&scripts, &masters, &path) >= waits - Duration::from_secs(1), "only two do");
+
+    // The command is asked where there is one.
+    let asked = scripts.path().join("asked");
+    let command =
+        format!("#!/bin/sh\necho \"$@\" >>{0}\n[ $(wc -l <{0}) -ge 3 ]\n", asked.display());
+    let program = scripts.path().join("quorumlock");
+    fs::write(&program, command).unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&program).status().unwrap().success());
+    may_stop(&scripts, &masters, &format!("{}:{path}", scripts.path().display()));
+    let line = format!("doctor --may-stop {}\n", masters[0].server.addr());
+    assert_eq!(fs::read_to_string(asked).unwrap(), line.repeat(3));
+}
+
+/// Lays an overlay over the base, as `kubectl apply --kustomize` does.
+fn kustomized(kubectl: &Path, folder: &Path) -> String {
+    let output = Command::new(kubectl).arg("kustomize").arg(folder).output().unwrap();
+    assert_accepted(&output);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_overlay_of_the_page_replaces_passwords_image_and_namespace() {
+    let base = root().join("docs/deploy/kustomization.yaml");
+    let resources = "resources:\n  - kubernetes.yaml\n";
+    assert!(fs::read_to_string(base).unwrap().ends_with(resources), "nothing is there twice");
+    let Some(kubectl) = on_path("kubectl") else {
+        // Nothing that the tests install has one.
+        return tell("NOT TESTED: docs/deploy/kustomization.yaml, since there is no kubectl");
+    };
+    let kinds = |text: &str| {
+        let mut kinds: Vec<_> = text.lines().filter(|it| it.starts_with("kind: ")).collect();
+        kinds.sort_unstable();
+        kinds.join(" ")
+    };
+    let plain = kustomized(&kubectl, &root().join("docs/deploy"));
+    assert_eq!(kinds(&plain), kinds(KUBERNETES));
+
+    let folder = tempfile::tempdir().unwrap();
+    let (deploy, overlay) = (folder.path().join("deploy"), folder.path().join("overlay"));
+    fs::create_dir_all(&deploy).and_then(|()| fs::create_dir_all(&overlay)).unwrap();
+    for file in ["kubernetes.yaml", "kustomization.yaml"] {
+        fs::copy(root().join("docs/deploy").join(file), deploy.join(file)).unwrap();
+    }
+    let blocks = blocks(PAGE, "yaml");
+    let block = blocks.iter().find(|block| block.contains("kind: Kustomization")).unwrap();
+    fs::write(overlay.join("kustomization.yaml"), block).unwrap();
+    fs::write(overlay.join("users.acl"), "user default off\n").unwrap();
+    fs::write(overlay.join("passwords.env"), "operator-password=secret\n").unwrap();
+    let laid = kustomized(&kubectl, &overlay);
+    assert_eq!(kinds(&laid), kinds(KUBERNETES), "{laid}");
+    let count = |text: &str| laid.matches(text).count();
+    assert_eq!((count("namespace: locks"), count("namespace: production")), (0, 5), "{laid}");
+    assert_eq!(count("image: registry.example.org/redis-quorumlock:8.0"), 1, "{laid}");
+    // Both in base64.
+    let secrets = ["operator-password: c2VjcmV0", "users.acl: dXNlciBkZWZhdWx0IG9mZgo="];
+    assert!(secrets.iter().all(|it| count(it) == 1) && count("change-me") == 0, "{laid}");
+    assert_eq!(count("storageClassName: fast"), 1, "{laid}");
+    // Names that the addresses and the probes use are as they were.
+    for kept in ["serviceName: quorumlock\n", "key: operator-password\n", "name: quorumlock\n"] {
+        assert!(count(kept) > 0, "{kept}: {laid}");
+    }
+}
+
 /// What no schema knows.
 #[test]
 fn the_five_pods_fail_one_by_one() {
@@ -316,9 +443,20 @@ fn the_five_pods_fail_one_by_one() {
         "topologyKey: kubernetes.io/hostname",
         "topologyKey: topology.kubernetes.io/zone",
         "volumeClaimTemplates:",
-        "readinessProbe:",
+        "command: [sh, /etc/quorumlock/votes]",
+        "command: [sh, /etc/quorumlock/may-stop]",
+        "${WAITS:-50}",
+        "terminationGracePeriodSeconds: 75",
         "livenessProbe:",
     ] {
         assert_eq!(KUBERNETES.matches(needed).count(), 1, "{needed}");
+    }
+    // Every selector finds the pods: the set's own, the service's, the budget's and both rules of the scheduler.
+    assert_eq!(KUBERNETES.matches("app: quorumlock\n").count(), 6);
+    let password = USERS.split_once("user operator on >").unwrap().1.split(' ').next().unwrap();
+    assert!(KUBERNETES.contains(&format!("  operator-password: {password}\n")));
+    for number in 0..5 {
+        let pod = format!("@quorumlock-{number}.quorumlock.$(NAMESPACE).svc.cluster.local");
+        assert_eq!(KUBERNETES.matches(&pod).count(), 1, "{pod}");
     }
 }

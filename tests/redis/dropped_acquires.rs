@@ -84,7 +84,7 @@ async fn every_kind_of_acquire_dropped_at_any_poll_leaves_nothing() {
     let (masters, redlock) = five().await;
     sweep(&masters, 100, async |name| {
         let also = format!("{name}, too");
-        redlock.acquire([name, also]).into_future()
+        redlock.acquire_all([name, also]).into_future()
     })
     .await;
     let body = async |_| yield_now().await;

@@ -160,7 +160,7 @@ async fn one_leads_at_a_time_in_rising_terms_that_observers_see() {
 
     candidates[fourth].resigns.notify_one();
     let vacant = async || matches!(seen.lock().unwrap().last(), Some((_, None)));
-    eventually("the observer sees that nobody leads", PATIENCE, vacant).await;
+    eventually("the observer sees no leader", PATIENCE, vacant).await;
     direct.shutdown().await.unwrap();
     timeout(PATIENCE, observer).await.expect("it ends with its client").unwrap();
 

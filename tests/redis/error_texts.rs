@@ -123,7 +123,7 @@ async fn lost_to_somebody_else() {
     let (masters, redlock) = one_master().await;
     let guard = held(&redlock).await;
     witness::set_foreign(&masters[0], "orders:42", "theirs", LONG).await;
-    let text = "lost \"orders:42\" <time> after it was acquired: a quorum no longer holds our key: \
+    let text = "lost \"orders:42\" <time> after it was acquired: a quorum no longer has its key: \
                 127.0.0.1:<1> held by another token after <time>";
     assert_text(guard.extend().await.unwrap_err(), &masters, text);
     assert_text(guard.check().unwrap_err(), &masters, text);
@@ -173,7 +173,7 @@ async fn lost_as_the_release_finds() {
     let (masters, redlock) = one_master().await;
     let guard = held(&redlock).await;
     witness::set_foreign(&masters[0], "orders:42", "theirs", LONG).await;
-    let text = "lost \"orders:42\" <time> after it was acquired: a quorum no longer holds our key: \
+    let text = "lost \"orders:42\" <time> after it was acquired: a quorum no longer has its key: \
                 127.0.0.1:<1> no key there after <time>";
     assert_text(guard.release().await.unwrap_err(), &masters, text);
 }

@@ -135,7 +135,7 @@ async fn several_resources_have_one_token_above_those_of_each() {
         token
     };
     let (a, b) = (single(&one, "a").await, single(&other, "b").await);
-    let both = one.acquire(["b", "a"]).fenced().await.unwrap();
+    let both = one.acquire_all(["b", "a"]).fenced().await.unwrap();
     let token = both.fencing_token();
     assert!(token > a && token > b);
     both.release().await.unwrap();

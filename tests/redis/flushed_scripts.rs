@@ -2,7 +2,8 @@
 //! lost, and debts are paid.
 
 use crate::support::prelude::*;
-use quorumlock::{Acquire, FencingWindow, Guard, Kind, Lost, Redlock, Released, RestartGuard};
+use quorumlock::kind::Kind;
+use quorumlock::{Acquire, FencingWindow, Guard, Lost, Redlock, Released, RestartGuard};
 use std::time::Duration;
 
 const TTL: Duration = Duration::from_millis(1_500);
@@ -22,7 +23,7 @@ async fn flush(masters: &[Server]) {
 
 /// A quorum forgets its scripts repeatedly under a lock that is kept alive, and under one that its
 /// holder extends.
-async fn a_quorum_forgets<K: Kind>(acquire: impl Fn(&Redlock, &'static str) -> Acquire<K>) {
+async fn a_quorum_forgets<K: Kind>(acquire: impl Fn(&Redlock, &'static str) -> Acquire<Guard<K>>) {
     let masters = Masters::start(5);
     let (redlock, rival) = (connect(&masters).await, connect(&masters).await);
     let kept = acquire(&redlock, "kept").keep_alive().await.unwrap();
@@ -116,7 +117,8 @@ async fn masters_out_of_memory_delete_keys_though_fences_have_expired() {
         .fencing_window(FencingWindow { back: WINDOW, ahead: WINDOW })
         .restart_guard(RestartGuard::Off);
     let redlock = builder.connect().await.unwrap();
-    let (one, several) = (redlock.acquire("one").fenced(), redlock.acquire(["a", "b"]).fenced());
+    let (one, several) =
+        (redlock.acquire("one").fenced(), redlock.acquire_all(["a", "b"]).fenced());
     let one = one.keep_alive().await.unwrap();
     let several = several.keep_alive().await.unwrap();
     everywhere(&masters, "one").await;

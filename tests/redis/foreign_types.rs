@@ -37,7 +37,7 @@ async fn what_is_no_lock_is_named_and_costs_no_repetition() {
         let error = match kind {
             "plain" => redlock.acquire(KEY).timeout(wait).await.unwrap_err(),
             "fenced" => redlock.acquire(KEY).fenced().timeout(wait).await.unwrap_err(),
-            "several" => redlock.acquire([KEY, "other"]).timeout(wait).await.unwrap_err(),
+            "several" => redlock.acquire_all([KEY, "other"]).timeout(wait).await.unwrap_err(),
             "in turn" => redlock.acquire(KEY).fair().timeout(wait).await.unwrap_err(),
             _ => redlock.rw_lock(KEY).read().timeout(wait).await.unwrap_err(),
         };

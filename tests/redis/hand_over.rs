@@ -54,7 +54,7 @@ async fn within_a_process_who_comes_first_is_served_first() {
     let before = witness::command_count(&masters[0]).await;
     tokio::time::sleep(50 * MS).await;
     let asked = witness::command_count(&masters[0]).await - before;
-    assert!(asked <= 3, "{asked} commands of those who only wait");
+    assert!(asked <= 3, "{asked} commands of clients that only wait");
     first.release().await.unwrap();
     join_all(waiters).await;
     assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());

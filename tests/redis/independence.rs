@@ -97,7 +97,7 @@ async fn a_dependent_master_is_reported_and_fails_a_strict_connect() {
     for kind in KINDS {
         let masters = Masters::start_with(3, &AT_ONCE);
         spoil(&masters, kind).await;
-        let error = builder(masters.urls()).strict().connect().await.unwrap_err();
+        let error = builder(masters.urls()).strict(true).connect().await.unwrap_err();
         assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
         let text = format!("nodes: 127.0.0.1:<2> cannot be used: {}", complaint(kind));
         assert_eq!(without_ports(error, &masters), text);
@@ -162,7 +162,7 @@ async fn the_same_server_twice_is_found_at_connect_and_reconnect() {
         let dial = move || TcpStream::connect(addresses[goes_to.load(SeqCst)]);
         let one = builder(masters.urls().into_iter().take(2));
         let all = one.node_with_connector("redis://moving.example", dial);
-        if strict { all.strict().connect() } else { all.connect() }
+        all.strict(strict).connect()
     };
     let redlock = connect(true).await.unwrap();
     assert!(redlock.try_acquire("r").await.is_ok());

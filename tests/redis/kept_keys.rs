@@ -1,5 +1,5 @@
-//! A key that is kept for the next in turn, and a queue, to those who look: written by hand, as the
-//! scripts of those who wait in turn write them.
+//! A key that is kept for the next in turn, and a queue, as inspections show them: written by hand, as
+//! the scripts of waiters in turn write them.
 
 use crate::support::prelude::*;
 use futures::StreamExt;
@@ -53,9 +53,10 @@ async fn it_is_no_holder_and_keeps_all_others_out() {
         error.to_string().starts_with("\"r\" is reserved for the next waiter in the queue: 2 of 3"),
         "{error}"
     );
-    for kept in
-        [redlock.try_acquire(["r", "s"]).await.err(), redlock.rw_lock("r").try_read().await.err()]
-    {
+    for kept in [
+        redlock.try_acquire_all(["r", "s"]).await.err(),
+        redlock.rw_lock("r").try_read().await.err(),
+    ] {
         assert!(kept.unwrap().is_contended());
     }
     assert!(redlock.try_acquire("r").fenced().await.unwrap_err().is_contended());

@@ -4,9 +4,8 @@
 use crate::support::prelude::*;
 use crate::support::proxy::{Direction::*, Link, Proxy};
 use quorumlock::error::LossReason;
-use quorumlock::{
-    Acquire, ExtendError, Guard, Kind, Redlock, RedlockBuilder, Released, RestartGuard,
-};
+use quorumlock::kind::Kind;
+use quorumlock::{Acquire, ExtendError, Guard, Redlock, RedlockBuilder, Released, RestartGuard};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -81,7 +80,7 @@ impl Place {
     }
 
     /// Makes the first master's SET late.
-    async fn late_acquire<K: Kind>(&self, acquire: impl Fn(&Redlock) -> Acquire<K>) -> bool {
+    async fn late_acquire<K: Kind>(&self, acquire: impl Fn(&Redlock) -> Acquire<Guard<K>>) -> bool {
         let link = self.link();
         link.hold(ToServer);
         let guard = acquire(&self.redlock).await.unwrap();
@@ -91,7 +90,7 @@ impl Place {
 
     /// The first master has lost the key and reports it to an extension. The command that sets it
     /// again is late.
-    async fn late_top_up<K: Kind>(&self, acquire: impl Fn(&Redlock) -> Acquire<K>) -> bool {
+    async fn late_top_up<K: Kind>(&self, acquire: impl Fn(&Redlock) -> Acquire<Guard<K>>) -> bool {
         let guard = acquire(&self.redlock).await.unwrap();
         self.stands_on(&[0, 1, 2]).await;
         let delete = redis::cmd("DEL").arg("r").to_owned();
@@ -107,7 +106,10 @@ impl Place {
     }
 
     /// The first master has the key, and its extension is late.
-    async fn late_extension<K: Kind>(&self, acquire: impl Fn(&Redlock) -> Acquire<K>) -> bool {
+    async fn late_extension<K: Kind>(
+        &self,
+        acquire: impl Fn(&Redlock) -> Acquire<Guard<K>>,
+    ) -> bool {
         let guard = acquire(&self.redlock).await.unwrap();
         self.stands_on(&[0, 1, 2]).await;
         let link = self.link();
@@ -122,7 +124,7 @@ fn plain(redlock: &Redlock) -> Acquire {
     redlock.acquire("r")
 }
 
-fn fenced(redlock: &Redlock) -> Acquire<quorumlock::Fenced> {
+fn fenced(redlock: &Redlock) -> Acquire<quorumlock::FencedGuard> {
     redlock.acquire("r").fenced()
 }
 

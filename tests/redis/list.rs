@@ -34,7 +34,7 @@ async fn what_a_quorum_holds_is_listed_and_nothing_else() {
     let patient = masters.builder().operation_timeout(900 * MS).label("worker-7");
     let redlock = patient.connect().await.unwrap();
     let _one = redlock.acquire("orders:1").ttl(LONG).await.unwrap();
-    let _two = redlock.acquire(["orders:2", "invoices:2"]).ttl(LONG).await.unwrap();
+    let _two = redlock.acquire_all(["orders:2", "invoices:2"]).ttl(LONG).await.unwrap();
     let _fenced = redlock.acquire("orders:3").fenced().ttl(LONG).await.unwrap();
     for key in ["orders:1", "orders:2", "invoices:2", "orders:3"] {
         everywhere(&masters, key).await;
@@ -201,7 +201,7 @@ async fn permits_are_listed_with_their_slots_and_those_who_wait() {
 #[tokio::test]
 async fn who_only_lists_writes_nothing_and_adds_the_prefix() {
     let masters = Masters::start(3);
-    let looks = masters.builder().key_prefix("app:").inspect_only().connect().await.unwrap();
+    let looks = masters.builder().key_prefix("app:").inspect_only(true).connect().await.unwrap();
     assert_eq!(names(&listed(&looks, "").await), [""; 0]);
     for server in &*masters {
         let size: u64 = witness::ask(server, &cmd("DBSIZE")).await.unwrap();

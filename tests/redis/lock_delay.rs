@@ -36,7 +36,7 @@ async fn keys_live_for_ttl_and_delay_and_the_holder_relies_on_the_ttl() {
     let (ttl, delay) = (LONG, LONG + SOON);
     for several in [&["r"][..], &["r", "s"]] {
         for extended in [false, true] {
-            let guard = redlock.acquire(several).ttl(ttl).lock_delay(delay).await.unwrap();
+            let guard = redlock.acquire_all(several).ttl(ttl).lock_delay(delay).await.unwrap();
             if extended {
                 guard.extend().await.unwrap();
             }

@@ -15,6 +15,8 @@ mod config;
 mod conformance;
 mod contention;
 mod credentials;
+#[cfg(feature = "embedded")]
+mod demo;
 #[cfg(feature = "config")]
 mod deploy_docs;
 mod dropped_acquires;

@@ -2,7 +2,7 @@
 //! masters that come back empty. What is not promised happens, too, and is shown.
 
 use crate::support::prelude::*;
-use quorumlock::{FencingWindow, Redlock, RedlockBuilder, RestartGuard, RunError};
+use quorumlock::{FencingWindow, OnceError, Ran, Redlock, RedlockBuilder, RestartGuard};
 use std::time::{Duration, Instant};
 
 /// The period.
@@ -39,7 +39,7 @@ struct Run {
 /// Runs the work on a client, if it is open; `None` if it is closed or too few masters can vote.
 async fn run(redlock: &Redlock, ending: Ending) -> Option<Run> {
     let (called, mut began) = (Instant::now(), None);
-    let once = redlock.once("job").at_least(LEAST).run(async |_| {
+    let once = redlock.once("job", LEAST).run(async |_| {
         began = Some(Instant::now());
         match ending {
             Ending::Well => Ok(()),
@@ -51,10 +51,11 @@ async fn run(redlock: &Redlock, ending: Ending) -> Option<Run> {
         }
     });
     match once.await {
-        Ok(None) => assert_eq!(began, None),
-        Ok(Some(result)) => assert_eq!(result.is_ok(), ending == Ending::Well),
-        Err(RunError::NotAcquired(error)) => assert!(error.is_no_quorum(), "{error}"),
-        Err(RunError::Lost { lost, .. }) => assert_eq!(ending, Ending::Crash, "{lost}"),
+        Ok(Ran::Skipped) => assert_eq!(began, None),
+        Ok(Ran::Done(())) => assert_eq!(ending, Ending::Well),
+        Err(OnceError::Failed("planned")) => assert_eq!(ending, Ending::Error),
+        Err(OnceError::NotAcquired(error)) => assert!(error.is_no_quorum(), "{error}"),
+        Err(OnceError::Lost { lost, .. }) => assert_eq!(ending, Ending::Crash, "{lost}"),
         Err(other) => panic!("{other}"),
     }
     Some(Run { called, began: began?, ending })
@@ -133,12 +134,12 @@ async fn schedulers_that_crash_start_no_second_run_within_the_period() {
 #[tokio::test]
 async fn an_operator_may_open_it_earlier() {
     let (masters, redlock) = three().await;
-    let run = || redlock.once("job").at_least(LONG).run(async |_| Ok::<_, ()>(()));
-    assert_eq!(run().await, Ok(Some(Ok(()))));
-    assert_eq!(run().await, Ok(None));
+    let run = || redlock.once("job", LONG).run(async |_| Ok::<_, ()>(()));
+    assert_eq!(run().await, Ok(Ran::Done(())));
+    assert_eq!(run().await, Ok(Ran::Skipped));
     let inspection = redlock.inspect("job").await.unwrap();
     redlock.force_release(&inspection).await.unwrap();
-    assert_eq!(run().await, Ok(Some(Ok(()))));
+    assert_eq!(run().await, Ok(Ran::Done(())));
     for master in masters.iter() {
         let left = witness::pttl(master, "job").await;
         assert!(left.is_some_and(|left| left <= LONG + SECOND), "{left:?}");
@@ -149,7 +150,7 @@ async fn an_operator_may_open_it_earlier() {
 #[tokio::test]
 async fn a_master_that_was_stopped_keeps_the_key_for_as_long() {
     let (masters, redlock) = three().await;
-    let guard = redlock.acquire("job").at_least(LONG).ttl(TTL).keep_alive().await.unwrap();
+    let guard = redlock.acquire("job").min_hold(LONG).ttl(TTL).keep_alive().await.unwrap();
     everywhere(&masters, "job").await;
     masters[0].stop();
     guard.release().await.unwrap();
@@ -170,19 +171,18 @@ fn threads_have_the_same() {
     let connect = || quorumlock::blocking::Builder::from(masters.builder()).connect().unwrap();
     let (one, other) = (connect(), connect());
     let run = |redlock: &quorumlock::blocking::Redlock, well: bool| {
-        let once = redlock.once("job").at_least(LONG).ttl(SECOND);
+        let once = redlock.once("job", LONG).ttl(SECOND);
         once.run(|lease| if well { Ok(lease.is_valid()) } else { Err("planned") })
     };
-    assert_eq!(run(&one, false), Ok(Some(Err("planned"))));
-    assert_eq!(run(&other, true), Ok(Some(Ok(true))));
-    assert_eq!(run(&one, true), Ok(None));
+    assert_eq!(run(&one, false), Err(OnceError::Failed("planned")));
+    assert_eq!(run(&other, true), Ok(Ran::Done(true)));
+    assert_eq!(run(&one, true), Ok(Ran::Skipped));
     assert_eq!(
-        one.once("fenced")
-            .at_least(LONG)
+        one.once("fenced", LONG)
             .fenced()
             .run(|lease| { Ok::<_, ()>(lease.fencing_token().as_u64() > 0) }),
-        Ok(Some(Ok(true)))
+        Ok(Ran::Done(true))
     );
-    let refused = one.once("job").run(|_| Ok::<(), ()>(()));
-    assert!(matches!(refused, Err(RunError::NotAcquired(_))), "{refused:?}");
+    let refused = one.once("job", Duration::ZERO).run(|_| Ok::<(), ()>(()));
+    assert!(matches!(refused, Err(OnceError::NotAcquired(_))), "{refused:?}");
 }

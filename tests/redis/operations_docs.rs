@@ -120,7 +120,7 @@ async fn the_agreement_can_be_deleted_as_the_page_says_once_no_client_runs() {
     let masters = Masters::start(3);
     let builder = || Redlock::builder().nodes(masters.urls()).restart_guard(RestartGuard::Off);
     let days = Duration::from_secs(3 * 86_400);
-    let mistaken = builder().max_ttl(days).allow_long_max_ttl();
+    let mistaken = builder().max_ttl(days).allow_long_max_ttl(true);
     is_killed_after_an_acquire(mistaken).await;
     let refused = builder().connect().await.unwrap_err().to_string();
     assert!(refused.contains("delete the key quorumlock:agreement on each master"), "{refused}");

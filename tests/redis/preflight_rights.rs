@@ -176,13 +176,13 @@ async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
         ),
         (
             "~orders:* &* +@all",
-            "failure: SET is denied (NOPERM ..): grant a pattern that covers our keys (~); without it no lock \
-             can be had there",
+            "failure: SET is denied (NOPERM ..): grant a pattern that covers the client's keys \
+             (~), or set the key_prefix that a granted one covers; without it no lock can be acquired there",
         ),
         (
             "~* resetchannels +@all",
-            "note: PUBLISH is denied (NOPERM ..): grant a pattern that covers our channels (&); without it \
-             releases there cannot notify waiters, which fall back to polling",
+            "note: PUBLISH is denied (NOPERM ..): grant a pattern that covers the client's \
+             channels (&); without it releases there cannot notify waiters, which fall back to polling",
         ),
         (
             "~* &* +@all -zrank",

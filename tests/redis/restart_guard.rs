@@ -198,7 +198,7 @@ async fn a_master_of_unknown_age_waits_from_the_connect_on() {
     let rules = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", "-info"];
     let masters = Masters::start_with(3, &rules);
     let at_once = async || connect(guarded(&masters)).await.try_acquire("r").await.is_ok();
-    eventually("they are old enough for who may ask", 2 * SOON, at_once).await;
+    eventually("they are old enough for a client that may ask", 2 * SOON, at_once).await;
 
     let urls = masters.urls().into_iter().map(|url| url.replace("//", "//app:pass@"));
     let denied = Redlock::builder().nodes(urls).ttl(TTL).max_ttl(TTL).acquire_timeout(LONG);

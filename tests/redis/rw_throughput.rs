@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long each section lasts.
 const SECTION: Duration = Duration::from_millis(3);
 
-/// Who is inside: readers count up, a writer counts far down.
+/// The holders inside: readers count up, a writer counts far down.
 static INSIDE: AtomicI64 = AtomicI64::new(0);
 const WRITER: i64 = -1_000_000;
 

@@ -1,5 +1,5 @@
-//! Permits of a semaphore on real masters: how many there are, who gets the next one, and what it
-//! costs.
+//! Permits of a semaphore on real masters: how many there are, which waiter gets the next one, and
+//! what it costs.
 
 use crate::support::docker::tell;
 use crate::support::prelude::*;

@@ -34,13 +34,13 @@ async fn stand_everywhere(masters: &Masters, keys: &[&str]) {
 }
 
 async fn both(redlock: &Redlock) -> Guard {
-    redlock.acquire(BOTH).await.unwrap()
+    redlock.acquire_all(BOTH).await.unwrap()
 }
 
 #[tokio::test]
 async fn one_token_stands_under_every_key_on_every_master() {
     let (masters, redlock) = three_and_client().await;
-    let guard = redlock.acquire(["b", "a", "b"]).await.unwrap();
+    let guard = redlock.acquire_all(["b", "a", "b"]).await.unwrap();
     assert_eq!(guard.resource(), "a, b");
     stand_everywhere(&masters, &BOTH).await;
     let mut tokens = BTreeSet::new();
@@ -69,20 +69,21 @@ async fn where_one_is_held_none_is_taken() {
     let rival = client(&masters).await;
     for held in BOTH {
         let guard = rival.acquire(held).await.unwrap();
-        let error = redlock.try_acquire(BOTH).await.unwrap_err();
+        let error = redlock.try_acquire_all(BOTH).await.unwrap_err();
         assert!(error.is_contended(), "{error}");
-        assert!(error.to_string().starts_with("\"a, b\" is held by another client"), "{error}");
+        let begins = format!("\"{held}\" is held by another client: ");
+        assert!(error.to_string().starts_with(&begins), "{error}");
         stand_everywhere(&masters, &[held]).await;
         guard.release().await.unwrap();
     }
     let guard = both(&redlock).await;
     for held in BOTH {
         assert!(rival.try_acquire(held).await.unwrap_err().is_contended());
-        assert!(rival.try_acquire([held, "c"]).await.unwrap_err().is_contended());
+        assert!(rival.try_acquire_all([held, "c"]).await.unwrap_err().is_contended());
     }
-    assert!(rival.try_acquire(["c", "d"]).await.unwrap().is_valid());
+    assert!(rival.try_acquire_all(["c", "d"]).await.unwrap().is_valid());
     guard.release().await.unwrap();
-    assert!(rival.try_acquire(BOTH).await.unwrap().is_valid());
+    assert!(rival.try_acquire_all(BOTH).await.unwrap().is_valid());
 }
 
 #[tokio::test]
@@ -90,7 +91,7 @@ async fn a_wait_for_several_ends_when_the_last_of_them_is_free() {
     let (masters, redlock) = three_and_client().await;
     let rival = client(&masters).await;
     let (a, b) = (rival.acquire("a").await.unwrap(), rival.acquire("b").await.unwrap());
-    let mut waiting = Box::pin(redlock.acquire(BOTH).timeout(TTL).into_future());
+    let mut waiting = Box::pin(redlock.acquire_all(BOTH).timeout(TTL).into_future());
     for guard in [b, a] {
         let early = tokio::time::timeout(Duration::from_millis(100), &mut waiting).await;
         assert!(early.is_err(), "{early:?}");
@@ -109,7 +110,7 @@ async fn resources_named_in_any_order_never_deadlock() {
             let redlock = if task % 2 == 0 { one.clone() } else { other.clone() };
             tokio::spawn(async move {
                 for round in 0..5 {
-                    let acquire = redlock.acquire(sets[(task + round) % sets.len()]);
+                    let acquire = redlock.acquire_all(sets[(task + round) % sets.len()]);
                     acquire.timeout(3 * TTL).await.unwrap().release().await.unwrap();
                 }
             })
@@ -162,7 +163,7 @@ async fn to_lose_one_on_a_quorum_is_to_lose_the_lock() {
 async fn an_acquire_of_several_that_is_dropped_leaves_none() {
     let (masters, redlock) = three_and_client().await;
     for millis in 0..8 {
-        let acquire = redlock.acquire(BOTH).into_future();
+        let acquire = redlock.acquire_all(BOTH).into_future();
         let _ = tokio::time::timeout(Duration::from_millis(millis) / 4, acquire).await;
         witness::eventually_no_keys(&masters, SOON).await;
     }
@@ -187,7 +188,7 @@ async fn as_many_as_are_allowed_are_locked_and_released() {
     let (masters, redlock) = three_and_client().await;
     let mut names: Vec<String> = (0..64).map(|n| format!("resource {n}")).collect();
     names.sort();
-    let guard = redlock.acquire(&names).await.unwrap();
+    let guard = redlock.acquire_all(&names).await.unwrap();
     stand_everywhere(&masters, &names.iter().map(String::as_str).collect::<Vec<_>>()).await;
     guard.extend().await.unwrap();
     guard.release().await.unwrap();

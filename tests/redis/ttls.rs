@@ -163,7 +163,7 @@ async fn a_ttl_that_can_not_work_is_an_error_that_names_it() {
 #[tokio::test]
 async fn the_longest_allowed_ttl_is_held_to_its_last_millisecond() {
     let masters = masters(1);
-    let redlock = builder(&masters).max_ttl(AGES).allow_long_max_ttl().connect().await.unwrap();
+    let redlock = builder(&masters).max_ttl(AGES).allow_long_max_ttl(true).connect().await.unwrap();
     let guard = redlock.acquire("r").ttl(AGES).await.unwrap();
     assert_eq!(u128::from(px(&masters[0], "r").await), AGES.as_millis());
     let most = most(ms(AGES.as_millis().try_into().unwrap()));

@@ -1,4 +1,4 @@
-//! The scripts of those who wait in turn on a real master: they answer and leave what they do on an
+//! The scripts of waiters in turn on a real master: they answer and leave what they do on an
 //! embedded one, without a right and without memory, too. `make test-servers` runs it on each server.
 
 use crate::read_scripts::answer;
@@ -7,11 +7,11 @@ use crate::support::seed::{Rng, Seed};
 use crate::support::server::Server;
 use redis::Connection;
 
-const ASK: &str = include_str!("../../core/src/coordinator/scripts/ask.lua");
-const LEAVE: &str = include_str!("../../core/src/coordinator/scripts/leave.lua");
-const TOP_UP: &str = include_str!("../../core/src/coordinator/scripts/top_up.lua");
-const EXTEND: &str = include_str!("../../core/src/coordinator/scripts/extend.lua");
-const ACQUIRE: &str = include_str!("../../core/src/coordinator/scripts/acquire.lua");
+const ASK: &str = include_str!("../../core/src/wire/scripts/ask.lua");
+const LEAVE: &str = include_str!("../../core/src/wire/scripts/leave.lua");
+const TOP_UP: &str = include_str!("../../core/src/wire/scripts/top_up.lua");
+const EXTEND: &str = include_str!("../../core/src/wire/scripts/extend.lua");
+const ACQUIRE: &str = include_str!("../../core/src/wire/scripts/acquire.lua");
 
 /// All that lives does so for so many ms: nothing expires while a test runs.
 const LONG: &str = "600000";
@@ -42,7 +42,7 @@ impl Master {
         self.ask(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// What stands: the lock, the fence, who waits in order, and who of them lives.
+    /// What stands: the lock, the fence, the waiters in order, and which of them live.
     fn stands(&mut self) -> [Answer; 4] {
         [
             &["GET", "r"][..],

@@ -1,5 +1,5 @@
-//! Acquires that wait in turn, on real masters: who is served when, what the dead, restarts and
-//! forgotten scripts cost those who wait, and what it all costs the masters.
+//! Acquires that wait in turn, on real masters: the order in which they are served, what the dead, restarts
+//! and forgotten scripts cost waiters, and what it all costs the masters.
 
 mod cost;
 pub(crate) mod dead;

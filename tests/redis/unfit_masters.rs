@@ -40,7 +40,7 @@ async fn locks(redlock: &Redlock) {
 async fn with_one_replica_of_five_a_new_client_locks_and_reports_it() {
     let (masters, other) = (Masters::start(5), Server::start());
     replica_of(&masters[2], &other).await;
-    let strict = patient(masters.urls()).strict().connect().await.unwrap_err();
+    let strict = patient(masters.urls()).strict(true).connect().await.unwrap_err();
     assert!(matches!(&strict, ConnectError::Unfit(nodes) if nodes.len() == 1), "{strict}");
     let redlock = patient(masters.urls()).connect().await.unwrap();
     let status = redlock.status().await.unwrap();
@@ -74,7 +74,7 @@ async fn a_master_of_five_that_rejects_the_password_costs_its_vote() {
     assert!(standing.to_string().starts_with("rejected (WRONGPASS "), "{standing}");
     assert!(!status.to_string().contains("old-password"), "{status}");
     locks(&redlock).await;
-    assert!(patient(urls()).strict().connect().await.is_err());
+    assert!(patient(urls()).strict(true).connect().await.is_err());
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn sockets_and_tcp_mix_in_one_list() {
 async fn one_server_by_its_socket_and_by_tcp_is_one_master() {
     let masters = Sockets::start(2);
     let urls = [masters.url(0), masters.servers[0].url(), masters.url(1)];
-    let unfit = builder().nodes(urls.clone()).strict().connect().await.unwrap_err();
+    let unfit = builder().nodes(urls.clone()).strict(true).connect().await.unwrap_err();
     assert!(matches!(unfit, ConnectError::Unfit(_)), "a server that is named twice: {unfit}");
     let path = masters.path(0).display().to_string();
     let says = unfit.to_string();

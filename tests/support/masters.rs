@@ -48,9 +48,10 @@ impl Masters {
 }
 
 /// Configures a client of masters that have only just started. It does not wait until they are old
-/// enough to vote: what they had granted before a restart is the test's responsibility.
+/// enough to vote: what they had granted before a restart is the test's responsibility. It has no label:
+/// that of a process is another one in each run.
 pub(crate) fn builder() -> RedlockBuilder {
-    Redlock::builder().restart_guard(RestartGuard::Off)
+    Redlock::builder().restart_guard(RestartGuard::Off).no_label()
 }
 
 impl Deref for Masters {

@@ -23,7 +23,7 @@ pub(crate) fn without_addresses(text: &str, masters: &[Server]) -> String {
 /// Replaces each span of time (`1.2 ms`, `2 min 3 s`, and `1m 20s` of a setting) with one `<time>`; what
 /// follows it stays.
 pub(crate) fn without_times(text: &str) -> String {
-    const UNITS: [&str; 6] = ["us", "ms", "s", "min", "h", "d"];
+    const UNITS: [&str; 6] = ["µs", "ms", "s", "min", "h", "d"];
     let bare = |word: &str| word.trim_end_matches([',', ';', ':', ')']).to_owned();
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
     let unit = |word: &str| {

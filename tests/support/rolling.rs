@@ -68,7 +68,7 @@ impl Play {
         let _ = self.over.subscribe().wait_for(|over| *over).await;
     }
 
-    /// Notes that a client has a lock. Before the last restart is over, nobody enters behind the first.
+    /// Notes that a client has a lock. Before the last restart is over, no client enters behind the first.
     pub(crate) fn enter(&self, kind: &'static str, client: usize, capacity: usize) {
         let mut entered = self.entered.lock().unwrap();
         let clients = entered.entry(kind).or_default();
@@ -153,7 +153,7 @@ async fn want(play: Arc<Play>, clients: Vec<Redlock>, client: usize, kind: &'sta
             hold!(play, kind, client, redlock.acquire(kind).fair().keep_alive().fenced().await);
         }
         "several" => {
-            let acquire = redlock.acquire(["one of several", "another of them"]);
+            let acquire = redlock.acquire_all(["one of several", "another of them"]);
             hold!(play, kind, client, acquire.keep_alive().fenced().await);
         }
         "permits" => {
@@ -178,7 +178,7 @@ async fn want(play: Arc<Play>, clients: Vec<Redlock>, client: usize, kind: &'sta
         }
         "adopted" => hold!(play, kind, client, redlock.acquire(kind).keep_alive().fenced().await),
         "delay" => {
-            let acquire = redlock.acquire(kind).ttl(TTL / 2).lock_delay(SECOND).at_least(SECOND);
+            let acquire = redlock.acquire(kind).ttl(TTL / 2).lock_delay(SECOND).min_hold(SECOND);
             hold!(play, kind, client, acquire.keep_alive().fenced().await);
         }
         "by hand" => extend_by_hand(play, &redlock, client).await,

@@ -1,11 +1,10 @@
-//! The events of a run, one line each: time, actor, event.
+//! The events of a run: time, actor, event. `line.rs` writes each as a line.
 //!
 //! A line is written before the effect that it describes. So a process that is killed has reported
 //! everything that others could see of it. For an acquisition it is the other way round: its effect
 //! is on the holder, which writes the line before it does anything else.
 
 use super::clock::Nanos;
-use std::fmt;
 use std::time::Duration;
 
 /// The semaphore of which permits are held, and their number. All other resources are locks.
@@ -15,6 +14,9 @@ pub(crate) const PERMITS: (&str, usize) = ("p0", 2);
 pub(crate) fn most_holders(resource: &str) -> usize {
     if resource == PERMITS.0 { PERMITS.1 } else { 1 }
 }
+
+/// The actor of the store's answers.
+pub(crate) const STORE: &str = "store";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -41,14 +43,27 @@ pub(crate) enum What {
         until: Nanos,
         token: Option<u64>,
     },
+    /// The task is about to look at its guard.
+    Looks {
+        id: u64,
+    },
     /// The task still has the lock, valid at this instant and until that one.
     Holds {
         id: u64,
         until: Nanos,
     },
+    /// The guard that the task looked at is not valid.
+    Lapsed {
+        id: u64,
+    },
     /// The task is about to release the lock, or to drop the guard.
     Leaves {
         id: u64,
+    },
+    /// The release has ended. Confirmed: a quorum has deleted the key.
+    Left {
+        id: u64,
+        confirmed: bool,
     },
     /// The task did not get the lock.
     Fails {
@@ -73,6 +88,12 @@ pub(crate) enum What {
         holder: String,
     },
 
+    /// The task is about to write to the store.
+    Writes {
+        id: u64,
+        resource: String,
+        token: u64,
+    },
     /// The store accepted or refused a write.
     Write {
         by: String,
@@ -138,12 +159,16 @@ impl Claim {
 
     pub(crate) const fn word(self) -> &'static str {
         match self {
-            Self::Alone => "-",
+            Self::Alone => "alone",
             Self::Fenced => "fenced",
             Self::Shared => "shared",
             Self::Fair => "fair",
             Self::FairFenced => "fair-fenced",
         }
+    }
+
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.word() == word)
     }
 
     pub(crate) const fn is_fenced(self) -> bool {
@@ -157,7 +182,8 @@ impl Claim {
 }
 
 impl Why {
-    const ALL: [Self; 4] = [Self::Contended, Self::NoQuorum, Self::Cancelled, Self::Late];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Contended, Self::NoQuorum, Self::Cancelled, Self::Late];
 
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -166,6 +192,10 @@ impl Why {
             Self::Cancelled => "cancelled",
             Self::Late => "late",
         }
+    }
+
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.word() == word)
     }
 }
 
@@ -206,166 +236,8 @@ impl Condition {
             Self::Warming => "warming",
         }
     }
-}
 
-impl fmt::Display for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.at, self.who, self.what)
-    }
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Asks { id, resources, claim, wait, cures } => {
-                let (resources, claim) = (resources.join(","), claim.word());
-                write!(f, "asks {id} {resources} {claim} {} {}", wait.as_millis(), or_dash(*cures))
-            }
-            Self::Enters { id, until, token } => {
-                write!(f, "enters {id} {until} {}", or_dash(*token))
-            }
-            Self::Holds { id, until } => write!(f, "holds {id} {until}"),
-            Self::Leaves { id } => write!(f, "leaves {id}"),
-            Self::Fails { id, why } => write!(f, "fails {id} {}", why.word()),
-            Self::Born => f.write_str("born"),
-            Self::Stopped => f.write_str("stopped"),
-            Self::Continued => f.write_str("continued"),
-            Self::Killed => f.write_str("killed"),
-            Self::Gone { owed } => write!(f, "gone {owed}"),
-            Self::Is(condition) => write!(f, "is {}", condition.word()),
-            Self::Has { resource, holder } => write!(f, "has {resource} {holder}"),
-            Self::Write { by, id, resource, token, accepted } => {
-                let verb = if *accepted { "accepts" } else { "refuses" };
-                write!(f, "{verb} {by} {id} {resource} {token}")
-            }
-            Self::Empty => f.write_str("empty"),
-            Self::AtOdds => f.write_str("at-odds"),
-            Self::Odd(text) => write!(f, "odd {}", text.replace('\n', " ")),
-        }
-    }
-}
-
-impl Entry {
-    /// Returns `None` if this is not a line of a history.
-    pub(crate) fn parse(line: &str) -> Option<Self> {
-        let mut words = line.splitn(4, ' ');
-        let (at, who, verb) = (words.next()?.parse().ok()?, words.next()?, words.next()?);
-        let what = What::parse(verb, words.next().unwrap_or(""))?;
-        Some(Self { at, who: who.to_owned(), what })
-    }
-}
-
-impl What {
-    fn parse(verb: &str, rest: &str) -> Option<Self> {
-        if verb == "odd" {
-            return Some(Self::Odd(rest.to_owned()));
-        }
-        let words: Vec<&str> = rest.split(' ').filter(|word| !word.is_empty()).collect();
-        let number = |text: &str| text.parse::<u64>().ok();
-        Some(match (verb, &words[..]) {
-            ("asks", [id, resources, claim, wait, cures]) => Self::Asks {
-                id: number(id)?,
-                resources: resources.split(',').map(str::to_owned).collect(),
-                claim: Claim::ALL.into_iter().find(|known| known.word() == *claim)?,
-                wait: Duration::from_millis(number(wait)?),
-                cures: or_none(cures)?,
-            },
-            ("enters", [id, until, token]) => {
-                Self::Enters { id: number(id)?, until: number(until)?, token: or_none(token)? }
-            }
-            ("holds", [id, until]) => Self::Holds { id: number(id)?, until: number(until)? },
-            ("leaves", [id]) => Self::Leaves { id: number(id)? },
-            ("fails", [id, why]) => {
-                let why = Why::ALL.into_iter().find(|known| known.word() == *why)?;
-                Self::Fails { id: number(id)?, why }
-            }
-            ("born", []) => Self::Born,
-            ("stopped", []) => Self::Stopped,
-            ("continued", []) => Self::Continued,
-            ("killed", []) => Self::Killed,
-            ("gone", [owed]) => Self::Gone { owed: owed.parse().ok()? },
-            ("is", [condition]) => {
-                Self::Is(Condition::ALL.into_iter().find(|known| known.word() == *condition)?)
-            }
-            ("has", [resource, holder]) => {
-                Self::Has { resource: (*resource).to_owned(), holder: (*holder).to_owned() }
-            }
-            ("accepts" | "refuses", [by, id, resource, token]) => Self::Write {
-                by: (*by).to_owned(),
-                id: number(id)?,
-                resource: (*resource).to_owned(),
-                token: number(token)?,
-                accepted: verb == "accepts",
-            },
-            ("empty", []) => Self::Empty,
-            ("at-odds", []) => Self::AtOdds,
-            _ => return None,
-        })
-    }
-}
-
-fn or_dash(number: Option<u64>) -> String {
-    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
-}
-
-fn or_none(word: &str) -> Option<Option<u64>> {
-    if word == "-" { Some(None) } else { word.parse().ok().map(Some) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_line_comes_back_as_it_was_written() {
-        let shared = What::Asks {
-            id: 2,
-            resources: vec!["w0".into()],
-            claim: Claim::Shared,
-            wait: Duration::ZERO,
-            cures: None,
-        };
-        let whats = [
-            shared,
-            What::Asks {
-                id: 1,
-                resources: vec!["r0".into(), "r1".into()],
-                claim: Claim::FairFenced,
-                wait: Duration::from_millis(1500),
-                cures: Some(7),
-            },
-            What::Enters { id: 1, until: 9, token: Some(3) },
-            What::Enters { id: 1, until: 9, token: None },
-            What::Holds { id: 1, until: 9 },
-            What::Leaves { id: 1 },
-            What::Born,
-            What::Stopped,
-            What::Continued,
-            What::Killed,
-            What::Gone { owed: 2 },
-            What::Has { resource: "r0".into(), holder: "c1".into() },
-            What::Write {
-                by: "c1".into(),
-                id: 1,
-                resource: "r0".into(),
-                token: 3,
-                accepted: false,
-            },
-            What::Empty,
-            What::Odd("a text of several words".into()),
-        ];
-        let whys = Why::ALL.map(|why| What::Fails { id: 1, why });
-        let conditions = Condition::ALL.map(What::Is);
-        for what in whats.into_iter().chain(whys).chain(conditions) {
-            let entry = Entry { at: 12, who: "c1.2".into(), what };
-            assert_eq!(Entry::parse(&entry.to_string()).as_ref(), Some(&entry), "{entry}");
-        }
-    }
-
-    #[test]
-    fn half_a_line_is_none() {
-        for line in ["", "12", "12 c1.0", "12 c1.0 enters 3", "12 c1.0 fails 3 no-q", "x c1 born"] {
-            assert_eq!(Entry::parse(line), None, "{line:?}");
-        }
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.word() == word)
     }
 }

@@ -182,7 +182,7 @@ impl Run {
             other => format!("-without-{}", other.word()),
         };
         let odds = if self.at_odds { "-odds" } else { "" };
-        let path = folder.join(format!("{}{odds}{spoiled}.history", self.seed));
+        let path = folder.join(format!("{}{odds}{spoiled}.edn", self.seed));
         std::fs::write(&path, "").expect("a history that can be written");
         path
     }

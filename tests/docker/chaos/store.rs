@@ -4,7 +4,7 @@
 //! It runs in the process of the test. Clients reach it over TCP, with one line for each write:
 //! `c7.2 41 r0 1795158604154900`. The answer is `ok` or `stale`.
 
-use super::history::What;
+use super::history::{STORE, What};
 use super::journal::Journal;
 use quorumlock::FencingToken;
 use quorumlock::fencing::FenceCheck;
@@ -55,7 +55,7 @@ fn write(line: &str, check: &Mutex<FenceCheck<String>>, journal: &Journal) -> bo
     let (by, resource) = (by.to_owned(), resource.to_owned());
     let id = id.parse().expect("the number of an attempt");
     let write = What::Write { by, id, resource, token: token.as_u64(), accepted };
-    journal.note("store", write);
+    journal.note(STORE, write);
     accepted
 }
 

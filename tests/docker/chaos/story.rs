@@ -154,6 +154,8 @@ impl Story {
                     self.attempts[place].failed = Some((at, why));
                 }
             }
+            // The other end of an operation: these checks take one instant of each.
+            What::Looks { .. } | What::Lapsed { .. } | What::Left { .. } | What::Writes { .. } => {}
             What::Born => self.life(&who).born = at,
             What::Stopped => self.life(&who).stopped.push((at, None)),
             What::Continued => {

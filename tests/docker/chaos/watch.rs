@@ -28,7 +28,7 @@ const SCAN: &str = "local all, time = {}, redis.call('TIME') \
                     else add(key, type(value) == 'table' and '' or value) end \
                     end return all";
 
-/// What is under the key of a resource while there are readers, who are seen by themselves.
+/// What is under the key of a resource while there are readers; these are seen by themselves.
 const MARK: &str = "quorumlock:shared";
 /// The beginning of what is under the key of a resource that is kept for the next in turn: no holder.
 const KEPT: &str = "quorumlock:next:";

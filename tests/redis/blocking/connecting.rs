@@ -31,7 +31,7 @@ fn an_unusable_master_costs_its_vote_and_fails_a_strict_connect() {
         let builder = blocking::Builder::from(builder());
         builder.nodes(urls.clone()).operation_timeout(slow).connect_timeout(slow)
     };
-    let refused = builder().strict().connect();
+    let refused = builder().strict(true).connect();
     assert!(matches!(refused, Err(ConnectError::Unfit(_))), "{refused:?}");
     let redlock = builder().connect().unwrap();
     redlock.wait_until_ready(Duration::ZERO).unwrap();

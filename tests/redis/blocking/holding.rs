@@ -67,7 +67,7 @@ fn try_acquire_and_a_bounded_wait_give_up_on_a_held_lock() {
 #[test]
 fn several_resources_are_locked_together_and_each_of_them_alone() {
     let (masters, redlock) = three();
-    let both = redlock.acquire(["b", "a"]).lock().unwrap();
+    let both = redlock.acquire_all(["b", "a"]).lock().unwrap();
     assert_eq!(both.resource(), "a, b");
     for one in ["a", "b"] {
         assert!(redlock.try_acquire(one).lock().unwrap_err().is_contended());

@@ -52,7 +52,7 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(rng: Rng) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("core/src/coordinator/scripts");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("core/src/wire/scripts");
         let mut paths: Vec<_> = folder
             .read_dir()
             .expect("the crate's own scripts")

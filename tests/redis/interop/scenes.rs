@@ -66,7 +66,7 @@ pub(crate) async fn what_they_hold_is_contended_here<P: Peer>() {
 
     let fenced = world.ours.try_acquire("orders:42").fenced().await.unwrap_err();
     assert!(fenced.is_contended(), "{fenced}");
-    let several = world.ours.try_acquire(["another", "orders:42"]).await.unwrap_err();
+    let several = world.ours.try_acquire_all(["another", "orders:42"]).await.unwrap_err();
     assert!(several.is_contended(), "{several}");
     world.assert_free("another").await;
     let inspection = world.ours.inspect("orders:42").await.unwrap();
@@ -82,7 +82,7 @@ pub(crate) async fn what_we_hold_is_refused_there<P: Peer>() {
     let world = World::<P>::start().await;
     let plain = world.ours.acquire("plain").await.unwrap();
     let fenced = world.ours.acquire("fenced").fenced().await.unwrap();
-    let several = world.ours.acquire(["a", "b"]).await.unwrap();
+    let several = world.ours.acquire_all(["a", "b"]).await.unwrap();
     let read = world.ours.rw_lock("read").read().await.unwrap();
     for resource in ["plain", "fenced", "a", "b", "read"] {
         let ours = world.settled(resource).await;

@@ -3,8 +3,8 @@
 use super::Real;
 use crate::support::readers::{ACQUIRE, Answer, EXTEND, HINT, LOCK, Master, READERS, RELEASE};
 
-const PLAIN_EXTEND: &str = include_str!("../../../core/src/coordinator/scripts/extend.lua");
-const PLAIN_RELEASE: &str = include_str!("../../../core/src/coordinator/scripts/release.lua");
+const PLAIN_EXTEND: &str = include_str!("../../../core/src/wire/scripts/extend.lua");
+const PLAIN_RELEASE: &str = include_str!("../../../core/src/wire/scripts/release.lua");
 
 const ROUNDS: usize = 7;
 const TIMES: u64 = 3_000;

@@ -51,7 +51,7 @@ async fn a_lock_lives_over_tls_while_a_master_dies_and_comes_back() {
     guard.extend().await.unwrap();
     guard.check().unwrap();
     let fenced = redlock.acquire("f").fenced().await.unwrap();
-    let several = redlock.acquire(["a", "b"]).await.unwrap();
+    let several = redlock.acquire_all(["a", "b"]).await.unwrap();
     assert_eq!(guard.release().await, Ok(Released::Confirmed));
     let next = other.acquire("r").await.unwrap();
     world.eventually_on("r", &[0, 1]).await;

@@ -3,7 +3,7 @@
 use super::authority::Authority;
 use super::masters::Encrypted;
 use crate::support::prelude::*;
-use quorumlock::{Redlock, RedlockBuilder, RestartGuard};
+use quorumlock::{ConnectError, Redlock, RedlockBuilder, RestartGuard};
 use std::time::Duration;
 
 /// Returns the error of an acquire.
@@ -13,6 +13,14 @@ async fn refusal(builder: RedlockBuilder) -> String {
     let error = redlock.try_acquire("r").await.unwrap_err();
     assert!(error.is_no_quorum(), "{error}");
     error.to_string()
+}
+
+/// Returns the error of a client that has met a certificate which is not accepted.
+async fn mistake(builder: RedlockBuilder) -> String {
+    match builder.connect().await {
+        Err(error @ ConnectError::Unfit(_)) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn assert_says(text: &str, all: &[&str]) {
@@ -28,10 +36,30 @@ async fn an_authority_that_nobody_told_us_of_says_where_to_name_it() {
     let builder = || Redlock::builder().node(masters.url(0)).tls_config(ours.config(None));
     let says = "TLS: invalid peer certificate: UnknownIssuer: hand its authority to \
                 RedlockBuilder::tls_config, or name it in SSL_CERT_FILE";
-    assert_says(&refusal(builder()).await, &["down (", says]);
+    assert_says(&mistake(builder()).await, &["cannot be used: ", says]);
     let preflight = builder().preflight().await.unwrap();
     assert!(!preflight.is_ok());
     assert_says(&preflight.to_string(), &[says]);
+}
+
+/// It costs its vote, as a master with a wrong password does.
+#[tokio::test]
+async fn one_certificate_that_is_not_accepted_costs_a_vote() {
+    let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
+    let good = Encrypted::start(2, &ours, &ours.issue(&["localhost"]));
+    let other = Encrypted::start(1, &theirs, &theirs.issue(&["localhost"]));
+    let urls: Vec<String> = good.urls().into_iter().chain(other.urls()).collect();
+    let builder = || {
+        let builder = Redlock::builder().nodes(urls.clone()).tls_config(ours.config(None));
+        builder.restart_guard(RestartGuard::Off).operation_timeout(Duration::from_millis(900))
+    };
+    let redlock = builder().connect().await.unwrap();
+    redlock.acquire("r").await.unwrap().release().await.unwrap();
+    let status = redlock.status().await.unwrap();
+    let problems: Vec<_> = status.nodes().iter().filter_map(|it| it.standing.problem()).collect();
+    assert_eq!(problems.len(), 1, "{status:?}");
+    assert_says(problems[0], &["TLS: invalid peer certificate: UnknownIssuer"]);
+    assert_says(&mistake(builder().strict(true)).await, &["cannot be used: TLS: "]);
 }
 
 #[tokio::test]
@@ -39,7 +67,7 @@ async fn a_name_missing_in_the_certificate_fails_with_those_it_has() {
     let authority = Authority::new("ours");
     let masters = Encrypted::start(1, &authority, &authority.issue(&["master-1.example"]));
     let builder = Redlock::builder().node(masters.url(0)).tls_config(authority.config(None));
-    let says = refusal(builder).await;
+    let says = mistake(builder).await;
     assert_says(&says, &["certificate not valid for name \"localhost\"", "master-1.example"]);
     assert_says(&says, &["address the master by a name of its certificate"]);
 }
@@ -50,7 +78,7 @@ async fn a_certificate_that_has_expired_is_to_be_renewed() {
     let masters = Encrypted::start(1, &authority, &authority.issue_until(&["localhost"], 2020));
     let builder = Redlock::builder().node(masters.url(0)).tls_config(authority.config(None));
     assert_says(
-        &refusal(builder).await,
+        &mistake(builder).await,
         &["TLS: invalid peer certificate: certificate expired", "renew the master's certificate"],
     );
 }

@@ -33,9 +33,9 @@ async fn without_contention_turns_cost_no_more_commands_than_a_plain_lock() {
     }
 }
 
-const ASK: &str = include_str!("../../../core/src/coordinator/scripts/ask.lua");
-const LEAVE: &str = include_str!("../../../core/src/coordinator/scripts/leave.lua");
-const RELEASE: &str = include_str!("../../../core/src/coordinator/scripts/release.lua");
+const ASK: &str = include_str!("../../../core/src/wire/scripts/ask.lua");
+const LEAVE: &str = include_str!("../../../core/src/wire/scripts/leave.lua");
+const RELEASE: &str = include_str!("../../../core/src/wire/scripts/release.lua");
 const CHANNELS: &str = "quorumlock:free:0:";
 const MINE: &str = "000102030405060708090a0b0c0d0e0f";
 const WAITERS: usize = 1_000;

@@ -1,4 +1,4 @@
-//! What those who wait pay for a waiter ahead of them that is dead, stopped, or cannot win, and for
+//! What waiters pay for a waiter ahead of them that is dead, stopped, or cannot win, and for
 //! masters that forget.
 
 use super::processes::{Processes, Way};
@@ -95,7 +95,7 @@ async fn how_long_the_dead_hold_up_the_next() {
     }
 }
 
-/// A hand-over after each fault: to the one whose turn it is, and without a pause.
+/// A hand-over after each fault: to the next in turn, and without a pause.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn forgotten_scripts_and_a_killed_master_cost_no_place() {
     let masters = Masters::start(5);

@@ -47,7 +47,7 @@ async fn rolling_restarts_cost_a_leader_nothing_beside_who_waits() {
         tell(&format!("the leader is back on master {node} after {:.1?}", back.unwrap()));
     }
     assert_eq!(witness::values(&masters, "r").await, vec![token; 5], "the leader is everywhere");
-    assert_eq!(queues(&masters).await, vec![place; 5], "so are those who wait, in order");
+    assert_eq!(queues(&masters).await, vec![place; 5], "so are the waiters, in order");
     let released = Instant::now();
     assert_eq!(guard.release().await, Ok(Released::Confirmed));
     for waiter in waiters {

@@ -104,7 +104,7 @@ pub(crate) async fn a_shutdown_waits_for_the_releases_and_ends_every_clone<B: Ba
 pub(crate) async fn work_that_ends_well_keeps_the_key_for_as_long_as_was_asked_for<B: Backend>() {
     let cluster = B::masters(3).await;
     let (one, two) = (cluster.client().await, cluster.client().await);
-    let acquire = || one.acquire("r").ttl(SHORT).at_least(LONG);
+    let acquire = || one.acquire("r").ttl(SHORT).min_hold(LONG);
     let guard = acquire().await.unwrap();
     cluster.eventually_held_by("r", &all(&cluster)).await;
     assert_eq!(guard.release().await, Ok(Released::Confirmed));

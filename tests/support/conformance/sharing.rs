@@ -1,4 +1,4 @@
-//! Claims about read-write locks: who reads beside whom, who waits for whom, and for how long.
+//! Claims about read-write locks: which readers and writers wait for each other, and for how long.
 
 use super::{Backend, Cluster, LONG, SHORT, SOON, eventually};
 use quorumlock::{ReadGuard, Redlock};
@@ -28,7 +28,7 @@ async fn assert_closed_to_writers(redlock: &Redlock) {
     let error = redlock.rw_lock(TABLE).try_write().await.unwrap_err();
     assert!(error.is_contended() && error.holder().is_none(), "{error}");
     for fails in
-        [redlock.try_acquire(TABLE).await.err(), redlock.try_acquire([TABLE, "z"]).await.err()]
+        [redlock.try_acquire(TABLE).await.err(), redlock.try_acquire_all([TABLE, "z"]).await.err()]
     {
         assert!(fails.unwrap().is_contended());
     }

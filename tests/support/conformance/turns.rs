@@ -1,4 +1,4 @@
-//! Claims about fair locks: who is served before whom, and what is left of those who waited.
+//! Claims about fair locks: the order in which waiters are served, and what they leave.
 
 use super::{Backend, Cluster, LONG, SHORT, SOON, assert_contended, eventually};
 use quorumlock::{Guard, Redlock, Released};

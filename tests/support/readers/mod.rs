@@ -10,12 +10,9 @@ mod walk;
 pub(crate) use model::{Act, Model};
 pub(crate) use walk::{EXACT, REAL, Unclear, Walk};
 
-pub(crate) const ACQUIRE: &str =
-    include_str!("../../../core/src/coordinator/scripts/acquire_read.lua");
-pub(crate) const EXTEND: &str =
-    include_str!("../../../core/src/coordinator/scripts/extend_read.lua");
-pub(crate) const RELEASE: &str =
-    include_str!("../../../core/src/coordinator/scripts/release_read.lua");
+pub(crate) const ACQUIRE: &str = include_str!("../../../core/src/wire/scripts/acquire_read.lua");
+pub(crate) const EXTEND: &str = include_str!("../../../core/src/wire/scripts/extend_read.lua");
+pub(crate) const RELEASE: &str = include_str!("../../../core/src/wire/scripts/release_read.lua");
 
 pub(crate) const LOCK: &str = "r";
 pub(crate) const READERS: &str = "quorumlock:readers:r";

@@ -1,4 +1,4 @@
-//! One lock on one master: who holds it, and until when.
+//! One lock on one master: its holders, and until when they hold it.
 
 use super::{ACQUIRE, Answer, EXTEND, HINT, LOCK, READERS, RELEASE};
 use std::collections::BTreeMap;

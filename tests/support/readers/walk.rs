@@ -3,7 +3,7 @@
 use super::model::Holder;
 use super::{Act, Answer, HINT, LOCK, MARK, Master, Model, READERS};
 
-/// Who reads, and who writes; each may try the other, too.
+/// The readers and the writers; each may try the other, too.
 const NAMES: [&str; 5] = ["reader 1", "reader 2", "reader 3", "writer 1", "writer 2"];
 
 /// Spans of time that suit a master's clock, in ms.

@@ -40,7 +40,7 @@ fn wrong(story: &Story, impaired: &Impaired, sighting: &Sighting) -> Option<&'st
         return Some("and everything should have expired");
     }
     let Some(life) = story.lives.get(holder) else {
-        return Some("whom nobody knows");
+        return Some("which no client has logged");
     };
     let shut_down = life.gone.filter(|(gone, _)| gone < at);
     let ended = shut_down.map(|(gone, _)| gone).or(life.killed.filter(|killed| killed < at));

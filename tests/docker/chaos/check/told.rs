@@ -1,24 +1,64 @@
-//! Histories in the form that tests write: one line for each entry, with times in milliseconds.
+//! Histories in the short form that tests write: a line for each entry, with its time, its actor and
+//! what happened, and with times in milliseconds.
 
 use super::Violation;
-use crate::chaos::history::Entry;
+use crate::chaos::history::{Claim, Condition, Entry, What, Why};
 use crate::chaos::story::Story;
+use std::time::Duration;
 
-/// Makes a story with `at` and `until` of holds in milliseconds, and everything else as in a
-/// history.
+/// Makes a story of such lines. A dash is no number, and a claim to hold alone.
 pub(crate) fn story(lines: &str) -> Story {
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     Story::of(lines.map(entry).collect())
 }
 
 fn entry(line: &str) -> Entry {
-    let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    let in_nanos = |word: &mut String| *word = format!("{word}000000");
-    in_nanos(&mut words[0]);
-    if matches!(words[2].as_str(), "enters" | "holds") {
-        in_nanos(&mut words[4]);
-    }
-    Entry::parse(&words.join(" ")).unwrap_or_else(|| panic!("not a line: {line:?}"))
+    let words: Vec<&str> = line.split(' ').collect();
+    let what = (words.len() > 2).then(|| what(words[2], &words[3..])).flatten();
+    let what = what.unwrap_or_else(|| panic!("not a line: {line:?}"));
+    Entry { at: nanos(words[0]).expect("a time"), who: words[1].to_owned(), what }
+}
+
+fn nanos(millis: &str) -> Option<u64> {
+    Some(millis.parse::<u64>().ok()? * 1_000_000)
+}
+
+fn what(verb: &str, words: &[&str]) -> Option<What> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    Some(match (verb, words) {
+        ("asks", [id, resources, claim, wait, cures]) => What::Asks {
+            id: number(id)?,
+            resources: resources.split(',').map(str::to_owned).collect(),
+            claim: if *claim == "-" { Claim::Alone } else { Claim::parse(claim)? },
+            wait: Duration::from_millis(number(wait)?),
+            cures: number(cures),
+        },
+        ("enters", [id, until, token]) => {
+            What::Enters { id: number(id)?, until: nanos(until)?, token: number(token) }
+        }
+        ("holds", [id, until]) => What::Holds { id: number(id)?, until: nanos(until)? },
+        ("leaves", [id]) => What::Leaves { id: number(id)? },
+        ("fails", [id, why]) => What::Fails { id: number(id)?, why: Why::parse(why)? },
+        ("born", []) => What::Born,
+        ("stopped", []) => What::Stopped,
+        ("continued", []) => What::Continued,
+        ("killed", []) => What::Killed,
+        ("gone", [owed]) => What::Gone { owed: owed.parse().ok()? },
+        ("is", [condition]) => What::Is(Condition::parse(condition)?),
+        ("has", [resource, holder]) => {
+            What::Has { resource: (*resource).to_owned(), holder: (*holder).to_owned() }
+        }
+        ("accepts" | "refuses", [by, id, resource, token]) => What::Write {
+            by: (*by).to_owned(),
+            id: number(id)?,
+            resource: (*resource).to_owned(),
+            token: number(token)?,
+            accepted: verb == "accepts",
+        },
+        ("empty", []) => What::Empty,
+        ("at-odds", []) => What::AtOdds,
+        _ => return None,
+    })
 }
 
 /// Returns the times of the violations, in milliseconds.

@@ -1,4 +1,4 @@
-//! Who was served before one that had come earlier, of those who wait in turn.
+//! Waiters in turn that were served before one that had come earlier.
 
 use super::REDIALLED;
 use crate::chaos::clock::{Nanos, nanos};
@@ -10,9 +10,9 @@ const PLACED: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turns {
-    /// Those who waited until one released that had itself waited in turn.
+    /// Waiters that waited until a holder released that had itself waited in turn.
     pub(crate) served: usize,
-    /// Of these, those who entered while one waited that had come earlier.
+    /// Of these, the waiters that entered while one waited that had come earlier.
     pub(crate) passed: usize,
 }
 

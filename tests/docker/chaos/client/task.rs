@@ -8,11 +8,10 @@ use crate::chaos::journal::Journal;
 use crate::chaos::store::Store;
 use crate::support::prelude::*;
 use crate::support::seed::Rng;
+use quorumlock::kind::{self, Fenceable, Kind};
 use quorumlock::{
-    AcquireError, ExtendError, FencingToken, Guard, Kind, Lease, Lost, ReadGuard, Redlock,
-    Released, WriteGuard,
+    Acquire, AcquireError, FencedGuard, FencingToken, Guard, Lease, Redlock, Released, WriteGuard,
 };
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -24,49 +23,10 @@ use tokio::time::sleep;
 const TIGHT: Duration = Duration::from_micros(200);
 
 /// Gives an acquire the options of a wish.
-macro_rules! with_options {
-    ($wish:expr, $acquire:expr) => {{
-        let acquire = $acquire.ttl($wish.ttl).timeout($wish.wait);
-        if $wish.keep_alive { acquire.keep_alive() } else { acquire }
-    }};
+fn with_options<G: kind::Held>(wish: &Wish, acquire: Acquire<G>) -> Acquire<G> {
+    let acquire = acquire.ttl(wish.ttl).timeout(wish.wait);
+    if wish.keep_alive { acquire.keep_alive() } else { acquire }
 }
-
-/// What a task holds.
-trait Holds: Deref<Target = Lease<Self::Kind>> + Sized {
-    type Kind: Kind;
-
-    async fn prolong(&self) -> Result<(), ExtendError>;
-    async fn give_back(self) -> Result<Released, Lost>;
-}
-
-/// Says that a guard holds.
-macro_rules! holds {
-    ($kind:ident, $guard:ty) => {
-        impl<$kind: Kind> Holds for $guard {
-            holds!(@ $kind);
-        }
-    };
-    ($guard:ty) => {
-        impl Holds for $guard {
-            holds!(@ quorumlock::Unfenced);
-        }
-    };
-    (@ $kind:ty) => {
-        type Kind = $kind;
-
-        async fn prolong(&self) -> Result<(), ExtendError> {
-            self.extend().await.map(|_| ())
-        }
-
-        async fn give_back(self) -> Result<Released, Lost> {
-            self.release().await
-        }
-    };
-}
-
-holds!(K, Guard<K>);
-holds!(ReadGuard);
-holds!(WriteGuard);
 
 /// Returns how long a lock is held: usually short, now and then beyond any ttl.
 fn length(rng: &mut Rng) -> Duration {
@@ -143,23 +103,18 @@ impl Task {
         let lock = self.redlock.rw_lock(&*resources[0]);
         let won = if *resources == SEMAPHORE {
             let semaphore = self.redlock.semaphore(PERMITS.0, PERMITS.1);
-            let acquire = with_options!(wish, semaphore.acquire());
+            let acquire = with_options(wish, semaphore.acquire());
             self.enter(id, acquire.into_future(), |_| None, wish).await
         } else if claim == Claim::Shared {
-            let acquire = with_options!(wish, lock.read());
+            let acquire = with_options(wish, lock.read());
             self.enter(id, acquire.into_future(), |_| None, wish).await
         } else if wish.writes {
-            let acquire = with_options!(wish, lock.write());
+            let acquire = with_options(wish, lock.write());
             self.write_and_read(id, acquire.into_future(), wish).await
+        } else if claim.is_fair() {
+            self.alone(id, self.redlock.acquire(&*resources[0]).fair(), wish).await
         } else {
-            let acquire = with_options!(wish, self.redlock.acquire(resources));
-            let acquire = if claim.is_fair() { acquire.fair() } else { acquire };
-            if claim.is_fenced() {
-                let acquire = acquire.fenced().into_future();
-                self.enter(id, acquire, |guard| Some(guard.fencing_token()), wish).await
-            } else {
-                self.enter(id, acquire.into_future(), |_| None, wish).await
-            }
+            self.alone(id, self.redlock.acquire_all(resources), wish).await
         };
         if let Err(why) = won {
             self.note(What::Fails { id, why });
@@ -167,11 +122,25 @@ impl Task {
         won
     }
 
-    async fn enter<G: Holds>(
+    async fn alone<G>(&mut self, id: u64, acquire: Acquire<G>, wish: &Wish) -> Result<(), Why>
+    where
+        G: Fenceable<Guard = Guard, Error = AcquireError>,
+        G::Fenced: kind::Held<Guard = FencedGuard, Error = AcquireError>,
+    {
+        let acquire = with_options(wish, acquire);
+        if wish.claim.is_fenced() {
+            let acquire = acquire.fenced().into_future();
+            self.enter(id, acquire, |guard| Some(guard.fencing_token()), wish).await
+        } else {
+            self.enter(id, acquire.into_future(), |_| None, wish).await
+        }
+    }
+
+    async fn enter<K: Kind>(
         &mut self,
         id: u64,
-        acquire: impl Future<Output = Result<G, AcquireError>>,
-        token: impl Fn(&G) -> Option<FencingToken>,
+        acquire: impl Future<Output = Result<Guard<K>, AcquireError>>,
+        token: impl Fn(&Guard<K>) -> Option<FencingToken>,
         wish: &Wish,
     ) -> Result<(), Why> {
         let guard = self.patiently(acquire, wish).await?;
@@ -194,8 +163,10 @@ impl Task {
             self.leave(guard, id).await;
             return Ok(());
         }
-        // From the call on it relies on no more than a reader does.
+        // From the call on it relies on no more than a reader does. What a writer had ends with it, too,
+        // at a time that is not known.
         self.note(What::Leaves { id });
+        self.note(What::Left { id, confirmed: false });
         let id = self.next_id();
         let wish = Wish { claim: Claim::Shared, ..wish.clone() };
         let (resources, wait) = (wish.resources.clone(), Duration::ZERO);
@@ -245,13 +216,13 @@ impl Task {
     }
 
     /// Holds the lock for a while, and looks at it.
-    async fn hold<G: Holds>(
+    async fn hold<K: Kind>(
         &mut self,
-        guard: G,
+        guard: Guard<K>,
         id: u64,
         token: Option<FencingToken>,
         wish: &Wish,
-    ) -> Result<G, Why> {
+    ) -> Result<Guard<K>, Why> {
         let (at, Some(until)) = valid_until(&guard) else { return Err(Why::Late) };
         let number = token.map(FencingToken::as_u64);
         self.journal.note_at(at, &self.who, What::Enters { id, until, token: number });
@@ -273,11 +244,12 @@ impl Task {
                 }
                 break;
             }
-            let extends = self.rng.chance(25) && guard.prolong().await.is_ok();
-            if (extends || wish.keep_alive)
-                && let (at, Some(until)) = valid_until(&guard)
-            {
-                self.journal.note_at(at, &self.who, What::Holds { id, until });
+            let extends = self.rng.chance(25) && guard.extend().await.is_ok();
+            if extends || wish.keep_alive {
+                self.note(What::Looks { id });
+                let (at, until) = valid_until(&guard);
+                let seen = until.map_or(What::Lapsed { id }, |until| What::Holds { id, until });
+                self.journal.note_at(at, &self.who, seen);
             }
             if let Some(token) = token
                 && self.rng.chance(50)
@@ -297,17 +269,21 @@ impl Task {
         Ok(guard)
     }
 
-    async fn leave<G: Holds>(&mut self, guard: G, id: u64) {
+    async fn leave<K: Kind>(&mut self, guard: Guard<K>, id: u64) {
         self.note(What::Leaves { id });
-        if self.rng.chance(80) {
-            let _whatever_came_of_it = guard.give_back().await;
+        let confirmed = if self.rng.chance(80) {
+            matches!(guard.release().await, Ok(Released::Confirmed))
         } else {
             drop(guard);
-        }
+            false
+        };
+        self.note(What::Left { id, confirmed });
     }
 
     async fn write(&mut self, id: u64, token: FencingToken, wish: &Wish) {
         let resource = self.rng.pick(&wish.resources);
+        let (name, number) = (resource.clone(), token.as_u64());
+        self.note(What::Writes { id, resource: name, token: number });
         self.store.write(&self.who, id, resource, token).await;
     }
 }

@@ -10,7 +10,7 @@ const FENCED: [&str; 3] = ["r0", "r1", "r2"];
 /// Never fenced.
 const UNFENCED: [&str; 1] = ["u0"];
 
-/// Never fenced, and read by half of those who ask for it.
+/// Never fenced, and read by half of the tasks that ask for it.
 const READ_AND_WRITTEN: [&str; 1] = ["w0"];
 
 /// Nearly always waited for in turn, with a fencing token or without one.
@@ -63,7 +63,7 @@ impl Wish {
         let wait = if rng.chance(30) { Duration::ZERO } else { rng.duration(ttl / 4..ttl * 2) };
         let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
         let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
-        // Also beside those who do not, and who lock several.
+        // Also beside tasks that do not, and that lock several.
         let turns = claim == Claim::Fenced && resources.len() == 1 && rng.chance(20);
         let claim = if turns { Claim::FairFenced } else { claim };
         let writes = claim == Claim::Alone && choice == READ_AND_WRITTEN && rng.chance(60);

@@ -85,7 +85,7 @@ fn every_client_stops_beyond_its_note_but_never_all_at_once() {
                 let covers = |lasts: Duration| (*from..*from + lasts).contains(&at);
                 long(deed) && matches!(deed, Deed::Stop(lasts) if covers(*lasts))
             });
-            assert!(away.count() < setting.clients, "seed {seed}: nobody is left at {at:?}");
+            assert!(away.count() < setting.clients, "seed {seed}: no client is left at {at:?}");
         }
         let masters = plan.blows.iter().flatten().count();
         assert!(masters > 20, "seed {seed}: {masters} faults");

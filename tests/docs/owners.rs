@@ -1,0 +1,143 @@
+//! The three owners of the machine's state, and the rooms that may ask what kind a lock is.
+//!
+//! A method that can open every drawer makes one room of all rooms; so does a question that is asked in all
+//! of them.
+
+use crate::shipped;
+use crate::source::{Token, files, tokens};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Methods of the coordinator. This bound may be lowered and never raised.
+const MOST_METHODS: usize = 60;
+
+/// What locks say to waiters.
+const CALLS: [&str; 7] = ["asks_remaining", "freed", "left", "occupy", "refused", "shared", "won"];
+
+/// The questions whose answer is the kind of a lock.
+const QUESTIONS: [&str; 8] =
+    ["as_reader", "as_writer", "downgraded", "has_turn", "more", "queue", "slot", "slots"];
+
+/// The rooms that know it: what can be under a key, how an acquire waits, and where it is declared.
+const KNOWING: [&str; 9] = [
+    "core/src/lock/downgrade.rs",
+    "core/src/shared/keys.rs",
+    "core/src/waiting/in_turn/",
+    "core/src/waiting/local_queue.rs",
+    "core/src/waiting/permit/",
+    "core/src/waiting/policy.rs",
+    "core/src/waiting/reader.rs",
+    "core/src/waiting/writer.rs",
+    "core/src/wire/layout/",
+];
+
+/// The tokens of each file of the core, without its tests.
+fn core() -> io::Result<BTreeMap<PathBuf, Vec<Token>>> {
+    let sources = files("core/src")?.into_iter();
+    let is_test = |path: &Path| path.iter().any(|part| part == "tests" || part == "tests.rs");
+    let others = sources.filter(|(path, _)| !is_test(path));
+    Ok(others.map(|(path, text)| (path, shipped(&text))).collect())
+}
+
+/// Returns where `names` are, outside the folders and files that begin with one of `rooms`.
+fn outside(
+    core: &BTreeMap<PathBuf, Vec<Token>>,
+    rooms: &[&str],
+    is_found: impl Fn(&[Token], usize) -> bool,
+) -> Vec<String> {
+    let is_room = |path: &Path| rooms.iter().any(|room| path.to_string_lossy().starts_with(room));
+    let others = core.iter().filter(|(path, _)| !is_room(path));
+    let found = others.flat_map(|(path, tokens)| {
+        let places = (0..tokens.len()).filter(|at| is_found(tokens, *at));
+        places.map(move |at| format!("{}:{}: {}", path.display(), tokens[at].line, tokens[at].text))
+    });
+    found.collect()
+}
+
+/// Returns the methods that are called on `receiver`, as `receiver.method(`, in one folder.
+fn calls(core: &BTreeMap<PathBuf, Vec<Token>>, folder: &str, receiver: &str) -> BTreeSet<String> {
+    let inside = core.iter().filter(|(path, _)| path.starts_with(folder));
+    let called = inside.flat_map(|(_, tokens)| {
+        let names = tokens.windows(3).filter(|three| {
+            three[0].text == receiver && three[1].text == "." && three[2].is_word()
+        });
+        names.map(|three| three[2].text.clone())
+    });
+    called.collect()
+}
+
+#[test]
+fn only_its_own_folder_names_the_coordinator() -> io::Result<()> {
+    let found = outside(&core()?, &["core/src/coordinator/"], |tokens, at| {
+        tokens[at].text == "Coordinator"
+    });
+    assert_eq!(found, [""; 0]);
+    Ok(())
+}
+
+#[test]
+fn the_coordinator_is_the_edge_and_the_wiring() -> io::Result<()> {
+    let core = core()?;
+    let folder = core.iter().filter(|(path, _)| path.starts_with("core/src/coordinator"));
+    // Each method of these files is the coordinator's: they have no other type, and no free function.
+    let methods: usize = folder
+        .map(|(_, tokens)| {
+            let functions = tokens.windows(2).filter(|two| two[0].text == "fn" && two[1].is_word());
+            functions.count()
+        })
+        .sum();
+    assert!((30..=MOST_METHODS).contains(&methods), "{methods} methods, {MOST_METHODS} at most");
+    Ok(())
+}
+
+#[test]
+fn what_is_handed_in_holds_no_locks_and_no_waiters() -> io::Result<()> {
+    let core = core()?;
+    let handed_in: Vec<&str> =
+        core[Path::new("core/src/shared/cx.rs")].iter().map(|token| &*token.text).collect();
+    assert!(handed_in.contains(&"Masters"), "{handed_in:?}");
+    for owner in ["Locks", "Waiters", "Coordinator"] {
+        assert!(!handed_in.contains(&owner), "{owner} is handed in");
+    }
+    Ok(())
+}
+
+#[test]
+fn owners_call_each_other_by_few_names() -> io::Result<()> {
+    let core = core()?;
+    let said = calls(&core, "core/src/lock", "waiters");
+    assert_eq!(said, CALLS.map(str::to_owned).into());
+    for owner in ["locks", "waiters"] {
+        assert_eq!(
+            calls(&core, "core/src/master", owner),
+            BTreeSet::new(),
+            "masters know no {owner}"
+        );
+    }
+    assert_eq!(calls(&core, "core/src/waiting", "locks"), BTreeSet::new(), "waiters ask by steps");
+    Ok(())
+}
+
+#[test]
+fn what_kind_a_lock_is_is_asked_in_its_own_rooms() -> io::Result<()> {
+    let asks = |tokens: &[Token], at: usize| {
+        let is_call = at > 0
+            && tokens[at - 1].text == "."
+            && tokens.get(at + 1).is_some_and(|next| next.text == "(");
+        // The tables have slots as well.
+        let is_table = at > 1 && matches!(&*tokens[at - 2].text, "self" | "0");
+        is_call && !is_table && QUESTIONS.contains(&&*tokens[at].text)
+    };
+    assert_eq!(outside(&core()?, &KNOWING, asks), [""; 0]);
+    Ok(())
+}
+
+#[test]
+fn a_question_in_another_room_is_found() {
+    let text = "fn f(&self) { if keys.as_reader().is_some() { self.slots(); } }";
+    let core = BTreeMap::from([(PathBuf::from("core/src/lock/x.rs"), tokens(text))]);
+    let found = outside(&core, &KNOWING, |tokens, at| tokens[at].text == "as_reader");
+    assert_eq!(found, ["core/src/lock/x.rs:1: as_reader"]);
+    assert_eq!(calls(&core, "core/src/lock", "keys"), ["as_reader".to_owned()].into());
+}
