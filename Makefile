@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint lint-sources lint-packages package test test-servers test-upgrade fix demo model simulate chaos loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint lint-sources lint-packages package test test-servers test-upgrade fix demo model prove planted simulate chaos judge loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down docker-command
 SEEDS ?= 1000000
 SHIPPED = -p quorumlock -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
@@ -16,6 +16,7 @@ lint: ## check format, clippy on every feature set, docs, dependencies, API and 
 # Clippy keeps one core busy, and the compiler of other crates the other.
 lint-sources:
 	@scripts/step 20 "format" cargo fmt --all -- --check
+	@scripts/step 20 "format of the judge" cargo fmt --manifest-path proof/judge/Cargo.toml -- --check
 	@scripts/step 300 "clippy" scripts/clippy
 	@RUSTDOCFLAGS="-D warnings" scripts/step 60 "docs, private items as well" \
 	  cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features --document-private-items
@@ -25,6 +26,7 @@ lint-packages:
 	@scripts/step 200 "licences and advisories" scripts/deny
 	@scripts/step 20 "dependencies" scripts/dependencies
 	@scripts/step 20 "public API" scripts/semver
+	@scripts/step 10 "how likely" scripts/how-likely --check
 	@scripts/step 200 "packages" scripts/package
 
 test: ## run every test against redis-servers that it starts; installs redis-server if needed
@@ -45,14 +47,21 @@ test-upgrade: ## run commands of another version next to this one's, upgrading a
 fix: ## fix what lint finds, where that can be automated
 	cargo clippy --fix --allow-dirty --allow-staged --workspace --exclude quorumlock-fuzz --all-targets --all-features
 	cargo fmt --all
+	cargo fmt --manifest-path proof/judge/Cargo.toml
 
-demo: ## watch a lock survive the loss of two of five masters; needs nothing but cargo
+demo: ## watch a lock survive the loss of two of five masters; needs nothing but cargo; ARGS=--on-nodes plays it on those in QUORUMLOCK_NODES
 	@echo "Builds the example (a minute the first time), then plays it for 23 seconds."
 	cargo build --locked --profile demo --example failover --features embedded
-	cargo run --quiet --locked --profile demo --example failover --features embedded
+	cargo run --quiet --locked --profile demo --example failover --features embedded -- $(ARGS)
 
 model: ## explore every order of protocol events within bounds, and what each broken rule costs, in minutes
 	cargo run --release --locked -p model -- --write
+
+prove: ## prove the guarantees for any number of masters and clients, by two solvers, and what each rule is needed for; a minute
+	scripts/prove
+
+planted: ## change the code that ships, in many ways, and check that the proof refuses a step of each; NAMES=, a quarter of an hour
+	scripts/planted $(NAMES)
 
 bench: ## compare with bare sockets and other crates, on Redis 7.0 and Valkey 9, which it fetches; an hour at most; ARGS=--plan
 	scripts/bench $(ARGS)
@@ -66,6 +75,14 @@ instructions: ## compare a lock's cost in instructions and allocations with the 
 chaos: ## use locks on five containers while masters and clients fail; MINUTES=3; SEED= repeats the choices
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" ODDS="$(ODDS)" WITHOUT="$(WITHOUT)" scripts/chaos $(SECONDS)
 
+judge: ## judge a history of chaos again, by its own checks and by porcupine-rs; HISTORY=
+	@test -f "$(HISTORY)" || { echo "error: HISTORY= must name a file, such as target/chaos/0x1f.edn" >&2; exit 1; }
+	@status=0; \
+	QUORUMLOCK_CHAOS_HISTORY="$(abspath $(HISTORY))" cargo test --quiet --locked --all-features --test docker -- \
+	  --nocapture --exact --ignored chaos::a_history_is_judged || status=1; \
+	scripts/judge "$(HISTORY)" || status=1; \
+	exit $$status
+
 loom: ## check hand-written thread sharing in every order of events; seconds, once it is built
 	cargo test --locked -p quorumlock-loom
 
@@ -74,7 +91,8 @@ mutants: ## check that tests notice every small change of what decides or turns 
 
 fuzz: ## check that nothing breaks whatever bytes arrive; a minute per target, or SECONDS_EACH; installs g++ if needed
 	scripts/fuzz $(TARGETS)
-simulate: ## simulate clusters with faults, in a million seeded worlds, or SEEDS=20000, MINUTES=5, SEED=; needs only cargo
+simulate: ## simulate clusters with faults, in a million seeded worlds, or SEEDS=20000, MINUTES=5, SEED=; each step is one of the proof
+	scripts/prove --export target/formulas
 	QUORUMLOCK_SEED=$(or $(SEED),random) QUORUMLOCK_SEEDS=$(SEEDS) $(if $(MINUTES),QUORUMLOCK_MINUTES=$(MINUTES)) \
 	  cargo test --quiet --release --locked -p simulation \
 	  trials::worlds_without_end -- --ignored --nocapture
