@@ -53,6 +53,7 @@ fn assert_reported(error: &AcquireError, living: usize, foreign: usize) {
     for (node, report) in error.nodes().iter().enumerate() {
         let fits = match &report.answer {
             Answer::Outstanding => true,
+            Answer::Available => node < living,
             Answer::Granted => node < living && !holds(foreign, node),
             Answer::Refused(Refusal::Held { .. }) => node < living && holds(foreign, node),
             Answer::Refused(Refusal::Down(_)) => node >= living,

@@ -86,10 +86,9 @@ async fn three_of_five_unfit_masters_are_refused_and_each_is_named() {
     let error = patient(masters.urls()).connect().await.unwrap_err();
     assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
     let told = without_ports(error, &masters);
-    assert_eq!(told.matches("cannot be used: a replica of ").count(), 3, "{told}");
-    for name in ["127.0.0.1:<2>", "127.0.0.1:<3>", "127.0.0.1:<4>"] {
-        assert!(told.contains(name), "{told}");
-    }
+    // Equal problems are one line.
+    let problem = "127.0.0.1:<2>, 127.0.0.1:<3>, 127.0.0.1:<4> cannot be used: a replica of ";
+    assert_eq!(told.matches(problem).count(), 1, "{told}");
 }
 
 #[tokio::test]

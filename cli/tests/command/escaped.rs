@@ -121,7 +121,7 @@ async fn a_lock_that_is_not_had_is_told_in_as_many_lines_whatever_its_name() {
         let holder = format!("{:?} is held by {}, expires in ", Escaped(name), Escaped(label));
         let refused = told(&mut cli::on(&masters, &["run", "-n", name, "--", "true"]));
         let shown = lines(&refused.stderr);
-        assert_eq!((refused.code, shown.len()), (Some(111), 4), "{refused:?}");
+        assert_eq!((refused.code, shown.len()), (Some(111), 2), "{refused:?}");
         assert!(shown[0].starts_with(&format!("quorumlock: {holder}")), "{refused:?}");
         let refused = told(&mut cli::on(&masters, &["--json", "run", "-n", name, "--", "true"]));
         let read = json(&refused.stderr);
@@ -179,8 +179,10 @@ fn an_address_a_prefix_or_an_argument_adds_no_line_and_no_escape() {
     ] {
         let plain = on(words);
         let text = format!("{}{}", plain.stdout, plain.stderr);
-        let with_it = lines(&text).into_iter().filter(|line| line.contains(&shown)).count();
-        assert!(with_it >= 3, "{words:?}: {plain:?}");
+        let named =
+            lines(&text).into_iter().map(|line| line.matches(&shown).count()).sum::<usize>();
+        // What all masters answer alike is one line, which counts them.
+        assert!(named >= 3 || text.contains("\n  all 3 masters  "), "{words:?}: {plain:?}");
         let told = on(&[&["--json"], words].concat());
         let read = json(&format!("{}{}", told.stdout, told.stderr));
         let node = read.iter().find_map(|it| it["nodes"][0]["node"].as_str());
