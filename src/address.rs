@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use redis::{ConnectionAddr, ConnectionInfo};
 
+use crate::credentials::Source;
 #[cfg(feature = "tls")]
 use crate::tls;
 use crate::transport::Transport;
@@ -21,7 +22,7 @@ pub(crate) use parse_error::parse_error;
 /// The user's own TLS configuration. Without the feature there can be none, so that callers pass
 /// `None` and need no `cfg`.
 #[cfg(feature = "tls")]
-pub(crate) type TlsConfig = Arc<tokio_rustls::rustls::ClientConfig>;
+pub(crate) type TlsConfig = tls::Trust;
 #[cfg(not(feature = "tls"))]
 pub(crate) type TlsConfig = std::convert::Infallible;
 
@@ -31,6 +32,8 @@ pub(crate) struct Address {
     pub(crate) name: Arc<str>,
     pub(crate) transport: Transport,
     pub(crate) login: Login,
+    /// Where the credentials of the login come from, if they change.
+    pub(crate) credentials: Option<Source>,
 }
 
 impl Address {
@@ -52,7 +55,7 @@ impl Address {
             ConnectionAddr::Unix(path) => Transport::Unix(path.clone()),
             _ => return Err(not_supported()),
         };
-        Ok(Self { name: name.into(), transport, login })
+        Ok(Self { name: name.into(), transport, login, credentials: None })
     }
 
     /// Checks whether both mean one server, as far as this can be determined from the outside. A
@@ -114,8 +117,8 @@ fn encrypted(
     let config = match given {
         Some(_) if insecure => return Err(INSECURE_AND_CONFIG.into()),
         Some(config) => config.clone(),
-        None if insecure => tls::insecure_config()?,
-        None => tls::platform_config()?,
+        None if insecure => tls::insecure_config()?.into(),
+        None => tls::platform_config()?.into(),
     };
     Ok(Transport::Tls { host: host.to_owned(), port, config })
 }

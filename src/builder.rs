@@ -7,6 +7,7 @@ mod nodes;
 pub(crate) use connect::Connected;
 
 use crate::address::TlsConfig;
+use crate::credentials::Source;
 use crate::driver::clock::Clock;
 use crate::lists::Lists;
 use crate::options::Options;
@@ -62,6 +63,8 @@ pub struct RedlockBuilder<R = Redlock> {
     /// Read by `connect`; they take precedence over `tls`.
     #[cfg(feature = "config")]
     pub(crate) tls_files: crate::tls_files::TlsFiles,
+    /// Where credentials come from that are in no address.
+    pub(crate) credentials: Option<Source>,
     pub(crate) options: Options,
     clock: Clock,
     returns: PhantomData<fn() -> R>,
@@ -81,6 +84,7 @@ impl<R> RedlockBuilder<R> {
             tls: None,
             #[cfg(feature = "config")]
             tls_files: crate::tls_files::TlsFiles::default(),
+            credentials: None,
             options: Options::default(),
             clock: Clock::boot(),
             returns: PhantomData,
@@ -95,6 +99,7 @@ impl<R> RedlockBuilder<R> {
             tls: self.tls,
             #[cfg(feature = "config")]
             tls_files: self.tls_files,
+            credentials: self.credentials,
             options: self.options,
             clock: self.clock,
             returns: PhantomData,
@@ -129,7 +134,7 @@ impl<R> RedlockBuilder<R> {
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls_config(mut self, config: Arc<crate::rustls::ClientConfig>) -> Self {
-        self.tls = Some(config);
+        self.tls = Some(config.into());
         #[cfg(feature = "config")]
         {
             self.tls_files = crate::tls_files::TlsFiles::default();

@@ -178,12 +178,15 @@ settings! {
         /// [`label`](crate::RedlockBuilder::label); an empty one is
         /// [`no_label`](crate::RedlockBuilder::no_label).
         label: String = value::text => RedlockBuilder::label;
+        /// A file with the user and the password for all masters, which may change:
+        /// [`credentials_file`](crate::RedlockBuilder::credentials_file).
+        credentials_file: PathBuf = value::path => RedlockBuilder::credentials_file;
         /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
         /// platform's. Needs the feature `tls`, as do the next two.
         tls_ca_file: PathBuf = value::pem
             => |mut to, ca| { to.tls_files.ca = Some(ca); to };
         /// A PEM file with the certificate that is presented to `rediss://` masters, and those it
-        /// rests on.
+        /// rests on. All three files are read anew for each connection.
         tls_cert_file: PathBuf = value::pem
             => |mut to, cert| { to.tls_files.cert = Some(cert); to };
         /// A PEM file with the private key of that certificate, without a passphrase.

@@ -57,6 +57,7 @@ mod builder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub mod config;
+mod credentials;
 mod detached;
 mod driver;
 mod election;
@@ -113,6 +114,7 @@ pub use builder::RedlockBuilder;
 #[cfg(feature = "config")]
 #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use config::Config;
+pub use credentials::Credentials;
 pub use detached::{Detached, FencedDetached};
 pub use election::{Election, Leader, Leaders, Leadership};
 #[cfg(feature = "config")]

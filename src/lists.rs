@@ -1,6 +1,7 @@
 //! The masters as they were named: one list, or two while one takes over from the other.
 
 use crate::address::{self, Address, IntoNode, TlsConfig};
+use crate::credentials::Source;
 use crate::failure::InvalidSetting;
 use crate::transport::Transport;
 use quorumlock_core::quorum::{Membership, NodeSet};
@@ -41,7 +42,11 @@ struct Master {
 
 impl Lists {
     /// Resolves both lists; the masters of the first one come first.
-    pub(crate) fn resolve(&self, tls: Option<&TlsConfig>) -> Result<Resolved, InvalidSetting> {
+    pub(crate) fn resolve(
+        &self,
+        tls: Option<&TlsConfig>,
+        credentials: Option<&Source>,
+    ) -> Result<Resolved, InvalidSetting> {
         if self.nodes.is_empty() {
             let problem = "there is none: name the masters, five usually, \
                            with .nodes([\"redis://10.0.0.1\", …])";
@@ -50,13 +55,24 @@ impl Lists {
         let mut masters = Vec::new();
         let list = add("nodes", &self.nodes, tls, &mut masters)?;
         let joint_with = add("joint_with", &self.joint_with, tls, &mut masters)?;
+        let has_password = |master: &&Master| master.address.login.password.is_some();
+        if let Some(master) = masters.iter().find(has_password).filter(|_| credentials.is_some()) {
+            let problem = format!(
+                "{} has a password in its address, and a provider of credentials takes its place: leave \
+                 one of them out",
+                master.written.name
+            );
+            return Err(InvalidSetting::new("credentials", problem));
+        }
         let membership = if self.joint_with.is_empty() {
             Membership::of(masters.len())
         } else {
             Membership::joint(list, joint_with)
         };
         let membership = membership.ok_or_else(|| too_many("nodes", masters.len(), ""))?;
-        Ok((masters.into_iter().map(|master| master.address).collect(), membership))
+        let address =
+            |master: Master| Address { credentials: credentials.cloned(), ..master.address };
+        Ok((masters.into_iter().map(address).collect(), membership))
     }
 }
 

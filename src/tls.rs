@@ -23,6 +23,36 @@ use tokio_rustls::rustls::{
     RootCertStore, SignatureScheme, WantsVerifier,
 };
 
+/// How masters are verified, and our identity to them.
+#[derive(Clone)]
+pub(crate) enum Trust {
+    Fixed(Arc<ClientConfig>),
+    /// From files, which may have changed since the last dial.
+    #[cfg(feature = "config")]
+    Files(Arc<crate::tls_files::Reloaded>),
+}
+
+impl From<Arc<ClientConfig>> for Trust {
+    fn from(config: Arc<ClientConfig>) -> Self {
+        Self::Fixed(config)
+    }
+}
+
+impl Trust {
+    /// Returns the configuration for the next dial, and why it is not what the files have by now.
+    pub(crate) async fn current(&self) -> (Arc<ClientConfig>, Option<String>) {
+        match self {
+            Self::Fixed(config) => (config.clone(), None),
+            #[cfg(feature = "config")]
+            Self::Files(files) => {
+                let (reading, last) = (files.clone(), files.last());
+                let read = tokio::task::spawn_blocking(move || reading.current()).await;
+                read.unwrap_or_else(|error| (last, Some(error.to_string())))
+            }
+        }
+    }
+}
+
 /// Returns a configuration that trusts the roots of the platform, or those that `SSL_CERT_FILE` and
 /// `SSL_CERT_DIR` name. They are read once per process (some 300 KB); a failure is not remembered.
 pub(crate) fn platform_config() -> Result<Arc<ClientConfig>, String> {

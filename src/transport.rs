@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
-#[cfg(feature = "tls")]
-use tokio_rustls::rustls;
 
 /// A stream over which the driver moves bytes. TLS buffers: written bytes leave only once flushed.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
@@ -33,7 +31,7 @@ pub(crate) enum Transport {
     Tls {
         host: String,
         port: u16,
-        config: Arc<rustls::ClientConfig>,
+        config: crate::tls::Trust,
     },
     #[cfg(unix)]
     Unix(PathBuf),

@@ -111,6 +111,10 @@ pub struct NodeStatus {
     pub node: Arc<str>,
     /// The standing.
     pub standing: NodeStanding,
+    /// Why this client's credentials could not be renewed on a connection that lives: their provider has
+    /// failed, or the master refuses them. They are asked for again and again, and the master counts as
+    /// before for as long as it keeps the connection.
+    pub not_renewed: Option<Arc<str>>,
 }
 
 /// The standing of the masters when `Redlock::status` was called; printed, one line for each.
@@ -122,11 +126,23 @@ pub struct Status {
     can_acquire_in: Option<Duration>,
 }
 
+impl NodeStatus {
+    /// Returns the standing in words, and what else an operator should know.
+    fn shown(&self) -> String {
+        match &self.not_renewed {
+            Some(cause) => {
+                format!("{}, credentials not renewed ({})", self.standing, OneLine(cause))
+            }
+            None => self.standing.to_string(),
+        }
+    }
+}
+
 #[cfg(any(test, feature = "testing"))]
 impl NodeStatus {
     /// Creates a status, for tests of texts.
     pub const fn new(node: Arc<str>, standing: NodeStanding) -> Self {
-        Self { node, standing }
+        Self { node, standing, not_renewed: None }
     }
 }
 
@@ -201,7 +217,7 @@ impl fmt::Display for NodeStanding {
 
 impl fmt::Display for NodeStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", OneLine(&self.node), self.standing)
+        write!(f, "{} {}", OneLine(&self.node), self.shown())
     }
 }
 
@@ -216,7 +232,7 @@ impl fmt::Display for Status {
         let names = || self.nodes.iter().map(|one| OneLine(&one.node).to_string());
         let width = names().map(|name| name.chars().count()).max().unwrap_or_default();
         let mut rows = names().zip(&self.nodes);
-        rows.try_for_each(|(name, one)| write!(f, "\n  {name:width$}  {}", one.standing))
+        rows.try_for_each(|(name, one)| write!(f, "\n  {name:width$}  {}", one.shown()))
     }
 }
 

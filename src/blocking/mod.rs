@@ -30,6 +30,7 @@
 //! | `redlock.list("orders:").next().await` | [`redlock.list("orders:")`](Redlock::list)`.next()`: an iterator |
 //! | `election.observe().next().await` | [`election.observe()`](Election::observe)`.next()`: an iterator |
 //! | `redlock.rw_lock("r").read().await` | `redlock.rw_lock("r").read().`[`lock()`](Acquire::lock) |
+//! | `builder.credentials(async \|master\| …)` | `builder.`[`blocking_credentials(\|master\| …)`](Builder::blocking_credentials) |
 //! | any other `.await` | the same call |
 //!
 //! # Threads
@@ -57,6 +58,7 @@
 
 mod acquire;
 mod connect;
+mod credentials;
 mod election;
 mod guard;
 mod hand_over;

@@ -2,6 +2,7 @@
 //! handle.
 
 use super::RedlockBuilder;
+use crate::credentials::Source;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
@@ -104,11 +105,14 @@ impl<R> RedlockBuilder<R> {
 
     /// Returns every master once, and which master belongs to which list.
     pub(crate) fn masters(&self) -> Result<Resolved, InvalidSetting> {
+        let credentials = self.credentials.as_ref();
+        let check = credentials.map_or(Ok(()), Source::check);
+        check.map_err(|problem| InvalidSetting::new("credentials_file", problem))?;
         #[cfg(feature = "config")]
         if let Some(config) = self.tls_files.read()? {
-            return self.lists.resolve(Some(&config));
+            return self.lists.resolve(Some(&config), credentials);
         }
-        self.lists.resolve(self.tls.as_ref())
+        self.lists.resolve(self.tls.as_ref(), credentials)
     }
 
     /// Prepares everything but the run itself: the driver notifies `connected` when every node has
@@ -127,7 +131,6 @@ impl<R> RedlockBuilder<R> {
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
         let settings = self.options.settings(membership, &addresses);
         let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
-        let transports = addresses.iter().map(|one| one.transport.clone()).collect();
         let (requests, inbox) = mpsc::unbounded_channel();
         let (reply, connected) = oneshot::channel();
         let outlet = Outlet::new(addresses.iter().map(|one| &one.name));
@@ -140,7 +143,7 @@ impl<R> RedlockBuilder<R> {
         );
         let ended = Ended::default();
         let driver =
-            Driver::new(machine, clock, inbox, callers, transports, &self.options, ended.clone());
+            Driver::new(machine, clock, inbox, callers, &addresses, &self.options, ended.clone());
         let masters = (addresses, membership);
         let handle = Handle::new(requests, clock, ended, outlet);
         let redlock = Redlock::new(self.options, masters, handle);

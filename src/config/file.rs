@@ -13,7 +13,7 @@ use toml::de::{DeTable, ValueDeserializer};
 const LONGEST: u64 = 1 << 20;
 
 impl Config {
-    /// Reads a TOML file. The files that `tls_ca_file` and similar keys name are looked for next to
+    /// Reads a TOML file. The files that `credentials_file`, `tls_ca_file` and similar keys name are looked for next to
     /// it, unless their paths begin at the root.
     ///
     /// ```no_run
@@ -35,10 +35,11 @@ impl Config {
         let text = read(path).map_err(unreadable)?;
         let mut config = Self::from_toml(&text).map_err(|error| error.of(path.to_owned()))?;
         if let Some(folder) = path.parent() {
-            let pems =
-                [&mut config.tls_ca_file, &mut config.tls_cert_file, &mut config.tls_key_file];
-            for pem in pems.into_iter().flatten() {
-                *pem = folder.join(&*pem);
+            let Self { tls_ca_file, tls_cert_file, tls_key_file, credentials_file, .. } =
+                &mut config;
+            let named = [tls_ca_file, tls_cert_file, tls_key_file, credentials_file];
+            for file in named.into_iter().flatten() {
+                *file = folder.join(&*file);
             }
         }
         Ok(config)

@@ -81,6 +81,13 @@ pub(super) fn text(value: Value) -> Result<String, String> {
     }
 }
 
+pub(super) fn path(value: Value) -> Result<PathBuf, String> {
+    match text(value)? {
+        path if path.is_empty() => Err("is empty: name a file, or leave it out".to_owned()),
+        path => Ok(path.into()),
+    }
+}
+
 pub(super) fn pem(value: Value) -> Result<PathBuf, String> {
     if !cfg!(feature = "tls") {
         return Err(crate::tls_files::NO_TLS.to_owned());

@@ -39,8 +39,10 @@ impl Transport {
                     tls_error(&"the host is not a name that a certificate can carry")
                 })?;
                 let stream = tcp(host, *port, within).await?;
-                let tls = TlsConnector::from(config.clone());
-                Box::new(tls.connect(name, stream).await.map_err(explained)?)
+                let (config, stale) = config.current().await;
+                let tls = TlsConnector::from(config);
+                let connected = tls.connect(name, stream).await;
+                Box::new(connected.map_err(|error| explained(error, stale.as_deref()))?)
             }
             #[cfg(unix)]
             Self::Unix(path) => Box::new(tokio::net::UnixStream::connect(path).await?),
@@ -64,12 +66,14 @@ fn tls_error(cause: &dyn std::fmt::Display) -> io::Error {
 }
 
 #[cfg(feature = "tls")]
-fn explained(error: io::Error) -> io::Error {
+fn explained(error: io::Error, stale: Option<&str>) -> io::Error {
     let kind = io::ErrorKind::InvalidData;
+    // What was read before is still in use, and may be why.
+    let stale = stale.map_or_else(String::new, |problem| format!("; not read anew: {problem}"));
     match (crate::tls::explained(&error), crate::tls::is_untrusted(&error)) {
-        (Some(text), true) => io::Error::new(kind, crate::tls::Untrusted(text)),
-        (Some(text), false) => io::Error::new(kind, text),
-        (None, _) => tls_error(&error),
+        (Some(text), true) => io::Error::new(kind, crate::tls::Untrusted(text + &stale)),
+        (Some(text), false) => io::Error::new(kind, text + &stale),
+        (None, _) => tls_error(&format!("{error}{stale}")),
     }
 }
 

@@ -33,9 +33,10 @@ pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 pub(crate) use request::{ForceReleased, Inspected, ReleaseResult, Request, Won};
 
+use crate::address::Address;
+use crate::credentials::Brought;
 use crate::failure::ShutdownError;
 use crate::options::Options;
-use crate::transport::{BoxStream, Transport};
 use catching_up::CatchingUp;
 use clock::Clock;
 use dial::is_rejected;
@@ -46,6 +47,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -72,10 +74,11 @@ pub(crate) struct Driver {
     requests: UnboundedReceiver<Request>,
     inbox: Vec<Request>,
     callers: Callers,
-    transports: Vec<Transport>,
+    addresses: Vec<Arc<Address>>,
     connect_timeout: Duration,
     links: Vec<Option<Link>>,
-    dials: JoinSet<io::Result<BoxStream>>,
+    /// Dials, and renewals of credentials.
+    dials: JoinSet<Brought>,
     dialing: HashMap<task::Id, (usize, Epoch)>,
     buffer: Box<[u8]>,
     sleep: Pin<Box<Sleep>>,
@@ -101,7 +104,7 @@ impl Driver {
         clock: Clock,
         requests: UnboundedReceiver<Request>,
         callers: Callers,
-        transports: Vec<Transport>,
+        addresses: &[Address],
         options: &Options,
         ended: Ended,
     ) -> Self {
@@ -111,8 +114,8 @@ impl Driver {
             requests,
             inbox: Vec::new(),
             callers,
-            links: transports.iter().map(|_| None).collect(),
-            transports,
+            links: addresses.iter().map(|_| None).collect(),
+            addresses: addresses.iter().cloned().map(Arc::new).collect(),
             connect_timeout: options.connect_timeout,
             dials: JoinSet::new(),
             dialing: HashMap::new(),
@@ -180,20 +183,28 @@ impl Driver {
     fn take_dials(&mut self, cx: &mut Context<'_>) {
         while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
             self.now = self.clock.now();
-            let (task, result) = match dial {
-                Ok((task, result)) => (task, result),
-                Err(panicked) => (panicked.id(), Err(io::Error::other("the dial panicked"))),
+            let (task, brought) = match dial {
+                Ok((task, brought)) => (task, brought),
+                Err(panicked) => {
+                    let stream = Some(Err(io::Error::other("the dial panicked")));
+                    (panicked.id(), Brought { credentials: None, stream })
+                }
             };
             let Some((node, epoch)) = self.dialing.remove(&task) else { continue };
-            match result {
-                Ok(stream) => {
-                    self.links[node] = Some(Link::new(epoch, stream, self.transports[node].hint()));
+            if let Some(given) = brought.credentials {
+                self.machine.handle_credentials(self.now, node, epoch, given);
+            }
+            match brought.stream {
+                None => {}
+                Some(Ok(stream)) => {
+                    let hint = self.addresses[node].transport.hint();
+                    self.links[node] = Some(Link::new(epoch, stream, hint));
                     self.machine.handle_connected(self.now, node, epoch);
                 }
-                Err(error) if is_rejected(&error) => {
+                Some(Err(error)) if is_rejected(&error) => {
                     self.machine.handle_rejected(self.now, node, epoch, &error.to_string());
                 }
-                Err(error) => {
+                Some(Err(error)) => {
                     self.machine.handle_closed(self.now, node, epoch, &error.to_string());
                 }
             }
@@ -255,9 +266,14 @@ impl Driver {
             acted = true;
             match action {
                 Action::Dial { node, epoch } => {
-                    let (transport, within) = (self.transports[node].clone(), self.connect_timeout);
-                    let dial = self.dials.spawn(async move { transport.dial(within).await });
+                    let (address, within) = (self.addresses[node].clone(), self.connect_timeout);
+                    let dial = self.dials.spawn(async move { address.dial(within).await });
                     self.dialing.insert(dial.id(), (node, epoch));
+                }
+                Action::Renew { node, epoch } => {
+                    let address = self.addresses[node].clone();
+                    let asked = self.dials.spawn(async move { address.renew().await });
+                    self.dialing.insert(asked.id(), (node, epoch));
                 }
                 Action::Close { node, epoch } => {
                     if self.links[node].as_ref().is_some_and(|link| link.epoch == epoch) {

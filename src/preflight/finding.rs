@@ -38,6 +38,9 @@ pub struct Finding {
 pub enum FindingKind {
     /// There is no connection to the master. Contains the reason.
     Unreachable(Arc<str>),
+    /// The provider of this client's credentials failed, so the master was not even dialled. Contains
+    /// the reason.
+    NoCredentials(Arc<str>),
     /// The server took the connection, and then did not answer in time, or broke it off. Contains
     /// the details.
     Silent(Arc<str>),
@@ -153,6 +156,9 @@ macro_rules! findings {
 findings! {
     Self::Unreachable(cause) => Failure, ["not reachable ({cause})"],
         ["start it, or fix its address or the network on the way"];
+    Self::NoCredentials(cause) => Failure, ["no credentials for it ({cause})"],
+        ["see why their provider fails: the file in credentials_file, or what \
+          RedlockBuilder::credentials asks"];
     Self::Silent(cause) => Failure, ["fell silent ({cause})"],
         ["see whether it is stopped, overloaded, at its maxclients, or not a Redis server"];
     Self::TooManyClients(cause) => Failure, ["takes no more clients ({cause})"],

@@ -3,10 +3,12 @@
 
 use super::FindingKind;
 use crate::address::Address;
+use crate::credentials::Brought;
 use crate::driver::link::Link;
 use quorumlock_core::coordinator::wire::{self, Login, Replies, Reply};
 use quorumlock_core::coordinator::{Epoch, Fault, FaultKind, TOO_MANY_CLIENTS};
 use std::future::poll_fn;
+use std::io;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -28,7 +30,12 @@ impl SideConnection {
         connect_timeout: Duration,
         patience: Duration,
     ) -> Result<(Self, Reply), FindingKind> {
-        let stream = address.transport.dial(connect_timeout).await;
+        let Brought { credentials, stream } = address.dial(connect_timeout).await;
+        let login = match credentials.transpose().map_err(FindingKind::NoCredentials)? {
+            Some(given) => address.login.with(&given),
+            None => address.login.clone(),
+        };
+        let stream = stream.unwrap_or_else(|| Err(io::ErrorKind::NotConnected.into()));
         let stream = stream.map_err(|error| FindingKind::Unreachable(error.to_string().into()))?;
         let mut connection = Self {
             link: Link::new(Epoch::default(), stream, address.transport.hint()),
@@ -37,10 +44,9 @@ impl SideConnection {
             buffer: vec![0; 4096].into(),
             patience,
         };
-        let login = &address.login;
-        let hello = connection.ask("HELLO", &wire::hello(login)).await?;
+        let hello = connection.ask("HELLO", &wire::hello(&login)).await?;
         if hello.hello_id().is_none() {
-            return Err(refused(Fault::from_hello(&hello), login));
+            return Err(refused(Fault::from_hello(&hello), &login));
         }
         Ok((connection, hello))
     }

@@ -167,6 +167,15 @@ impl Observer for Log {
         }
     }
 
+    fn renews(&self, _: usize, node: &str, problem: Option<&str>) {
+        match problem {
+            Some(cause) => warn!(
+                target: NODE, parent: None, node, cause = %Redacted(cause), "credentials not renewed"
+            ),
+            None => info!(target: NODE, parent: None, node, "credentials renewed"),
+        }
+    }
+
     fn owes(&self, _: usize, node: &str, before: usize, owed: usize) {
         match (before, owed) {
             (0, _) => info!(target: NODE, parent: None, node, owed, "owes deletions"),

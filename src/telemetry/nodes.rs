@@ -16,12 +16,15 @@ struct Node {
     name: Arc<str>,
     /// `None` until it has been reached or has failed, once.
     standing: Option<&'static str>,
+    /// Why its credentials could not be renewed.
+    problem: Option<Arc<str>>,
     owed: usize,
 }
 
 impl Nodes {
     pub(super) fn new(names: impl Iterator<Item = Arc<str>>) -> Self {
-        let nodes = names.map(|name| Node { name, standing: None, owed: 0 }).collect();
+        let nodes =
+            names.map(|name| Node { name, standing: None, problem: None, owed: 0 }).collect();
         Self { nodes, margin: None }
     }
 
@@ -36,6 +39,11 @@ impl Nodes {
                 changed = true;
                 let before = node.standing.replace(standing.as_str());
                 outlet.each(|observer| observer.stands(place, name, before, &standing));
+            }
+            let problem = machine.masters().renewal_problem(place);
+            if node.problem.as_ref() != problem {
+                node.problem = problem.cloned();
+                outlet.each(|observer| observer.renews(place, name, problem.map(|cause| &**cause)));
             }
             let owed = machine.masters().owed(place);
             if node.owed != owed {

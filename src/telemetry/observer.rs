@@ -34,6 +34,10 @@ pub(super) trait Observer {
     /// The standing of the node at this place has changed.
     fn stands(&self, place: usize, node: &str, before: Option<&str>, standing: &NodeStanding);
 
+    /// The credentials for the node at this place could not be renewed, for this reason, or were renewed
+    /// since.
+    fn renews(&self, _place: usize, _node: &str, _problem: Option<&str>) {}
+
     /// The node at this place owes another number of deletions.
     fn owes(&self, place: usize, node: &str, before: usize, owed: usize);
 

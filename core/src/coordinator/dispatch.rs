@@ -208,7 +208,7 @@ impl Coordinator {
     pub(super) fn wake_sessions(&mut self) {
         for node in 0..self.cx.masters.sessions.len() {
             match self.cx.masters.wake(self.cx.now, node) {
-                Wake::Nothing | Wake::Dial => {}
+                Wake::Nothing | Wake::Dial | Wake::Renew => {}
                 Wake::Changed => {
                     self.cx.masters.weigh_numbers(self.cx.now);
                     self.came_back();

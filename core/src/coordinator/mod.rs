@@ -99,6 +99,21 @@ impl Coordinator {
         }
     }
 
+    /// Handles what the provider of credentials has returned for `node`, or why there are none: before
+    /// `handle_connected`, or for a connection that lives, which then stays as it is.
+    pub fn handle_credentials(
+        &mut self,
+        now: Instant,
+        node: usize,
+        epoch: Epoch,
+        given: Result<wire::Credentials, Arc<str>>,
+    ) {
+        let masters = &mut self.cx.masters;
+        if masters.is_current(node, epoch) {
+            masters.sessions[node].learn_credentials(now, given);
+        }
+    }
+
     /// Handles the end of a connection, or that there is none.
     pub fn handle_closed(&mut self, now: Instant, node: usize, epoch: Epoch, cause: &str) {
         self.cx.now = now;

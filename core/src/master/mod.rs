@@ -122,6 +122,8 @@ impl Masters {
         if matches!(wake, Wake::Dial) {
             let epoch = sessions[node].dial();
             actions.push_back(Action::Dial { node, epoch });
+        } else if matches!(wake, Wake::Renew) {
+            actions.push_back(Action::Renew { node, epoch: sessions[node].epoch() });
         }
         wake
     }

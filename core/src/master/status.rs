@@ -4,6 +4,7 @@ use super::{Fault, FaultKind, Masters, Session};
 use crate::quorum::{Admission, Instant, NodeSet, admit};
 use crate::report::Refusal;
 use crate::status::{Margin, NodeStanding, NodeStatus, Status};
+use std::sync::Arc;
 use std::time::Duration;
 
 impl Masters {
@@ -19,6 +20,7 @@ impl Masters {
         let node = |session: &Session| NodeStatus {
             node: session.name.clone(),
             standing: self.stands(session, now),
+            not_renewed: session.renewal_problem().filter(|_| session.is_open()).cloned(),
         };
         Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
     }
@@ -77,6 +79,11 @@ impl Masters {
                 Margin::Bare
             }
         })
+    }
+
+    /// Returns why the credentials for `node` could not be renewed, if they could not.
+    pub fn renewal_problem(&self, node: usize) -> Option<&Arc<str>> {
+        self.sessions.get(node)?.renewal_problem()
     }
 
     /// Returns the number of rollbacks and releases that `node` has not answered and that are not

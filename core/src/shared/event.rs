@@ -17,6 +17,8 @@ pub enum Action {
     Dial { node: usize, epoch: Epoch },
     /// Drop the connection.
     Close { node: usize, epoch: Epoch },
+    /// Ask for credentials once more, then call `handle_credentials`.
+    Renew { node: usize, epoch: Epoch },
 }
 
 /// The outcome of an extension.

@@ -1,7 +1,7 @@
 use super::*;
 
 fn status(lists: &str, standings: Vec<NodeStanding>) -> Status {
-    let named = |(place, standing)| NodeStatus { node: format!("n{place}").into(), standing };
+    let named = |(place, standing)| NodeStatus::new(format!("n{place}").into(), standing);
     Status::new(Membership::pictured(lists), (1..).zip(standings).map(named).collect())
 }
 

@@ -11,7 +11,7 @@ mod token;
 pub use claim::{Ballot, Claim, Packer, Way};
 pub(crate) use layout::PLACE_LIVES;
 pub use layout::{Giving, Leaves, Place, ReleaseScript};
-pub use login::Login;
+pub use login::{Credentials, Login, Renewal};
 pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};
 pub use resp::pack;
@@ -176,6 +176,13 @@ pub fn hello(login: &Login) -> Vec<u8> {
     }
     command.extend(["SETNAME", "quorumlock"]);
     pack(&command)
+}
+
+/// Packs the login of a connection that has one already. Whatever is behind it runs as this user, and if
+/// it is refused, as the one before.
+pub fn auth(login: &Login) -> Vec<u8> {
+    let user = login.username.as_deref().unwrap_or("default");
+    pack(&["AUTH", user, login.password.as_deref().unwrap_or_default()])
 }
 
 pub fn select(database: i64) -> Vec<u8> {

@@ -46,6 +46,8 @@ impl World {
                         let node = self.clients[client].nodes[own];
                         self.begin_dial(client, node, epoch);
                     }
+                    // Nobody has a provider of credentials there.
+                    Action::Renew { .. } => {}
                     Action::Close { node: own, epoch } => {
                         let node = self.clients[client].nodes[own];
                         let line = self.clients[client].lines[node];

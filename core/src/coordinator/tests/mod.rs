@@ -42,6 +42,7 @@ mod readers;
 mod redial;
 mod release;
 mod remaining;
+mod renewal;
 mod replies;
 mod rollback;
 mod script;

@@ -22,6 +22,7 @@
 //! n1 opens                     connects, and answers the handshake as a healthy master
 //! n1 greets                    the same up to a CLIENT KILL, which the script has to answer
 //! n1 asks | beats              what follows HELLO in a handshake; a heartbeat
+//! n1 given p for 10s | every 2s  credentials with this password; `-`: none, for a reason
 //! n1 connects | breaks | unreachable | restarts | stale
 //! n1 takes 7 | takes all       how many more bytes the socket takes
 //! = acquired 1 until 9898ms    the next event; `= -` for none
@@ -30,6 +31,7 @@
 //! ~5ms                         time passes, but not for the machine: it is held up
 //! next 205ms                   poll_timeout names this instant
 //! debts 3 | drained true | fault n1 down .. | no faults
+//! stale n1 why | stale n1 -    why its credentials could not be renewed
 //! jitter least | middle | most | none, when there are no random bytes
 //! ```
 //!
@@ -43,6 +45,7 @@ use crate::quorum::Nanos;
 use crate::shared::AtLeast;
 use crate::shared::{AcquireRequest, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots};
 use crate::status::{NodeStanding, NodeStatus};
+use crate::wire::Renewal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -186,6 +189,12 @@ impl Stage {
                 };
                 self.jitter.store(picked, Ordering::Relaxed);
             }
+            "stale" => {
+                let place = places(words[1]).start;
+                let problem =
+                    self.machine.masters().status(self.now).nodes()[place].not_renewed.clone();
+                return same(problem.as_deref().unwrap_or("-"), rest(rest(step)));
+            }
             "no" => return same(&format!("{:?}", self.faults()), "[]"),
             "fault" => {
                 let faults = self.faults().into_iter();
@@ -235,6 +244,14 @@ impl Stage {
             "greets" => self.greets(node),
             "asks" => return self.is_asked(node, &["SCRIPT LOAD acquire", "SCRIPT LOAD extend"]),
             "beats" => return self.is_asked(node, &[]),
+            "given" => {
+                let renewal = match words.get(2..) {
+                    Some(["for", life]) => Renewal::Within(span(life)),
+                    Some(["every", pause]) => Renewal::Every(span(pause)),
+                    _ => Renewal::Never,
+                };
+                self.given(node, words[1], renewal);
+            }
             "connects" => self.connects(node),
             "breaks" => self.breaks(node),
             "unreachable" => {

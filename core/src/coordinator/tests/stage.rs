@@ -11,8 +11,7 @@ use crate::lock::DetachedLock;
 use crate::master::{Agreement, Epoch, RestartGuard, SharedSettings};
 use crate::quorum::{Backoff, ClockDrift, FencingWindow, Instant, Membership, agreement, standing};
 use crate::shared::{AcquireRequest, Action, AttemptId, Event, Random, RequestId, Settings};
-use crate::wire::Login;
-use crate::wire::Replies;
+use crate::wire::{Credentials, Login, Renewal, Replies};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -222,6 +221,16 @@ impl Stage {
         self.machine.handle_connected(self.now, node, wire.epoch);
     }
 
+    /// Lets the provider of credentials return the user `app` with this password, or fail.
+    pub(super) fn given(&mut self, node: usize, password: &str, renewal: Renewal) {
+        let (epoch, password) = (self.wires[node].epoch, password.to_owned());
+        let given = match renewal {
+            _ if password == "-" => Err("the provider is asleep".into()),
+            _ => Ok(Credentials { username: Some("app".into()), password, renewal }),
+        };
+        self.machine.handle_credentials(self.now, node, epoch, given);
+    }
+
     pub(super) fn breaks(&mut self, node: usize) {
         self.wires[node].connected = false;
         self.machine.handle_closed(self.now, node, self.wires[node].epoch, "reset by peer");
@@ -243,6 +252,10 @@ impl Stage {
                     assert!(epoch > self.wires[node].epoch, "uses an epoch twice");
                     self.wires[node].epoch = epoch;
                     self.wires[node].unseen.push_back("DIAL".into());
+                }
+                Action::Renew { node, epoch } => {
+                    assert_eq!(epoch, self.wires[node].epoch, "renews another connection");
+                    self.wires[node].unseen.push_back("RENEW".into());
                 }
                 Action::Close { node, epoch } => {
                     assert_eq!(epoch, self.wires[node].epoch, "closes another connection");

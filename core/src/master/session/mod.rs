@@ -11,6 +11,7 @@ mod handshake;
 mod identity;
 mod pipe;
 mod releases;
+mod renewal;
 mod replies;
 mod server_facts;
 mod standing;
@@ -34,6 +35,7 @@ use confirmation::Confirmation;
 use departure::Departure;
 use pipe::Pipe;
 use releases::Known;
+use renewal::Renewal;
 use std::sync::Arc;
 use std::time::Duration;
 use time::jittered;
@@ -104,6 +106,8 @@ pub(crate) struct Stranded {
 pub(crate) enum Wake {
     Nothing,
     Dial,
+    /// Credentials are to be renewed.
+    Renew,
     /// The master has warmed up, or its report on other clients no longer means anything.
     Changed,
     Close(Fault),
@@ -125,7 +129,9 @@ pub(crate) struct Session {
     pub(crate) name: Arc<str>,
     pub(crate) name_hash: u64,
     settings: Arc<Settings>,
+    /// As the server knows us, or as the next connection begins.
     login: Login,
+    renewal: Renewal,
     /// The prefix of the channels of all keys.
     pub(crate) channels: Arc<str>,
     epoch: Epoch,
@@ -183,6 +189,7 @@ impl Session {
             name,
             channels: wire::channels(login.database),
             login,
+            renewal: Renewal::default(),
             epoch: Epoch::default(),
             state: State::Down { redial_at: now },
             fault: Some(Fault::down("not connected yet")),
@@ -213,6 +220,7 @@ impl Session {
     /// Begins the next connection.
     pub(crate) fn dial(&mut self) -> Epoch {
         self.epoch.0 += 1;
+        self.renewal.end();
         self.state = State::Dialing;
         self.epoch
     }

@@ -14,6 +14,8 @@ use std::time::Duration;
 pub(crate) enum PendingReply {
     /// What the server is, and the id of the connection.
     Hello,
+    /// The next identity on a connection that has one.
+    Auth,
     /// The database, if it is not the first.
     Select,
     /// A section of INFO.

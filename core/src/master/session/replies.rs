@@ -52,6 +52,7 @@ impl Session {
                 _ => Incoming::Nothing,
             },
             PendingReply::Hello => self.hello_answered(&reply),
+            PendingReply::Auth => self.auth_answered(now, &reply),
             PendingReply::Select => match reply.error() {
                 Some(error) => Incoming::Broken(Fault::from_select(error, self.login.database)),
                 None => {

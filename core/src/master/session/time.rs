@@ -18,7 +18,8 @@ impl Session {
                 let votes = self.warming.then_some(self.votes_from);
                 // Each session is asked at each turn of the driver: chained iterators cost more.
                 let others = [self.ledger.retry_at(), self.silent_until(), votes];
-                others.into_iter().flatten().fold(heartbeat_at, Instant::min)
+                let own = heartbeat_at.min(self.renewal.due_at());
+                others.into_iter().flatten().fold(own, Instant::min)
             }
         };
         self.told().map_or(of_the_state, |told| of_the_state.min(told.until))
@@ -33,6 +34,9 @@ impl Session {
     ) -> Wake {
         if self.forget(now) {
             return Wake::Changed;
+        }
+        if self.is_to_renew(now) {
+            return Wake::Renew;
         }
         match self.state {
             State::Down { redial_at } if now >= redial_at => Wake::Dial,

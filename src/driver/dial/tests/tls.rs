@@ -42,7 +42,7 @@ impl Master {
     /// Dials by `host`. If a stream is established, it carries a ping to the master.
     async fn meets(&self, host: &str, config: &Arc<ClientConfig>) -> Result<(), String> {
         let port = self.listener.local_addr().unwrap().port();
-        let transport = Transport::Tls { host: host.into(), port, config: config.clone() };
+        let transport = Transport::Tls { host: host.into(), port, config: config.clone().into() };
         let accept = async {
             let (stream, _) = self.listener.accept().await.unwrap();
             self.acceptor.accept(stream).await
@@ -84,7 +84,8 @@ async fn an_unknown_issuer_is_refused_without_the_insecure_option() {
 async fn the_handshake_counts_towards_the_time() {
     let master = Master::naming(&["localhost"]).await;
     let port = master.listener.local_addr().unwrap().port();
-    let transport = Transport::Tls { host: "127.0.0.1".into(), port, config: master.trusting };
+    let transport =
+        Transport::Tls { host: "127.0.0.1".into(), port, config: master.trusting.into() };
     let error = refusal(transport.dial(Duration::from_millis(100)).await);
     assert_eq!(
         error.to_string(),
@@ -96,7 +97,7 @@ async fn the_handshake_counts_towards_the_time() {
 async fn a_host_that_no_certificate_can_carry_is_refused() {
     let master = Master::naming(&["localhost"]).await;
     let config = master.trusting;
-    let transport = Transport::Tls { host: "not a name".into(), port: 6379, config };
+    let transport = Transport::Tls { host: "not a name".into(), port: 6379, config: config.into() };
     let error = refusal(transport.dial(LONG).await);
     assert_eq!(error.to_string(), "TLS: the host is not a name that a certificate can carry");
 }

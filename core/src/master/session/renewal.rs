@@ -1,0 +1,102 @@
+//! Credentials that change while a connection lives.
+//!
+//! A refused `AUTH` leaves a connection with the user that it had. So it stays open for votes, what is
+//! queued keeps its order, and the provider is asked again. Whether the server then cuts the connection is
+//! its own decision, and costs no more than any other connection that is lost.
+
+use super::{Session, State};
+use crate::master::{Incoming, PendingReply};
+use crate::quorum::Instant;
+use crate::wire::{self, Credentials, Login, Reply};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long after a failure the provider is asked again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The renewal of one connection's credentials.
+pub(super) struct Renewal {
+    /// When the provider is to be asked; never while it is being asked.
+    due: Instant,
+    /// The identity that the server was shown and has not judged.
+    shown: Option<Login>,
+    /// Why there are no newer credentials than those in use. It outlives the connection.
+    problem: Option<Arc<str>>,
+}
+
+impl Default for Renewal {
+    fn default() -> Self {
+        Self { due: Instant::NEVER, shown: None, problem: None }
+    }
+}
+
+impl Renewal {
+    pub(super) const fn due_at(&self) -> Instant {
+        self.due
+    }
+
+    /// Returns whether the provider is to be asked now, which then happens once.
+    pub(super) fn take_due(&mut self, now: Instant) -> bool {
+        let is_due = self.due <= now;
+        if is_due {
+            self.due = Instant::NEVER;
+        }
+        is_due
+    }
+
+    /// Begins another connection, whose credentials come with it.
+    pub(super) fn end(&mut self) {
+        (self.due, self.shown) = (Instant::NEVER, None);
+    }
+}
+
+impl Session {
+    /// Handles what the provider has returned: for the connection that is being made, or for the one that
+    /// lives.
+    pub(crate) fn learn_credentials(&mut self, now: Instant, given: Result<Credentials, Arc<str>>) {
+        let given = match given {
+            Ok(given) => given,
+            Err(cause) => return self.not_renewed(now, cause),
+        };
+        let login = self.login.with(&given);
+        self.renewal.due = given.renewal.after().map_or(Instant::NEVER, |span| now.after(span));
+        if !self.has_connection() {
+            self.renewal.problem = None;
+            self.login = login;
+        } else if given.renewal.repeats() || login != self.login {
+            self.push(PendingReply::Auth, &wire::auth(&login));
+            self.renewal.shown = Some(login);
+        } else {
+            self.renewal.problem = None;
+        }
+    }
+
+    pub(super) fn auth_answered(&mut self, now: Instant, reply: &Reply) -> Incoming {
+        let Some(login) = self.renewal.shown.take() else { return Incoming::Nothing };
+        if let Reply::Okay = reply {
+            self.renewal.problem = None;
+            self.login = login;
+        } else {
+            self.not_renewed(now, login.redact(&reply.unexpected()));
+        }
+        Incoming::Nothing
+    }
+
+    fn not_renewed(&mut self, now: Instant, cause: Arc<str>) {
+        self.renewal.problem = Some(cause);
+        if self.has_connection() {
+            self.renewal.due = now.after(RETRY);
+        }
+    }
+
+    /// Returns why this client has no newer credentials than those that the connection is used with, if
+    /// they could not be renewed.
+    pub(crate) const fn renewal_problem(&self) -> Option<&Arc<str>> {
+        self.renewal.problem.as_ref()
+    }
+
+    /// Returns whether the provider is to be asked now.
+    pub(super) fn is_to_renew(&mut self, now: Instant) -> bool {
+        matches!(self.state, State::Open { .. }) && self.renewal.take_due(now)
+    }
+}
