@@ -88,10 +88,17 @@ impl<R> RedlockBuilder<R> {
     /// use quorumlock::{Credentials, Redlock};
     /// use std::time::Duration;
     ///
-    /// # async fn token(_master: &str) -> Result<String, std::io::Error> { Ok(String::new()) }
-    /// let builder = Redlock::builder().node("redis://10.0.0.1").credentials(async |master| {
-    ///     let token = token(&master).await?;
-    ///     Ok::<_, std::io::Error>(Credentials::new("app", token).expires_in(Duration::from_secs(900)))
+    /// # #[derive(Clone)] struct Cloud;
+    /// # impl Cloud { async fn token(&self, _of: &str) -> Result<String, std::io::Error> { Ok(String::new()) } }
+    /// # let cloud = Cloud;
+    /// let builder = Redlock::builder().node("redis://10.0.0.1").credentials(move |master| {
+    ///     let cloud = cloud.clone();
+    ///     async move {
+    ///         let token = cloud.token(&master).await?;
+    ///         Ok::<_, std::io::Error>(
+    ///             Credentials::new("app", token).expires_in(Duration::from_secs(900)),
+    ///         )
+    ///     }
     /// });
     /// ```
     pub fn credentials<P, F, E>(mut self, provider: P) -> Self

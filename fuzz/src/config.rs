@@ -43,6 +43,7 @@ fn take_over(config: &Config) {
         config.nodes.iter().chain(&config.joint_with).flatten().map(ToString::to_string).collect();
     // The files that it names are not read here.
     let mut config = config.clone();
+    config.credentials_file.take();
     config.tls_ca_file.take();
     config.tls_cert_file.take();
     config.tls_key_file.take();

@@ -4,7 +4,8 @@
 const LONGEST: usize = 40;
 
 /// The builder's names for keys that have a different name.
-const METHODS: [(&str, &str); 2] = [
+const METHODS: [(&str, &str); 3] = [
+    ("credentials", "credentials_file is there for that"),
     ("node", "nodes has all of them"),
     ("tls_config", "tls_ca_file, tls_cert_file and tls_key_file are there for that"),
 ];

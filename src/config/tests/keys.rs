@@ -48,6 +48,20 @@ const OPTIONS: [(&str, &str, &str, ByHand); 20] = [
 
 const PEMS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
 
+#[test]
+fn a_file_of_credentials_is_named_from_every_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret");
+    std::fs::write(&path, "p").unwrap();
+    let text = path.to_str().unwrap();
+    for config in from_everywhere("credentials_file", &format!("{text:?}"), text) {
+        let (masters, _) = built(config).node("redis://a").masters().unwrap();
+        assert!(masters[0].credentials.is_some());
+    }
+    let empty = Config::from_vars([("QUORUMLOCK_CREDENTIALS_FILE", "")]).unwrap_err().to_string();
+    assert!(empty.ends_with("is empty: name a file, or leave it out"), "{empty}");
+}
+
 /// Returns the same setting from a file, from the environment and from any other format.
 fn from_everywhere(key: &str, toml: &str, text: &str) -> [Config; 3] {
     let map = MapDeserializer::<_, Error>::new([(key, text)].into_iter());
@@ -132,7 +146,8 @@ fn files_for_tls_ask_for_the_feature() {
 
 #[test]
 fn every_key_is_tried_here() {
-    let tried = OPTIONS.iter().map(|(key, ..)| *key).chain(PEMS).chain(["nodes", "joint_with"]);
+    let others = ["nodes", "joint_with", "credentials_file"];
+    let tried = OPTIONS.iter().map(|(key, ..)| *key).chain(PEMS).chain(others);
     assert_eq!(tried.collect::<BTreeSet<_>>(), BTreeSet::from_iter(Config::KEYS.iter().copied()));
 }
 
@@ -157,7 +172,8 @@ fn every_builder_option_has_a_key_and_every_key_an_option() {
         assert!(has_one, "no key sets {option}");
     }
     for key in Config::KEYS {
-        let elsewhere = ["nodes", "joint_with"].contains(key) || PEMS.contains(key);
+        let elsewhere =
+            ["nodes", "joint_with", "credentials_file"].contains(key) || PEMS.contains(key);
         let is_one = elsewhere || options.iter().any(|option| belongs(key, option));
         assert!(is_one, "{key} is called like no option");
     }

@@ -37,7 +37,7 @@ fn what_it_sets_are_the_defaults() {
         let in_comment = settings().contains(&(key, true));
         assert!(config.is_set(key) || in_comment || key == "nodes", "{key} is not set");
         // The default of the label is another one in each process.
-        let has_none = key.starts_with("tls_") || key == "label";
+        let has_none = key.starts_with("tls_") || key == "label" || key == "credentials_file";
         assert!(!in_comment || has_none, "{key} has a default: set it");
     }
     assert_eq!(shown(&built(config)), shown(&Redlock::builder()));

@@ -100,7 +100,8 @@ fn no_source_shows_a_secret_of_an_address() {
 #[test]
 fn no_source_shows_a_secret_that_is_in_the_wrong_place() {
     // A prefix and a label are shown on purpose, and so is the path of a file.
-    let shown = ["key_prefix", "label", "tls_ca_file", "tls_cert_file", "tls_key_file"];
+    let shown =
+        ["key_prefix", "label", "credentials_file", "tls_ca_file", "tls_cert_file", "tls_key_file"];
     for key in Config::KEYS.iter().filter(|key| !shown.contains(key)) {
         let variable = format!("QUORUMLOCK_{}", key.to_ascii_uppercase());
         for url in ["redis://:hunter2@a:x", SECRET, "1hunter2", "hunter2s"] {

@@ -1,6 +1,7 @@
 //! A private authority and a certificate of our own, from files.
 
 use super::*;
+use crate::tls::Trust;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::fs;
 use std::path::Path;
@@ -87,7 +88,8 @@ impl World {
         let path = self.folder.path().join("locks.toml");
         fs::write(&path, lines.collect::<String>()).unwrap();
         let config = Config::from_file(&path).unwrap();
-        built(config).tls_files.read().map_err(|problem| problem.to_string())
+        let read = built(config).tls_files.read().map_err(|problem| problem.to_string());
+        read.map(|trust| trust.map(|trust| now(&trust).0))
     }
 
     fn path(&self, name: &str) -> impl std::fmt::Display {
@@ -111,6 +113,35 @@ impl World {
         let (heard, served) = tokio::join!(client, master);
         heard.is_ok_and(|byte| byte == 7) && served.is_ok()
     }
+}
+
+/// Returns the configuration for a dial by now, and why it is not that of the files.
+fn now(trust: &Trust) -> (Arc<ClientConfig>, Option<String>) {
+    match trust {
+        Trust::Files(files) => files.current(),
+        Trust::Fixed(config) => (config.clone(), None),
+    }
+}
+
+#[tokio::test]
+async fn certificates_are_read_anew_for_each_dial() {
+    let world = World::new();
+    let path = |name: &str| world.folder.path().join(name);
+    let config = format!("tls_ca_file = {:?}", path("ca.pem"));
+    let trust = built(toml(&config)).tls_files.read().unwrap().unwrap();
+    let first = now(&trust).0;
+    assert!(Arc::ptr_eq(&first, &now(&trust).0), "what has not changed keeps its sessions");
+
+    fs::copy(path("other-ca.pem"), path("ca.pem")).unwrap();
+    let (second, problem) = trust.current().await;
+    assert!(!Arc::ptr_eq(&first, &second) && problem.is_none());
+
+    fs::copy(path("torn.pem"), path("ca.pem")).unwrap();
+    let (third, problem) = trust.current().await;
+    assert!(Arc::ptr_eq(&second, &third), "what was read last is used again");
+    assert!(problem.unwrap().starts_with("tls_ca_file: "));
+    fs::remove_file(path("ca.pem")).unwrap();
+    assert!(Arc::ptr_eq(&second, &now(&trust).0));
 }
 
 const CA: (&str, &str) = ("tls_ca_file", "ca.pem");

@@ -7,6 +7,7 @@ mod batches;
 mod cancelled;
 mod connecting;
 mod contended;
+mod credentials;
 mod deadlines;
 mod departures;
 mod dropped;
