@@ -55,6 +55,7 @@ mod release_ways;
 mod restart_guard;
 mod retries;
 mod rolling_restart;
+mod rotation;
 mod run_body;
 mod rw_throughput;
 mod sabotage_shows_orphans;

@@ -4,3 +4,5 @@ mod authority;
 mod life;
 mod masters;
 mod mistakes;
+#[cfg(all(unix, feature = "config"))]
+mod rotation;
