@@ -42,6 +42,9 @@ permissions! {
     /// `DELIFEQ`: release and rollback, where the server has it (Valkey 9).
     DelIfEq = "DELIFEQ", Note:
         "releases go by a script instead, which costs the server three times as much";
+    /// `DELEX`: release and rollback, where the server has it (Redis 8.4).
+    DelEx = "DELEX", Note:
+        "releases go by a script instead, which costs the server three times as much";
     /// `PTTL`: the remaining life of a key, within scripts too.
     Pttl = "PTTL", Failure:
         "no lock can be extended or kept alive there, and waiters cannot see the remaining time";

@@ -1,7 +1,7 @@
 //! The questions to each master, and its answers.
 
 use super::{FindingKind, Permission};
-use quorumlock_core::coordinator::wire::{self, Ballot, Claim, Packer, Reply, Token, Way};
+use quorumlock_core::coordinator::wire::{self, Ballot, Claim, Native, Packer, Reply, Token, Way};
 use quorumlock_core::coordinator::{Agreement, Introduction, Keys, ServerFacts, SharedSettings};
 use quorumlock_core::quorum::{FencingWindow, NodeSet, fence};
 use std::collections::BTreeMap;
@@ -68,7 +68,12 @@ questions! {
     Shorten: Eval, packed(|packer| subject.plain(token, LIFE).shorten(packer, LIFE.into()));
     Release: Eval, packed(|packer| subject.plain(token, LIFE).release(packer, Way::Full));
     // The key is gone by then: this only asks whether our user may.
-    DeleteIfEqual: DelIfEq, packed(|packer| subject.plain(token, LIFE).release(packer, Way::Native));
+    DeleteIfEqual: DelIfEq, packed(|packer| {
+        subject.plain(token, LIFE).release(packer, Way::Native(Native::DelIfEq))
+    });
+    DeleteExtended: DelEx, packed(|packer| {
+        subject.plain(token, LIFE).release(packer, Way::Native(Native::DelEx))
+    });
     AcquireAll: EvalSha, packed(|packer| subject.fenced(token).acquire(packer));
     ReleaseAll: Eval, packed(|packer| subject.fenced(token).release(packer, Way::Full));
     Agree: Eval, subject.agreement().question(&Introduction::default());

@@ -69,7 +69,8 @@ impl Sabotaged {
             // When sent by hash, an extension has one more argument.
             let is_release = is(0, b"EVAL") && !is(3, AGREEMENT.as_bytes())
                 || is(0, b"EVALSHA") && arguments.len() == 5
-                || is(0, b"DELIFEQ");
+                || is(0, b"DELIFEQ")
+                || is(0, b"DELEX");
             let instead = match self.sabotage {
                 Sabotage::Rollback if is_release => {
                     Some(redis::cmd("EXISTS").arg("quorumlock-nothing").get_packed_command())

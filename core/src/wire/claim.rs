@@ -4,7 +4,7 @@ use super::layout::Place;
 use super::resp::Command;
 use super::{
     ACQUIRE, ACQUIRE_READ, ASK, EXTEND, EXTEND_READ, LEAVE, Millis, RELEASE, RELEASE_ALL,
-    RELEASE_READ, SHORTEN, Token, millis,
+    RELEASE_READ, Reply, SHORTEN, Token, millis,
 };
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
@@ -91,9 +91,39 @@ pub enum Way {
     /// By the script that shortens the life of the keys, with its source: nothing is deleted before its
     /// time.
     Shorten,
-    /// By a command of its own, for a single key without a fence: `DELIFEQ` of Valkey 9,
-    /// <https://valkey.io/commands/delifeq/>.
-    Native,
+    /// By a command of its own, for a single key without a fence.
+    Native(Native),
+}
+
+/// The command by which a server compares and deletes by itself. Both do what the script does, in one
+/// step, and answer with the number of deleted keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Native {
+    /// `DELIFEQ key value` of Valkey 9, <https://valkey.io/commands/delifeq/>.
+    DelIfEq,
+    /// `DELEX key IFEQ value` of Redis 8.4, <https://redis.io/docs/latest/commands/delex/>.
+    DelEx,
+}
+
+impl Native {
+    /// Returns the command of the server that has answered HELLO like this, if it has one.
+    pub fn of(hello: &Reply) -> Option<Self> {
+        let mut numbers = hello.field("version")?.split('.').map(|number| number.parse::<u32>());
+        let (major, minor) = (numbers.next()?.ok()?, numbers.next().and_then(Result::ok));
+        match hello.field("server")? {
+            "valkey" if major >= 9 => Some(Self::DelIfEq),
+            "redis" if (major, minor.unwrap_or(0)) >= (8, 4) => Some(Self::DelEx),
+            _ => None,
+        }
+    }
+
+    /// Begins the command for this key; the value follows.
+    pub(super) fn call<'a>(self, room: &'a mut Vec<u8>, key: &str) -> Command<'a> {
+        match self {
+            Self::DelIfEq => Command::new(room, 3).arg("DELIFEQ").arg(key),
+            Self::DelEx => Command::new(room, 4).arg("DELEX").arg(key).arg("IFEQ"),
+        }
+    }
 }
 
 impl Way {
@@ -101,7 +131,7 @@ impl Way {
     pub(super) fn call<'a>(self, command: Command<'a>, hash: &str, source: &str) -> Command<'a> {
         match self {
             Self::Hash => command.arg("EVALSHA").arg(hash),
-            Self::Native | Self::Full | Self::Shorten => command.arg("EVAL").arg(source),
+            Self::Native(_) | Self::Full | Self::Shorten => command.arg("EVAL").arg(source),
         }
     }
 }

@@ -8,7 +8,7 @@ mod reply;
 mod resp;
 mod token;
 
-pub use claim::{Ballot, Claim, Packer, Way};
+pub use claim::{Ballot, Claim, Native, Packer, Way};
 pub(crate) use layout::PLACE_LIVES;
 pub use layout::{Giving, Leaves, Place, ReleaseScript};
 pub use login::{Credentials, Login, Renewal};

@@ -64,7 +64,9 @@ impl Reply {
 
     /// Returns whether something of another type has the name of a key.
     pub fn is_wrong_type(&self) -> bool {
-        self.error().is_some_and(|error| error.starts_with("WRONGTYPE"))
+        self.error().is_some_and(|error| {
+            error.starts_with("WRONGTYPE") || error.contains(NO_STRING_TO_DELETE)
+        })
     }
 
     /// Returns the message for a reply that the command cannot have.
@@ -81,13 +83,6 @@ impl Reply {
             Some(Self::Int(id)) => Some(*id),
             _ => None,
         }
-    }
-
-    /// Returns whether the server has `DELIFEQ`, from the answer to HELLO: Valkey has it from 9 on.
-    pub fn has_delifeq(&self) -> bool {
-        let version = self.field("version").and_then(|version| version.split('.').next());
-        let major = version.and_then(|major| major.parse::<u32>().ok());
-        self.field("server") == Some("valkey") && major.is_some_and(|major| major >= 9)
     }
 
     fn value(&self, wanted: &str) -> Option<&Self> {
@@ -135,6 +130,9 @@ pub fn is_denied(error: &str) -> bool {
 pub fn is_denied_within_a_script(error: &str) -> bool {
     DENIED_WITHIN_A_SCRIPT.iter().chain(&UNKNOWN_WITHIN_A_SCRIPT).any(|words| error.contains(words))
 }
+
+/// What `DELEX` answers in place of WRONGTYPE.
+const NO_STRING_TO_DELETE: &str = "Key should be of string type";
 
 /// The second one is 6.2's word for a subcommand.
 const UNKNOWN: [&str; 3] = ["unknown command", "Unknown subcommand", "unknown subcommand"];

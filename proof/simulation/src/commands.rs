@@ -79,7 +79,7 @@ impl Deed {
         let script = words.get(1).map_or(&[][..], |word| word);
         match words.first().map(|word| &word[..]) {
             Some(b"SET") => Self::Acquire,
-            Some(b"DELIFEQ") => Self::Release,
+            Some(b"DELIFEQ" | b"DELEX") => Self::Release,
             // A look, which tries nothing.
             Some(b"EVALSHA" | b"EVAL") if asks(words) && token(words).is_empty() => Self::Other,
             Some(b"EVALSHA") => {

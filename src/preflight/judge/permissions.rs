@@ -16,7 +16,8 @@ pub(super) fn lacking(heard: &Heard, is_replica: bool) -> Vec<FindingKind> {
     for (permission, reply) in others.chain(time) {
         let Some(error) = reply.error() else { continue };
         // Servers that have no such command do not need it.
-        let is_optional = matches!(permission, Permission::DelIfEq | Permission::AclDryRun);
+        let is_optional =
+            matches!(permission, Permission::DelIfEq | Permission::DelEx | Permission::AclDryRun);
         let is_needless = is_optional && wire::is_unknown(error);
         // The survey names what a script lacks.
         let is_named = !surveyed.is_empty() && wire::is_denied_within_a_script(error);

@@ -38,7 +38,7 @@ impl Stage {
             "EVAL" if asked.starts_with("EVAL look") => "-2".into(),
             "SUBSCRIBE" | "UNSUBSCRIBE" => "-NOPERM no".into(),
             "EVALSHA" if asked.starts_with("EVALSHA acquire") => "ok".into(),
-            "EVAL" | "EVALSHA" | "DELIFEQ" | "PUBLISH" => "0".into(),
+            "EVAL" | "EVALSHA" | "DELIFEQ" | "DELEX" | "PUBLISH" => "0".into(),
             "CONFIG" => {
                 "config appendonly yes appendfsync always no-appendfsync-on-rewrite no".into()
             }

@@ -156,6 +156,59 @@ fn its_own_command_needs_nothing_in_full_where_it_passes_on() {
     passes_on(stage, "DELIFEQ r #1", "SET r #2 ..");
 }
 
+/// Opens one master that is Redis of this version, where acquire 1 holds `r`.
+fn of_redis(version: &str) -> Stage {
+    let mut stage = Stage::new(1, &Login::default());
+    stage.steps(&greets(1, &format!("redis {version} 1"), "run1"));
+    stage.steps("= connected");
+    stage.tokens.ways = true;
+    stage.steps("acquire 1 r \n n1 < SET r #1 .. \n n1 > ok \n = acquired 1 ..");
+    stage
+}
+
+#[test]
+fn redis_compares_and_deletes_by_itself_from_8_4_on() {
+    for version in ["8.4.0", "8.6.3", "8.10.0", "9.0.0", "10"] {
+        of_redis(version).play("drop 1 \n n1 < DELEX r IFEQ #1 \n n1 > 1 \n debts 0");
+    }
+    for version in ["7.0.15", "8.3.9", "8", "8.x", "unstable"] {
+        of_redis(version).play("drop 1 \n n1 < EVAL release 1 r #1 \n n1 > 1 \n debts 0");
+    }
+}
+
+#[test]
+fn where_delex_is_denied_it_is_tried_once_on_each_connection() {
+    of_redis("8.6.3").play(
+        "release 2 of 1
+         n1 < DELEX r IFEQ #1
+         n1 > -NOPERM User app has no permissions to run the 'delex' command
+         n1 < EVAL release 1 r #1
+         n1 > 1
+         = released 2
+         acquire 3 r \n n1 < SET r #2 .. \n n1 > ok \n = acquired 3 ..
+         drop 3
+         n1 < EVALSHA release 1 r #2
+         n1 > 1
+         debts 0",
+    );
+}
+
+/// Something else has the name by then: nothing of ours is there, and the command works.
+#[test]
+fn what_delex_says_of_another_type_settles_the_debt() {
+    of_redis("8.6.3").play(
+        "drop 1
+         n1 < DELEX r IFEQ #1
+         n1 > -ERR Key should be of string type if conditions are specified
+         debts 0
+         acquire 2 s \n n1 < SET s #2 .. \n n1 > ok \n = acquired 2 ..
+         drop 2
+         n1 < DELEX s IFEQ #2
+         n1 > 1
+         debts 0",
+    );
+}
+
 /// The denial of an access list that was written for Redis.
 #[test]
 fn where_it_is_denied_it_is_tried_once_on_each_connection() {

@@ -256,6 +256,12 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
              $2\r\nid\r\n:{rest}\r\n"
         )
         .into(),
+        // `redis 8.6.3 1`: a version, and the id of the connection.
+        "redis" => {
+            let (version, id) = rest.split_once(' ').expect("a version and an id");
+            let version = format!("$7\r\nversion\r\n${}\r\n{version}\r\n", version.len());
+            format!("%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n{version}$2\r\nid\r\n:{id}\r\n").into()
+        }
         // `server run1`, or `server run1 up 7`: seconds.
         "server" => {
             let (run_id, uptime) = rest.split_once(" up ").unwrap_or((rest, "86400"));

@@ -5,7 +5,7 @@ use super::releases::Known;
 use super::{Identity, State};
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::Instant;
-use crate::wire::{self, Claim, Reply};
+use crate::wire::{self, Claim, Native, Reply};
 
 /// The sections read from a server: its process and age, its role, whether it evicts keys.
 const SECTIONS: [&str; 3] = ["server", "replication", "memory"];
@@ -88,7 +88,7 @@ impl Session {
 
     pub(super) fn hello_answered(&mut self, reply: &Reply) -> Incoming {
         self.identity.client_id = reply.hello_id();
-        self.known.native = reply.has_delifeq();
+        self.known.native = Native::of(reply);
         if self.identity.client_id.is_none() {
             return Incoming::Broken(Fault::from_hello(reply));
         }

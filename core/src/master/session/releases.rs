@@ -5,14 +5,14 @@ use crate::lock::release;
 use crate::master::{Debt, Deleted, Incoming, PendingReply, Session};
 use crate::quorum::Instant;
 use crate::shared::Keys;
-use crate::wire::{Claim, Giving, Packer, ReleaseScript, Reply, Way};
+use crate::wire::{Claim, Giving, Native, Packer, ReleaseScript, Reply, Way};
 use std::sync::Arc;
 
 /// The ways in which the server can release, as far as this connection has shown.
 #[derive(Default)]
 pub(super) struct Known {
     /// It has a command for single keys.
-    pub(super) native: bool,
+    pub(super) native: Option<Native>,
     /// The scripts that the server has run in full, and so knows by their hashes.
     ran: Vec<ReleaseScript>,
     /// The scripts that were loaded for claims that call them by their hashes.
@@ -34,10 +34,12 @@ impl Known {
 
     /// Returns the cheapest way that may work.
     fn way(&self, debt: &Debt) -> Way {
-        match debt.deletion.what.claim() {
+        let claim = debt.deletion.what.claim();
+        let is_plain = |_: &Native| self.script(claim) == ReleaseScript::Plain;
+        match self.native.filter(is_plain) {
             _ if matches!(debt.deletion.what, Deleted::Kept(_)) => Way::Shorten,
-            claim if self.native && self.script(claim) == ReleaseScript::Plain => Way::Native,
-            claim if debt.by_hash && !self.denies_hashes && self.knows(claim) => Way::Hash,
+            Some(native) => Way::Native(native),
+            None if debt.by_hash && !self.denies_hashes && self.knows(claim) => Way::Hash,
             _ => Way::Full,
         }
     }
@@ -50,7 +52,7 @@ impl Known {
                 self.denies_turns = true;
             }
             (_, other) if other.is_wrong_type() => {}
-            (Way::Native, Reply::Error(_)) => self.native = false,
+            (Way::Native(_), Reply::Error(_)) => self.native = None,
             (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
             (Way::Hash, Reply::Error(_)) => self.ran.retain(|one| *one != script),
             (Way::Full, Reply::Int(_)) if !self.ran.contains(&script) => self.ran.push(script),
@@ -112,7 +114,7 @@ impl Session {
         self.known.learn(&debt, way, reply);
         let is_unknown = reply.is_noscript() || reply.is_denied();
         let is_denied_a_turn = left_in_turn && self.known.denies_turns;
-        if is_denied_a_turn || matches!(way, Way::Hash | Way::Native) && is_unknown {
+        if is_denied_a_turn || matches!(way, Way::Hash | Way::Native(_)) && is_unknown {
             // Nothing was done. Sent again behind later commands, it is late, and no less certain.
             debt.by_hash = false;
             return Incoming::NotDone(debt);

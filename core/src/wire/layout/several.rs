@@ -39,8 +39,10 @@ pub(super) fn release<'a>(
         return room;
     }
     let is_plain = script == ReleaseScript::Plain;
-    if way == Way::Native && is_plain {
-        let command = Command::new(room, 3).arg("DELIFEQ").arg(&**claim.keys.first());
+    if let Way::Native(native) = way
+        && is_plain
+    {
+        let command = native.call(room, claim.keys.first());
         return claim.sign(command, label.as_deref()).done();
     }
     let (script, hash) = match is_plain {
