@@ -13,9 +13,11 @@ use crate::tls;
 use crate::transport::Transport;
 use quorumlock_core::coordinator::wire::Login;
 
+mod brought;
 mod into_node;
 mod parse_error;
 
+pub(crate) use brought::Brought;
 pub use into_node::IntoNode;
 pub(crate) use parse_error::parse_error;
 

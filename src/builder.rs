@@ -1,6 +1,7 @@
 //! The setup of a `Redlock`.
 
 mod connect;
+mod credentials;
 mod nodes;
 
 #[cfg(feature = "blocking")]

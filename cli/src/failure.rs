@@ -156,7 +156,11 @@ impl Failure {
 
 /// Replaces the builder's methods in the crate's messages by the keys of the configuration.
 pub(crate) fn in_words_of_the_command(line: &str) -> String {
-    const WORDS: [(&str, &str); 11] = [
+    const WORDS: [(&str, &str); 12] = [
+        (
+            "the file in credentials_file, or what RedlockBuilder::credentials asks",
+            "the file in credentials_file (QUORUMLOCK_CREDENTIALS_FILE)",
+        ),
         (
             "hand its authority to RedlockBuilder::tls_config, or name it in SSL_CERT_FILE",
             "name the file of its authority in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)",

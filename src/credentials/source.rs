@@ -2,19 +2,16 @@
 //! goes any further than the answer.
 
 use super::{Credentials, file};
-use crate::address::Address;
-use crate::transport::BoxStream;
 use quorumlock_core::coordinator::wire::{self, Renewal};
 use std::error::Error;
 use std::future::Future;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 /// How long a provider may take. Tokens come over networks, where an operation timeout is short.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,14 +30,6 @@ type Asking = Pin<Box<dyn Future<Output = Result<Credentials, String>> + Send>>;
 pub(crate) enum Source {
     Provider(Arc<dyn Fn(Arc<str>) -> Asking + Send + Sync>),
     File(Arc<Path>, Arc<Semaphore>),
-}
-
-/// What a dial, or a renewal, has brought.
-pub(crate) struct Brought {
-    /// `None` if the address has all.
-    pub(crate) credentials: Option<Result<wire::Credentials, Arc<str>>>,
-    /// `None` if a connection is there.
-    pub(crate) stream: Option<io::Result<BoxStream>>,
 }
 
 impl Source {
@@ -73,11 +62,15 @@ impl Source {
         }
     }
 
-    /// Asks for the credentials at this master.
-    async fn ask(&self, address: &Address) -> Result<wire::Credentials, Arc<str>> {
+    /// Asks for the credentials at the master of this name; its address may name a user.
+    pub(crate) async fn ask(
+        &self,
+        node: &Arc<str>,
+        user: Option<&str>,
+    ) -> Result<wire::Credentials, Arc<str>> {
         let asking = match self {
             Self::Provider(provider) => {
-                let (provider, node) = (provider.clone(), address.name.clone());
+                let (provider, node) = (provider.clone(), node.clone());
                 Box::pin(async move { provider(node).await })
             }
             Self::File(path, threads) => {
@@ -97,7 +90,7 @@ impl Source {
         };
         let given = given.map_err(Arc::<str>::from)?;
         Ok(wire::Credentials {
-            username: given.username.or_else(|| address.login.username.clone()),
+            username: given.username.or_else(|| user.map(str::to_owned)),
             password: given.password,
             renewal: match (self, given.life) {
                 (Self::File(..), _) => Renewal::Every(LOOK),
@@ -129,35 +122,4 @@ pub(crate) fn on_a_thread<T: Send + 'static>(
 #[cfg(feature = "blocking")]
 pub(crate) fn threads() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(THREADS))
-}
-
-impl Address {
-    /// Asks who this client is there by now; `None` if the address says so.
-    pub(crate) async fn credentials(&self) -> Option<Result<wire::Credentials, Arc<str>>> {
-        match &self.credentials {
-            Some(source) => Some(source.ask(self).await),
-            None => None,
-        }
-    }
-
-    /// Asks for credentials, and then dials: what is valid for minutes is not kept for a slow network.
-    pub(crate) async fn dial(&self, within: Duration) -> Brought {
-        let mut credentials = self.credentials().await;
-        if let Some(Err(cause)) = &credentials {
-            let failed = Err(io::Error::other(format!("no credentials: {cause}")));
-            return Brought { credentials, stream: Some(failed) };
-        }
-        let given_at = Instant::now();
-        let stream = Some(self.transport.dial(within).await);
-        if let Some(Ok(wire::Credentials { renewal: Renewal::Within(life), .. })) = &mut credentials
-        {
-            *life = life.saturating_sub(given_at.elapsed());
-        }
-        Brought { credentials, stream }
-    }
-
-    /// Asks for credentials for a connection that is there.
-    pub(crate) async fn renew(&self) -> Brought {
-        Brought { credentials: self.credentials().await, stream: None }
-    }
 }

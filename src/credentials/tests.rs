@@ -1,5 +1,7 @@
 use super::*;
+use crate::RedlockBuilder;
 use std::fs;
+use std::time::Duration;
 
 /// Returns what a file with this content is read as, or the problem without the path.
 fn read(content: &[u8]) -> Result<Credentials, String> {

@@ -33,8 +33,7 @@ pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 pub(crate) use request::{ForceReleased, Inspected, ReleaseResult, Request, Won};
 
-use crate::address::Address;
-use crate::credentials::Brought;
+use crate::address::{Address, Brought};
 use crate::failure::ShutdownError;
 use crate::options::Options;
 use catching_up::CatchingUp;

@@ -2,8 +2,7 @@
 //! behind.
 
 use super::FindingKind;
-use crate::address::Address;
-use crate::credentials::Brought;
+use crate::address::{Address, Brought};
 use crate::driver::link::Link;
 use quorumlock_core::coordinator::wire::{self, Login, Replies, Reply};
 use quorumlock_core::coordinator::{Epoch, Fault, FaultKind, TOO_MANY_CLIENTS};

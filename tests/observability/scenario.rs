@@ -9,15 +9,22 @@ use crate::support::witness;
 use futures::FutureExt;
 use metrics_exporter_prometheus::{PrometheusHandle, PrometheusRecorder};
 use quorumlock::embedded::{Masters, Memory};
-use quorumlock::{ExtendError, FencingWindow, Guard, Redlock, RedlockBuilder, Released};
+use quorumlock::{
+    Credentials, ExtendError, FencingWindow, Guard, Redlock, RedlockBuilder, Released,
+};
 use redis::cmd;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Bound on each wait; a wait takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const TTL: Duration = Duration::from_secs(3);
+
+/// A password, which nothing shows.
+const SECRET: &str = "hunter2";
 
 pub(crate) fn recorder() -> PrometheusRecorder {
     let builder = metrics_exporter_prometheus::PrometheusBuilder::new();
@@ -79,7 +86,25 @@ async fn held(redlock: &Redlock, resource: &str) -> Guard {
     redlock.acquire(resource).timeout(PATIENCE).keep_alive().await.unwrap()
 }
 
+/// Credentials that expire, of a provider that fails for a while.
+async fn renew(masters: &Masters, capture: &Capture) {
+    let fails = Arc::new(AtomicBool::new(false));
+    let state = fails.clone();
+    let provider = move |_| {
+        let credentials = Credentials::password(SECRET).expires_in(Duration::from_millis(100));
+        let fails = state.load(Ordering::SeqCst);
+        std::future::ready(if fails { Err("the vault is sealed") } else { Ok(credentials) })
+    };
+    let redlock = client(masters).credentials(provider).connect().await.unwrap();
+    for (now, name) in [(true, "credentials not renewed"), (false, "credentials renewed")] {
+        fails.store(now, Ordering::SeqCst);
+        eventually(name, PATIENCE, async || !capture.named(name).is_empty()).await;
+    }
+    redlock.shutdown().await.unwrap();
+}
+
 async fn play(masters: &Masters, capture: &Capture) {
+    renew(masters, capture).await;
     let redlock = client(masters).connect().await.unwrap();
     let other = client(masters).connect().await.unwrap();
 
@@ -208,6 +233,7 @@ async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
 
     let page = page::events();
     let told = capture.told();
+    assert!(!format!("{told:?}").contains(SECRET), "a secret is shown");
     for one in &told {
         let fields = page.get(&one.event).unwrap_or_else(|| panic!("not on the page: {one:?}"));
         let unknown: Vec<_> = one.fields.keys().filter(|field| !fields.contains(*field)).collect();

@@ -160,21 +160,23 @@ pub(crate) async fn calls(server: &Server) -> BTreeMap<String, u64> {
 /// Counts the releases and rollbacks that were executed, however they were sent: in full, by hash,
 /// or by the server's own command. Extensions are also sent by hash, so there must be none.
 pub(crate) fn releases(calls: &BTreeMap<String, u64>) -> u64 {
-    ["eval", "evalsha", "delifeq"].iter().filter_map(|way| calls.get(*way)).sum()
+    ["eval", "evalsha", "delifeq", "delex"].iter().filter_map(|way| calls.get(*way)).sum()
 }
 
 /// Counts the keys that they have deleted; if the server has a command for that, the keys they were
 /// asked to delete.
 pub(crate) fn deletions(calls: &BTreeMap<String, u64>) -> u64 {
-    ["del", "delifeq"].iter().filter_map(|way| calls.get(*way)).sum()
+    ["del", "delifeq", "delex"].iter().filter_map(|way| calls.get(*way)).sum()
 }
 
-/// Checks whether the server can compare and delete by itself: Valkey, from 9 on.
-pub(crate) async fn has_delifeq(server: &Server) -> bool {
+/// Returns the command by which the server compares and deletes by itself, if it has one: `delifeq` of
+/// Valkey, from 9 on, `delex` of Redis, from 8.4 on.
+pub(crate) async fn native_release(server: &Server) -> Option<&'static str> {
+    let names = ["delifeq", "delex"];
     let mut known = redis::cmd("COMMAND");
-    let known = ask(server, known.arg("INFO").arg("delifeq")).await;
+    let known = ask(server, known.arg("INFO").arg(&names)).await;
     let known: Vec<Option<redis::Value>> = expect_seen(server, known);
-    known.iter().any(Option::is_some)
+    names.into_iter().zip(known).find_map(|(name, known)| known.map(|_| name))
 }
 
 /// Counts the requested kills; `None` if the server counts no subcommands (6.2).

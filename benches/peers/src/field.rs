@@ -1,6 +1,6 @@
 //! The masters of one kind of server, and the available kinds.
 
-use crate::contenders;
+use crate::contenders::{self, Release};
 use crate::support::server::Server;
 use crate::support::witness;
 use std::net::SocketAddr;
@@ -15,8 +15,8 @@ const SERVERS: &str = "QUORUMLOCK_SERVERS";
 pub(crate) struct Kind {
     /// The usual name: `Redis 7.0.15`.
     pub(crate) name: String,
-    /// Set if the server can compare and delete by itself: `DELIFEQ`.
-    pub(crate) native: bool,
+    /// The cheapest way in which the server compares and deletes: by a script, or by itself.
+    pub(crate) release: Release,
 }
 
 impl Kind {
@@ -25,18 +25,23 @@ impl Kind {
         let mut words = told.split_whitespace();
         let maker = words.next().unwrap_or_default();
         let version = words.find_map(|word| word.strip_prefix("v=")).unwrap_or_default();
-        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        let native = maker == "Valkey" && major.is_some_and(|major| major >= 9);
-        Self { name: format!("{maker} {version}"), native }
+        let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+        let numbers: [u32; 2] = [(); 2].map(|()| numbers.next().unwrap_or(0));
+        let release = match maker {
+            "Valkey" if numbers >= [9, 0] => Release::DelIfEq,
+            "Redis" if numbers >= [8, 4] => Release::DelEx,
+            _ => Release::Hash,
+        };
+        Self { name: format!("{maker} {version}"), release }
     }
 
-    /// Returns, in the order in which they are named, the first that can and the first that cannot.
+    /// Returns, in the order in which they are named, the first of each way.
     pub(crate) fn all() -> Vec<Self> {
         let named = std::env::var(SERVERS).map_or(1, |programs| programs.split(':').count());
         let mut kinds = Vec::new();
         for _ in 0..named {
             let kind = Self::parse(&Server::start().version());
-            if !kinds.iter().any(|known: &Self| known.native == kind.native) {
+            if !kinds.iter().any(|known: &Self| known.release == kind.release) {
                 kinds.push(kind);
             }
         }
@@ -86,13 +91,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn valkey_compares_and_deletes_from_9_on() {
+    fn valkey_compares_and_deletes_from_9_on_and_redis_from_8_4_on() {
         let kind = |told| Kind::parse(told);
         let redis = kind("Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64");
-        assert_eq!(redis, Kind { name: "Redis 7.0.15".to_owned(), native: false });
+        assert_eq!(redis, Kind { name: "Redis 7.0.15".to_owned(), release: Release::Hash });
         let valkey = kind("Valkey server v=9.1.2 sha=00000000:0 malloc=jemalloc-5.3.1");
-        assert_eq!(valkey, Kind { name: "Valkey 9.1.2".to_owned(), native: true });
-        assert!(!kind("Valkey server v=8.1.1 sha=00000000:0").native);
-        assert!(kind("Valkey server v=10.0.0 sha=00000000:0").native);
+        assert_eq!(valkey, Kind { name: "Valkey 9.1.2".to_owned(), release: Release::DelIfEq });
+        for (told, release) in [
+            ("Valkey server v=8.1.1 sha=00000000:0", Release::Hash),
+            ("Valkey server v=10.0.0 sha=00000000:0", Release::DelIfEq),
+            ("Redis server v=8.0.2 sha=00000000:0", Release::Hash),
+            ("Redis server v=8.6.3 sha=00000000:0", Release::DelEx),
+        ] {
+            assert_eq!(kind(told).release, release, "{told}");
+        }
     }
 }

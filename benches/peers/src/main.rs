@@ -30,6 +30,7 @@ mod worker;
 mod workloads;
 
 use cell::Cell;
+use contenders::Release;
 use delay::Delay;
 use field::{Field, Kind};
 use heap::Heap;
@@ -73,7 +74,7 @@ fn main() {
     let mut summaries = Vec::new();
     for kind in &kinds {
         let field = Field::start(kind);
-        for scene in scenes.iter().filter(|scene| scene.native == kind.native) {
+        for scene in scenes.iter().filter(|scene| scene.release == kind.release) {
             summaries.extend(play(*scene, kind, &field, &plan, &mut referee));
         }
     }
@@ -96,9 +97,13 @@ fn leave(why: &str) -> ! {
 
 /// Checks whether there are servers for the scene. A scene that is left out is reported.
 fn is_there(kinds: &[Kind], scene: Scene) -> bool {
-    let is_there = kinds.iter().any(|kind| kind.native == scene.native);
+    let is_there = kinds.iter().any(|kind| kind.release == scene.release);
     if !is_there {
-        let what = if scene.native { "Valkey 9" } else { "Redis" };
+        let what = match scene.release {
+            Release::DelIfEq => "Valkey 9",
+            Release::DelEx => "Redis 8.4",
+            Release::Full | Release::Hash => "Redis",
+        };
         eprintln!(
             "NOT MEASURED: {}: there is no {what} (scripts/servers fetches it)",
             scene.name()
@@ -110,10 +115,13 @@ fn is_there(kinds: &[Kind], scene: Scene) -> bool {
 fn played_on(kinds: &[Kind]) -> String {
     let servers: Vec<_> = kinds.iter().map(|kind| kind.name.as_str()).collect();
     let servers = format!("On {}.", servers.join(" and "));
-    match kinds.iter().any(|kind| kind.native) {
-        true => servers,
-        false => format!("{servers} Valkey 9 was not to be had: nothing here is about DELIFEQ."),
-    }
+    let lacks = |release| !kinds.iter().any(|kind| kind.release == release);
+    let missing = [
+        (Release::DelIfEq, " Valkey 9 was not to be had: nothing here is about DELIFEQ."),
+        (Release::DelEx, " Redis 8.4 was not to be had: nothing here is about DELEX."),
+    ];
+    let missing = missing.into_iter().filter_map(|(release, line)| lacks(release).then_some(line));
+    missing.fold(servers, |all, line| all + line)
 }
 
 fn tell(plan: &Plan, scenes: &[Scene], trials: &[Trial]) {

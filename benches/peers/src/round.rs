@@ -96,7 +96,7 @@ impl Testimony {
                     stats.map_or(0, |stats| number(stats, "usec="))
                 };
                 all.set_micros += micros("set");
-                let others = ["eval", "evalsha", "delifeq"];
+                let others = ["eval", "evalsha", "delifeq", "delex"];
                 all.other_micros += others.into_iter().map(micros).sum::<u64>();
             }
             all

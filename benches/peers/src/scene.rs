@@ -1,6 +1,6 @@
 //! Scenes that are played within this process: a workload and its conditions.
 
-use crate::contenders::{self, Contender};
+use crate::contenders::{self, Contender, Release};
 use crate::field::Kind;
 use crate::workloads::{Workload, alone, fenced, kept};
 use std::time::Duration;
@@ -18,7 +18,7 @@ const ROUND_TRIPS: [Duration; 2] = [Duration::from_micros(500), Duration::from_m
 pub(crate) struct Scene {
     pub(crate) workload: Workload,
     /// On servers that compare and delete by themselves.
-    pub(crate) native: bool,
+    pub(crate) release: Release,
     pub(crate) masters: usize,
     pub(crate) tasks: usize,
     /// Round trip that a proxy adds; zero without one.
@@ -26,16 +26,16 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    const fn usual(workload: Workload, native: bool) -> Self {
-        Self { workload, native, masters: NODES, tasks: TASKS, round_trip: Duration::ZERO }
+    const fn usual(workload: Workload, release: Release) -> Self {
+        Self { workload, release, masters: NODES, tasks: TASKS, round_trip: Duration::ZERO }
     }
 
     /// Returns all scenes in the order in which they are played.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for native in [false, true] {
-            let alone = Self::usual(Workload::Alone, native);
-            let crowd = Self::usual(Workload::Crowd, native);
+        for release in [Release::Hash, Release::DelIfEq] {
+            let alone = Self::usual(Workload::Alone, release);
+            let crowd = Self::usual(Workload::Crowd, release);
             all.extend([alone, crowd]);
             all.extend([1, 8, 512].map(|tasks| Self { tasks, ..crowd }));
             all.extend([3, 7].map(|masters| Self { masters, ..crowd }));
@@ -43,14 +43,15 @@ impl Scene {
                 all.extend([alone, crowd].map(|scene| Self { round_trip, ..scene }));
             }
         }
-        all.push(Self::usual(Workload::Fenced, false));
-        all.push(Self::usual(Workload::Kept, false));
+        all.push(Self::usual(Workload::Crowd, Release::DelEx));
+        all.push(Self::usual(Workload::Fenced, Release::Hash));
+        all.push(Self::usual(Workload::Kept, Release::Hash));
         all
     }
 
-    /// Returns a name like `W2`, `W2-valkey`, `W2-512-tasks`, `W2-3-masters-valkey`, `W1-0.5ms`.
+    /// Returns a name like `W2`, `W2-valkey`, `W2-redis-8.4`, `W2-512-tasks`, `W2-3-masters-valkey`, `W1-0.5ms`.
     pub(crate) fn name(self) -> String {
-        let Self { workload, native, masters, tasks, round_trip } = self;
+        let Self { workload, release, masters, tasks, round_trip } = self;
         let mut name = workload.name().to_owned();
         if tasks != TASKS {
             name += &format!("-{tasks}-task{}", if tasks == 1 { "" } else { "s" });
@@ -61,8 +62,10 @@ impl Scene {
         if !round_trip.is_zero() {
             name += &format!("-{}ms", millis(round_trip));
         }
-        if native {
-            name += "-valkey";
+        match release {
+            Release::Full | Release::Hash => {}
+            Release::DelIfEq => name += "-valkey",
+            Release::DelEx => name += "-redis-8.4",
         }
         name
     }
@@ -85,12 +88,13 @@ impl Scene {
 
     /// Returns whether it is played with `--quick` alone.
     pub(crate) fn is_quick(self) -> bool {
-        self.is_usual() && (self.workload == Workload::Crowd || self == Self::all()[0])
+        let is_crowd = self.workload == Workload::Crowd && self.release != Release::DelEx;
+        self.is_usual() && (is_crowd || self == Self::all()[0])
     }
 
     /// Returns whether it is played only on request.
     pub(crate) fn is_long(self) -> bool {
-        self.native && !self.is_usual()
+        self.release != Release::Hash && !self.is_usual()
     }
 
     /// Returns whether it has five masters on this machine and the usual number of tasks.
@@ -102,9 +106,9 @@ impl Scene {
         match self.workload {
             Workload::Fenced => contenders::fenced(),
             Workload::Kept => contenders::kept(),
-            _ if !self.is_usual() => contenders::few(self.native),
-            Workload::Alone => contenders::alone(self.native),
-            Workload::Crowd => contenders::crowd(self.native),
+            _ if !self.is_usual() => contenders::few(self.release),
+            Workload::Alone => contenders::alone(self.release),
+            Workload::Crowd => contenders::crowd(self.release),
         }
     }
 }
@@ -126,6 +130,7 @@ mod tests {
         for name in [
             "W1",
             "W2-valkey",
+            "W2-redis-8.4",
             "W2-1-task",
             "W2-512-tasks-valkey",
             "W2-7-masters",

@@ -5,6 +5,7 @@
 
 mod bench;
 mod cli;
+mod credentials;
 mod doctor;
 mod doctor_shown;
 mod elect;

@@ -46,7 +46,7 @@ impl World {
                         let node = self.clients[client].nodes[own];
                         self.begin_dial(client, node, epoch);
                     }
-                    // Nobody has a provider of credentials there.
+                    // No client has a provider of credentials there.
                     Action::Renew { .. } => {}
                     Action::Close { node: own, epoch } => {
                         let node = self.clients[client].nodes[own];

@@ -16,7 +16,7 @@ pub(crate) use client::{Apart, Client};
 use crate::cell::Cell;
 use crate::scene::Scene;
 use crate::workloads::Measured;
-use bare::Release;
+pub(crate) use bare::Release;
 use tokio::runtime::{Builder, Runtime};
 
 /// One way to lock.
@@ -31,8 +31,7 @@ type Contenders = Vec<Box<dyn Contender>>;
 
 /// Places this crate between the floors that it is compared with: each next to its floors, in
 /// whatever order they take their turns.
-fn beside_floors(native: bool) -> Contenders {
-    let release = if native { Release::Native } else { Release::Hash };
+fn beside_floors(release: Release) -> Contenders {
     vec![
         Box::new(bare::PLAIN),
         Box::new(quorumlock::ON_ONE_THREAD),
@@ -43,28 +42,28 @@ fn beside_floors(native: bool) -> Contenders {
 }
 
 /// W1.
-pub(crate) fn alone(native: bool) -> Contenders {
-    let mut all = beside_floors(native);
-    if !native {
+pub(crate) fn alone(release: Release) -> Contenders {
+    let mut all = beside_floors(release);
+    if release == Release::Hash {
         all.extend(others());
     }
     all
 }
 
 /// W2.
-pub(crate) fn crowd(native: bool) -> Contenders {
-    let mut all = beside_floors(native);
+pub(crate) fn crowd(release: Release) -> Contenders {
+    let mut all = beside_floors(release);
     all.push(Box::new(bare::ON_TWO_WORKERS));
     all.push(Box::new(bare::Shared));
-    if !native {
+    if release == Release::Hash {
         all.extend(others());
     }
     all
 }
 
 /// Returns the contenders for scenes in which one number differs from the usual: tasks, masters.
-pub(crate) fn few(native: bool) -> Contenders {
-    let mut few = beside_floors(native);
+pub(crate) fn few(release: Release) -> Contenders {
+    let mut few = beside_floors(release);
     // The floor whose masters do exactly the same.
     few.remove(2);
     few

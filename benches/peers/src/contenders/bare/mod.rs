@@ -14,7 +14,7 @@ mod shared;
 mod socket;
 mod wire;
 
-pub(super) use wire::Release;
+pub(crate) use wire::Release;
 
 use super::client::Peer;
 use super::{Contender, FLOOR, one_thread, two_workers};
@@ -47,11 +47,13 @@ pub(super) const ON_TWO_WORKERS: Bare =
 pub(super) const FENCED: Bare = Bare { name: "bare sockets, fenced", fenced: true, ..PLAIN };
 
 /// The floors that release in the way that quorumlock does.
-pub(super) const RELEASING: [&str; 4] = [
+pub(super) const RELEASING: [&str; 6] = [
     "bare sockets, EVALSHA",
     "bare sockets, EVALSHA + PUBLISH",
     "bare sockets, DELIFEQ",
     "bare sockets, DELIFEQ + PUBLISH",
+    "bare sockets, DELEX",
+    "bare sockets, DELEX + PUBLISH",
 ];
 
 pub(super) const fn releasing(release: Release, tells: bool) -> Bare {
@@ -59,8 +61,10 @@ pub(super) const fn releasing(release: Release, tells: bool) -> Bare {
         (Release::Full, _) => FLOOR,
         (Release::Hash, false) => RELEASING[0],
         (Release::Hash, true) => RELEASING[1],
-        (Release::Native, false) => RELEASING[2],
-        (Release::Native, true) => RELEASING[3],
+        (Release::DelIfEq, false) => RELEASING[2],
+        (Release::DelIfEq, true) => RELEASING[3],
+        (Release::DelEx, false) => RELEASING[4],
+        (Release::DelEx, true) => RELEASING[5],
     };
     Bare { name, way: Way { release, tells }, ..PLAIN }
 }

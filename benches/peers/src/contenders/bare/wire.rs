@@ -22,13 +22,15 @@ const CHANNELS: &str = "quorumlock:free:0:";
 
 /// The way in which a lock is released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::contenders) enum Release {
+pub(crate) enum Release {
     /// By the script, in full.
     Full,
     /// By its hash.
     Hash,
-    /// By the server's own command.
-    Native,
+    /// By Valkey's own command, `DELIFEQ`.
+    DelIfEq,
+    /// By that of Redis, `DELEX`.
+    DelEx,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,7 +98,8 @@ impl Commands {
         let release: &[&str] = match way.release {
             Release::Full => &["EVAL", script, "1", resource, &token],
             Release::Hash => &["EVALSHA", &by_hash, "1", resource, &token],
-            Release::Native => &["DELIFEQ", resource, &token],
+            Release::DelIfEq => &["DELIFEQ", resource, &token],
+            Release::DelEx => &["DELEX", resource, "IFEQ", &token],
         };
         let template = |command: &[&str]| Template::new(command, &token, None);
         let publish = way.tells.then(|| {
@@ -210,12 +213,14 @@ mod tests {
         assert!(release(Release::Full).starts_with("*5\r\n$4\r\nEVAL\r\n"));
         let by_hash = format!("*5\r\n$7\r\nEVALSHA\r\n$40\r\n{}\r\n", hash(RELEASE));
         assert!(release(Release::Hash).starts_with(&by_hash));
-        assert!(release(Release::Native).starts_with("*3\r\n$7\r\nDELIFEQ\r\n$2\r\nit\r\n"));
+        assert!(release(Release::DelIfEq).starts_with("*3\r\n$7\r\nDELIFEQ\r\n$2\r\nit\r\n"));
+        let delex = "*4\r\n$5\r\nDELEX\r\n$2\r\nit\r\n$4\r\nIFEQ\r\n";
+        assert!(release(Release::DelEx).starts_with(delex));
     }
 
     #[test]
     fn one_master_tells_behind_a_release_and_not_behind_an_acquire() {
-        let commands = Commands::new("it", Way { release: Release::Native, tells: true });
+        let commands = Commands::new("it", Way { release: Release::DelIfEq, tells: true });
         assert_eq!(commands.told(1, 5), None);
         let (teller, publish) = commands.told(2, 5).expect("a connection that publishes");
         assert!(teller < 5);

@@ -1,0 +1,47 @@
+//! What it takes to be at a master: a stream, and an identity that counts there by now.
+
+use super::Address;
+use crate::transport::BoxStream;
+use quorumlock_core::coordinator::wire::{Credentials, Renewal};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What a dial, or a renewal of credentials, has brought.
+pub(crate) struct Brought {
+    /// `None` if the address has all.
+    pub(crate) credentials: Option<Result<Credentials, Arc<str>>>,
+    /// `None` if a connection is there.
+    pub(crate) stream: Option<io::Result<BoxStream>>,
+}
+
+impl Address {
+    /// Asks for the identity that counts there by now; `None` if the address has it.
+    async fn credentials(&self) -> Option<Result<Credentials, Arc<str>>> {
+        match &self.credentials {
+            Some(source) => Some(source.ask(&self.name, self.login.username.as_deref()).await),
+            None => None,
+        }
+    }
+
+    /// Asks for credentials, and then dials: what is valid for minutes is not kept for a slow network.
+    pub(crate) async fn dial(&self, within: Duration) -> Brought {
+        let mut credentials = self.credentials().await;
+        if let Some(Err(cause)) = &credentials {
+            let failed = Err(io::Error::other(format!("no credentials: {cause}")));
+            return Brought { credentials, stream: Some(failed) };
+        }
+        let given_at = Instant::now();
+        let stream = Some(self.transport.dial(within).await);
+        if let Some(Ok(Credentials { renewal: Renewal::Within(life), .. })) = &mut credentials {
+            *life = life.saturating_sub(given_at.elapsed());
+        }
+        Brought { credentials, stream }
+    }
+
+    /// Asks for credentials for a connection that is there.
+    pub(crate) async fn renew(&self) -> Brought {
+        Brought { credentials: self.credentials().await, stream: None }
+    }
+}
