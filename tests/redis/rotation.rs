@@ -60,7 +60,7 @@ impl Load {
         self.kept.check().unwrap();
         self.kept.release().await.unwrap();
         let cycles = self.cycles.load(Ordering::Relaxed);
-        println!("{cycles} locks in {periods} periods: none lost, no acquire failed");
+        eprintln!("{cycles} locks in {periods} periods: none lost, no acquire failed");
         assert!(cycles > 20 * periods, "{cycles} locks in {periods} periods");
         self.redlock.wait_until_ready(20 * SECOND).await.unwrap();
         let status = self.redlock.status().await.unwrap();
