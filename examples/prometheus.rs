@@ -13,6 +13,7 @@
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use quorumlock::Redlock;
 use quorumlock::embedded::{Masters, Memory};
+use quorumlock::metrics::BUCKETS;
 use std::error::Error;
 use std::io;
 use std::time::Duration;
@@ -21,13 +22,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{interval, sleep, timeout};
 
 type Failure = Box<dyn Error + Send + Sync>;
-
-/// Bounds in seconds, from a fast network to a long job. Without bounds there would be summaries,
-/// which can't be added up over processes.
-const BUCKETS: [f64; 18] = [
-    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
-    60.0, 600.0, 3600.0,
-];
 
 const WORKERS: usize = 6;
 
@@ -48,7 +42,7 @@ async fn main() -> Result<(), Failure> {
 /// Runs the workers and serves the metrics, indefinitely.
 pub(crate) async fn run(listener: TcpListener) -> Result<(), Failure> {
     // Before `connect`, which registers everything at zero.
-    let exporter = PrometheusBuilder::new().set_buckets(&BUCKETS)?.install_recorder()?;
+    let exporter = PrometheusBuilder::new().set_buckets(BUCKETS)?.install_recorder()?;
     let masters = Masters::start(5)?;
     let redlock = masters
         .builder()

@@ -151,6 +151,7 @@ impl<K: Kind> Bearer<K> {
             lock,
             driver,
             resource: shown,
+            kind: K::NAME,
             reply,
         });
         Ok(resource)

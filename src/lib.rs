@@ -81,6 +81,9 @@ mod inspect;
 pub mod kind;
 mod list;
 mod lists;
+#[cfg(feature = "metrics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
+pub mod metrics;
 mod once;
 mod options;
 pub mod preflight;

@@ -5,6 +5,7 @@ use crate::driver::{Ahead, Handle, Missed, Request, Won};
 use crate::failure::{AcquireError, Closed, InvalidSetting, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
+use crate::kind::sealed::Name;
 use crate::telemetry::{Ending, Span};
 use quorumlock_core::coordinator::{RequestId, WATCHED};
 use quorumlock_core::quorum::Instant;
@@ -110,6 +111,7 @@ struct Waiting {
     resource: Arc<str>,
     request: RequestId,
     began: Instant,
+    kind: Name,
     span: Span,
     /// How many are ahead of it, if it waits in turn.
     ahead: Option<Ahead>,
@@ -117,8 +119,10 @@ struct Waiting {
 }
 
 impl Terms {
-    fn ask(&self, is_fenced: bool) -> Result<Waiting, InvalidSetting> {
+    fn ask(&self, is_fenced: bool, kind: Name) -> Result<Waiting, InvalidSetting> {
         let acquire = self.request(is_fenced)?;
+        let is_candidate = self.label.as_ref().is_some_and(|label| label.is_candidate());
+        let kind = if is_candidate { Name::Leader } else { kind };
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
@@ -129,11 +133,15 @@ impl Terms {
             acquire,
             driver: driver.clone(),
             resource: resource.clone(),
+            kind,
             span: span.clone(),
             ahead: ahead.clone(),
             reply,
         });
-        Ok(Waiting { driver, resource, request, began, span, ahead, answer })
+        if WATCHED {
+            driver.outlet().waits(kind);
+        }
+        Ok(Waiting { driver, resource, request, began, kind, span, ahead, answer })
     }
 
     /// Reports a refusal to tracing and metrics: nothing was asked.
@@ -174,7 +182,7 @@ impl Waiting {
 impl<G: Held> Direct<G> {
     fn poll_guard(&mut self, cx: &mut Context<'_>) -> Poll<Result<Guard<G::Kind>, AcquireError>> {
         if let State::Unasked(acquire) = &self.state {
-            match acquire.terms.ask(G::Kind::IS_FENCED) {
+            match acquire.terms.ask(G::Kind::IS_FENCED, G::Kind::NAME) {
                 Ok(waiting) => self.state = State::Waiting(waiting),
                 Err(invalid) => {
                     let refused = Err(invalid.into());
@@ -190,6 +198,7 @@ impl<G: Held> Direct<G> {
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
         let result = waiting.picked_up(answer.ok());
         if WATCHED {
+            waiting.driver.outlet().waits_no_more(waiting.kind);
             waiting.ending().answered(waiting.driver.outlet(), &result);
         }
         self.state = State::Done;
@@ -231,6 +240,7 @@ impl<G: Held> Drop for Direct<G> {
         if let State::Waiting(waiting) = &self.state {
             waiting.driver.send(Request::Cancel(waiting.request));
             if WATCHED {
+                waiting.driver.outlet().waits_no_more(waiting.kind);
                 waiting.ending().cancelled(waiting.driver.outlet());
             }
         }

@@ -162,12 +162,13 @@ mod answered {
         let driver = redlock.driver().clone();
         let (request, resource, span) = (driver.next_request(), "r".into(), Span::none());
         let theirs = driver.clone();
-        let ahead = None;
+        let (kind, ahead) = (crate::kind::sealed::Name::Plain, None);
         driver.send(Request::Acquire {
             request,
             acquire,
             driver: theirs,
             resource,
+            kind,
             span,
             ahead,
             reply,

@@ -5,6 +5,7 @@ use super::request::{Reply, Won};
 use super::{Ahead, Handle, LeaseState, ReleaseOnDrop};
 use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum};
 use crate::fencing::FencingToken;
+use crate::kind::sealed::Name;
 use crate::report::{Answer, NodeReport, Obstacle, Quorum};
 use crate::telemetry::Span;
 use quorumlock_core::coordinator::{AttemptId, Failure, FailureKind};
@@ -15,6 +16,7 @@ use std::time::Duration;
 pub(super) struct Acquirer {
     pub(super) driver: Handle,
     pub(super) resource: Arc<str>,
+    pub(super) kind: Name,
     pub(super) span: Span,
     pub(super) ahead: Option<Ahead>,
     pub(super) reply: Reply<Result<Won, Box<AcquireError>>>,
@@ -29,7 +31,7 @@ impl Acquirer {
         token: Option<FencingToken>,
         slot: Option<u8>,
     ) {
-        let hold = Arc::new(LeaseState::new(attempt, self.resource, now, deadline));
+        let hold = Arc::new(LeaseState::new(attempt, self.resource, self.kind, now, deadline));
         holds.insert(hold.clone());
         let lock = ReleaseOnDrop::new(self.driver, hold);
         let _ = self.reply.send(Ok(Won { lock, token, slot }));

@@ -89,8 +89,8 @@ impl Callers {
         match request {
             // The caller reads the dropped reply as `Closed`.
             Request::Acquire { .. } if self.closing => {}
-            Request::Acquire { request, acquire, driver, resource, span, ahead, reply } => {
-                let acquirer = Acquirer { driver, resource, span, ahead, reply };
+            Request::Acquire { request, acquire, driver, resource, kind, span, ahead, reply } => {
+                let acquirer = Acquirer { driver, resource, kind, span, ahead, reply };
                 self.waiting.insert(request, Caller::Acquirer(acquirer));
                 machine.handle_acquire(now, request, acquire);
             }
@@ -131,9 +131,9 @@ impl Callers {
                 machine.handle_detach(now, request, attempt);
             }
             Request::Adopt { .. } if self.closing => {}
-            Request::Adopt { request, lock, driver, resource, reply } => {
+            Request::Adopt { request, lock, driver, resource, kind, reply } => {
                 let token = lock.fenced.as_ref().map(|(_, number)| FencingToken::new(*number));
-                let adopter = Adopter { driver, resource, token, began: now, reply };
+                let adopter = Adopter { driver, resource, kind, token, began: now, reply };
                 self.waiting.insert(request, Caller::Adopter(adopter.into()));
                 machine.handle_adopt(now, request, *lock);
             }
@@ -309,7 +309,7 @@ impl Callers {
         if !self.readiness.is_empty() {
             self.readiness.look(machine, clock.now());
         }
-        self.telemetry.end_turn(machine, || clock.now());
+        self.telemetry.end_turn(machine, self.holds.by_kind(), || clock.now());
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use super::request::{AdoptReply, Won};
 use super::{Handle, Holds, LeaseState, ReleaseOnDrop, Request};
 use crate::fencing::FencingToken;
+use crate::kind::sealed::Name;
 use crate::report::Quorum;
 use crate::telemetry::Telemetry;
 use quorumlock_core::coordinator::{Adopted, DetachedLock, NotAdopted};
@@ -36,6 +37,7 @@ impl Drop for InTransit {
 pub(super) struct Adopter {
     pub(super) driver: Handle,
     pub(super) resource: Arc<str>,
+    pub(super) kind: Name,
     pub(super) token: Option<FencingToken>,
     pub(super) began: Instant,
     pub(super) reply: AdoptReply,
@@ -49,10 +51,10 @@ impl Adopter {
         result: Result<Adopted, NotAdopted>,
         quorum: Quorum,
     ) {
-        let Self { driver, resource, token, began, reply } = self;
+        let Self { driver, resource, kind, token, began, reply } = self;
         telemetry.adopted(&resource, now.since(began), result.as_ref().err());
         let answer = result.map(|Adopted { attempt, deadline, is_last }| {
-            let hold = Arc::new(LeaseState::new(attempt, resource, now, deadline));
+            let hold = Arc::new(LeaseState::new(attempt, resource, kind, now, deadline));
             if is_last {
                 hold.extend(deadline, true);
             }

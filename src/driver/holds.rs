@@ -1,6 +1,7 @@
 //! The locks that are held, by the slot of their entry in the machine's table.
 
 use super::LeaseState;
+use crate::kind::sealed::Name;
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
@@ -9,7 +10,11 @@ use std::sync::Arc;
 pub(super) struct Holds {
     slots: Vec<Option<Arc<LeaseState>>>,
     len: usize,
+    by_kind: ByKind,
 }
+
+/// How many there are of each kind, in the order of [`Name::ALL`].
+pub(crate) type ByKind = [usize; Name::ALL.len()];
 
 impl Holds {
     pub(super) const fn len(&self) -> usize {
@@ -21,8 +26,11 @@ impl Holds {
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
         }
+        let kind = hold.kind;
         if let Some(slot) = self.slots.get_mut(slot) {
-            self.len += usize::from(slot.replace(hold).is_none());
+            let before = slot.replace(hold);
+            self.count(kind, 1);
+            before.inspect(|before| self.count(before.kind, -1));
         }
     }
 
@@ -33,11 +41,22 @@ impl Holds {
     pub(super) fn remove(&mut self, attempt: AttemptId) -> Option<Arc<LeaseState>> {
         self.get(attempt)?;
         let hold = self.slots.get_mut(attempt.slot())?.take();
-        self.len -= 1;
+        hold.iter().for_each(|hold| self.count(hold.kind, -1));
         if self.len == 0 {
             self.slots.clear();
         }
         hold
+    }
+
+    pub(super) const fn by_kind(&self) -> &ByKind {
+        &self.by_kind
+    }
+
+    fn count(&mut self, kind: Name, change: isize) {
+        self.len = self.len.saturating_add_signed(change);
+        if let Some(count) = self.by_kind.get_mut(kind as usize) {
+            *count = count.saturating_add_signed(change);
+        }
     }
 
     /// Ends `from`, and holds `to` in its place. If `from` is over, so is `to`.

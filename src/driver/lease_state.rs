@@ -6,6 +6,7 @@ mod succession;
 
 use super::ReleaseResult;
 use crate::failure::{LossReason, Lost};
+use crate::kind::sealed::Name;
 use crate::released::Released;
 use crate::telemetry::Held;
 use deadline::AtomicDeadline;
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct LeaseState {
     pub(crate) attempt: AttemptId,
     pub(crate) resource: Arc<str>,
+    pub(super) kind: Name,
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because the caller had not done so.
     claim: Latch,
@@ -61,12 +63,14 @@ impl LeaseState {
     pub(crate) fn new(
         attempt: AttemptId,
         resource: Arc<str>,
+        kind: Name,
         now: Instant,
         deadline: Instant,
     ) -> Self {
         Self {
             attempt,
             resource,
+            kind,
             acquired_at: now,
             claim: Latch::new(),
             parted: Latch::new(),
@@ -231,7 +235,7 @@ mod tests {
     }
 
     fn hold_until(millis: u64) -> LeaseState {
-        LeaseState::new(AttemptId::NONE, "r".into(), at(0), at(millis))
+        LeaseState::new(AttemptId::NONE, "r".into(), Name::Plain, at(0), at(millis))
     }
 
     #[test]
@@ -249,8 +253,13 @@ mod tests {
     fn a_deadline_beyond_what_can_be_told_is_the_last_that_can() {
         let (sign, most) = (1_u64 << 63, u64::MAX);
         for beyond in [sign - 1, sign, sign + 1, most] {
-            let hold =
-                LeaseState::new(AttemptId::NONE, "r".into(), at(0), Instant::from_nanos(beyond));
+            let hold = LeaseState::new(
+                AttemptId::NONE,
+                "r".into(),
+                Name::Plain,
+                at(0),
+                Instant::from_nanos(beyond),
+            );
             assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
             assert!(hold.check(at(40)).is_ok(), "{beyond}");
             let hold = hold_until(100);

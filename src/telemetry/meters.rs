@@ -7,6 +7,7 @@
 use super::Ending;
 use super::observer::{Held, Observer, Subject};
 use crate::failure::{AcquireError, LossReason};
+use crate::kind::sealed::Name;
 use metrics::{Counter, Gauge, Histogram, Unit, counter, gauge, histogram};
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 use quorumlock_core::coordinator::{NotAdopted, Observation, Watching};
@@ -42,7 +43,9 @@ pub(super) struct Meters {
     extensions: ByWord<Counter>,
     releases: ByWord<Counter>,
     adoptions: ByWord<Counter>,
-    held: Histogram,
+    held_for: Histogram,
+    held: ByWord<Gauge>,
+    waiting: ByWord<Gauge>,
     nodes: Vec<Node>,
     quorum: ByWord<Gauge>,
 }
@@ -103,7 +106,15 @@ impl Meters {
                 "outcome",
                 &ADOPTIONS,
             ),
-            held: seconds("quorumlock_hold_duration_seconds", "From the win of a lock to its end."),
+            held_for: seconds(
+                "quorumlock_hold_duration_seconds",
+                "From the win of a lock to its end.",
+            ),
+            held: by_kind("quorumlock_held_locks", "Locks that this process holds now, by kind."),
+            waiting: by_kind(
+                "quorumlock_waiting_callers",
+                "Callers of this process that wait for a lock now, by its kind.",
+            ),
             nodes: nodes(names),
             quorum: ByWord::new(&MARGINS, |word| gauge!(QUORUM, "state" => word)),
         }
@@ -128,13 +139,25 @@ impl Observer for Meters {
         }
     }
 
+    fn waits(&self, kind: Name) {
+        self.waiting.get(kind.as_str()).inspect(|gauge| gauge.increment(1.0));
+    }
+
+    fn waits_no_more(&self, kind: Name) {
+        self.waiting.get(kind.as_str()).inspect(|gauge| gauge.decrement(1.0));
+    }
+
+    fn held(&self, kind: Name, before: usize, held: usize) {
+        self.held.get(kind.as_str()).inspect(|gauge| moved(gauge, before, held));
+    }
+
     fn lost(&self, hold: &Held<'_>, reason: &LossReason) {
         self.losses.count(reason.as_str());
-        self.held.record(hold.held);
+        self.held_for.record(hold.held);
     }
 
     fn given_up_in_time(&self, hold: &Held<'_>) {
-        self.held.record(hold.held);
+        self.held_for.record(hold.held);
     }
 
     fn released(&self, _: Option<(&str, Duration)>, outcome: &str) {
@@ -153,8 +176,7 @@ impl Observer for Meters {
 
     fn owes(&self, place: usize, _: &str, before: usize, owed: usize) {
         if let Some(node) = self.nodes.get(place) {
-            #[allow(clippy::cast_precision_loss)] // Bounded far below what a float can count.
-            node.owed.increment(owed as f64 - before as f64);
+            moved(&node.owed, before, owed);
         }
     }
 
@@ -187,6 +209,17 @@ fn counters(
 fn seconds(name: &'static str, about: &'static str) -> Histogram {
     describe_histogram!(name, Unit::Seconds, about);
     histogram!(name)
+}
+
+fn by_kind(name: &'static str, about: &'static str) -> ByWord<Gauge> {
+    describe_gauge!(name, Unit::Count, about);
+    ByWord::new(&Name::ALL.map(Name::as_str), |word| gauge!(name, "kind" => word))
+}
+
+/// Moves the gauge by the difference.
+fn moved(gauge: &Gauge, before: usize, now: usize) {
+    #[allow(clippy::cast_precision_loss)] // Bounded far below what a float can count.
+    gauge.increment(now as f64 - before as f64);
 }
 
 fn nodes<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Vec<Node> {

@@ -31,7 +31,9 @@ pub(crate) use observer::{Ending, Held};
 #[cfg(feature = "tracing")]
 pub(crate) use span::Span;
 
+use crate::driver::ByKind;
 use crate::failure::AcquireError;
+use crate::kind::sealed::Name;
 use nodes::Nodes;
 use observer::Observer;
 use quorumlock_core::coordinator::{Coordinator, RequestId, WATCHED, Watching};
@@ -54,6 +56,16 @@ impl Outlet {
             #[cfg(feature = "metrics")]
             meters: Arc::new(meters::Meters::new(names)),
         }
+    }
+
+    /// Reports that a caller waits for a lock.
+    pub(crate) fn waits(&self, kind: Name) {
+        self.each(|observer| observer.waits(kind));
+    }
+
+    /// Reports that a caller that waited has its answer, or is gone.
+    pub(crate) fn waits_no_more(&self, kind: Name) {
+        self.each(|observer| observer.waits_no_more(kind));
     }
 
     /// Reports to each observer.
@@ -92,6 +104,8 @@ impl Ending<'_> {
 pub(crate) struct Telemetry {
     outlet: Outlet,
     nodes: Nodes,
+    /// The locks that are held, as last reported.
+    held: ByKind,
     /// The releases that a caller waits for: what was locked, and for how long. `None` if its loss
     /// has been reported before.
     releasing: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
@@ -101,7 +115,7 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
         let (releasing, watching) = (BTreeMap::new(), Watching::Nothing);
-        Self { outlet, nodes: Nodes::new(names), releasing, watching }
+        Self { outlet, nodes: Nodes::new(names), held: ByKind::default(), releasing, watching }
     }
 
     /// Begins a turn, before the machine is given anything in it.
@@ -115,19 +129,37 @@ impl Telemetry {
         }
     }
 
-    /// Ends a turn, after the machine was given everything: reports each change of standing.
+    /// Ends a turn, after the machine was given everything: reports each change of standing, and of the
+    /// number of locks that are held.
     #[inline]
-    pub(crate) fn end_turn(&mut self, machine: &Coordinator, now: impl FnOnce() -> Instant) {
+    pub(crate) fn end_turn(
+        &mut self,
+        machine: &Coordinator,
+        held: &ByKind,
+        now: impl FnOnce() -> Instant,
+    ) {
         if WATCHED && self.watching > Watching::Nothing {
             self.nodes.look(machine, now(), &self.outlet);
+            self.hold(held);
+        }
+    }
+
+    /// Reports how many locks are held, where that has changed.
+    fn hold(&mut self, held: &ByKind) {
+        for ((kind, before), held) in Name::ALL.into_iter().zip(&mut self.held).zip(held) {
+            if before != held {
+                self.outlet.each(|observer| observer.held(kind, *before, *held));
+                *before = *held;
+            }
         }
     }
 }
 
 impl Drop for Telemetry {
-    /// The standing of the nodes is unknown from here on.
+    /// The standing of the nodes is unknown from here on, and nothing is held.
     fn drop(&mut self) {
         if WATCHED {
+            self.hold(&ByKind::default());
             self.nodes.forget(&self.outlet);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Span;
 use crate::failure::{AcquireError, LossReason};
+use crate::kind::sealed::Name;
 use quorumlock_core::coordinator::{NotAdopted, Observation, Watching};
 use quorumlock_core::status::{Margin, NodeStanding};
 use std::sync::Arc;
@@ -17,6 +18,15 @@ pub(super) trait Observer {
 
     /// The machine has noted something of an acquire or of a hold.
     fn observed(&self, observation: &Observation, subject: &Subject<'_>);
+
+    /// A caller waits for a lock of this kind from now on.
+    fn waits(&self, _kind: Name) {}
+
+    /// It has its answer, or is gone.
+    fn waits_no_more(&self, _kind: Name) {}
+
+    /// Another number of locks of this kind is held.
+    fn held(&self, _kind: Name, _before: usize, _held: usize) {}
 
     /// A hold is over before its guard was given up.
     fn lost(&self, hold: &Held<'_>, reason: &LossReason);

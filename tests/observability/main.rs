@@ -11,6 +11,7 @@ mod escaped;
 mod exposed;
 mod files;
 mod growth;
+mod held;
 mod page;
 mod real;
 mod scenario;
