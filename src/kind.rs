@@ -13,7 +13,7 @@
 pub use crate::acquire::{All, Exclusive, Fenceable, Held, Queued};
 
 use crate::fencing::FencingToken;
-use sealed::Name;
+use crate::kind_name::KindName;
 use std::fmt;
 
 /// The kinds of guard and lease: [`Unfenced`], unless asked otherwise, [`Fenced`], [`Permitted`] for the
@@ -26,7 +26,7 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
     const IS_FENCED: bool;
 
     #[doc(hidden)]
-    const NAME: Name;
+    const NAME: KindName;
 
     #[doc(hidden)]
     fn won_with(token: Option<FencingToken>, slot: Option<u8>) -> Self;
@@ -49,34 +49,6 @@ impl Detachable for Fenced {}
 
 pub(crate) mod sealed {
     pub trait Sealed {}
-
-    /// The name of a kind in metrics.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Name {
-        Plain,
-        Fenced,
-        Permit,
-        Reader,
-        Writer,
-        /// Fenced, and elected.
-        Leader,
-    }
-
-    impl Name {
-        pub(crate) const ALL: [Self; 6] =
-            [Self::Plain, Self::Fenced, Self::Permit, Self::Reader, Self::Writer, Self::Leader];
-
-        pub(crate) const fn as_str(self) -> &'static str {
-            match self {
-                Self::Plain => "plain",
-                Self::Fenced => "fenced",
-                Self::Permit => "permit",
-                Self::Reader => "reader",
-                Self::Writer => "writer",
-                Self::Leader => "leader",
-            }
-        }
-    }
 }
 
 /// Without a fencing token: the kind that [`Redlock::acquire`](crate::Redlock::acquire) returns.
@@ -135,7 +107,7 @@ impl sealed::Sealed for Unfenced {}
 
 impl Kind for Unfenced {
     const IS_FENCED: bool = false;
-    const NAME: Name = Name::Plain;
+    const NAME: KindName = KindName::Plain;
 
     fn won_with(_: Option<FencingToken>, _: Option<u8>) -> Self {
         Self
@@ -146,7 +118,7 @@ impl sealed::Sealed for Fenced {}
 
 impl Kind for Fenced {
     const IS_FENCED: bool = true;
-    const NAME: Name = Name::Fenced;
+    const NAME: KindName = KindName::Fenced;
 
     fn won_with(token: Option<FencingToken>, _: Option<u8>) -> Self {
         // A fenced acquire always has one. The least token would be refused.
@@ -158,7 +130,7 @@ impl sealed::Sealed for Permitted {}
 
 impl Kind for Permitted {
     const IS_FENCED: bool = false;
-    const NAME: Name = Name::Permit;
+    const NAME: KindName = KindName::Permit;
 
     fn won_with(_: Option<FencingToken>, slot: Option<u8>) -> Self {
         // An acquire of a permit always has one.
@@ -170,7 +142,7 @@ impl sealed::Sealed for Reading {}
 
 impl Kind for Reading {
     const IS_FENCED: bool = false;
-    const NAME: Name = Name::Reader;
+    const NAME: KindName = KindName::Reader;
 
     fn won_with(_: Option<FencingToken>, _: Option<u8>) -> Self {
         Self
@@ -181,7 +153,7 @@ impl<K: Kind> sealed::Sealed for Writing<K> {}
 
 impl<K: Kind> Kind for Writing<K> {
     const IS_FENCED: bool = K::IS_FENCED;
-    const NAME: Name = Name::Writer;
+    const NAME: KindName = KindName::Writer;
 
     fn won_with(token: Option<FencingToken>, slot: Option<u8>) -> Self {
         Self(K::won_with(token, slot))

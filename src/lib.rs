@@ -79,6 +79,7 @@ pub mod guide;
 mod readme {}
 mod inspect;
 pub mod kind;
+mod kind_name;
 mod list;
 mod lists;
 #[cfg(feature = "metrics")]

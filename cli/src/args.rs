@@ -206,6 +206,10 @@ pub(crate) struct RunArgs {
     /// ttl, and never beyond the deadline.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "5s")]
     pub(crate) grace: Duration,
+    /// Write metrics to this file, for node_exporter's textfile collector: at the start, after each
+    /// change and at the end. Its name ends with .prom.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) metrics_file: Option<PathBuf>,
     /// Exit code if another client holds the lock. Default: 111. With 0, nothing is printed.
     #[arg(short = 'E', long, value_name = "CODE")]
     pub(crate) conflict_exit_code: Option<u8>,

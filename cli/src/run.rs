@@ -10,6 +10,7 @@ mod environment;
 mod label;
 mod limits;
 mod loss;
+mod metrics_file;
 mod program;
 mod reap;
 mod signals;
@@ -72,14 +73,25 @@ pub(crate) async fn run(
         return Err(Failure::usage(format!("{option} is for one RESOURCE: name one")));
     }
     let program = Program::find(&args.command)?;
+    let (file, all) = (args.metrics_file.take(), args.resources.join(","));
+    metrics_file::beside(file, &all, output, found(&args, &program, masters, output)).await
+}
+
+/// Runs a program that was found.
+async fn found(
+    args: &RunArgs,
+    program: &Program,
+    masters: MastersArgs,
+    output: Output,
+) -> Result<Exit, Failure> {
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
-    let config = with_options(settings::settings(masters)?, &args);
+    let config = with_options(settings::settings(masters)?, args);
     let connecting = settings::connected(settings::builder(config), output);
     let redlock = match unless_ended(connecting, &mut signals).await {
         Ok(connected) => connected?,
         Err(exit) => return Ok(exit),
     };
-    let run = Run { args: &args, program: &program, redlock: &redlock, output };
+    let run = Run { args, program, redlock: &redlock, output };
     let ended = if args.exclusive && args.fenced {
         run.under(run.write().fenced(), token, &mut signals).await
     } else if args.exclusive {

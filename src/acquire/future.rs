@@ -5,7 +5,7 @@ use crate::driver::{Ahead, Handle, Missed, Request, Won};
 use crate::failure::{AcquireError, Closed, InvalidSetting, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use crate::telemetry::{Ending, Span};
 use quorumlock_core::coordinator::{RequestId, WATCHED};
 use quorumlock_core::quorum::Instant;
@@ -111,7 +111,7 @@ struct Waiting {
     resource: Arc<str>,
     request: RequestId,
     began: Instant,
-    kind: Name,
+    kind: KindName,
     span: Span,
     /// How many are ahead of it, if it waits in turn.
     ahead: Option<Ahead>,
@@ -119,10 +119,10 @@ struct Waiting {
 }
 
 impl Terms {
-    fn ask(&self, is_fenced: bool, kind: Name) -> Result<Waiting, InvalidSetting> {
+    fn ask(&self, is_fenced: bool, kind: KindName) -> Result<Waiting, InvalidSetting> {
         let acquire = self.request(is_fenced)?;
         let is_candidate = self.label.as_ref().is_some_and(|label| label.is_candidate());
-        let kind = if is_candidate { Name::Leader } else { kind };
+        let kind = if is_candidate { KindName::Leader } else { kind };
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());

@@ -162,7 +162,7 @@ mod answered {
         let driver = redlock.driver().clone();
         let (request, resource, span) = (driver.next_request(), "r".into(), Span::none());
         let theirs = driver.clone();
-        let (kind, ahead) = (crate::kind::sealed::Name::Plain, None);
+        let (kind, ahead) = (crate::kind_name::KindName::Plain, None);
         driver.send(Request::Acquire {
             request,
             acquire,

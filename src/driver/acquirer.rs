@@ -5,7 +5,7 @@ use super::request::{Reply, Won};
 use super::{Ahead, Handle, LeaseState, ReleaseOnDrop};
 use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum};
 use crate::fencing::FencingToken;
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use crate::report::{Answer, NodeReport, Obstacle, Quorum};
 use crate::telemetry::Span;
 use quorumlock_core::coordinator::{AttemptId, Failure, FailureKind};
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) struct Acquirer {
     pub(super) driver: Handle,
     pub(super) resource: Arc<str>,
-    pub(super) kind: Name,
+    pub(super) kind: KindName,
     pub(super) span: Span,
     pub(super) ahead: Option<Ahead>,
     pub(super) reply: Reply<Result<Won, Box<AcquireError>>>,

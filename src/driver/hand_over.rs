@@ -3,7 +3,7 @@
 use super::request::{AdoptReply, Won};
 use super::{Handle, Holds, LeaseState, ReleaseOnDrop, Request};
 use crate::fencing::FencingToken;
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use crate::report::Quorum;
 use crate::telemetry::Telemetry;
 use quorumlock_core::coordinator::{Adopted, DetachedLock, NotAdopted};
@@ -37,7 +37,7 @@ impl Drop for InTransit {
 pub(super) struct Adopter {
     pub(super) driver: Handle,
     pub(super) resource: Arc<str>,
-    pub(super) kind: Name,
+    pub(super) kind: KindName,
     pub(super) token: Option<FencingToken>,
     pub(super) began: Instant,
     pub(super) reply: AdoptReply,

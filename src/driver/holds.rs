@@ -1,7 +1,7 @@
 //! The locks that are held, by the slot of their entry in the machine's table.
 
 use super::LeaseState;
-use crate::kind::sealed::Name;
+use crate::kind_name::{ByKind, KindName};
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
@@ -12,9 +12,6 @@ pub(super) struct Holds {
     len: usize,
     by_kind: ByKind,
 }
-
-/// How many there are of each kind, in the order of [`Name::ALL`].
-pub(crate) type ByKind = [usize; Name::ALL.len()];
 
 impl Holds {
     pub(super) const fn len(&self) -> usize {
@@ -52,7 +49,7 @@ impl Holds {
         &self.by_kind
     }
 
-    fn count(&mut self, kind: Name, change: isize) {
+    fn count(&mut self, kind: KindName, change: isize) {
         self.len = self.len.saturating_add_signed(change);
         if let Some(count) = self.by_kind.get_mut(kind as usize) {
             *count = count.saturating_add_signed(change);

@@ -6,7 +6,7 @@ mod succession;
 
 use super::ReleaseResult;
 use crate::failure::{LossReason, Lost};
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use crate::released::Released;
 use crate::telemetry::Held;
 use deadline::AtomicDeadline;
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct LeaseState {
     pub(crate) attempt: AttemptId,
     pub(crate) resource: Arc<str>,
-    pub(super) kind: Name,
+    pub(super) kind: KindName,
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because the caller had not done so.
     claim: Latch,
@@ -63,7 +63,7 @@ impl LeaseState {
     pub(crate) fn new(
         attempt: AttemptId,
         resource: Arc<str>,
-        kind: Name,
+        kind: KindName,
         now: Instant,
         deadline: Instant,
     ) -> Self {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn hold_until(millis: u64) -> LeaseState {
-        LeaseState::new(AttemptId::NONE, "r".into(), Name::Plain, at(0), at(millis))
+        LeaseState::new(AttemptId::NONE, "r".into(), KindName::Plain, at(0), at(millis))
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
             let hold = LeaseState::new(
                 AttemptId::NONE,
                 "r".into(),
-                Name::Plain,
+                KindName::Plain,
                 at(0),
                 Instant::from_nanos(beyond),
             );

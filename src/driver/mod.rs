@@ -27,7 +27,6 @@ pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
 pub(crate) use hand_over::InTransit;
 pub(crate) use handle::{Ended, Handle};
-pub(crate) use holds::ByKind;
 use holds::Holds;
 pub(crate) use lease_state::LeaseState;
 pub(crate) use listening::{Hears, Listening};

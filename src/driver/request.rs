@@ -4,7 +4,7 @@ use super::LeaseState;
 use super::{Ahead, Handle, Hears, InTransit, ReleaseOnDrop};
 use crate::failure::{AcquireError, ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use crate::released::Released;
 use crate::report::{NodeReport, Quorum};
 use crate::telemetry::Span;
@@ -60,7 +60,7 @@ pub(crate) enum Request {
         acquire: AcquireRequest,
         driver: Handle,
         resource: Arc<str>,
-        kind: Name,
+        kind: KindName,
         /// The span for everything that is reported about it.
         span: Span,
         /// Where to note how many are ahead of it, if it waits in turn.
@@ -102,7 +102,7 @@ pub(crate) enum Request {
         lock: Box<DetachedLock>,
         driver: Handle,
         resource: Arc<str>,
-        kind: Name,
+        kind: KindName,
         reply: AdoptReply,
     },
     /// Release what was detached, and is in no other hands. `adopting` is the request that may still

@@ -7,7 +7,7 @@
 use super::Ending;
 use super::observer::{Held, Observer, Subject};
 use crate::failure::{AcquireError, LossReason};
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use metrics::{Counter, Gauge, Histogram, Unit, counter, gauge, histogram};
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 use quorumlock_core::coordinator::{NotAdopted, Observation, Watching};
@@ -139,15 +139,15 @@ impl Observer for Meters {
         }
     }
 
-    fn waits(&self, kind: Name) {
+    fn waits(&self, kind: KindName) {
         self.waiting.get(kind.as_str()).inspect(|gauge| gauge.increment(1.0));
     }
 
-    fn waits_no_more(&self, kind: Name) {
+    fn waits_no_more(&self, kind: KindName) {
         self.waiting.get(kind.as_str()).inspect(|gauge| gauge.decrement(1.0));
     }
 
-    fn held(&self, kind: Name, before: usize, held: usize) {
+    fn held(&self, kind: KindName, before: usize, held: usize) {
         self.held.get(kind.as_str()).inspect(|gauge| moved(gauge, before, held));
     }
 
@@ -213,7 +213,7 @@ fn seconds(name: &'static str, about: &'static str) -> Histogram {
 
 fn by_kind(name: &'static str, about: &'static str) -> ByWord<Gauge> {
     describe_gauge!(name, Unit::Count, about);
-    ByWord::new(&Name::ALL.map(Name::as_str), |word| gauge!(name, "kind" => word))
+    ByWord::new(&KindName::ALL.map(KindName::as_str), |word| gauge!(name, "kind" => word))
 }
 
 /// Moves the gauge by the difference.

@@ -31,9 +31,8 @@ pub(crate) use observer::{Ending, Held};
 #[cfg(feature = "tracing")]
 pub(crate) use span::Span;
 
-use crate::driver::ByKind;
 use crate::failure::AcquireError;
-use crate::kind::sealed::Name;
+use crate::kind_name::{ByKind, KindName};
 use nodes::Nodes;
 use observer::Observer;
 use quorumlock_core::coordinator::{Coordinator, RequestId, WATCHED, Watching};
@@ -59,12 +58,12 @@ impl Outlet {
     }
 
     /// Reports that a caller waits for a lock.
-    pub(crate) fn waits(&self, kind: Name) {
+    pub(crate) fn waits(&self, kind: KindName) {
         self.each(|observer| observer.waits(kind));
     }
 
     /// Reports that a caller that waited has its answer, or is gone.
-    pub(crate) fn waits_no_more(&self, kind: Name) {
+    pub(crate) fn waits_no_more(&self, kind: KindName) {
         self.each(|observer| observer.waits_no_more(kind));
     }
 
@@ -146,7 +145,7 @@ impl Telemetry {
 
     /// Reports how many locks are held, where that has changed.
     fn hold(&mut self, held: &ByKind) {
-        for ((kind, before), held) in Name::ALL.into_iter().zip(&mut self.held).zip(held) {
+        for ((kind, before), held) in KindName::ALL.into_iter().zip(&mut self.held).zip(held) {
             if before != held {
                 self.outlet.each(|observer| observer.held(kind, *before, *held));
                 *before = *held;

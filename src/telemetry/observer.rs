@@ -2,7 +2,7 @@
 
 use super::Span;
 use crate::failure::{AcquireError, LossReason};
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use quorumlock_core::coordinator::{NotAdopted, Observation, Watching};
 use quorumlock_core::status::{Margin, NodeStanding};
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub(super) trait Observer {
     fn observed(&self, observation: &Observation, subject: &Subject<'_>);
 
     /// A caller waits for a lock of this kind from now on.
-    fn waits(&self, _kind: Name) {}
+    fn waits(&self, _kind: KindName) {}
 
     /// It has its answer, or is gone.
-    fn waits_no_more(&self, _kind: Name) {}
+    fn waits_no_more(&self, _kind: KindName) {}
 
     /// Another number of locks of this kind is held.
-    fn held(&self, _kind: Name, _before: usize, _held: usize) {}
+    fn held(&self, _kind: KindName, _before: usize, _held: usize) {}
 
     /// A hold is over before its guard was given up.
     fn lost(&self, hold: &Held<'_>, reason: &LossReason);

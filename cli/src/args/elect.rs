@@ -3,6 +3,7 @@
 use super::duration::duration;
 use crate::exit::TABLE;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) const ELECT_EXAMPLES: &str = "\
@@ -40,4 +41,8 @@ pub(crate) struct ElectArgs {
     /// ttl, and never beyond the deadline.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "5s")]
     pub(crate) grace: Duration,
+    /// Write metrics to this file, for node_exporter's textfile collector: at the start, after each
+    /// change and at the end. Its name ends with .prom.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) metrics_file: Option<PathBuf>,
 }

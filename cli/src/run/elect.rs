@@ -4,7 +4,7 @@ use super::loss::Loss;
 use super::program::Program;
 use super::signals::Signals;
 use super::supervise::{Ended, Supervisor};
-use super::{environment, label, unless_ended, waiting};
+use super::{environment, label, metrics_file, unless_ended, waiting};
 use crate::args::{ElectArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,11 +17,22 @@ use std::slice;
 /// Campaigns, and runs the command while it leads; again after each loss, until the command ends by
 /// itself or a signal ends this process.
 pub(crate) async fn elect(
-    args: ElectArgs,
+    mut args: ElectArgs,
     masters: MastersArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
     let program = Program::find(&args.command)?;
+    let (file, name) = (args.metrics_file.take(), args.name.clone());
+    metrics_file::beside(file, &name, output, found(args, program, masters, output)).await
+}
+
+/// Campaigns for a program that was found.
+async fn found(
+    args: ElectArgs,
+    program: Program,
+    masters: MastersArgs,
+    output: Output,
+) -> Result<Exit, Failure> {
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
     let mut config = settings::settings(masters)?;
     config.ttl = args.ttl.or(config.ttl);

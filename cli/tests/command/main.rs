@@ -16,6 +16,7 @@ mod inspect;
 mod list;
 mod loss;
 mod may_stop;
+mod metrics_file;
 mod min_hold;
 mod operator;
 mod pages;

@@ -2,13 +2,13 @@
 
 use super::LeaseState;
 use crate::failure::LossReason;
-use crate::kind::sealed::Name;
+use crate::kind_name::KindName;
 use quorumlock_core::quorum::Instant;
 
 impl LeaseState {
     /// Returns the state for the reader's guard that follows this one. Its caller has it already.
     pub(crate) fn successor(&self) -> Self {
-        let (resource, kind) = (self.resource.clone(), Name::Reader);
+        let (resource, kind) = (self.resource.clone(), KindName::Reader);
         let next = Self::new(self.attempt, resource, kind, self.acquired_at, self.deadline());
         next.claim.take();
         next
@@ -46,7 +46,7 @@ mod tests {
     }
 
     fn hold_until(millis: u64) -> LeaseState {
-        LeaseState::new(AttemptId::NONE, "r".into(), Name::Writer, at(0), at(millis))
+        LeaseState::new(AttemptId::NONE, "r".into(), KindName::Writer, at(0), at(millis))
     }
 
     #[test]

@@ -1,0 +1,157 @@
+//! `--metrics-file`: the metrics of the client and of its command, in a file for node_exporter's textfile
+//! collector.
+//!
+//! A file that is read at any moment is whole: it is written beside its place, and moved there. Writing
+//! never delays the lock: it is done by another thread, and a file that cannot be written costs a warning.
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use metrics::{Unit, describe_gauge, gauge};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use quorumlock::metrics::BUCKETS;
+use std::fs;
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The time between two looks at whether anything has changed.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Without a change, the file is written again after this time: its age shows that the process lives.
+const ALIVE: Duration = Duration::from_secs(10);
+
+/// The longest time for which the end waits until the file is written.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const STARTED: &str = "quorumlock_command_start_time_seconds";
+const SUCCEEDED: &str = "quorumlock_command_success_time_seconds";
+const EXIT_CODE: &str = "quorumlock_command_exit_code";
+
+/// Does `work` under the lock of this name, and meanwhile keeps the file, if there is one.
+pub(super) async fn beside(
+    path: Option<PathBuf>,
+    lock: &str,
+    output: Output,
+    work: impl Future<Output = Result<Exit, Failure>>,
+) -> Result<Exit, Failure> {
+    let Some(path) = path else { return work.await };
+    let mut file = MetricsFile::open(path, lock, output)?;
+    let ended = tokio::select! {
+        biased;
+        ended = work => ended,
+        ended = file.follow() => ended,
+    };
+    file.end(&ended).await;
+    ended
+}
+
+struct MetricsFile {
+    path: PathBuf,
+    recorder: PrometheusHandle,
+    output: Output,
+    written: String,
+    written_at: Instant,
+    /// It could not be written, and that was reported.
+    is_broken: bool,
+}
+
+impl MetricsFile {
+    /// Writes it for the first time, so that a mistake shows before a master is asked. The recorder is
+    /// there before the client connects.
+    fn open(path: PathBuf, lock: &str, output: Output) -> Result<Self, Failure> {
+        if path.extension().is_none_or(|extension| extension != "prom") {
+            let problem =
+                "--metrics-file: node_exporter reads files that end with .prom: name it so";
+            return Err(Failure::usage(problem.to_owned()));
+        }
+        let unusable = |error: &dyn std::fmt::Display| {
+            let what = format!("--metrics-file {}", path.display());
+            Failure::system(&what, &io::Error::other(error.to_string()))
+        };
+        let recorder = PrometheusBuilder::new().set_buckets(BUCKETS).map_err(|it| unusable(&it))?;
+        // Two files of one host with the same series would be refused by the collector.
+        let recorder = recorder.add_global_label("lock", lock).install_recorder();
+        let recorder = recorder.map_err(|it| unusable(&it))?;
+        describe_gauge!(STARTED, Unit::Seconds, "When the command quorumlock was started.");
+        describe_gauge!(
+            SUCCEEDED,
+            Unit::Seconds,
+            "When a command under this lock last ended with 0 here; 0 if that is not known."
+        );
+        describe_gauge!(EXIT_CODE, Unit::Count, "The exit code of quorumlock, once it has ended.");
+        gauge!(STARTED).set(now());
+        gauge!(SUCCEEDED).set(last_success(&path));
+        let written = recorder.render();
+        replace(&path, &written).map_err(|it| unusable(&it))?;
+        let written_at = Instant::now();
+        Ok(Self { path, recorder, output, written, written_at, is_broken: false })
+    }
+
+    /// Writes what changes, and does not end.
+    async fn follow(&mut self) -> Result<Exit, Failure> {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let metrics = self.recorder.render();
+            if metrics != self.written || self.written_at.elapsed() >= ALIVE {
+                self.write(metrics).await;
+            }
+        }
+    }
+
+    async fn end(mut self, ended: &Result<Exit, Failure>) {
+        let exit = ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
+        gauge!(EXIT_CODE).set(f64::from(exit.code()));
+        // Another client that holds the lock is no success, even where it is no error (-E 0).
+        if ended.as_ref().is_ok_and(|exit| exit.code() == 0) {
+            gauge!(SUCCEEDED).set(now());
+        }
+        let metrics = self.recorder.render();
+        let _ = tokio::time::timeout(PATIENCE, self.write(metrics)).await;
+    }
+
+    async fn write(&mut self, metrics: String) {
+        let path = self.path.clone();
+        let text = metrics.clone();
+        let written = tokio::task::spawn_blocking(move || replace(&path, &text)).await;
+        match written.unwrap_or_else(|panicked| Err(io::Error::other(panicked))) {
+            Ok(()) => {
+                (self.written, self.written_at, self.is_broken) = (metrics, Instant::now(), false);
+            }
+            Err(error) if !self.is_broken => {
+                self.is_broken = true;
+                let path = self.path.display();
+                self.output.warn(&format!("--metrics-file {path}: {error}; tried again"));
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Replaces the file as a whole.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut beside = path.file_name().unwrap_or_default().to_owned();
+    // Not one that the collector reads; each process has its own.
+    beside.push(format!(".{}", std::process::id()));
+    let beside = path.with_file_name(beside);
+    let replaced = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    if replaced.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    replaced
+}
+
+/// Returns what an earlier process has written.
+fn last_success(path: &Path) -> f64 {
+    let before = fs::read_to_string(path).unwrap_or_default();
+    let line = before.lines().find(|line| line.starts_with(SUCCEEDED));
+    let value =
+        line.and_then(|line| line.rsplit_once(' ')).and_then(|(_, value)| value.parse().ok());
+    value.filter(|seconds: &f64| seconds.is_finite()).unwrap_or_default()
+}
+
+/// Returns the time since 1970, in seconds.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
