@@ -8,6 +8,7 @@ mod application;
 #[cfg(feature = "embedded")]
 mod conformance;
 #[cfg(feature = "embedded")]
+mod cron;
 mod elections;
 #[cfg(feature = "embedded")]
 mod escaped;
