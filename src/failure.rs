@@ -1,6 +1,7 @@
 //! The errors that hold no handle, guard or value of the crate. [`crate::error`] has all of them.
 
 mod acquire;
+mod blocked;
 mod call;
 #[cfg(feature = "config")]
 mod config;
@@ -13,8 +14,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use acquire::Blocked;
 pub use acquire::{AcquireError, Contended, Disagreement, NoQuorum};
+pub(crate) use blocked::Blocked;
 pub use call::{InvalidSetting, NoRandomness, WrongContext};
 #[cfg(feature = "config")]
 pub use config::ConfigError;

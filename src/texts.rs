@@ -107,7 +107,10 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         text(Contended { obstacle: full, ..contended.clone() }),
         text(asks_none(Obstacle::OwnGuard)),
         text(Contended {
-            blocked: Blocked::of(vec![(name.clone(), Obstacle::Holder(Some(label.clone()))); 2]),
+            blocked: Blocked::of(
+                vec![(name.clone(), Obstacle::Holder(Some(label.clone()))); 2],
+                vec![name.clone()],
+            ),
             ..contended.clone()
         }),
         text(asks_none(Obstacle::LocalQueue)),

@@ -17,6 +17,8 @@ pub(super) struct Acquirer {
     pub(super) driver: Handle,
     pub(super) resource: Arc<str>,
     pub(super) kind: KindName,
+    /// It goes on while another holder has the lock.
+    pub(super) waits: bool,
     pub(super) span: Span,
     pub(super) ahead: Option<Ahead>,
     pub(super) reply: Reply<Result<Won, Box<AcquireError>>>,
@@ -37,14 +39,17 @@ impl Acquirer {
         let _ = self.reply.send(Ok(Won { lock, token, slot }));
     }
 
-    /// `blocked`: which of several resources are in the way, and by what.
+    /// `blocked`: which of several resources are in the way, and by what. `held`: what this client held
+    /// meanwhile.
     pub(super) fn failed(
         self,
         failure: Failure,
         waited: Duration,
         quorum: Quorum,
         blocked: Vec<(Arc<str>, Obstacle)>,
+        mut held: Vec<Arc<str>>,
     ) {
+        held.retain(|held| blocked.iter().all(|(resource, _)| resource != held));
         let Failure { kind, reports: nodes, attempts, ahead, .. } = failure;
         let resource = self.resource.clone();
         self.refused(match kind {
@@ -54,7 +59,7 @@ impl Acquirer {
                 attempts,
                 nodes,
                 obstacle,
-                blocked: Blocked::of(blocked),
+                blocked: Blocked::of(blocked, held),
                 ahead: ahead.map(|ahead| u16::try_from(ahead).unwrap_or(u16::MAX)),
                 quorum,
             }),

@@ -15,7 +15,8 @@ use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::Telemetry;
 use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Release, RequestId};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Instant, Nanos};
+use std::time::Duration;
 use waiting::{Caller, Waiting};
 
 pub(crate) struct Callers {
@@ -90,7 +91,8 @@ impl Callers {
             // The caller reads the dropped reply as `Closed`.
             Request::Acquire { .. } if self.closing => {}
             Request::Acquire { request, acquire, driver, resource, kind, span, ahead, reply } => {
-                let acquirer = Acquirer { driver, resource, kind, span, ahead, reply };
+                let waits = acquire.wait != Some(Nanos::of(Duration::ZERO));
+                let acquirer = Acquirer { driver, resource, kind, waits, span, ahead, reply };
                 self.waiting.insert(request, Caller::Acquirer(acquirer));
                 machine.handle_acquire(now, request, acquire);
             }

@@ -5,6 +5,7 @@ use crate::kind_name::{ByKind, KindName};
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Default)]
 pub(super) struct Holds {
@@ -54,6 +55,16 @@ impl Holds {
         if let Some(count) = self.by_kind.get_mut(kind as usize) {
             *count = count.saturating_add_signed(change);
         }
+    }
+
+    /// Returns the resources that have been held for at least this time.
+    pub(super) fn for_longer_than(
+        &self,
+        span: Duration,
+        now: Instant,
+    ) -> impl Iterator<Item = &Arc<str>> {
+        let holds = self.slots.iter().flatten().filter(move |hold| hold.held(now).held >= span);
+        holds.map(|hold| &hold.resource)
     }
 
     /// Ends `from`, and holds `to` in its place. If `from` is over, so is `to`.

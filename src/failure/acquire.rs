@@ -1,5 +1,6 @@
 //! The errors of an acquire.
 
+use super::blocked::Blocked;
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
 use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
 use quorumlock_core::quorum::readiness::quorum_in;
@@ -211,24 +212,7 @@ impl NoQuorum {
     }
 }
 
-/// The resources that were in the way, each with its obstacle. Behind a pointer, since nearly every error has
-/// none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Blocked(Vec<(Arc<str>, Obstacle)>);
-
-impl Blocked {
-    pub(crate) fn of(blocked: Vec<(Arc<str>, Obstacle)>) -> Option<Box<Self>> {
-        (!blocked.is_empty()).then(|| Self(blocked).into())
-    }
-}
-
 impl Contended {
-    /// Returns, of several resources that were to be locked together, each that was in the way, with its
-    /// obstacle, as far as that is known. Empty for one resource.
-    pub fn blocked(&self) -> &[(Arc<str>, Obstacle)] {
-        self.blocked.as_ref().map_or(&[], |blocked| &blocked.0)
-    }
-
     /// Writes what is in the way, and the time that this took if no quorum refused.
     fn fmt_obstacles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = [(self.resource.clone(), self.obstacle.clone())];
@@ -237,6 +221,7 @@ impl Contended {
             f.write_str(if place == 0 { "" } else { ", " })?;
             self.fmt_obstacle(f, resource, obstacle)?;
         }
+        self.fmt_deadlock(f)?;
         match self.obstacle {
             Obstacle::OwnGuard => write!(
                 f,

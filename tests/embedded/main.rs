@@ -9,6 +9,7 @@ mod application;
 mod conformance;
 #[cfg(feature = "embedded")]
 mod cron;
+mod deadlocks;
 mod elections;
 #[cfg(feature = "embedded")]
 mod escaped;

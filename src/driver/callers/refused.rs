@@ -10,12 +10,17 @@ use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// A client that holds more names none of it.
+const MOST_NAMED: usize = 8;
+
 /// A caller whose acquire has failed, and what is known about it.
 pub(super) struct Refused {
     acquirer: Acquirer,
     failure: Failure,
     waited: Duration,
     keys: Keys,
+    /// What this client held meanwhile.
+    held: Vec<Arc<str>>,
 }
 
 impl Callers {
@@ -29,11 +34,12 @@ impl Callers {
         waited: Duration,
     ) -> bool {
         let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) else { return false };
+        let held = self.held_meanwhile(now, &acquirer, &failure.kind, waited);
         let mut blocked = Vec::new();
         match (failure.unnamed.take(), &failure.kind) {
             (Some(keys), FailureKind::Contended(Obstacle::Holder(None))) if !self.closing => {
                 machine.handle_in_the_way(now, request, &keys);
-                let refused = Refused { acquirer, failure, waited, keys };
+                let refused = Refused { acquirer, failure, waited, keys, held };
                 self.waiting.insert(request, Caller::Refused(refused.into()));
                 return true;
             }
@@ -43,7 +49,7 @@ impl Callers {
             }
             _ => {}
         }
-        acquirer.failed(failure, waited, machine.masters().quorum(), blocked);
+        acquirer.failed(failure, waited, machine.masters().quorum(), blocked, held);
         false
     }
 
@@ -55,7 +61,7 @@ impl Callers {
         found: Vec<Option<Obstacle>>,
     ) {
         let Some(Caller::Refused(refused)) = self.waiting.remove(request) else { return };
-        let Refused { acquirer, mut failure, waited, keys } = *refused;
+        let Refused { acquirer, mut failure, waited, keys, held: meanwhile } = *refused;
         let held = keys.iter().zip(found).filter_map(|(key, obstacle)| {
             // The next acquire of this client may have it by now.
             let is_ours = machine.is_held_here(key);
@@ -68,7 +74,33 @@ impl Callers {
         if keys.len() == 1 {
             blocked.clear();
         }
-        acquirer.failed(failure, waited, machine.masters().quorum(), blocked);
+        acquirer.failed(failure, waited, machine.masters().quorum(), blocked, meanwhile);
+    }
+
+    /// Returns what was held all the while that this caller waited: without it, no deadlock goes by way of
+    /// this client. Of many locks most have nothing to do with it, and none is named.
+    fn held_meanwhile(
+        &self,
+        now: Instant,
+        acquirer: &Acquirer,
+        failure: &FailureKind,
+        waited: Duration,
+    ) -> Vec<Arc<str>> {
+        let is_waited_for = match failure {
+            // Time ends these, and no other client.
+            FailureKind::Contended(Obstacle::Ended { .. } | Obstacle::GreaterToken) => false,
+            FailureKind::Contended(_) => acquirer.waits,
+            _ => false,
+        };
+        if !is_waited_for {
+            return Vec::new();
+        }
+        let held = self
+            .holds
+            .for_longer_than(waited, now)
+            .filter(|resource| **resource != acquirer.resource);
+        let held: Vec<_> = held.take(MOST_NAMED + 1).cloned().collect();
+        if held.len() > MOST_NAMED { Vec::new() } else { held }
     }
 
     /// Returns the resource that has this key.
