@@ -74,7 +74,7 @@ pub(crate) async fn run(
     }
     let program = Program::find(&args.command)?;
     let (file, all) = (args.metrics_file.take(), args.resources.join(","));
-    metrics_file::beside(file, &all, output, found(&args, &program, masters, output)).await
+    metrics_file::recorded(file, &all, output, found(&args, &program, masters, output)).await
 }
 
 /// Runs a program that was found.

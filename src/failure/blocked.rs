@@ -1,4 +1,4 @@
-//! What an error of an acquire has beside its obstacle: the other resources that were in the way, and what
+//! What an error of an acquire has in addition to its obstacle: the other resources that were in the way, and what
 //! the client held itself.
 
 use super::Contended;

@@ -2,9 +2,9 @@
 
 #[allow(dead_code)] // Its `main` does not run here.
 #[path = "../../examples/cron.rs"]
-mod cron;
+mod example;
 
-use self::cron::at_each_tick;
+use self::example::at_each_tick;
 use croner::Cron;
 use futures::future::join_all;
 use jiff::{SignedDuration, Zoned};

@@ -23,7 +23,7 @@ pub(crate) async fn elect(
 ) -> Result<Exit, Failure> {
     let program = Program::find(&args.command)?;
     let (file, name) = (args.metrics_file.take(), args.name.clone());
-    metrics_file::beside(file, &name, output, found(args, program, masters, output)).await
+    metrics_file::recorded(file, &name, output, found(args, program, masters, output)).await
 }
 
 /// Campaigns for a program that was found.

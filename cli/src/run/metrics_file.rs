@@ -1,7 +1,7 @@
 //! `--metrics-file`: the metrics of the client and of its command, in a file for node_exporter's textfile
 //! collector.
 //!
-//! A file that is read at any moment is whole: it is written beside its place, and moved there. Writing
+//! A file that is read at any moment is whole: it is written next to its place, and moved there. Writing
 //! never delays the lock: it is done by another thread, and a file that cannot be written costs a warning.
 
 use crate::exit::Exit;
@@ -30,7 +30,7 @@ const SUCCEEDED: &str = "quorumlock_command_success_time_seconds";
 const EXIT_CODE: &str = "quorumlock_command_exit_code";
 
 /// Does `work` under the lock of this name, and meanwhile keeps the file, if there is one.
-pub(super) async fn beside(
+pub(super) async fn recorded(
     path: Option<PathBuf>,
     lock: &str,
     output: Output,
@@ -131,13 +131,13 @@ impl MetricsFile {
 
 /// Replaces the file as a whole.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut beside = path.file_name().unwrap_or_default().to_owned();
+    let mut draft = path.file_name().unwrap_or_default().to_owned();
     // Not one that the collector reads; each process has its own.
-    beside.push(format!(".{}", std::process::id()));
-    let beside = path.with_file_name(beside);
-    let replaced = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    draft.push(format!(".{}", std::process::id()));
+    let draft = path.with_file_name(draft);
+    let replaced = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
     if replaced.is_err() {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&draft);
     }
     replaced
 }
