@@ -142,6 +142,34 @@ fn every_file_and_command_that_a_document_names_is_there() -> Result<(), Box<dyn
     Ok(())
 }
 
+/// What a page tells the reader to install is this release, on a compiler that it needs.
+#[test]
+fn the_pages_install_this_version_and_name_the_compiler_that_it_needs() -> Result<(), Box<dyn Error>>
+{
+    let manifest = read("Cargo.toml");
+    let value = |key: &str| {
+        let line = manifest.lines().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
+        line.and_then(|value| value.strip_suffix('"')).ok_or(format!("no {key}"))
+    };
+    let (version, rust) = (value("version")?, value("rust-version")?);
+    let minor = version.rsplit_once('.').ok_or("three numbers")?.0;
+    let mut installed = 0;
+    for page in ["README.md", "docs/guide.md", "docs/observability.md"] {
+        let text = read(page);
+        for line in text.lines().filter(|line| line.starts_with("quorumlock = ")) {
+            let is_this = line == format!("quorumlock = \"{minor}\"")
+                || line.starts_with(&format!("quorumlock = {{ version = \"{minor}\", "));
+            assert!(is_this, "{page}: {line}");
+            installed += 1;
+        }
+    }
+    assert_eq!(installed, 3);
+    let readme = read("README.md");
+    assert!(readme.contains(&format!("It needs Rust {rust} or later.")), "rust-version is {rust}");
+    assert!(readme.contains("quorumlock = { path = \"../quorumlock\" }"), "the other way");
+    Ok(())
+}
+
 /// The registry refuses a package otherwise, and only when it is published.
 #[test]
 fn every_published_package_has_what_the_registry_asks_for() -> Result<(), Box<dyn Error>> {
