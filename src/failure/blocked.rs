@@ -53,7 +53,7 @@ impl Contended {
     /// let _ours = redlock.acquire("account:1").await?;
     /// match redlock.acquire("account:2").timeout(Duration::from_millis(50)).await {
     ///     Err(AcquireError::Contended(error)) => {
-    ///         assert_eq!(error.held_meanwhile(), ["account:1".into()]);
+    ///         assert_eq!(&*error.held_meanwhile()[0], "account:1");
     ///     }
     ///     other => panic!("{other:?}"),
     /// }
