@@ -7,7 +7,7 @@ use crate::master::{Part, PendingReply};
 use crate::quorum::{Instant, Keeper, NodeSet, Tally};
 use crate::report::{Answer, LossReason};
 use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId};
-use crate::wire::{self, Claim, Millis, Place, Token};
+use crate::wire::{self, Claim, Millis, Place};
 use std::num::NonZeroU64;
 
 /// An attempt: what is needed to extend it, and to undo it.
@@ -81,7 +81,7 @@ impl Locks {
         let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences));
         let Asking { remaining, first, place, ends_at } = asking;
         // Never used before, and never again.
-        let token = Token::new(cx.masters.random.bits()?);
+        let token = cx.masters.token()?;
         let mut attempt = Attempt {
             claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY, place },
             ttl,

@@ -14,6 +14,7 @@ pub(crate) mod session;
 mod status;
 #[cfg(any(test, feature = "testing"))]
 mod taken_back;
+mod tokens;
 
 pub use agreement::{Agreement, Difference, Introduction, SharedSettings};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
@@ -29,7 +30,7 @@ use crate::master::departure::Departure;
 use crate::quorum::{Ballots, Instant};
 use crate::report::Quorum;
 use crate::shared::{Action, Random, Settings};
-use crate::wire::{Login, Packer};
+use crate::wire::{Login, Mailbox, Packer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +46,8 @@ pub struct Masters {
     pub(crate) departure: Departure,
     pub(crate) packer: Packer,
     pub(crate) random: Box<dyn Random>,
+    /// Where messages reach this process, once it has drawn its first token.
+    mailbox: Option<Mailbox>,
     pub(crate) actions: VecDeque<Action>,
     /// Every node has been reached or has failed once.
     pub(crate) connected: bool,
@@ -73,6 +76,7 @@ impl Masters {
             departure: Departure::default(),
             packer: Packer::new(settings.label.clone()),
             random,
+            mailbox: None,
             actions: VecDeque::new(),
             connected: false,
             ballots: Ballots::new(settings.window),

@@ -86,7 +86,7 @@ impl Waiters {
         }
         let id = match self.hints.0.get(&writer) {
             Some(hint) => Some(hint.id),
-            None => cx.masters.random.bits().map(Token::new),
+            None => cx.masters.token(),
         };
         // Without a hint it waits all the same.
         let Some(id) = id else { return };

@@ -15,7 +15,7 @@ pub use login::{Credentials, Login, Renewal};
 pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};
 pub use resp::pack;
-pub use token::Token;
+pub use token::{Mailbox, Token};
 
 use crate::lock::Beside;
 use std::sync::Arc;

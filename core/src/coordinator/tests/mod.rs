@@ -53,6 +53,7 @@ mod stage;
 mod standing;
 mod sums;
 mod telling;
+mod tokens;
 mod topup;
 mod trust;
 mod turns;

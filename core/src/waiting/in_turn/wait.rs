@@ -4,7 +4,6 @@ use super::Turn;
 use crate::quorum::turns::{Does, Event};
 use crate::shared::{self, AttemptId, Cx, Failure, Keys, RequestId, Timer};
 use crate::waiting::{Phase, Step, Waiters};
-use crate::wire::Token;
 
 impl Waiters {
     /// Lets an acquire wait in turn that has lost an attempt, if it may. Returns its failure otherwise.
@@ -26,7 +25,7 @@ impl Waiters {
         }
         if !has_place {
             // Without a name it waits as any other acquire does.
-            let Some(name) = cx.masters.random.bits().map(Token::new) else {
+            let Some(name) = cx.masters.token() else {
                 return Some(failure);
             };
             let contention = self.acquisitions.contention_mut(request)?;
