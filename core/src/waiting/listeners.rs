@@ -56,14 +56,16 @@ impl Waiters {
         self.listen_at_first(cx, &channel);
     }
 
-    /// Subscribes again where the messages of listeners, and of those who wait in turn, now come from:
+    /// Subscribes again where the messages of listeners, and of those that wait in turn, now come from:
     /// a node has come or gone. Other waiters subscribe with their next attempt.
     pub(crate) fn listen_anew(&mut self, cx: &mut Cx) {
         if !cx.masters.settings.wake_ups {
             return;
         }
-        let waiting = self.channels_in_turn();
-        let channels: Vec<_> = self.listeners.by_channel.keys().chain(waiting).cloned().collect();
+        for (_, keys) in self.in_turn().collect::<Vec<_>>() {
+            self.open_mailbox(cx, &keys);
+        }
+        let channels: Vec<_> = self.listeners.by_channel.keys().cloned().collect();
         channels.iter().for_each(|channel| self.listen_at_first(cx, channel));
     }
 

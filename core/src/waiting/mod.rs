@@ -13,6 +13,7 @@ pub(crate) mod in_turn;
 mod line;
 mod listeners;
 pub(crate) mod local_queue;
+mod mailboxes;
 mod pause;
 mod permit;
 mod policy;
@@ -31,6 +32,7 @@ use crate::shared::{
 use crate::waiting::acquisitions::Acquisitions;
 use crate::waiting::listeners::Listeners;
 use crate::waiting::local_queue::LocalQueue;
+use crate::waiting::mailboxes::Mailboxes;
 use crate::waiting::permit::Semaphores;
 use crate::waiting::reader::Readers;
 use crate::waiting::wake_ups::WakeUps;
@@ -47,6 +49,7 @@ pub(crate) struct Waiters {
     pub(crate) acquisitions: Acquisitions,
     pub(crate) local_queue: LocalQueue,
     pub(crate) wake_ups: WakeUps,
+    mailboxes: Mailboxes,
     pub(crate) listeners: Listeners,
     pub(crate) semaphores: Semaphores,
     pub(crate) readers: Readers,

@@ -98,10 +98,10 @@ impl Waiters {
         }
     }
 
-    /// Returns the channels on which those that wait in turn are called.
-    pub(crate) fn channels_in_turn(&self) -> impl Iterator<Item = &Arc<str>> {
+    /// Returns the acquires that wait in turn, and what for.
+    pub(crate) fn in_turn(&self) -> impl Iterator<Item = (RequestId, Keys)> {
         let waiting = self.acquisitions.iter().filter(|(_, acquisition)| acquisition.has_turn());
-        waiting.filter_map(|(_, acquisition)| Some(acquisition.request.keys.messages().next()?.0))
+        waiting.map(|(request, acquisition)| (request, acquisition.request.keys.clone()))
     }
 
     /// Returns the acquires that wait because too few masters could vote, and which of them do so in turn.

@@ -52,6 +52,20 @@ impl Waiters {
         self.subscribe(cx, first, channel);
     }
 
+    /// Unsubscribes from keys whose messages no other acquire, reader or listener here is known to want.
+    pub(crate) fn stop_listening(&mut self, cx: &mut Cx, keys: &Keys) {
+        for (channel, _) in keys.messages() {
+            if !self.readers.want(channel)
+                && !self.listeners.want(channel)
+                && let Some(topic) = self.wake_ups.0.remove(channel)
+            {
+                let session = &mut cx.masters.sessions[topic.node];
+                let command = wire::unsubscribe(&session.channels, channel);
+                session.push(PendingReply::Unsubscribe, &command);
+            }
+        }
+    }
+
     fn subscribe(&mut self, cx: &mut Cx, node: usize, channel: &Arc<str>) {
         if self.wake_ups.0.len() < MOST_TOPICS || self.wake_ups.0.contains_key(channel) {
             let session = &mut cx.masters.sessions[node];
@@ -75,6 +89,9 @@ impl Waiters {
     /// Notes that messages of `key` come from now on. The key may have become free before, so its
     /// contender tries once more.
     pub(crate) fn subscribed(&mut self, cx: &mut Cx, node: usize, key: &str) {
+        if self.is_mailbox(key) {
+            return self.mailbox_opened(cx, node);
+        }
         if let Some(topic) = self.wake_ups.0.get_mut(key)
             && topic.node == node
         {
@@ -86,6 +103,9 @@ impl Waiters {
 
     /// Handles a message on `channel`.
     pub(crate) fn freed_elsewhere(&mut self, cx: &mut Cx, channel: &str, message: &Arc<str>) {
+        if self.is_mailbox(channel) {
+            return self.read_mailbox(cx, message);
+        }
         self.wake_contender(cx, channel, Some(message));
         self.hear(cx, channel, Some(message));
     }
@@ -97,12 +117,12 @@ impl Waiters {
         self.slot_heard(key, listeners > ours);
     }
 
-    /// Makes the contender for `key` try again at once, and the reader that polls for it. A message
-    /// that names who is next is for that one alone.
+    /// Makes the contender for `key` try again at once, and the reader that polls for it, unless the message
+    /// names the next, which has another one in its mailbox.
     pub(crate) fn wake_contender(&mut self, cx: &mut Cx, key: &str, message: Option<&str>) {
         let writer = self.local_queue.contender(key);
         for request in writer.into_iter().chain(self.readers.poller(key)) {
-            if !self.call(cx, request, message) && message.is_none_or(str::is_empty) {
+            if message.is_none_or(str::is_empty) && !self.call(cx, request, message) {
                 self.wake(cx, request);
             }
         }
@@ -129,6 +149,7 @@ impl Waiters {
     /// Forgets the subscriptions at `node`, whose connection is gone, and lets the contenders that have
     /// listened there poll as often as if nothing were reported.
     pub(crate) fn miss_messages(&mut self, cx: &mut Cx, node: usize) {
+        self.close_mailbox(node);
         let mut contenders = Vec::new();
         self.wake_ups.0.retain(|key, topic| {
             if topic.node == node && topic.confirmed {

@@ -65,9 +65,9 @@ pub const ASK: &str = include_str!("scripts/ask.lua").trim_ascii_end();
 ///
 /// KEYS: the locked key, its queue, who in it lives, and, if there is a ballot, the fence. ARGV: the
 /// token, the waiter ("" if it has no place), what is left (`try`, `place` or `hold`), the ms for which
-/// the key is kept for the next, and the prefix of the channels if the next is to be notified, or
-/// ""; with a ballot also the ballot, the us that it may be ahead of this clock, and the ms that a
-/// fence lives. Returns 1 if the key was ours and is deleted, otherwise 0.
+/// the key is kept for the next, and the prefix of the channels if the next is to be notified in its
+/// mailbox, and all others on the channel of the key, or ""; with a ballot also the ballot, the us that it
+/// may be ahead of this clock, and the ms that a fence lives. Returns 1 if the key was ours and is deleted, otherwise 0.
 ///
 /// A right that is missing, or memory, keeps nothing from being deleted: then no one is notified.
 pub const LEAVE: &str = include_str!("scripts/leave.lua").trim_ascii_end();
@@ -212,6 +212,11 @@ pub fn agree(key: &str, life: u64, numbers: &[u64], whose: [&str; 3], lists: &[S
 /// Returns the prefix of the channels of all keys: channels know no databases.
 pub fn channels(database: i64) -> Arc<str> {
     format!("quorumlock:free:{database}:").into()
+}
+
+/// Returns the name of the channel of a mailbox, behind that prefix.
+pub(crate) fn mailbox(mailbox: Mailbox) -> Arc<str> {
+    format!("@{mailbox}").into()
 }
 
 pub fn subscribe(channels: &str, key: &str) -> Vec<u8> {

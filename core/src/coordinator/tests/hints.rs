@@ -122,12 +122,12 @@ fn a_writer_behind_one_that_waits_in_turn_has_its_hint() {
          n1-3 > nil
          n1-3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
          n1-3 < SET next:r #2 PX 3000
-         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n1-3 < SCRIPT LOAD ask
          n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #3 '' 3000 4000
          n1-3 > 0
          n1-3 > ok
-         n3 > subscribed r
+         n3 > subscribed @0000000000000000
          n1-3 > text c0ffee
          n1-3 > place 0 9000 1003 1 someone
          n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #3 1003 3000 4000

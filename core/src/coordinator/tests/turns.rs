@@ -14,11 +14,11 @@ const JOINS: &str = "jitter most
      n1-3 < SET r #1 NX PX 10000
      n1-3 > nil
      n1-3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
-     n3 < SUBSCRIBE quorumlock:free:0:r
+     n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n1-3 < SCRIPT LOAD ask
      n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 4000
      n1-3 > 0
-     n3 > subscribed r
+     n3 > subscribed @0000000000000000
      n1-3 > text c0ffee\n";
 
 /// Then: it has the ticket 1007 everywhere, and `n1` and
@@ -68,7 +68,7 @@ fn first() -> Stage {
 fn called() -> Stage {
     let mut stage = stands();
     stage.steps(&format!(
-        "n3 > says r {ME}
+        "n3 > says @0000000000000000 next {ME} r
          n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000"
     ));
     stage
@@ -144,18 +144,16 @@ fn a_master_that_was_away_gets_the_ticket_as_it_is() {
     let mut stage = stands();
     stage.steps(
         "n3 breaks
-         n2 < SUBSCRIBE quorumlock:free:0:r
-         n2 > subscribed r
+         n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n2 > subscribed @0000000000000000
          n1-2 < EVALSHA ask ..          // it may have missed a message
          n1-2 > place 0 9000 1007 1 someone
          +100ms",
     );
     stage.steps(&greets(3, "hello 9", "other"));
     stage.play(
-        "n3 < SUBSCRIBE quorumlock:free:0:r
-         n2 < UNSUBSCRIBE quorumlock:free:0:r
-         n2 > unsubscribed r
-         n3 > subscribed r
+        "n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n3 > subscribed @0000000000000000
          n1-2 < EVALSHA ask ..
          n3 < SCRIPT LOAD ask
          n3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1007 3000 4000",
@@ -205,7 +203,7 @@ fn a_fenced_one_whose_ballot_is_behind_tries_again_with_the_clocks_of_that_try()
          n1-3 < SCRIPT LOAD ask
          n1-3 < EVALSHA ask ..
          n1-3 > 0
-         n3 > subscribed r
+         n3 > subscribed @0000000000000000
          n1-3 > text c0ffee
          n1-3 > place 0 9000 1007 0 someone
          n1-3 < EVALSHA ask ..
@@ -213,7 +211,7 @@ fn a_fenced_one_whose_ballot_is_behind_tries_again_with_the_clocks_of_that_try()
          = 0 ahead of 1",
     );
     stage.play(&format!(
-        "n3 > says r {ME}
+        "n3 > says @0000000000000000 next {ME} r
          n1-3 < EVALSHA ask 4 r q:r a:r fence:r #3 10000 #2 1007 3000 4000 5000004 ..
          n1-3 > refuses -2 0 0 9000000
          n1-3 < EVAL leave ..

@@ -76,6 +76,9 @@ impl Waiters {
         if let Some(look) = turn.looking {
             self.step(Step::Drop(look));
         }
+        if turn.listens {
+            self.stop_listening(cx, &keys);
+        }
         let claim = Claim {
             keys: keys.clone(),
             // It is under no key.

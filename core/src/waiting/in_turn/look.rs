@@ -155,7 +155,11 @@ impl Waiters {
             (failure.reports, failure.ahead, failure.unnamed) = (reports, ahead, None);
         }
         self.tell_wait(cx, request, ahead);
+        let was_first = self.acquisitions.turn_mut(request).is_some_and(|turn| turn.is_first());
         self.learn_turn(cx, request, event);
+        if was_first {
+            self.listen_while_first(cx, request);
+        }
     }
 
     /// Lets a waiter do what follows from the answers of its look, or of a try that it has lost.

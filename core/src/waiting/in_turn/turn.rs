@@ -45,6 +45,8 @@ pub(crate) struct Turn {
     lost: u32,
     /// What each node has told of its place, in the latest round.
     told: Vec<Option<Told>>,
+    /// It listens on the channel of the key, too, since it has been first for a while.
+    pub(super) listens: bool,
     /// A look was repeated, since the masters had forgotten its script.
     pub(super) reloaded: bool,
     /// The nodes where its place may be.
@@ -79,6 +81,7 @@ impl Turn {
             pause_until: None,
             lost: 0,
             told: Vec::new(),
+            listens: false,
             reloaded: false,
             touched: NodeSet::EMPTY,
             tried: NodeSet::EMPTY,
@@ -199,6 +202,10 @@ impl Turn {
         if is_first {
             self.second_at = self.second_at.min(now.after(FIRST_LOOKS_EVERY));
         }
+    }
+
+    pub(super) fn is_first(&self) -> bool {
+        self.phase == Phase::First
     }
 
     /// Takes its ticket from the stamps of a quorum. Returns `false` if there are too few.

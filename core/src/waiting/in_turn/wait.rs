@@ -32,7 +32,7 @@ impl Waiters {
             contention.turn = Some(Box::new(Turn::new(cx.now, name)));
         }
         if cx.masters.settings.wake_ups {
-            self.listen(cx, keys);
+            self.open_mailbox(cx, keys);
         }
         let (membership, backoff) = (cx.masters.settings.membership, cx.masters.settings.backoff);
         let random = cx.masters.random.jitter();
@@ -55,6 +55,20 @@ impl Waiters {
         None
     }
 
+    /// Listens on the channel of the key for one that is still first after another look: the holder may be
+    /// a client that does not know of the queue.
+    pub(super) fn listen_while_first(&mut self, cx: &mut Cx, request: RequestId) {
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let keys = acquisition.request.keys.clone();
+        let Some(turn) = acquisition.contention.as_mut().and_then(|one| one.turn.as_mut()) else {
+            return;
+        };
+        if cx.masters.settings.wake_ups && turn.is_first() {
+            turn.listens = true;
+            self.listen(cx, &keys);
+        }
+    }
+
     /// Tells the caller how many are `ahead` of it, if that is known and new, and observers what it waits
     /// for.
     pub(super) fn tell_wait(&mut self, cx: &mut Cx, request: RequestId, ahead: Option<usize>) {
@@ -68,8 +82,8 @@ impl Waiters {
         }
     }
 
-    /// Handles a message on the channel of the key that this acquire waits for in turn; `None` if one
-    /// may have been missed. Returns `false` if it does not wait in turn.
+    /// Handles a message for the acquire, which names a waiter or no one; `None` if one may have been missed.
+    /// Returns `false` if it does not wait in turn.
     pub(crate) fn call(&mut self, cx: &mut Cx, request: RequestId, message: Option<&str>) -> bool {
         let Some(turn) = self.acquisitions.turn_mut(request) else { return false };
         let event = match message {

@@ -38,7 +38,12 @@ if freed or ARGV[3] == 'hold' and (not holder or kept) then
     if ends > most then redis.pcall('ZADD', alive, most, head) end
     redis.pcall('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[5])
   end
-  if ARGV[6] ~= '' then redis.pcall('PUBLISH', ARGV[6] .. lock, head or '') end
+  if ARGV[6] ~= '' then
+    if head then
+      redis.pcall('PUBLISH', ARGV[6] .. '@' .. string.sub(head, 1, 16), 'next ' .. head .. ' ' .. lock)
+    end
+    redis.pcall('PUBLISH', ARGV[6] .. lock, head or '')
+  end
 end
 if failed and not ours then return failed end
 return ours and 1 or 0

@@ -62,7 +62,8 @@ fn an_older_answer_does_not_take_back_what_a_message_said() {
 
 #[test]
 fn who_is_not_named_does_not_try() {
-    stands().play("n3 > says r 00000000000000000000000000000009 \n n1-3 < -");
+    stands()
+        .play("n3 > says @0000000000000000 next 00000000000000000000000000000009 r \n n1-3 < -");
 }
 
 /// A try by stamps that are no ticket yet may keep the key for another, whom no message calls.
@@ -80,7 +81,7 @@ fn one_that_finds_the_key_free_as_it_joins_looks_once_more() {
 fn one_that_is_named_as_it_joins_tries_at_once() {
     joins().play(&format!(
         "n3 > place 0 9000 1005 0 someone
-         n3 > says r {ME}
+         n3 > says @0000000000000000 next {ME} r
          n1-3 < -                       // it has no ticket yet
          n1-2 > place 0 9000 1007 0 someone
          n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000"
@@ -92,7 +93,7 @@ fn one_that_is_named_during_a_look_does_not_wait_for_its_end() {
     looks().play(&format!(
         "n1 > place 0 8000 1007 0 someone
          n3 > place 0 8000 1007 0 someone
-         n3 > says r {ME}
+         n3 > says @0000000000000000 next {ME} r
          n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2 > place 0 8000 1007 0 someone
          n1-2 > ok
@@ -184,6 +185,7 @@ fn the_first_looks_once_in_the_last_millisecond_of_a_life() {
         "+201ms
          n1-3 < EVALSHA ask 3 r q:r a:r '' ..
          n1-3 > place 0 0 1007 0 someone
+         n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < -
          next 1202ms
          +1ms
@@ -208,6 +210,7 @@ fn the_first_looks_four_times_a_second() {
         "+201ms
          n1-3 < EVALSHA ask 3 r q:r a:r '' ..
          n1-3 > place 0 9000 1007 0 someone
+         n3 < SUBSCRIBE quorumlock:free:0:r
          +249ms
          n1-3 < -
          +1ms
@@ -215,10 +218,41 @@ fn the_first_looks_four_times_a_second() {
     );
 }
 
+/// The holder may be a client that does not know of the queue: its release is told on the channel of the
+/// key alone.
+#[test]
+fn one_that_stays_first_listens_on_the_channel_of_the_key_until_it_has_it() {
+    first().play(
+        "+201ms
+         n1-3 < EVALSHA ask ..
+         n1-3 > place 0 9000 1007 0 someone
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > subscribed r
+         n1-3 < EVALSHA ask ..          // it may have become free before
+         n1-3 > place 0 9000 1007 0 someone
+         n3 > freed r
+         n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
+         n1-3 > ok
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n1-3 < EVAL leave 3 r q:r a:r #2 #2 place ..
+         = acquired 1 ..",
+    );
+}
+
+#[test]
+fn what_a_mailbox_says_in_words_of_another_version_is_ignored() {
+    stands().play(&format!(
+        "n3 > says @0000000000000000 later {ME} r
+         n3 > says @0000000000000000 next {ME} s
+         n3 > says @0000000000000001 next {ME} r
+         n1-3 < -"
+    ));
+}
+
 #[test]
 fn one_that_is_named_again_pauses_as_briefly_as_at_first() {
     lost(&[5, 10]).play(&format!(
-        "n3 > says r {ME}
+        "n3 > says @0000000000000000 next {ME} r
          n1-3 > place 0 9000 1007 1 someone
          n1-3 < EVAL leave ..
          n1-3 < EVALSHA ask ..
@@ -237,7 +271,7 @@ fn one_that_is_named_again_pauses_as_briefly_as_at_first() {
 fn one_that_is_named_again_in_a_lost_try_tries_at_once() {
     called().play(&format!(
         "n3 > ok
-         n3 > says r {ME}
+         n3 > says @0000000000000000 next {ME} r
          n1-2 > place 0 9000 1007 0 someone
          = 0 ahead of 1
          n1-3 < EVAL leave 3 r q:r a:r #3 #2 try 3000 4000 ''
@@ -261,7 +295,7 @@ fn a_try_that_is_lost_before_all_have_answered_costs_no_place() {
     let mut stage = stands();
     stage.steps("n1 breaks");
     stage.play(&format!(
-        "n3 > says r {ME}
+        "n3 > says @0000000000000000 next {ME} r
          n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2 > place 0 9000 1007 0 someone
          n2-3 < EVAL leave 3 r q:r a:r #3 #2 try 3000 4000 ''
@@ -276,7 +310,7 @@ fn a_try_that_finds_no_script_twice_costs_no_place() {
     let mut stage = stands();
     stage.steps("n1 breaks");
     stage.play(&format!(
-        "n3 > says r {ME}
+        "n3 > says @0000000000000000 next {ME} r
          n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2 > -NOSCRIPT No matching script.
          n2 < SCRIPT LOAD acquire

@@ -179,7 +179,7 @@ fn who_wins_gives_its_place_back_wherever_it_stood() {
     let mut stage = stands();
     stage.steps("n1 breaks");
     stage.play(&format!(
-        "n3 > says r {ME}
+        "n3 > says @0000000000000000 next {ME} r
          n2-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2-3 > ok
          n2-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
@@ -207,7 +207,7 @@ fn a_place_is_given_back_where_only_a_try_has_stored_it() {
     );
     stage.steps(&greets(1, "hello 9", "other"));
     stage.play(&format!(
-        "n3 > says r {ME}
+        "n3 > says @0000000000000000 next {ME} r
          n1 < SCRIPT LOAD ask
          n1-3 < EVALSHA ask 3 r q:r a:r #3 10000 #2 1007 3000 4000
          n2-3 > ok
@@ -283,13 +283,17 @@ fn one_that_may_not_wait_in_turn_wakes_no_other_and_takes_no_place_again() {
          n1-3 > 9000
          n1-3 > nil
          n1-3 < EVAL release_all 1 r #3
+         n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 > 0
+         n3 > -NOPERM User default has no permissions to access a channel
          n1-3 < -",
     );
     for try_of in 4..7 {
         stage.steps(&format!(
             "n3 > freed r               // by another
+             n3 < EVAL look 1 r         // no messages come
              n3 < SET r #{try_of} NX PX 10000
+             n3 > 9000
              n3 > nil
              n3 < EVAL release_all 1 r #{try_of}
              n3 > 0

@@ -101,6 +101,9 @@ impl Told {
     }
 }
 
+/// The mailbox of all waiters here.
+const MAILBOX: &str = "free:@0000000000000000";
+
 pub(super) struct Stage {
     pub(super) machine: Machine,
     client: ClientId,
@@ -114,7 +117,7 @@ impl Stage {
         let now = Duration::from_micros(BEGIN);
         let mut machine = Machine::new(1, now);
         let (client, listener) = (machine.open(), machine.open());
-        machine.receive(listener, now, &pack(&["SUBSCRIBE", "free:r"]));
+        machine.receive(listener, now, &pack(&["SUBSCRIBE", "free:r", MAILBOX]));
         while machine.poll_output().is_some() {}
         let mut stage = Self { machine, client, listener, now, packer: Packer::new(None) };
         for script in [ACQUIRE, ASK, EXTEND] {
@@ -142,22 +145,28 @@ impl Stage {
         u64::try_from(self.now.as_micros()).unwrap()
     }
 
-    /// Returns the answer, and the messages that the listener has received.
+    /// Returns the answer, and the messages on the channel of the key. Each waiter that is named there has
+    /// one in its mailbox, too.
     fn heard(&mut self, command: &[u8]) -> (Reply, Vec<String>) {
         self.machine.receive(self.client, self.now, command);
-        let (mut answers, mut messages) = (Vec::new(), Vec::new());
+        let (mut answers, mut messages, mut mail) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(Output::Send(to, bytes)) = self.machine.poll_output() {
             let mut replies = Replies::new();
             replies.receive(&bytes);
-            let reply = replies.next().unwrap().unwrap();
-            match reply {
-                Reply::Array(parts) if to == self.listener => {
-                    messages.push(parts[2].text().unwrap().to_owned());
+            while let Some(reply) = replies.next().unwrap() {
+                match reply {
+                    Reply::Array(parts) if to == self.listener => {
+                        let message = parts[2].text().unwrap().to_owned();
+                        let is_mail = parts[1].text() == Some(MAILBOX);
+                        if is_mail { &mut mail } else { &mut messages }.push(message);
+                    }
+                    reply => answers.push(reply),
                 }
-                reply => answers.push(reply),
             }
         }
         assert_eq!(answers.len(), 1, "{answers:?}");
+        let named = messages.iter().filter(|name| !name.is_empty());
+        assert_eq!(mail, named.map(|name| format!("next {name} r")).collect::<Vec<_>>());
         (answers.remove(0), messages)
     }
 

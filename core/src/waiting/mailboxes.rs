@@ -1,0 +1,114 @@
+//! Mailboxes: a channel of this process alone at each master, on which a message reaches it and no other.
+//!
+//! The channel of a key reaches all that wait for it. A message for one of them goes to its mailbox instead:
+//! the first digits of its name, as of each token of its process, name that channel. A process subscribes
+//! to it once on a connection, before its first wait that needs it there, and to nothing for each wait.
+//!
+//! A message is only a hint, as on every channel: what it says is looked up before anything follows.
+
+use super::Waiters;
+use crate::master::PendingReply;
+use crate::quorum::NodeSet;
+use crate::shared::{Cx, Keys};
+use crate::wire;
+use std::sync::Arc;
+
+/// The mailboxes of this process.
+#[derive(Default)]
+pub(crate) struct Mailboxes {
+    /// The name of the channel, behind the prefix that all channels have.
+    name: Option<Arc<str>>,
+    /// The masters at which it is subscribed to.
+    asked: NodeSet,
+    /// Those of them that have confirmed it. Before that, a message could have been missed.
+    open: NodeSet,
+}
+
+/// What a message in a mailbox says: a verb, and what is behind it. A verb that this version does not know
+/// is ignored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Letter<'a> {
+    /// `next <waiter> <key>`: this waiter is the next for the key, which is kept for it.
+    Next { waiter: &'a str, key: &'a str },
+}
+
+impl<'a> Letter<'a> {
+    fn in_message(message: &'a str) -> Option<Self> {
+        let (verb, rest) = message.split_once(' ')?;
+        match verb {
+            "next" => rest.split_once(' ').map(|(waiter, key)| Self::Next { waiter, key }),
+            _ => None,
+        }
+    }
+}
+
+impl Waiters {
+    /// Opens the mailbox at the node where messages about `keys` come from, unless that is done.
+    pub(crate) fn open_mailbox(&mut self, cx: &mut Cx, keys: &Keys) {
+        let first = |channel: &Arc<str>| cx.masters.first_node(cx.now, channel);
+        let Some(node) = keys.messages().next().and_then(|(channel, _)| first(channel)) else {
+            return;
+        };
+        if self.mailboxes.asked.contains(node) {
+            return;
+        }
+        if self.mailboxes.name.is_none() {
+            let Some(mailbox) = cx.masters.mailbox() else { return };
+            self.mailboxes.name = Some(wire::mailbox(mailbox));
+        }
+        let Some(name) = self.mailboxes.name.clone() else { return };
+        self.mailboxes.asked.insert(node);
+        let session = &mut cx.masters.sessions[node];
+        let command = wire::subscribe(&session.channels, &name);
+        session.push(PendingReply::Subscribe(name), &command);
+    }
+
+    /// Returns whether a channel is that of the mailboxes.
+    pub(crate) fn is_mailbox(&self, channel: &str) -> bool {
+        self.mailboxes.name.as_deref() == Some(channel)
+    }
+
+    /// Notes that messages come from now on. One may have been missed before.
+    pub(crate) fn mailbox_opened(&mut self, cx: &mut Cx, node: usize) {
+        self.mailboxes.open.insert(node);
+        for (request, keys) in self.in_turn().collect::<Vec<_>>() {
+            let channel = keys.messages().next();
+            if channel.and_then(|(channel, _)| cx.masters.first_node(cx.now, channel)) == Some(node)
+            {
+                self.call(cx, request, None);
+            }
+        }
+    }
+
+    /// Handles a message.
+    pub(crate) fn read_mailbox(&mut self, cx: &mut Cx, message: &str) {
+        match Letter::in_message(message) {
+            Some(Letter::Next { waiter, key }) => {
+                if let Some(request) = self.local_queue.contender(key) {
+                    self.call(cx, request, Some(waiter));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Forgets the mailbox at `node`, whose connection is gone.
+    pub(crate) fn close_mailbox(&mut self, node: usize) {
+        self.mailboxes.asked.remove(node);
+        self.mailboxes.open.remove(node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_a_verb_and_what_it_is_about_and_any_other_is_ignored() {
+        let next = Letter::Next { waiter: "01", key: "a key with spaces" };
+        assert_eq!(Letter::in_message("next 01 a key with spaces"), Some(next));
+        for unknown in ["", "next", "next 01", "nextly 01 r", "later 01 r", " next 01 r"] {
+            assert_eq!(Letter::in_message(unknown), None, "{unknown}");
+        }
+    }
+}
