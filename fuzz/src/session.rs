@@ -353,6 +353,7 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         },
         at_least: flag(7)
             .then(|| AtLeast::new(Duration::from_secs(3), ClockDrift::default()).into()),
+        keep_warm: Nanos::of(Duration::from_secs(u64::from(flag(2)))),
         probes: flag(6),
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn run(data: &[u8]) {
         keep_alive: None,
         label: None,
         at_least: None,
+        keep_warm: Nanos::ZERO,
         probes: false,
     });
     let began = play.now;

@@ -316,6 +316,7 @@ impl Coordinator {
                 locks.look(cx, request, slots.names(), at);
             }
             Step::Withdraw { round, attempt } => locks.withdraw(cx, waiters, round, attempt),
+            Step::Reuse(request) => locks.reuse(cx, waiters, request),
             Step::Release(attempt) => locks.begin_release(cx, waiters, None, attempt, true),
         }
     }

@@ -174,6 +174,7 @@ impl Coordinator {
                 Timer::Deadline(attempt) => locks.lapse_if_due(cx, waiters, attempt),
                 Timer::Keep(attempt) => locks.keep(cx, waiters, attempt),
                 Timer::Hint(request) => waiters.renew_hint(cx, request),
+                Timer::Idle(attempt) => locks.release_idle(cx, waiters, attempt),
             }
             self.go_on();
         }

@@ -104,6 +104,15 @@ impl Coordinator {
         self.handle_release(now, request, attempt, in_time);
     }
 
+    /// Gives back a hold that this client may want again. Where its acquire has asked for that, it goes to the
+    /// next acquire here without the masters, or stays idle for one. Otherwise nothing has changed, and the
+    /// result is `false`: it is to be released. `in_time` is that of [`Coordinator::handle_release`].
+    #[must_use]
+    pub fn handle_leave_idle(&mut self, now: Instant, attempt: AttemptId, in_time: bool) -> bool {
+        self.cx.now = now;
+        self.locks.leave_idle(&mut self.cx, &mut self.waiters, attempt, in_time)
+    }
+
     /// Leaves the key until it expires.
     pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
         self.cx.now = now;
@@ -193,6 +202,7 @@ impl Coordinator {
             self.go_on();
         }
         self.locks.leave_adoptions(&mut self.cx, &mut self.waiters);
+        self.locks.release_all_idle(&mut self.cx, &mut self.waiters);
         while self.serve_one(Waiters::serve_seeker) {}
         let sessions = self.cx.masters.sessions.iter_mut();
         sessions.for_each(|session| session.collect(now));

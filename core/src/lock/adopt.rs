@@ -8,7 +8,7 @@
 use super::release::disarm;
 use super::staying::Staying;
 use super::{Attempt, Change, DetachedLock, Hold, Locks, Purpose, Stage};
-use crate::quorum::{Instant, NodeSet};
+use crate::quorum::{Instant, Nanos, NodeSet};
 use crate::report::{LossReason, NodeReport};
 use crate::shared::{AtLeast, AttemptId, Cx, Event, KeepAlive, Label, RequestId, Timer};
 use crate::waiting::Waiters;
@@ -112,6 +112,7 @@ impl Locks {
             began: cx.now,
             touched: NodeSet::first(cx.masters.sessions.len()),
             stage,
+            warm: Nanos::ZERO,
         }
     }
 

@@ -2,11 +2,12 @@
 
 use super::probe::HeldBack;
 use super::staying::Staying;
+use super::warm::Idle;
 use super::{Change, Locks, RoundKind};
 use crate::master::{Part, PendingReply};
-use crate::quorum::{Instant, Keeper, NodeSet, Tally};
+use crate::quorum::{Instant, Keeper, Nanos, NodeSet, Tally};
 use crate::report::{Answer, LossReason};
-use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId};
+use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId, Timer, Timers};
 use crate::wire::{self, Claim, Millis, Place};
 use std::num::NonZeroU64;
 
@@ -21,12 +22,16 @@ pub(crate) struct Attempt {
     pub(crate) stage: Stage,
     /// Present if the keys stay for some time after work that has ended well.
     pub(crate) staying: Option<Box<Staying>>,
+    /// How long the hold stays idle once it is given back; zero if it is released instead.
+    pub(crate) warm: Nanos,
 }
 
 /// The stage of an attempt.
 pub(crate) enum Stage {
     Asked,
     Held(Hold),
+    /// Given back, and kept for the next acquire in this process.
+    Idle(Idle),
     /// Lost for good. The entry remains until its guard is gone.
     Lost(LossReason),
     /// An extension that changes the hold is under way.
@@ -75,7 +80,7 @@ impl Locks {
         acquire: AcquireRequest,
         asking: Asking,
     ) -> Option<Begun> {
-        let (life, staying) = (acquire.life(), Staying::of(&acquire));
+        let (life, staying, warm) = (acquire.life(), Staying::of(&acquire), acquire.warm());
         let AcquireRequest { keys, fences, ttl, label, .. } = acquire;
         let barred = cx.masters.barred(cx.now, life.span());
         let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences));
@@ -89,6 +94,7 @@ impl Locks {
             touched: NodeSet::EMPTY,
             stage: Stage::Asked,
             staying,
+            warm,
         };
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
@@ -136,6 +142,16 @@ impl Locks {
         let touched = attempt.touched;
         self.attempts.insert(attempt_id, attempt);
         Some(Begun { round: round_id, attempt: attempt_id, touched, asks_all: first.is_none() })
+    }
+}
+
+impl Hold {
+    /// Cancels the timers of a hold that is over, or that its guard has given back.
+    pub(crate) fn cancel_timers(&self, timers: &mut Timers, id: AttemptId) {
+        timers.cancel(self.deadline, Timer::Deadline(id));
+        if let Some(at) = self.extend_at {
+            timers.cancel(at, Timer::Keep(id));
+        }
     }
 }
 

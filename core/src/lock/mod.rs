@@ -18,6 +18,7 @@ pub(crate) mod remaining;
 pub(crate) mod round;
 mod staying;
 mod top_up;
+pub(crate) mod warm;
 
 pub use adopt::{Adopted, NotAdopted};
 pub use detach::DetachedLock;

@@ -86,7 +86,7 @@ impl Attempt {
         match &self.stage {
             Stage::Held(hold) => Some(hold),
             Stage::Changing(change) => change.hold(),
-            Stage::Asked | Stage::Lost(_) => None,
+            Stage::Asked | Stage::Idle(_) | Stage::Lost(_) => None,
         }
     }
 
@@ -99,7 +99,7 @@ impl Attempt {
                 Change::Downgrade(_) => matches!(purpose, Some(Purpose::Downgrade(_))),
                 Change::Adopt(_) => purpose == Some(Purpose::Adopt),
             },
-            Stage::Asked | Stage::Lost(_) => false,
+            Stage::Asked | Stage::Idle(_) | Stage::Lost(_) => false,
         }
     }
 }

@@ -247,10 +247,10 @@ pub(crate) fn disarm(cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, attempt:
         return;
     }
     if let Some(hold) = attempt.hold() {
-        cx.timers.cancel(hold.deadline, Timer::Deadline(id));
-        if let Some(at) = hold.extend_at {
-            cx.timers.cancel(at, Timer::Keep(id));
-        }
+        hold.cancel_timers(&mut cx.timers, id);
+    }
+    if let Some(idle) = attempt.idle() {
+        cx.timers.cancel(idle.until, Timer::Idle(id));
     }
     if attempt.has_places() {
         waiters.left(&attempt.claim.keys, id);

@@ -49,11 +49,12 @@ impl fmt::Debug for Instant {
 
 /// A span for storage: half as large as a [`Duration`], and no larger if it is optional. It
 /// saturates at 584 years, which is as good as forever.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Nanos(NonZeroU64);
 
 impl Nanos {
     pub const FOREVER: Self = Self(NonZeroU64::MAX);
+    pub const ZERO: Self = Self(NonZeroU64::MIN);
 
     pub const fn of(span: Duration) -> Self {
         Self(NonZeroU64::MIN.saturating_add(nanos(span)))

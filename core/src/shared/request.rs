@@ -23,6 +23,8 @@ pub struct AcquireRequest {
     pub label: Option<Arc<Label>>,
     /// The time from the start for which the keys stay if the work ends well. Boxed: it is rare.
     pub at_least: Option<Box<AtLeast>>,
+    /// How long a hold that is given back stays idle for the next acquire in this process; zero to release it.
+    pub keep_warm: Nanos,
     /// Whether the first attempt, too, asks one node before the others. A refusal there is then the
     /// answer, even at the end of the wait: there are other keys that will do.
     pub probes: bool,
@@ -33,6 +35,20 @@ impl AcquireRequest {
     pub(crate) fn life(&self) -> Millis {
         let life = self.ttl.saturating_add(self.lock_delay);
         self.at_least.as_ref().map_or(life, |at_least| at_least.life().max(life))
+    }
+
+    /// Returns how long its hold stays idle once it is given back.
+    pub(crate) fn warm(&self) -> Nanos {
+        if self.may_be_warm() { self.keep_warm } else { Nanos::ZERO }
+    }
+
+    /// Returns whether it is for a hold that can go from guard to guard: of one key that nothing belongs to,
+    /// and that opens as soon as it is released.
+    pub(crate) fn may_be_warm(&self) -> bool {
+        matches!(self.keys, Keys::One(_))
+            && self.fences.is_none()
+            && self.lock_delay.span().is_zero()
+            && self.at_least.is_none()
     }
 
     /// Returns the instant after which nothing is tried for a caller whose wait `began` then.

@@ -16,6 +16,8 @@ pub(crate) enum Timer {
     Keep(AttemptId),
     /// A writer that waits renews its hint.
     Hint(RequestId),
+    /// A hold that is idle is released.
+    Idle(AttemptId),
 }
 
 /// Timers of all kinds. Those that are due at the same time come in the order of these kinds.
@@ -26,6 +28,7 @@ pub(crate) struct Timers {
     deadlines: Line<AttemptId>,
     keepers: Line<AttemptId>,
     hints: Line<RequestId>,
+    idle: Line<AttemptId>,
 }
 
 impl Timers {
@@ -39,6 +42,7 @@ impl Timers {
             Timer::Deadline(id) => self.deadlines.set(at, id),
             Timer::Keep(id) => self.keepers.set(at, id),
             Timer::Hint(id) => self.hints.set(at, id),
+            Timer::Idle(id) => self.idle.set(at, id),
         }
     }
 
@@ -49,25 +53,27 @@ impl Timers {
             Timer::Deadline(id) => self.deadlines.cancel(at, id),
             Timer::Keep(id) => self.keepers.cancel(at, id),
             Timer::Hint(id) => self.hints.cancel(at, id),
+            Timer::Idle(id) => self.idle.cancel(at, id),
         }
     }
 
     /// Returns when the next timer is due.
     pub(crate) fn next_at(&self) -> Instant {
-        let Self { rounds, attempts, deadlines, keepers, hints } = self;
+        let Self { rounds, attempts, deadlines, keepers, hints, idle } = self;
         let asked = rounds.first_at().min(attempts.first_at()).min(hints.first_at());
-        asked.min(deadlines.first_at()).min(keepers.first_at())
+        asked.min(deadlines.first_at()).min(keepers.first_at()).min(idle.first_at())
     }
 
     /// Removes and returns the next timer that is due at `now`.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<Timer> {
         let at = Some(self.next_at()).filter(|at| *at <= now)?;
-        let Self { rounds, attempts, deadlines, keepers, hints } = self;
+        let Self { rounds, attempts, deadlines, keepers, hints, idle } = self;
         let round = rounds.take(at).map(Timer::Round);
         let timer = round.or_else(|| attempts.take(at).map(Timer::Attempt));
         let timer = timer.or_else(|| deadlines.take(at).map(Timer::Deadline));
         let timer = timer.or_else(|| keepers.take(at).map(Timer::Keep));
-        timer.or_else(|| hints.take(at).map(Timer::Hint))
+        let timer = timer.or_else(|| hints.take(at).map(Timer::Hint));
+        timer.or_else(|| idle.take(at).map(Timer::Idle))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Source: "Distributed Locks with Redis", section "Retry on Failure".
 
 use super::{Refused, Waiters, Won};
+use crate::quorum::Nanos;
 use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
 use std::time::Duration;
@@ -10,11 +11,14 @@ use std::time::Duration;
 impl Waiters {
     /// Ends an acquire that has won.
     pub(crate) fn won(&mut self, cx: &mut Cx, request: RequestId) -> Won {
-        let Some(mut won) = self.acquisitions.remove(request) else { return Won::default() };
+        let Some(mut won) = self.acquisitions.remove(request) else {
+            return Won { attempts: 0, keep_alive: None, warm: Nanos::ZERO };
+        };
         self.leave(cx, request, &mut won, true);
         let attempts = won.attempts();
         self.acquisitions.keep_room(won.contention);
-        Won { attempts, keep_alive: won.request.keep_alive }
+        let (keep_alive, warm) = (won.request.keep_alive, won.request.warm());
+        Won { attempts, keep_alive, warm }
     }
 
     /// Lets an acquire wait for its next attempt, or gives the caller its answer.

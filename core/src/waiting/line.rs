@@ -83,6 +83,28 @@ impl Line {
         tell
     }
 
+    /// Returns whether what they wait for may pass on within this process without the masters: unless it is
+    /// the turn of a client in another process that is known to wait.
+    pub(crate) const fn may_pass_on_warm(&self, cohort: Cohort) -> bool {
+        let next = self.passed_on.wrapping_add(1);
+        !(self.wanted_elsewhere && next.is_multiple_of(cohort.most))
+    }
+
+    /// Notes that it has passed on so.
+    pub(crate) const fn passed_on_warm(&mut self) {
+        self.passed_on = self.passed_on.wrapping_add(1);
+    }
+
+    /// Returns whether a client in another process is known to wait.
+    pub(crate) const fn is_wanted_elsewhere(&self) -> bool {
+        self.wanted_elsewhere
+    }
+
+    /// Makes the next time that it passes on the one at which others are notified.
+    pub(crate) const fn notify_next(&mut self, cohort: Cohort) {
+        self.passed_on = cohort.most.wrapping_sub(1);
+    }
+
     /// Returns, once, whether the next acquire lets others go first.
     pub(crate) const fn steps_back(&mut self) -> bool {
         std::mem::replace(&mut self.steps_back, false)

@@ -26,6 +26,8 @@ enum Occupant {
     /// This acquire contends for the key, and has not won it.
     Contender(RequestId),
     Holder,
+    /// No guard has this hold.
+    Idle(AttemptId),
 }
 
 /// The acquires that wait for a key.
@@ -69,6 +71,8 @@ pub(crate) struct LocalQueue {
     /// Adopted holds that have no place, since another acquire contended for a key of theirs when
     /// they came. That acquire is refused by the masters, as by a holder elsewhere.
     placeless: Vec<(AttemptId, Keys)>,
+    /// How many places have a hold that is idle.
+    idle: usize,
 }
 
 impl LocalQueue {
@@ -86,7 +90,7 @@ impl LocalQueue {
     pub(crate) fn contender(&self, key: &str) -> Option<RequestId> {
         match self.places.get(key)?.occupant? {
             Occupant::Contender(request) => Some(request),
-            Occupant::Holder => None,
+            Occupant::Holder | Occupant::Idle(_) => None,
         }
     }
 
@@ -147,8 +151,62 @@ impl LocalQueue {
     pub(crate) fn leave(&mut self, keys: &Keys, id: AttemptId) {
         match self.placeless.iter().position(|(one, _)| *one == id) {
             Some(place) => _ = self.placeless.swap_remove(place),
-            None => self.free(keys),
+            None => {
+                self.occupy_idle(keys.first(), id);
+                self.free(keys);
+            }
         }
+    }
+
+    /// Notes that a guard has the hold again that was idle under `key`, or is about to release it.
+    fn occupy_idle(&mut self, key: &str, id: AttemptId) {
+        if self.idle > 0
+            && let Some(place) = self.places.get_mut(key)
+            && place.occupant == Some(Occupant::Idle(id))
+        {
+            place.occupant = Some(Occupant::Holder);
+            self.idle -= 1;
+        }
+    }
+
+    /// Notes that no guard has the hold of `key` any more, which stays idle.
+    pub(crate) fn left_idle(&mut self, key: &str, id: AttemptId) {
+        if let Some(place) = self.places.get_mut(key) {
+            place.occupant = Some(Occupant::Idle(id));
+            self.idle += 1;
+        }
+    }
+
+    /// Returns the hold that is idle under `key`.
+    pub(crate) fn idle(&self, key: &str) -> Option<AttemptId> {
+        match self.places.get(key).filter(|_| self.idle > 0)?.occupant? {
+            Occupant::Idle(id) => Some(id),
+            Occupant::Contender(_) | Occupant::Holder => None,
+        }
+    }
+
+    /// Returns whether a hold is idle under one of `keys`.
+    pub(crate) fn has_idle_among(&self, keys: &Keys) -> bool {
+        self.idle > 0 && keys.iter().any(|key| self.idle(key).is_some())
+    }
+
+    /// Notes that the hold of `key` has gone to `request`, which waited for it, without the masters.
+    pub(crate) fn passed_on(&mut self, key: &str) {
+        if let Some(id) = self.idle(key) {
+            self.occupy_idle(key, id);
+        }
+        if let Some(line) = self.line_mut(key) {
+            line.passed_on_warm();
+        }
+    }
+
+    /// Returns the line of a key, if an acquire waits for it or did, here or elsewhere.
+    pub(crate) fn line(&self, key: &str) -> Option<&Line> {
+        self.places.get(key)?.queue.as_ref().map(|queue| &queue.line)
+    }
+
+    pub(crate) fn line_mut(&mut self, key: &str) -> Option<&mut Line> {
+        self.places.get_mut(key)?.line()
     }
 
     /// Notes that the holder gives the keys back. Returns whether to notify waiters in other

@@ -19,12 +19,13 @@ mod permit;
 mod policy;
 mod reader;
 mod wake_ups;
+mod warm;
 mod writer;
 
 use crate::lock::{Asking, Round};
 use crate::master::barrier;
 use crate::obstacle::Obstacle;
-use crate::quorum::Instant;
+use crate::quorum::{Instant, Nanos};
 use crate::shared::{
     AcquireRequest, AttemptId, Cx, Event, Failure, KeepAlive, Keys, RequestId, RoundId, Slots,
     Timer,
@@ -42,6 +43,7 @@ use contention::{Contention, Phase};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
+pub(crate) use warm::NextHolder;
 
 /// The acquires of this client.
 #[derive(Default)]
@@ -69,6 +71,8 @@ pub(crate) enum Step {
     Look { request: RequestId, slots: Arc<Slots>, all: bool },
     /// The end of an attempt whose caller is gone.
     Withdraw { round: RoundId, attempt: AttemptId },
+    /// The hold that is idle under its key, or the release of whatever is idle under its keys.
+    Reuse(RequestId),
     /// The release of a lock that no caller waits for any more.
     Release(AttemptId),
 }
@@ -84,10 +88,10 @@ pub(crate) struct Refused {
 }
 
 /// What an acquire that has won leaves to its hold.
-#[derive(Default)]
 pub(crate) struct Won {
     pub(crate) attempts: u32,
     pub(crate) keep_alive: Option<KeepAlive>,
+    pub(crate) warm: Nanos,
 }
 
 impl Waiters {
@@ -126,16 +130,22 @@ impl Waiters {
             self.acquisitions.insert(request, acquisition);
             return self.attempt(cx, request, life);
         }
-        if !acquisition.may_retry(cx.now) {
+        let is_idle = self.local_queue.has_idle_among(&acquisition.request.keys);
+        if !is_idle && !acquisition.may_retry(cx.now) {
             let in_front = self.failure_in_front(&acquisition.request.keys);
             return cx.events.push(acquisition.not_served(request, cx.now, in_front));
         }
-        cx.events.queued(request, &self.obstacle_here(&acquisition.request.keys));
+        if !is_idle {
+            cx.events.queued(request, &self.obstacle_here(&acquisition.request.keys));
+        }
         self.local_queue.wait(&acquisition.request.keys, request);
         cx.timers.set(acquisition.until(), Timer::Attempt(request));
         let key = acquisition.request.keys.first().clone();
         self.acquisitions.insert(request, acquisition);
         self.want_behind(cx, &key);
+        if is_idle {
+            self.step(Step::Reuse(request));
+        }
     }
 
     /// Returns what keeps an acquire of `keys` from asking the masters.

@@ -40,7 +40,12 @@ impl Waiters {
     pub(crate) fn begin(&mut self, cx: &mut Cx, request: RequestId, acquire: AcquireRequest) {
         match Policy::of(&acquire.keys) {
             Policy::Permit => self.seek(cx, request, acquire),
-            policy => self.enter(cx, request, acquire, policy != Policy::Reader),
+            policy => {
+                if policy == Policy::Reader {
+                    self.make_way(&acquire.keys);
+                }
+                self.enter(cx, request, acquire, policy != Policy::Reader);
+            }
         }
     }
 

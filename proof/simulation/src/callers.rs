@@ -108,6 +108,7 @@ impl World {
             keep_alive: asked.keep_alive,
             label: None,
             at_least: at_least.map(Box::new),
+            keep_warm: Nanos::ZERO,
             probes: false,
         };
         self.has_turns |= asked.mode == Mode::InTurn;

@@ -86,6 +86,7 @@ fn an_empty_label_leaves_the_token_alone() {
             keep_alive: None,
             label: Some(Label::of_holder("").into()),
             at_least: None,
+            keep_warm: crate::quorum::Nanos::ZERO,
             probes: false,
         },
     );

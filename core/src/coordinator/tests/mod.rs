@@ -61,6 +61,7 @@ mod unfit;
 mod verdicts;
 mod waiting;
 mod waking;
+mod warm;
 mod ways;
 mod withdrawal;
 mod words;

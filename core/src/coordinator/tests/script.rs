@@ -3,6 +3,7 @@
 //! ```text
 //! acquire 1 r wait 1s          request 1: resource r, by default ttl 10s and wait 0;
 //!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; least 20s;
+//!                              warm 2s;
 //!                              label me; candidate me, with its term;
 //!                              `r+s`: several resources; `s@r=3`: s, told on r as 3; probing;
 //!                              `3of:r`: any of the slots r0, r1 and r2, told on r;
@@ -15,6 +16,7 @@
 //! inspect 4 r | inspect 4 r all | force 5 r who  who holds it; who reads it and waits; takes it away
 //! look 7 r a b | look 7 all a b  when a and b are free: asks the first node of r, or all
 //! listen 6 r | unlisten 6 r    hears what is published about r
+//! back 1                       gives it back, or releases it if it is not kept warm
 //! release 3 of 1 [in time] | finish 3 of 1 | drop 1 | forget 1 | lapsed 1 | cancel 1 | shutdown
 //! n1-3,n5 < SET r #1 NX ..     what these masters were sent, next in order; `..` for any rest
 //! n1 < DIAL | CLOSE | -        the machine dials, closes; nothing more was done there
@@ -108,6 +110,7 @@ impl Stage {
                         || option("candidate").map(|text| Arc::new(Label::of_candidate(text))),
                     ),
                     at_least: option("least").map(|told| AtLeast::new(span(told), DRIFT).into()),
+                    keep_warm: option("warm").map_or(Nanos::ZERO, |told| Nanos::of(span(told))),
                     probes: words.contains(&"probing"),
                 };
                 self.acquire(number(1), acquire);
@@ -147,6 +150,12 @@ impl Stage {
             "finish" => {
                 let hold = self.hold(number(3));
                 self.machine.handle_finish(now, Some(RequestId(number(1))), hold, false);
+            }
+            "back" => {
+                let hold = self.hold(number(1));
+                if !self.machine.handle_leave_idle(now, hold, true) {
+                    self.machine.handle_release(now, None, hold, true);
+                }
             }
             "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
             "forget" => self.machine.handle_forget(now, self.hold(number(1))),

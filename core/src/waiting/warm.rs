@@ -1,0 +1,72 @@
+//! The line of a lock that is kept warm: who has the hold next, without the masters.
+
+use super::line::Cohort;
+use super::{Step, Waiters, Won};
+use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, RequestId, Timer};
+
+/// Who has a hold next that its guard gives back.
+pub(crate) enum NextHolder {
+    /// No client is known to wait for it.
+    Nobody,
+    /// The first that waits in this process.
+    InThisProcess(RequestId),
+    /// A client in another process may have its turn.
+    Elsewhere,
+}
+
+impl Waiters {
+    /// Decides who has the hold of these keys next.
+    pub(crate) fn next_holder(&self, keys: &Keys) -> NextHolder {
+        let Some(line) = self.local_queue.line(keys.first()) else { return NextHolder::Nobody };
+        match line.head() {
+            Some(request) if line.may_pass_on_warm(Cohort::LOCK) => {
+                NextHolder::InThisProcess(request)
+            }
+            None if !line.is_wanted_elsewhere() => NextHolder::Nobody,
+            _ => NextHolder::Elsewhere,
+        }
+    }
+
+    /// Has waiters in other processes notified when these keys are next released.
+    pub(crate) fn notify_others(&mut self, keys: &Keys) {
+        if let Some(line) = self.local_queue.line_mut(keys.first()) {
+            line.notify_next(Cohort::LOCK);
+        }
+    }
+
+    /// Notes that the hold of these keys is idle.
+    pub(crate) fn left_idle(&mut self, keys: &Keys, id: AttemptId) {
+        self.local_queue.left_idle(keys.first(), id);
+    }
+
+    /// Returns the hold that is idle under `key`.
+    pub(crate) fn idle(&self, key: &str) -> Option<AttemptId> {
+        self.local_queue.idle(key)
+    }
+
+    /// Returns what an acquire has asked for.
+    pub(crate) fn request(&self, request: RequestId) -> Option<&AcquireRequest> {
+        self.acquisitions.get(request).map(|acquisition| &acquisition.request)
+    }
+
+    /// Releases what is idle under these keys, for an acquire that asks the masters without a place.
+    pub(crate) fn make_way(&mut self, keys: &Keys) {
+        for key in keys.iter() {
+            self.idle(key).into_iter().for_each(|id| self.step(Step::Release(id)));
+        }
+    }
+
+    /// Ends an acquire that waited in this process and has got the hold of these keys.
+    pub(crate) fn won_without_masters(
+        &mut self,
+        cx: &mut Cx,
+        request: RequestId,
+        keys: &Keys,
+    ) -> Won {
+        if let Some(acquisition) = self.acquisitions.get(request) {
+            cx.timers.cancel(acquisition.until(), Timer::Attempt(request));
+        }
+        self.local_queue.passed_on(keys.first());
+        self.won(cx, request)
+    }
+}
