@@ -15,6 +15,7 @@ use crate::kind::Kind;
 use crate::redlock::Redlock;
 use crate::resource::{IntoResource, IntoResources, Resources};
 use quorumlock_core::coordinator::Label;
+use quorumlock_core::quorum::Nanos;
 use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -194,10 +195,11 @@ impl<G: Held> Acquire<G> {
     }
 
     /// The same with the value of a candidate, which is followed by the term. Candidates do not
-    /// queue: the observers of an election see one leader after the other, and no queue.
+    /// queue, and leave with their hold: the observers of an election see one leader after the other, and no queue.
     pub(crate) fn candidate(mut self, value: &str) -> Self {
         self.terms.label = Some(Arc::new(Label::of_candidate(value)));
         self.terms.fair = false;
+        self.terms.keep_warm = Nanos::ZERO;
         self
     }
 

@@ -331,6 +331,21 @@ impl<R> RedlockBuilder<R> {
         self
     }
 
+    /// Sets for how long a lock stays in this process after its guard was given back, for the next acquire
+    /// here: as if each acquire of one resource said [`keep_warm`](crate::Acquire::keep_warm), which has
+    /// the whole story. It does not apply to several resources that are locked together, to permits, to
+    /// readers and writers of an [`RwLock`](crate::RwLock), nor to candidates of an election. Default:
+    /// none, and a lock that is given back is released.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let builder = quorumlock::Redlock::builder().keep_warm(Duration::from_secs(2));
+    /// ```
+    pub const fn keep_warm(mut self, span: Duration) -> Self {
+        self.options.keep_warm = span;
+        self
+    }
+
     /// Sets whether the client only looks at locks: it then writes nothing to a master. It can
     /// [`inspect`](crate::Redlock::inspect), and [`force_release`](crate::Redlock::force_release),
     /// which deletes the key that it is asked to delete. Each acquire is refused as an

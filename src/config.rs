@@ -168,6 +168,8 @@ settings! {
         wake_ups: bool = value::switch => RedlockBuilder::wake_ups;
         /// [`fair`](crate::RedlockBuilder::fair).
         fair: bool = value::switch => RedlockBuilder::fair;
+        /// [`keep_warm`](crate::RedlockBuilder::keep_warm).
+        keep_warm: Duration = value::span => RedlockBuilder::keep_warm;
         /// Controls whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
         /// [`strict`](crate::RedlockBuilder::strict).
         strict: bool = value::switch => RedlockBuilder::strict;

@@ -1,8 +1,8 @@
 """Warm locks: a hold that was given back stays idle in its process, and goes to the next task there without the masters,
 until its deadline or until its client gives it up; a message that asks for it may come from anyone, at any time. Fenced,
-an acquire takes a block of numbers, of which each task gets the next.
-
-A token without a block has one number. What a task is given is its *turn* at a token: its guard, with all the leases of
+an acquire would take a block of numbers, of which each task gets the next: the code keeps no fenced lock warm, so its
+blocks have one number, and the rules on longer ones are what such locks would have to obey.
+ What a task is given is its *turn* at a token: its guard, with all the leases of
 that guard. To the masters nothing of this exists. So the invariant of the page `lock` is here again, and on it rest the
 conjuncts on tasks and numbers.
 """

@@ -54,7 +54,8 @@ pub trait Held: Sealed + Sized + 'static {
 /// ```
 pub trait Exclusive: Held {}
 
-/// Those of one resource that one client holds at a time: [`fair`](crate::Acquire::fair).
+/// Those of one resource that one client holds at a time: [`fair`](crate::Acquire::fair) and
+/// [`keep_warm`](crate::Acquire::keep_warm).
 ///
 /// ```
 /// # fn example(redlock: quorumlock::Redlock) {

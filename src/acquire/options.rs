@@ -204,4 +204,50 @@ impl<G: Queued> Acquire<G> {
         self.terms.fair = true;
         self
     }
+
+    /// Keeps the lock in this process for this long after its guard was given back: dropped,
+    /// [`give_back`](Guard::give_back), or the end of [`run`](Self::run). The next acquire of the same
+    /// resource here gets it without asking the masters, and tasks that wait here get it one after the other.
+    /// For a task that locks the same resource again and again, such as a consumer with its partition.
+    ///
+    /// To the masters, and to all other clients, the lock is held in the meantime: they wait for up to this
+    /// long, or for its ttl if the process dies. So keep it warm for about as long as the pauses between two
+    /// uses, and not where processes take turns.
+    ///
+    /// ```
+    /// # #[cfg(feature = "embedded")]
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use std::time::Duration;
+    /// # let masters = quorumlock::embedded::Masters::start_in_memory(3)?;
+    /// # let redlock = masters.builder().connect().await?;
+    /// let warm = redlock.acquire("partition:7").keep_warm(Duration::from_secs(2));
+    /// warm.clone().await?.give_back(); // one round trip
+    /// warm.clone().await?.give_back(); // none
+    /// warm.await?.release().await?; // deleted at a quorum of masters
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "embedded"))]
+    /// # fn main() {}
+    /// ```
+    ///
+    /// - **Each guard has its own leases and its own loss**, and the deadline of the hold. That is at least
+    ///   half of the validity away: once half of it has passed since the lock was won, it is released when it
+    ///   is given back, and what is idle is released then, too. So clients that wait elsewhere get their turn.
+    ///   Nothing extends a lock that is idle.
+    /// - **It is released** after the span, by [`Guard::release`], when a `run` is dropped or panics, when a
+    ///   guard is dropped in a panic, by [`shutdown`](Redlock::shutdown), once a client elsewhere is known to
+    ///   wait, and when another kind of acquire here asks for the resource.
+    /// - **The next acquire has to ask for the same**: the same ttl and label. Otherwise it is released, and
+    ///   the acquire asks the masters.
+    /// - **Not kept warm**, and released when given back: a lock with a fencing token, a lock-delay, a
+    ///   [`min_hold`](Self::min_hold) or a [queue](Self::fair), and one that was
+    ///   [adopted](Redlock::adopt).
+    ///
+    /// [`Queued`] names the guards that have it. The builder's
+    /// [`keep_warm`](crate::RedlockBuilder::keep_warm) sets it for all calls. Zero, the default, is for locks
+    /// that are released when they are given back.
+    pub const fn keep_warm(mut self, span: Duration) -> Self {
+        self.terms.keep_warm = Nanos::of(span);
+        self
+    }
 }

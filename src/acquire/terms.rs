@@ -25,6 +25,8 @@ pub(crate) struct Terms {
     pub(super) min_hold: Nanos,
     /// Whether to queue, where there is a queue.
     pub(super) fair: bool,
+    /// How long the hold stays idle once it is given back.
+    pub(super) keep_warm: Nanos,
 }
 
 impl Terms {
@@ -34,6 +36,7 @@ impl Terms {
             ttl: options.ttl,
             lock_delay: options.lock_delay,
             fair: options.fair,
+            keep_warm: Nanos::of(options.keep_warm),
             redlock,
             resources,
             timeout: Some(Nanos::of(timeout)),
@@ -84,6 +87,7 @@ impl Terms {
             keep_alive: self.keep_alive,
             label: self.label.clone(),
             at_least: options.check_min_hold(self.min_hold.span())?,
+            keep_warm: self.keep_warm,
             probes: false,
         })
     }
@@ -97,6 +101,7 @@ impl Terms {
             .field("keep_alive", &self.keep_alive)
             .field("label", &self.label.as_ref().map(|label| label.text()))
             .field("min_hold", &self.min_hold)
-            .field("fair", &self.fair);
+            .field("fair", &self.fair)
+            .field("keep_warm", &self.keep_warm);
     }
 }

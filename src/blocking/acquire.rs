@@ -156,6 +156,12 @@ impl<G: Held<Awaited: Queued>> Acquire<G> {
     pub fn fair(self) -> Self {
         self.with(crate::Acquire::fair)
     }
+
+    /// Keeps the lock in this process for this long after its guard was given back. See
+    /// [`Acquire::keep_warm`](crate::Acquire::keep_warm).
+    pub fn keep_warm(self, span: Duration) -> Self {
+        self.with(|inner| inner.keep_warm(span))
+    }
 }
 
 impl<G: Held> Acquire<G> {

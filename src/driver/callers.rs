@@ -109,13 +109,18 @@ impl Callers {
                 self.holds.succeed(now, &from, to);
                 machine.handle_downgrade(now, request, from.attempt);
             }
-            Request::Release { request, attempt, in_time, ends_well, reply } => {
+            Request::Release { request, attempt, in_time, ends_well, gives_back, reply } => {
                 let hold = self.holds.remove(attempt);
+                let held = hold.as_ref().map(|hold| hold.held(now));
+                if gives_back && machine.handle_leave_idle(now, attempt, in_time) {
+                    self.telemetry.given_back(held);
+                    reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::Confirmed)));
+                    return false;
+                }
                 let request = reply.map(|reply| {
                     self.waiting.insert(request, Caller::Releaser(reply));
                     request
                 });
-                let held = hold.as_ref().map(|hold| hold.held(now));
                 self.telemetry.given_up(held, request, in_time);
                 if ends_well {
                     machine.handle_finish(now, request, attempt, in_time);

@@ -46,13 +46,27 @@ impl Handle {
     /// Sends the release of a lock, unless its guard is gone. The release is on its way when this
     /// returns, whether or not a caller waits for the outcome.
     pub(crate) fn release(&self, hold: &LeaseState, reply: Option<oneshot::Sender<ReleaseResult>>) {
-        self.give_up(hold, reply, false);
+        self.give_up(hold, reply, false, false);
+    }
+
+    /// Gives a lock back: it stays idle if its acquire has asked for that, and otherwise this is a release.
+    pub(crate) fn give_back(&self, hold: &LeaseState) {
+        self.give_up(hold, None, false, true);
+    }
+
+    /// Does the same after work that has ended well. `reply` is answered at once if it stays idle.
+    pub(crate) fn give_back_after_work(
+        &self,
+        hold: &LeaseState,
+        reply: oneshot::Sender<ReleaseResult>,
+    ) {
+        self.give_up(hold, Some(reply), true, true);
     }
 
     /// Does the same after work that has ended well: its keys stay for
     /// [`min_hold`](crate::Acquire::min_hold).
     pub(crate) fn finish(&self, hold: &LeaseState, reply: oneshot::Sender<ReleaseResult>) {
-        self.give_up(hold, Some(reply), true);
+        self.give_up(hold, Some(reply), true, false);
     }
 
     fn give_up(
@@ -60,6 +74,7 @@ impl Handle {
         hold: &LeaseState,
         reply: Option<oneshot::Sender<ReleaseResult>>,
         ends_well: bool,
+        gives_back: bool,
     ) {
         if hold.part() {
             // From here on, no lease of this guard may report that it is valid.
@@ -67,7 +82,9 @@ impl Handle {
             // No caller has relied on a lock that none has picked up, so no delay need be kept.
             let in_time = hold.pick_up() || in_time;
             let (request, attempt) = (self.next_request(), hold.attempt);
-            self.send(Request::Release { request, attempt, in_time, ends_well, reply });
+            let release =
+                Request::Release { request, attempt, in_time, ends_well, gives_back, reply };
+            self.send(release);
         }
     }
 

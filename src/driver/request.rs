@@ -82,12 +82,14 @@ pub(crate) enum Request {
         reply: Reply<Result<Instant, ExtendError>>,
     },
     /// `in_time`: the guard was given up before its deadline. `ends_well`: so did the work, and
-    /// the keys stay if the acquire has asked for that.
+    /// the keys stay if the acquire has asked for that. `gives_back`: the hold may stay idle, if the
+    /// acquire has asked for that.
     Release {
         request: RequestId,
         attempt: AttemptId,
         in_time: bool,
         ends_well: bool,
+        gives_back: bool,
         reply: Option<Reply<ReleaseResult>>,
     },
     Forget(AttemptId),

@@ -74,6 +74,12 @@ impl Telemetry {
         self.kept(hold, "forgotten");
     }
 
+    /// Reports that a guard was given up, and that its lock is kept warm.
+    #[inline]
+    pub(crate) fn given_back(&self, hold: Option<Held<'_>>) {
+        self.kept(hold, "idle");
+    }
+
     /// Reports that a guard was given up, and that its lock goes to another process.
     #[inline]
     pub(crate) fn detached(&self, hold: Option<Held<'_>>) {

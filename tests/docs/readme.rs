@@ -66,6 +66,7 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
         .backoff(Backoff { base: humantime::parse_duration(&base)?, cap })
         .key_prefix(or_none("key_prefix")?)
         .fencing_window(FencingWindow { back: humantime::parse_duration(&back)?, ahead })
+        .keep_warm(duration("keep_warm")?)
         .lock_delay(duration("lock_delay")?);
     let built = format!("{built:#?}");
     assert_eq!(built, format!("{:#?}", Redlock::builder()));

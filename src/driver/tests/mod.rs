@@ -28,6 +28,7 @@ mod tap;
 mod torn;
 mod trusted;
 mod unread;
+mod warm;
 
 use super::clock::Clock;
 use super::{Driver, Request};

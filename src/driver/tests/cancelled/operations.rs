@@ -143,6 +143,15 @@ pub(super) const ALL: &[Operation] = &[
     operation!("acquire/future::AcquireFuture", "acquire with a keeper", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).keep_alive()
     )),
+    operation!("acquire/future::AcquireFuture", "acquire what is kept warm", Wants, |stage| {
+        let warm = || stage.redlock.acquire(KEY).keep_warm(20 * MS);
+        drop(warm().await);
+        acquiring(warm())
+    }),
+    operation!("run::run", "run, and leave the lock warm", Wants, |stage| {
+        let run = stage.redlock.acquire(KEY).keep_warm(20 * MS);
+        Begun::new(async move { drop(run.run(async |_| tokio::time::sleep(20 * MS).await).await) })
+    }),
     operation!("acquire/future::AcquireFuture", "acquire with a delay", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).ttl(TTL / 2).lock_delay(TTL / 2)
     )),

@@ -1,0 +1,189 @@
+//! Locks that are kept warm: a hold that was given back goes to the next acquire here, and the masters see
+//! nothing of that.
+
+use super::*;
+use crate::Acquire;
+use crate::failure::LossReason;
+use std::future::pending;
+
+const WARM: Duration = Duration::from_secs(2);
+
+fn warm(redlock: &Redlock) -> Acquire {
+    redlock.acquire(KEY).ttl(TTL).keep_warm(WARM)
+}
+
+/// Returns what is under the key on each master, and until when: another acquire has another token, and an
+/// extension lives longer.
+fn seen(masters: &Masters) -> Vec<(Option<String>, Option<u64>)> {
+    let ends = |master: &Master| {
+        let left = master.time_to_live(KEY)?;
+        Some(now().after(left).as_nanos() / 1_000_000)
+    };
+    masters.iter().map(|master| (master.holder(KEY), ends(master))).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_was_given_back_is_acquired_again_without_a_command() {
+    let (masters, redlock) = five_and_client().await;
+    let first = warm(&redlock).await.unwrap();
+    let deadline = first.deadline();
+    settle().await;
+    let before = seen(&masters);
+    let lease = first.lease();
+    first.give_back();
+    assert_eq!(lease.check().unwrap_err().reason, LossReason::Released, "and every lease");
+    let second = warm(&redlock).await.unwrap();
+    assert_eq!(second.deadline(), deadline);
+    assert!(lease.check().is_err() && second.check().is_ok());
+    drop(second);
+    redlock
+        .acquire(KEY)
+        .ttl(TTL)
+        .keep_warm(WARM)
+        .run(async |lease| lease.check())
+        .await
+        .unwrap()
+        .unwrap();
+    settle().await;
+    assert_eq!(seen(&masters), before);
+    sleep(WARM).await;
+    assert_no_keys(&masters, "released after its time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_tasks_have_it_one_after_the_other_and_the_masters_see_nothing() {
+    let (masters, redlock) = five_and_client().await;
+    drop(warm(&redlock).await.unwrap());
+    settle().await;
+    let before = seen(&masters);
+    let inside = Arc::new(AtomicUsize::new(0));
+    let tasks = (0..1_000).map(|_| {
+        let (acquire, inside) = (warm(&redlock), inside.clone());
+        tokio::spawn(async move {
+            let guard = acquire.await.unwrap();
+            assert_eq!(inside.fetch_add(1, SeqCst), 0, "two at a time");
+            tokio::task::yield_now().await;
+            assert!(guard.is_valid());
+            inside.fetch_sub(1, SeqCst);
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    assert_eq!(seen(&masters), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_without_that_option_is_released_when_it_is_given_back() {
+    let (masters, redlock) = five_and_client().await;
+    redlock.acquire(KEY).await.unwrap().give_back();
+    settle().await;
+    assert_no_keys(&masters, "given back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_release_deletes_the_keys_of_a_lock_that_is_kept_warm() {
+    let (masters, redlock) = five_and_client().await;
+    warm(&redlock).await.unwrap().release().await.unwrap();
+    settle().await;
+    assert_no_keys(&masters, "released");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_releases_a_lock_that_is_kept_warm() {
+    let (masters, redlock) = five_and_client().await;
+    let guard = warm(&redlock).await.unwrap();
+    let held = tokio::spawn(async move {
+        let _guard = guard;
+        panic!("in the work");
+    });
+    held.await.unwrap_err();
+    settle().await;
+    assert_no_keys(&masters, "a panic with a guard");
+    let run = warm(&redlock);
+    let run =
+        tokio::spawn(
+            async move { run.run(async |_| panic!("in the body")).await.map(|(): ()| ()) },
+        );
+    run.await.unwrap_err();
+    settle().await;
+    assert_no_keys(&masters, "a panic in run");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_releases_a_lock_that_is_kept_warm() {
+    let (masters, redlock) = five_and_client().await;
+    let run = warm(&redlock).run(async |_| pending::<()>().await);
+    tokio::time::timeout(SECOND, run).await.unwrap_err();
+    settle().await;
+    assert_no_keys(&masters, "dropped in the body");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_releases_what_is_idle_and_so_does_the_last_handle() {
+    let (masters, redlock) = five_and_client().await;
+    drop(warm(&redlock).await.unwrap());
+    redlock.shutdown().await.unwrap();
+    assert_no_keys(&masters, "shut down");
+    let redlock = connect(masters.builder()).await;
+    drop(warm(&redlock).await.unwrap());
+    drop(redlock);
+    sleep(SECOND).await;
+    assert_no_keys(&masters, "no handle is left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_waits_has_the_lock_once_the_time_of_what_is_idle_is_over() {
+    let (masters, redlock) = five_and_client().await;
+    let other = connect(masters.builder()).await;
+    drop(warm(&redlock).await.unwrap());
+    let began = now();
+    let guard = other.acquire(KEY).await.unwrap();
+    assert!(now().since(began) < WARM + 300 * MS, "{:?}", now().since(began));
+    drop(guard);
+}
+
+/// Tasks here that always want the lock, and a client that polls for it.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_waits_is_not_kept_out_by_tasks_that_pass_the_lock_on() {
+    let (masters, redlock) = five_and_client().await;
+    let other = connect(masters.builder()).await;
+    let tasks = [(); 8].map(|()| {
+        let redlock = redlock.clone();
+        tokio::spawn(async move {
+            loop {
+                let guard = warm(&redlock).await.unwrap();
+                sleep(2 * MS).await;
+                drop(guard);
+            }
+        })
+    });
+    sleep(SECOND).await;
+    for _ in 0..3 {
+        let began = now();
+        let guard = other.acquire(KEY).no_timeout().await.unwrap();
+        let waited = now().since(began);
+        assert!(waited < TTL, "{waited:?}");
+        drop(guard);
+    }
+    tasks.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_builders_span_is_that_of_each_acquire_of_one_resource() {
+    let masters = five();
+    let redlock = connect(masters.builder().keep_warm(WARM)).await;
+    drop(redlock.acquire(KEY).await.unwrap());
+    settle().await;
+    assert_eq!(holders(&masters).len(), 5);
+    drop(redlock.acquire_all([KEY, "other"]).await.unwrap());
+    drop(redlock.acquire("fenced").fenced().await.unwrap());
+    drop(redlock.semaphore("permits", 2).acquire().await.unwrap());
+    drop(redlock.rw_lock("shared").write().await.unwrap());
+    drop(redlock.election("leader").campaign("me").await.unwrap());
+    sleep(SECOND).await;
+    for master in masters.iter() {
+        let left = master.keys();
+        assert!(left.iter().all(|key| key.contains("quorumlock:fence:")), "{left:?}");
+    }
+}
