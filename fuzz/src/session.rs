@@ -204,11 +204,11 @@ impl Play {
                 play.machine.handle_extend(play.now, request, attempt);
             }),
             9 => self.with_hold(data, |play, attempt, in_time| {
-                let request = in_time.then(|| play.next_request(None));
                 play.holds.remove(&attempt);
                 if play.machine.handle_leave_idle(play.now, attempt, in_time) {
                     return;
                 }
+                let request = in_time.then(|| play.next_request(None));
                 match request {
                     Some(_) => play.machine.handle_finish(play.now, request, attempt, in_time),
                     None => play.machine.handle_release(play.now, request, attempt, in_time),

@@ -28,7 +28,8 @@ impl Locks {
         id: AttemptId,
         in_time: bool,
     ) -> bool {
-        let is_warm = |attempt: &&Attempt| in_time && attempt.warm > Nanos::ZERO;
+        let may_stay = in_time && !cx.masters.departs();
+        let is_warm = |attempt: &&Attempt| may_stay && attempt.warm > Nanos::ZERO;
         let Some(attempt) = self.attempts.get(id).filter(is_warm) else { return false };
         let Some(hold) = attempt.held().copied() else { return false };
         let passes_until = attempt.passes_until(hold.deadline, cx.masters.settings.drift);

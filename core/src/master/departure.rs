@@ -24,9 +24,14 @@ impl Masters {
         self.departure.has_begun = true;
     }
 
+    /// Returns whether this client withdraws.
+    pub(crate) const fn departs(&self) -> bool {
+        self.departure.has_begun
+    }
+
     /// Takes the notes back if this client withdraws. It holds nothing any more.
     pub(crate) fn take_notes_back(&mut self, now: Instant) {
-        if self.departure.has_begun {
+        if self.departs() {
             let owed = self.longest_life();
             let owed = if owed.is_zero() { now } else { now.after(owed) };
             let until = self.departure.stays_until.max(owed);

@@ -187,3 +187,76 @@ async fn the_builders_span_is_that_of_each_acquire_of_one_resource() {
         assert!(left.iter().all(|key| key.contains("quorumlock:fence:")), "{left:?}");
     }
 }
+
+/// Returns a number below `below` that follows from the one before.
+fn draw(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % below
+}
+
+/// A task that locks and works, and ends its holds in one way after the other. Counts those inside.
+async fn works(redlock: Redlock, seed: u64, inside: Arc<AtomicUsize>, is_warm: bool) -> u64 {
+    let (mut state, mut won) = (seed, 0);
+    for _ in 0..40 {
+        sleep(draw(&mut state, 300) as u32 * MS).await;
+        let span = if is_warm { draw(&mut state, 1_500) as u32 * MS } else { Duration::ZERO };
+        let acquire = redlock.acquire(KEY).ttl(SECOND).keep_warm(span);
+        let timeout = draw(&mut state, 900) as u32 * MS;
+        let Ok(guard) = acquire.timeout(timeout).await else { continue };
+        won += 1;
+        let work = draw(&mut state, 200) as u32 * MS;
+        assert_eq!(inside.fetch_add(1, SeqCst), 0, "two at a time");
+        let ends = tokio::time::Instant::now() + work;
+        tokio::select! {
+            () = tokio::time::sleep_until(ends) => {}
+            _ = guard.lost() => {}
+        }
+        inside.fetch_sub(1, SeqCst);
+        match draw(&mut state, 6) {
+            0 => drop(guard.release().await),
+            1 => drop(guard.extend().await),
+            2 => guard.forget(),
+            _ => guard.give_back(),
+        }
+    }
+    won
+}
+
+/// Warm clients and cold ones, whose masters come and go: no two are inside at a time, all of them get in,
+/// and nothing is left of any.
+#[tokio::test(start_paused = true)]
+async fn whatever_happens_one_task_of_one_client_is_inside_and_nothing_is_left() {
+    for seed in 0..12 {
+        let masters = five();
+        let inside = Arc::new(AtomicUsize::new(0));
+        let mut tasks = Vec::new();
+        for client in 0..3 {
+            let builder = masters.builder().max_ttl(SECOND).ttl(SECOND);
+            let redlock = connect(builder).await;
+            for task in 0..3 {
+                let seed = seed * 100 + client * 10 + task;
+                let works = works(redlock.clone(), seed, inside.clone(), client < 2);
+                tasks.push(tokio::spawn(works));
+            }
+        }
+        let mut state = seed;
+        for _ in 0..10 {
+            let master = &masters[draw(&mut state, 5) as usize];
+            let down = draw(&mut state, 1_500) as u32 * MS;
+            match draw(&mut state, 3) {
+                0 => master.pause(),
+                1 => master.partition(),
+                _ => master.set_latency(20 * MS),
+            }
+            sleep(down).await;
+            master.resume();
+            master.heal();
+            master.set_latency(Duration::ZERO);
+        }
+        for task in tasks {
+            assert!(task.await.unwrap() > 0, "seed {seed}: one has never got in");
+        }
+        sleep(10 * SECOND).await;
+        assert_no_keys(&masters, &format!("seed {seed}"));
+    }
+}

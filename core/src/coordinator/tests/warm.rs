@@ -255,10 +255,13 @@ fn an_acquire_of_several_that_waits_for_another_key_has_what_is_idle_released() 
 }
 
 #[test]
-fn a_shutdown_releases_what_is_idle() {
+fn a_shutdown_releases_what_is_idle_and_what_is_given_back_after_it() {
     let mut stage = open(1);
     stage.steps(WON);
     stage.steps("back 1 \n shutdown \n n1 < EVAL release 1 r #1");
+    let mut stage = open(1);
+    stage.steps(WON);
+    stage.steps("shutdown \n back 1 \n n1 < EVAL release 1 r #1");
 }
 
 #[test]
