@@ -13,7 +13,21 @@ use std::path::{Path, PathBuf};
 const MOST_METHODS: usize = 60;
 
 /// What locks say to waiters.
-const CALLS: [&str; 7] = ["asks_remaining", "freed", "left", "occupy", "refused", "shared", "won"];
+const CALLS: [&str; 13] = [
+    "asks_remaining",
+    "freed",
+    "idle",
+    "left",
+    "left_idle",
+    "next_holder",
+    "notify_others",
+    "occupy",
+    "refused",
+    "request",
+    "shared",
+    "won",
+    "won_without_masters",
+];
 
 /// The questions whose answer is the kind of a lock.
 const QUESTIONS: [&str; 8] =

@@ -40,7 +40,7 @@ impl Locks {
         match waiters.next_holder(&attempt.claim.keys) {
             NextHolder::InThisProcess(request) => self.pass_on(cx, waiters, id, request),
             NextHolder::Elsewhere => false,
-            NextHolder::Nobody => {
+            NextHolder::NoClient => {
                 let until = passes_until.min(cx.now.after(attempt.warm.span()));
                 self.rest(cx, waiters, id, hold, until);
                 true

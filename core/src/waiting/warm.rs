@@ -7,7 +7,7 @@ use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, RequestId, Timer};
 /// Who has a hold next that its guard gives back.
 pub(crate) enum NextHolder {
     /// No client is known to wait for it.
-    Nobody,
+    NoClient,
     /// The first that waits in this process.
     InThisProcess(RequestId),
     /// A client in another process may have its turn.
@@ -17,12 +17,12 @@ pub(crate) enum NextHolder {
 impl Waiters {
     /// Decides who has the hold of these keys next.
     pub(crate) fn next_holder(&self, keys: &Keys) -> NextHolder {
-        let Some(line) = self.local_queue.line(keys.first()) else { return NextHolder::Nobody };
+        let Some(line) = self.local_queue.line(keys.first()) else { return NextHolder::NoClient };
         match line.head() {
             Some(request) if line.may_pass_on_warm(Cohort::LOCK) => {
                 NextHolder::InThisProcess(request)
             }
-            None if !line.is_wanted_elsewhere() => NextHolder::Nobody,
+            None if !line.is_wanted_elsewhere() => NextHolder::NoClient,
             _ => NextHolder::Elsewhere,
         }
     }
