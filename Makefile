@@ -17,17 +17,17 @@ lint: ## check format, clippy on every feature set, docs, dependencies, API and 
 lint-sources:
 	@scripts/step 20 "format" cargo fmt --all -- --check
 	@scripts/step 20 "format of the judge" cargo fmt --manifest-path proof/judge/Cargo.toml -- --check
-	@scripts/step 300 "clippy" scripts/clippy
-	@RUSTDOCFLAGS="-D warnings" scripts/step 60 "docs, private items as well" \
+	@scripts/step 420 "clippy" scripts/clippy
+	@RUSTDOCFLAGS="-D warnings" scripts/step 120 "docs, private items as well" \
 	  cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features --document-private-items
-	@RUSTDOCFLAGS="-D warnings" scripts/step 30 "docs" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
+	@RUSTDOCFLAGS="-D warnings" scripts/step 60 "docs" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
 
 lint-packages:
-	@scripts/step 200 "licences and advisories" scripts/deny
+	@scripts/step 300 "licences and advisories" scripts/deny
 	@scripts/step 20 "dependencies" scripts/dependencies
 	@scripts/step 20 "public API" scripts/semver
 	@scripts/step 10 "how likely" scripts/how-likely --check
-	@scripts/step 200 "packages" scripts/package
+	@scripts/step 300 "packages" scripts/package
 
 test: ## run every test against redis-servers that it starts; installs redis-server if needed
 	@scripts/step 60 "redis-server" scripts/redis-server

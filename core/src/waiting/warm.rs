@@ -1,10 +1,10 @@
-//! The line of a lock that is kept warm: who has the hold next, without the masters.
+//! The line of a lock that is kept warm: which client has the hold next, without the masters.
 
 use super::line::Cohort;
 use super::{Step, Waiters, Won};
 use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, RequestId, Timer};
 
-/// Who has a hold next that its guard gives back.
+/// The next holder of a lock that its guard gives back.
 pub(crate) enum NextHolder {
     /// No client is known to wait for it.
     NoClient,
