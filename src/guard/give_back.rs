@@ -12,7 +12,7 @@ impl<K: Kind> Guard<K> {
     /// acquire here. Any other is released in the background.
     ///
     /// This guard and its leases are over when this returns. If the lock had been lost before, nothing
-    /// reports it: [`check`](Lease::check) does, and so does [`release`](Self::release).
+    /// reports it: [`check`](crate::Lease::check) does, and so does [`release`](Self::release).
     ///
     /// ```no_run
     /// # use std::time::Duration;

@@ -9,7 +9,9 @@ mod application;
 mod conformance;
 #[cfg(feature = "embedded")]
 mod cron;
+#[cfg(feature = "embedded")]
 mod deadlocks;
+#[cfg(feature = "embedded")]
 mod elections;
 #[cfg(feature = "embedded")]
 mod escaped;
