@@ -89,9 +89,9 @@ fn waits(stage: &mut Stage) -> Vec<(u64, &'static str, Option<Duration>)> {
 #[test]
 fn a_wait_is_seen_with_what_it_is_for_and_the_time_left() {
     let mut stage = watched(1);
-    stage.steps("jitter most\nacquire 1 r wait 1s\nn1 < SET ..\nn1 > nil");
+    stage.steps("jitter most\nacquire 1 r wait 1s\nn1 < SET ..\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
     assert_eq!(waits(&mut stage), [(1, "holder", None)]);
-    stage.steps("+5ms\nn1 < EVAL look 1 r\nn1 < SET ..\nn1 > 1400\nn1 > nil");
+    stage.steps("+5ms\nn1 < EVAL look 1 r\nn1 < SET ..\nn1 > 1400\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
     let left = Some(Duration::from_millis(1400));
     assert_eq!(waits(&mut stage), [(1, "holder", left)]);
     stage.breaks(0);
