@@ -62,11 +62,6 @@ impl Coordinator {
         let answer = match kind {
             Some(RoundKind::Acquire { .. }) => {
                 self.learn(id, node, reply);
-                if *reply == Reply::Nil
-                    && let Some(round) = self.locks.rounds.get_mut(id)
-                {
-                    round.note_nil(node);
-                }
                 acquire::answer(reply)
             }
             Some(RoundKind::Ask { .. }) => {

@@ -6,7 +6,7 @@
 use super::release::Told;
 use super::{Attempt, Hold, Locks, RoundKind, Stage};
 use crate::master::fencing::refusal;
-use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
+use crate::quorum::{Instant, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, RoundId, Timer};
 use crate::waiting::{Refused, Waiters};
@@ -68,21 +68,14 @@ impl Locks {
         let Some(round) = self.take_round(cx, id) else { return };
         let RoundKind::Acquire { request, attempt, .. } = round.kind else { return };
         let ballot = self.attempts.get(attempt).and_then(Attempt::ballot);
-        self.roll_back(cx, attempt, round.set_nothing());
+        self.roll_back(cx, attempt);
         waiters.refused(cx, Refused { request, attempt, round, ballot, too_late });
     }
 
-    /// Rolls back at every node to which the SET has left, whatever the node answered, but for those that
-    /// have `set_nothing`. Each node has a debt of its own.
-    ///
-    /// A node that answers nil has set nothing, and will not: the answer came on the connection of the SET,
-    /// which was the only command that could set this token there. That is so only until the attempt has won:
-    /// a hold may be topped up, and is released wherever it was sent to.
-    fn roll_back(&mut self, cx: &mut Cx, attempt: AttemptId, set_nothing: NodeSet) {
-        if let Some(mut attempt) = self.attempts.remove(attempt) {
-            if attempt.claim.acquires_by_set() {
-                attempt.touched = attempt.touched.difference(set_nothing);
-            }
+    /// Rolls back at every node to which the SET has left, whatever the node answered. Each node
+    /// has a debt of its own.
+    fn roll_back(&mut self, cx: &mut Cx, attempt: AttemptId) {
+        if let Some(attempt) = self.attempts.remove(attempt) {
             self.owe(cx, attempt, None, true, &Told::By(None), Leaves::Nothing);
         }
     }

@@ -68,8 +68,6 @@ pub(crate) struct Round {
     is_uncounted: bool,
     /// The nodes that have not answered.
     outstanding: NodeSet,
-    /// The nodes that have answered nil: what they were asked has set nothing.
-    set_nothing: NodeSet,
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
     lives: Vec<Option<Duration>>,
     /// The holders of such keys, as the nodes have named them.
@@ -132,7 +130,6 @@ impl Round {
             answers,
             is_uncounted: false,
             outstanding,
-            set_nothing: NodeSet::EMPTY,
             lives,
             named,
         }
@@ -195,19 +192,6 @@ impl Round {
         {
             (*slot, *count) = (Ok(found), queued);
         }
-    }
-
-    /// Notes that `node` has answered nil to what it was asked. An answer that comes once it was given up
-    /// changes nothing here either.
-    pub(crate) fn note_nil(&mut self, node: usize) {
-        if self.outstanding.contains(node) {
-            self.set_nothing.insert(node);
-        }
-    }
-
-    /// Returns the nodes that have answered nil.
-    pub(crate) const fn set_nothing(&self) -> NodeSet {
-        self.set_nothing
     }
 
     /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,

@@ -286,7 +286,7 @@ fn the_next_acquire_in_the_process_asks_the_masters() {
          = detached 3
          n1-3 < SET r #2 NX PX 10000
          n1-3 > nil                     // held, by the one who has the value
-         n3 < EVAL release 1 r #2
+         n1-3 < EVAL release 1 r #2
          = -",
     );
 }

@@ -135,6 +135,7 @@ fn a_contender_that_gives_up_makes_way() {
          n1 > nil
          n1 > 0
          n1 > nil                       // 3 contends now, and backs off
+         n1 < EVAL ..
          acquire 4 r wait 1s
          cancel 3
          n1 < SET r #3 NX PX 10000",

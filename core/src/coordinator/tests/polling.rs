@@ -149,6 +149,8 @@ fn an_attempt_that_the_wait_ends_during_tells_for_how_long() {
          n3 > freed r
          n3 < SET r #3 NX PX 10000
          n3 > nil
+         n3 < EVAL release 1 r #3
+         n3 > 0
          +1ms
          n3 > freed r
          n3 < EVAL look 1 r
@@ -161,7 +163,7 @@ fn an_attempt_that_the_wait_ends_during_tells_for_how_long() {
          n1 > nil
          n3 > 800
          n3 > nil
-         n2 < EVAL release 1 r #4
+         n1-3 < EVAL release 1 r #4
          = contended 1 at 4 after 220ms: held, expires in 700 ms | not waited for | \
            held, expires in 800 ms",
     );
