@@ -20,8 +20,6 @@ pub(crate) struct Mailboxes {
     name: Option<Arc<str>>,
     /// The masters at which it is subscribed to.
     asked: NodeSet,
-    /// Those of them that have confirmed it. Before that, a message could have been missed.
-    open: NodeSet,
 }
 
 /// What a message in a mailbox says: a verb, and what is behind it. A verb that this version does not know
@@ -70,7 +68,6 @@ impl Waiters {
 
     /// Notes that messages come from now on. One may have been missed before.
     pub(crate) fn mailbox_opened(&mut self, cx: &mut Cx, node: usize) {
-        self.mailboxes.open.insert(node);
         for (request, keys) in self.in_turn().collect::<Vec<_>>() {
             let channel = keys.messages().next();
             if channel.and_then(|(channel, _)| cx.masters.first_node(cx.now, channel)) == Some(node)
@@ -95,7 +92,6 @@ impl Waiters {
     /// Forgets the mailbox at `node`, whose connection is gone.
     pub(crate) fn close_mailbox(&mut self, node: usize) {
         self.mailboxes.asked.remove(node);
-        self.mailboxes.open.remove(node);
     }
 }
 
