@@ -1,5 +1,5 @@
 //! Compares quorumlock with bare sockets (the physical limit) and with other ways to do the same,
-//! on real masters that it starts. `make bench-quick`, `make bench`.
+//! on real masters that it starts. `make bench-quick`, `make bench`, `scripts/bench share`.
 //!
 //! The machine is shared with the masters and with whatever else runs. So contenders take turns in
 //! every round, in an order that changes, and are compared only within a round: a ratio is the
@@ -21,6 +21,7 @@ mod referee;
 mod report;
 mod round;
 mod scene;
+mod share;
 mod sheet;
 mod statistics;
 mod support;
@@ -56,6 +57,9 @@ fn main() {
     }
     if args.next_if_eq(delay::ARGUMENT).is_some() {
         return delay::serve(args);
+    }
+    if args.next_if_eq(share::ARGUMENT).is_some() {
+        return share::run(args).unwrap_or_else(|why| leave(&why));
     }
     let plan = Plan::from_args(args).unwrap_or_else(|usage| leave(&usage));
     if plan.only_drawn {

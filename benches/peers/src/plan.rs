@@ -41,7 +41,7 @@ pub(crate) struct Plan {
 const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N]
              [--minutes N] [--plan] [--draw] [--write] [NAME]...
   --quick     under two minutes in all: fewer scenes, no other crates, unless NAME asks for them
-  --long      with the sweeps on Valkey 9, too: eight minutes more
+  --long      with the sweeps on Valkey 9 and the crowds of W11, too: twenty minutes more
   --rounds N  rounds of each scene
   --millis N  how long each contender is measured in each round
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)
@@ -131,7 +131,12 @@ impl Plan {
     }
 
     pub(crate) fn rounds(&self, scene: Scene) -> usize {
-        if scene.is_usual() && scene.workload.is_compared() { self.rounds } else { self.few_rounds }
+        match scene.workload {
+            // What differs there differs by a factor of a hundred.
+            Workload::Warm => self.trial_rounds,
+            _ if scene.is_usual() && scene.workload.is_compared() => self.rounds,
+            _ => self.few_rounds,
+        }
     }
 
     /// Returns how long a cell of this scene takes.
@@ -142,8 +147,12 @@ impl Plan {
 
     /// Returns how long a contender is measured in each round.
     pub(crate) fn span_of(&self, scene: Scene) -> Duration {
-        // Storms of extensions come once a second.
-        if scene.workload == Workload::Kept { 3 * self.span } else { self.span }
+        match scene.workload {
+            // Storms of extensions come once a second.
+            Workload::Kept => 3 * self.span,
+            Workload::Warm => self.span / 4,
+            _ => self.span,
+        }
     }
 
     /// Returns how long all of this takes if nothing is disturbed.
@@ -168,7 +177,7 @@ impl Plan {
     pub(crate) fn includes(&self, contender: &str) -> bool {
         let mut picked = self.only.iter().filter(|name| !is_scene(name)).peekable();
         match picked.peek() {
-            None => !(self.quick && contenders::is_other(contender)),
+            None => !self.quick || contenders::is_quick(contender),
             Some(_) => picked.any(|name| contender.to_lowercase().contains(name.as_str())),
         }
     }
@@ -178,7 +187,8 @@ impl Plan {
     }
 
     pub(crate) fn includes_trial(&self, trial: Trial) -> bool {
-        self.picks(&trial.name(), trial.is_quick(), false)
+        let is_named = self.only.iter().any(|name| names(name, &trial.name()));
+        self.picks(&trial.name(), trial.is_quick(), trial.is_long() && !is_named)
     }
 
     /// Checks whether a scene is played. Without names: all but the long ones, or the quick ones. A
@@ -201,7 +211,7 @@ impl fmt::Display for Plan {
         write!(
             f,
             "{run}: {rounds} rounds of W1 and W2 as usual, {few_rounds} of W7 and W9 and where one thing differs, \
-             {trial_rounds} of what is measured from outside (W3 to W6, W8); each contender for \
+             {trial_rounds} of what is measured from outside (W3 to W6, W8, W11); each contender for \
              {span:?} in each, as W5 until its tasks have had {sections_per_task} sections on average, \
              or {longest:?}."
         )
@@ -261,6 +271,21 @@ mod tests {
         assert!(!scenes(&plan("w2")).contains(&long));
         assert!(scenes(&plan("--long")).contains(&long));
         assert_eq!(scenes(&plan("w2-512-tasks-valkey")), [long]);
+    }
+
+    #[test]
+    fn a_crowd_is_asked_for() {
+        let crowds = |line: &str| {
+            let plan = plan(line);
+            let all = Trial::ALL.into_iter().filter(|trial| plan.includes_trial(*trial));
+            all.map(Trial::name).filter(|name| name.starts_with("W11")).collect::<Vec<_>>()
+        };
+        for line in ["", "--quick", "rslock", "w5"] {
+            assert_eq!(crowds(line), [""; 0], "{line}");
+        }
+        assert_eq!(crowds("w11-100"), ["W11-100"]);
+        assert_eq!(crowds("w11"), crowds("--long"));
+        assert_eq!(crowds("w11").len(), 3);
     }
 
     #[test]

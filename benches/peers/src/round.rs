@@ -59,8 +59,11 @@ fn measure(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Vec<f6
     let before = Testimony::of(masters);
     let measured = contender.run(cell);
     let after = Testimony::of(masters);
-    after.confirms(contender.name(), measured.cycles, cell.quorum(), &before);
     let mut figures = measured.figures;
+    match cell.workload {
+        Workload::Warm => figures.push(after.commands_per_cycle(&before, measured.cycles)),
+        _ => after.confirms(contender.name(), measured.cycles, cell.quorum(), &before),
+    }
     if cell.workload == Workload::Fenced {
         figures.push(after.micros_per_cycle(&before));
     }
@@ -110,6 +113,12 @@ impl Testimony {
         let others = self.other_micros - before.other_micros;
         let plain = if sets < cycles * 3 / 2 { self.set_micros - before.set_micros } else { 0 };
         (plain + others) as f64 / cycles as f64
+    }
+
+    /// Returns how often keys were set and deleted, for each cycle, its warm-up included.
+    fn commands_per_cycle(&self, before: &Self, cycles: u64) -> f64 {
+        let (sets, deletions) = (self.sets - before.sets, self.deletions - before.deletions);
+        (sets + deletions) as f64 / cycles as f64
     }
 
     fn confirms(&self, name: &str, cycles: u64, quorum: usize, before: &Self) {

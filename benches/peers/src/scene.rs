@@ -46,6 +46,10 @@ impl Scene {
         all.push(Self::usual(Workload::Crowd, Release::DelEx));
         all.push(Self::usual(Workload::Fenced, Release::Hash));
         all.push(Self::usual(Workload::Kept, Release::Hash));
+        let warm = Self::usual(Workload::Warm, Release::Hash);
+        for round_trip in [Duration::ZERO, ROUND_TRIPS[0]] {
+            all.extend([1, TASKS].map(|tasks| Self { tasks, round_trip, ..warm }));
+        }
         all
     }
 
@@ -78,6 +82,8 @@ impl Scene {
             Workload::Crowd => format!("{tasks} tasks, {tasks} resources: acquire, release"),
             Workload::Fenced => fenced::ABOUT.to_owned(),
             Workload::Kept => kept::ABOUT.to_owned(),
+            Workload::Warm if tasks == 1 => "1 task that wants 1 lock again and again".to_owned(),
+            Workload::Warm => format!("{tasks} tasks that each want a lock again and again"),
         };
         let far = match self.round_trip {
             Duration::ZERO => String::new(),
@@ -106,6 +112,7 @@ impl Scene {
         match self.workload {
             Workload::Fenced => contenders::fenced(),
             Workload::Kept => contenders::kept(),
+            Workload::Warm => contenders::warm(),
             _ if !self.is_usual() => contenders::few(self.release),
             Workload::Alone => contenders::alone(self.release),
             Workload::Crowd => contenders::crowd(self.release),
@@ -138,6 +145,10 @@ mod tests {
             "W2-5ms",
             "W7",
             "W9",
+            "W10",
+            "W10-1-task",
+            "W10-0.5ms",
+            "W10-1-task-0.5ms",
         ] {
             assert!(names.contains(name), "{name} is none of {names:?}");
         }

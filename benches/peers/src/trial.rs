@@ -10,6 +10,7 @@ use crate::sheet::Sheet;
 use crate::support::server::Server;
 use crate::worker::Failed;
 use crate::workloads::contended::{self, Rivals};
+use crate::workloads::gathered::{self, Gathered};
 use crate::workloads::{faults, outage, weight};
 use std::time::Duration;
 
@@ -20,10 +21,11 @@ pub(crate) enum Trial {
     Contended(Rivals),
     Outage,
     Weight,
+    Gathered(Gathered),
 }
 
 impl Trial {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Stopped,
         Self::Killed,
         Self::Outage,
@@ -34,7 +36,14 @@ impl Trial {
         Self::contended(1, 8, true),
         Self::contended(1, 32, true),
         Self::contended(4, 8, true),
+        Self::gathered(10),
+        Self::gathered(100),
+        Self::gathered(300),
     ];
+
+    const fn gathered(clients: usize) -> Self {
+        Self::Gathered(Gathered { clients })
+    }
 
     const fn contended(processes: usize, tasks: usize, thinking: bool) -> Self {
         Self::Contended(Rivals { processes, tasks, thinking })
@@ -47,6 +56,7 @@ impl Trial {
             Self::Contended(rivals) => rivals.name(),
             Self::Outage => "W6".to_owned(),
             Self::Weight => "W8".to_owned(),
+            Self::Gathered(crowd) => crowd.name(),
         }
     }
 
@@ -57,12 +67,18 @@ impl Trial {
             Self::Contended(rivals) => rivals.about(),
             Self::Outage => outage::ABOUT.to_owned(),
             Self::Weight => weight::ABOUT.to_owned(),
+            Self::Gathered(crowd) => crowd.about(),
         }
     }
 
     /// Returns whether it is played with `--quick` alone.
     pub(crate) fn is_quick(self) -> bool {
         self == Self::contended(1, 8, false) || self == Self::Outage
+    }
+
+    /// Returns whether it is played only on request: a full run has no time for it.
+    pub(crate) fn is_long(self) -> bool {
+        matches!(self, Self::Gathered(_))
     }
 
     /// Returns the mean time of a turn over all contenders: some hang when masters do, and some
@@ -77,7 +93,9 @@ impl Trial {
                 plan.contended_span(rivals.processes * rivals.tasks, 160.0) + more(1200)
             }
             Self::Outage => more(1000),
-            Self::Weight => more(10_000),
+            Self::Weight => more(7_500),
+            // Each span has half of it as its warm-up; ours have a second one.
+            Self::Gathered(crowd) => 9 * crowd.span(plan) / 4 + more(4000),
         }
     }
 
@@ -88,13 +106,17 @@ impl Trial {
             Self::Contended(_) => &contended::METRICS,
             Self::Outage => &outage::METRICS,
             Self::Weight => &weight::METRICS,
+            Self::Gathered(_) => &gathered::METRICS,
         }
     }
 
     /// Checks whether the trial suits this contender.
     pub(crate) fn suits(self, contender: &str) -> bool {
-        let alone = matches!(self, Self::Contended(Rivals { processes: 1, .. }));
-        alone || contender != contenders::FLOOR
+        match contender {
+            contenders::FLOOR => matches!(self, Self::Contended(Rivals { processes: 1, .. })),
+            contenders::KEPT_WARM => self == Self::contended(1, 8, false),
+            name => !contenders::waits_otherwise(name) || self.is_long(),
+        }
     }
 
     /// Plays a turn; returns one figure for each metric.
@@ -111,6 +133,7 @@ impl Trial {
             Self::Contended(rivals) => rivals.turn(contender, masters, plan),
             Self::Outage => outage::turn(contender, masters, round),
             Self::Weight => weight::turn(contender, masters),
+            Self::Gathered(crowd) => crowd.turn(contender, masters, plan),
         }
     }
 

@@ -15,6 +15,9 @@ pub(crate) trait Client: Clone + Send + Sync + 'static {
     /// Set if only memory limits the number of waiting tasks.
     const WAITS_WITHOUT_A_THREAD: bool = true;
 
+    /// Number of clients that may have one resource at the same time.
+    const HOLDERS: usize = 1;
+
     fn connect(masters: &[SocketAddr]) -> impl Future<Output = Self> + Send;
 
     /// Waits until the lock is won, in as many calls of the library as that takes.
@@ -88,7 +91,9 @@ impl<C: Client> Contender for Peer<C> {
                 Workload::Alone | Workload::Fenced | Workload::Kept => {
                     alone::run(Alone(client.clone()), cell).await
                 }
-                Workload::Crowd => crowd::run(|_| Alone(client.clone()), cell).await,
+                Workload::Crowd | Workload::Warm => {
+                    crowd::run(|_| Alone(client.clone()), cell).await
+                }
             };
             client.close().await;
             measured

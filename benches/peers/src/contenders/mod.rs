@@ -10,6 +10,8 @@ mod quorumlock;
 mod redlock;
 mod redsync;
 mod rslock;
+mod waiting;
+mod warm;
 
 pub(crate) use client::{Apart, Client};
 
@@ -88,6 +90,16 @@ pub(crate) fn kept() -> Contenders {
     vec![Box::new(kept::NONE), Box::new(kept::ON_ONE_THREAD), Box::new(kept::ON_TWO_WORKERS)]
 }
 
+/// W10. The first is the baseline: the same locks, released each time.
+pub(crate) fn warm() -> Contenders {
+    vec![
+        Box::new(quorumlock::ON_ONE_THREAD),
+        Box::new(warm::KEPT),
+        Box::new(warm::ASKED),
+        Box::new(rslock::RSLOCK),
+    ]
+}
+
 fn others() -> Contenders {
     vec![
         Box::new(multiplexed::Multiplexed),
@@ -98,9 +110,22 @@ fn others() -> Contenders {
 }
 
 /// Checks that it is neither quorumlock nor its floor.
-pub(crate) fn is_other(name: &str) -> bool {
+fn is_other(name: &str) -> bool {
     others().iter().any(|other| other.name() == name)
 }
+
+/// Checks whether it is measured with `--quick` alone.
+pub(crate) fn is_quick(name: &str) -> bool {
+    name != KEPT_WARM && !is_other(name)
+}
+
+/// Checks whether it is this crate where many clients wait in a way of their own.
+pub(crate) fn waits_otherwise(name: &str) -> bool {
+    waiting::NAMES.contains(&name)
+}
+
+/// Name of this crate where locks are kept warm, which is of use where tasks of one process want the same lock.
+pub(crate) const KEPT_WARM: &str = warm::KEPT.name;
 
 /// Name of the physical limit.
 pub(crate) const FLOOR: &str = "bare sockets";
@@ -118,6 +143,9 @@ pub(crate) fn yardsticks(names: &[&str]) -> Vec<usize> {
 pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
     vec![
         Box::new(quorumlock::APART),
+        Box::new(warm::APART),
+        Box::new(waiting::IN_TURN),
+        Box::new(waiting::PERMITTED),
         Box::new(rslock::RSLOCK),
         Box::new(redlock::REDLOCK),
         Box::new(redsync::REDSYNC),

@@ -24,7 +24,7 @@ impl Contender for Multiplexed {
                 Workload::Alone | Workload::Fenced | Workload::Kept => {
                     alone::run(fan_out, cell).await
                 }
-                Workload::Crowd => crowd::run(|_| fan_out.clone(), cell).await,
+                Workload::Crowd | Workload::Warm => crowd::run(|_| fan_out.clone(), cell).await,
             }
         })
     }

@@ -28,7 +28,7 @@ const fn caption(
     Caption { name, metric, better, says }
 }
 
-static CAPTIONS: [Caption; 18] = [
+static CAPTIONS: [Caption; 19] = [
     caption(
         "W1",
         "acquire p50 us",
@@ -79,6 +79,13 @@ static CAPTIONS: [Caption; 18] = [
         LESS,
         "One task locks a free resource while its process keeps 10,000 other locks alive: the wait \
          that one in 1,000 exceeds, in microseconds",
+    ),
+    caption(
+        "W10",
+        "cycles/s",
+        MORE,
+        "64 tasks of one process want their locks again and again, and keep them warm: locks won and \
+         given back per second",
     ),
     caption(
         "W3",

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 pub(crate) const RESOURCE: &str = "bench:contended";
 
 /// Duration of the work under the lock.
-const WORK: Duration = Duration::from_millis(2);
+pub(super) const WORK: Duration = Duration::from_millis(2);
 
 /// Longest wait of a task once all the others have stopped.
 const DRAIN: Duration = Duration::from_secs(20);

@@ -4,6 +4,7 @@ use super::{ARGUMENT, READY};
 use crate::support::server::Server;
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -41,9 +42,23 @@ impl Worker {
     /// Starts a worker. Returns once it has connected and held a lock.
     pub(crate) fn start(contender: &str, masters: &[Server]) -> Result<Self, Failed> {
         let program = std::env::current_exe().expect("the path of this program");
+        Self::start_from(&program, contender, masters)
+    }
+
+    /// Does the same with another build of this bench.
+    pub(crate) fn start_from(
+        program: &Path,
+        contender: &str,
+        masters: &[Server],
+    ) -> Result<Self, Failed> {
         let mut command = Command::new(program);
         command.args([ARGUMENT, contender]);
         command.args(masters.iter().map(|server| server.addr().to_string()));
+        Self::spawn(command)
+    }
+
+    /// Starts any program that obeys the same orders.
+    pub(crate) fn spawn(mut command: Command) -> Result<Self, Failed> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().expect("a worker");
         let orders = process.stdin.take();

@@ -3,14 +3,17 @@
 
 mod attempts;
 mod contend;
+mod crowd;
 mod handle;
 mod weigh;
 
 pub(crate) use contend::{Contended, RESOURCE};
+pub(crate) use crowd::Crowded;
 pub(crate) use handle::{Failed, Worker};
 pub(crate) use weigh::Load;
 
 use crate::contenders::Client;
+use futures::future::join_all;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -23,10 +26,14 @@ const READY: &str = "ready";
 const CONTEND: &str = "contend";
 const ATTEMPTS: &str = "attempts";
 const WEIGH: &str = "weigh";
+const GATHER: &str = "gather";
+const CROWD: &str = "crowd";
 
 /// Serves orders. Ends the process when there are no more, even if something still hangs in it.
-pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
+pub(crate) async fn serve<C: Client>(connect: impl AsyncFn() -> C) {
     let client = connect().await;
+    // Clients with connections of their own, if an order has asked for them.
+    let mut crowd = Vec::new();
     let first: Arc<str> = format!("bench:worker:{}", std::process::id()).into();
     client.release(client.acquire(&first).await).await;
     say(READY);
@@ -37,12 +44,15 @@ pub(crate) async fn serve<C: Client>(connect: impl AsyncFnOnce() -> C) {
             CONTEND => contend::obey(&client, rest).await,
             ATTEMPTS => attempts::obey(&client, rest).await,
             WEIGH => weigh::obey(&client, rest).await,
+            GATHER => crowd::gather(&mut crowd, &connect, rest).await,
+            CROWD => crowd::obey(&crowd, rest).await,
             _ => panic!("no order: {line}"),
         };
         let words: Vec<_> = figures.iter().map(ToString::to_string).collect();
         say(&words.join(" "));
     }
-    client.close().await;
+    crowd.push(client);
+    join_all(crowd.into_iter().map(Client::close)).await;
     std::process::exit(0);
 }
 

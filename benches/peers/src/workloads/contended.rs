@@ -70,10 +70,11 @@ impl Rivals {
         let warm_up = self.contend(&mut workers, plan.warm_up)?;
         let expected = warm_up.sections.iter().sum::<f64>() / plan.warm_up.as_secs_f64();
         let span = plan.contended_span(self.processes * self.tasks, expected);
-        let monitor = Monitor::start(masters);
+        let monitor = Monitor::of_commands(masters);
         let contended = self.contend(&mut workers, span)?;
         std::thread::sleep(STRAGGLERS);
-        let commands = monitor.sent() as f64;
+        let [commands] = monitor.counts();
+        let commands = commands as f64;
         drop(monitor);
         workers.into_iter().try_for_each(Worker::end)?;
 

@@ -5,8 +5,10 @@ pub(crate) mod contended;
 pub(crate) mod crowd;
 pub(crate) mod faults;
 pub(crate) mod fenced;
+pub(crate) mod gathered;
 pub(crate) mod kept;
 pub(crate) mod outage;
+pub(crate) mod warm;
 pub(crate) mod weight;
 
 use std::sync::Arc;
@@ -18,6 +20,7 @@ pub(crate) enum Workload {
     Crowd,
     Fenced,
     Kept,
+    Warm,
 }
 
 impl Workload {
@@ -27,6 +30,7 @@ impl Workload {
             Self::Crowd => "W2",
             Self::Fenced => "W7",
             Self::Kept => "W9",
+            Self::Warm => "W10",
         }
     }
 
@@ -41,6 +45,7 @@ impl Workload {
             Self::Crowd => &crowd::METRICS,
             Self::Fenced => &fenced::METRICS,
             Self::Kept => &kept::METRICS,
+            Self::Warm => &warm::METRICS,
         }
     }
 }

@@ -96,7 +96,7 @@ impl Contender for Bare {
                     let alone = alone::Alone::new(sockets, commands);
                     workloads::alone::run(alone, cell).await
                 }
-                Workload::Crowd => {
+                Workload::Crowd | Workload::Warm => {
                     let (way, cell) = (self.way, cell.clone());
                     let running =
                         tokio::spawn(async move { crowd::run(sockets, way, &cell).await });
